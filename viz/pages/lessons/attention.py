@@ -1,35 +1,19 @@
 """What does "Fahrrad" attend to? Queries, keys, values, and the softmax between them."""
 
-import math
-
 import numpy as np
 
-from viz.figures import Drawn, attention_heatmap
 from viz.pages.lessons.card import OnStage, Story, asks, card
-from viz.text import words
-from viz.text.language import say
-from viz.views.cached import compute as steer
-from viz.views.cached import layer_of
+from viz.views.cached import compute, layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD, READ = "▁Fahrrad", "▁bicycle"
 SHARP, SOFT, SINK = (1, 4), (0, 1), (2, 6)  # layer and head of cross-attention: clear, near one half, and on the end
 NEXT = (0, 7)  # of the encoder
-COVER = 470  # pixels
-
-
-def cover() -> Drawn:
-    """The head of the first card, for the list of lessons."""
-    result, kind = steer(SENTENCE), words.KINDS["cross"]
-    tokens, axes = (result.predicted_tokens, result.source_tokens), kind.axes | {"query_axis": words.PREDICTED_AXIS}
-    figure = attention_heatmap(result.attention("cross")[SHARP], *tokens, **axes, say=say)
-    figure.layout.height = max(COVER, figure.layout.height)
-    return figure
 
 
 def _weights(head: tuple[int, int]) -> np.ndarray:
     """The row of the word in a head, float64 (S,)."""
-    result = steer(SENTENCE)
+    result = compute(SENTENCE)
     return result.attention("cross")[head][result.predicted_tokens.index(WORD)].astype(np.float64)
 
 
@@ -63,7 +47,7 @@ STORY = Story(
 )
 def found() -> dict:
     weights = _weights(SHARP)
-    return {"key": steer(SENTENCE).source_tokens[int(weights.argmax())].strip("▁"), "weight": weights.max()}
+    return {"key": compute(SENTENCE).source_tokens[weights.argmax()].strip("▁"), "weight": weights.max()}
 
 
 @card(
@@ -78,8 +62,8 @@ def found() -> dict:
     picture=_inside(SOFT, unscaled=1),
 )
 def divided() -> dict:
-    result, row = steer(SENTENCE), _weights(SOFT)
-    root, every = math.sqrt(result.config.d_head), result.attention("cross").astype(np.float64)
+    result, row = compute(SENTENCE), _weights(SOFT)
+    root, every = result.config.d_head**0.5, result.attention("cross").astype(np.float64)
     means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).mean()}
     return {"scaled": row.max(), "unscaled": powered(row, root)} | means
 
@@ -112,7 +96,7 @@ def tempered() -> dict:
 def handed() -> dict:
     weights, (layer, head) = _weights(SINK), SINK
     sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)["v"][head], axis=-1)
-    shares, (end, word) = sizes / sizes.sum(), map(steer(SENTENCE).source_tokens.index, ("</s>", READ))
+    shares, (end, word) = sizes / sizes.sum(), map(compute(SENTENCE).source_tokens.index, ("</s>", READ))
     return {"end": weights[end], "word": weights[word], "end_share": shares[end], "word_share": shares[word]}
 
 
@@ -127,5 +111,5 @@ def handed() -> dict:
     picture=OnStage(SENTENCE, {"kind": "encoder_self", "at": NEXT}),
 )
 def next_token() -> dict:
-    keys = steer(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)
+    keys = compute(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)
     return {"n": int((keys == np.arange(1, len(keys) + 1)).sum()), "total": len(keys)}

@@ -2,29 +2,20 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any
 
 import streamlit as st
 
 from viz.figures import Drawn
 from viz.ui import plot, staged
-from viz.views.cached import Request
-from viz.views.cached import compute as steer
+from viz.views.cached import Request, compute
 from viz.views.changes import Changes
+from viz.views.made import Plot
 from viz.views.view import ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
 HEIGHT = 590  # pixels of a figure
-
-
-class Picture(Protocol):
-    """What stands beside a card."""
-
-    def draw(self, answered: bool) -> None:
-        """Show it, before the guess or with the answer."""
-
-    def link(self) -> tuple[str, Mapping[str, str]]:
-        """The page on which the visitor can go on, and its query."""
+Link = tuple[str, Mapping[str, str]]  # a page on which the visitor can go on, and its query
 
 
 @dataclass(frozen=True)
@@ -36,7 +27,7 @@ class Card:
     guesses: Sequence[str]
     right: int  # which of the guesses is
     answer: str
-    picture: Picture
+    picture: Any  # draws itself before the guess or with the answer, and has a link: as OnStage and Figures
     numbers: Callable[[], Mapping[str, object]]  # of the answer, from the model or the files that ship
 
 
@@ -80,31 +71,27 @@ class OnStage:
     chosen: View = View()
 
     def draw(self, answered: bool) -> None:
-        request, place, chosen = self._set(answered)
-        state = st.session_state
-        place |= state.get(ASKED, {})
-        ring = place.pop("ring", None)
-        state[staged.QUERY] = {name: str(one) for name, one in place.items()}
-        shown = staged.shown_of(steer(request), request, chosen)
-        staged.put(shown, asked=self._asked, setting=state[staged.QUERY] | {"ring": ring})
+        request, chosen, place, ring = self._set(answered)
+        query = st.session_state[staged.QUERY] = place | st.session_state.get(ASKED, {})
+        shown = staged.shown_of(compute(request), request, chosen)
+        staged.put(shown, asked=self._asked, setting=query | {"ring": ring})
 
-    def link(self) -> tuple[str, Mapping[str, str]]:
-        request, place, chosen = self._set(True)
-        place = {name: str(one) for name, one in place.items() if name != "ring"}
+    def link(self) -> Link:
+        request, chosen, place, _ = self._set(True)
         return "steer" if request.changes else "", chosen.address() | request.changes.address() | place
 
-    def _set(self, answered: bool) -> tuple[Request, dict, View]:
+    def _set(self, answered: bool) -> tuple[Request, View, dict[str, str], tuple[int, int] | None]:
         request = self.after if answered and self.after else self.before
-        place = {"kind": "cross"} | self.place | (self.then if answered else {})
-        row, key = steer(request).predicted_tokens.index, steer(request).source_tokens.index
+        place = {"kind": "cross", **self.place} | (self.then if answered else {})
+        row, key = (tokens.index for tokens in (compute(request).predicted_tokens, compute(request).source_tokens))
         place |= {name: row(place[name]) for name in ("step", "row") if name in place}
         if "pin" in place:
             place["pin"] = f"t{row(place['pin'])}"
         if "at" in place:
             place["layer"], place["head"] = place.pop("at")
-        if "ring" in place:
-            place["ring"] = row(place["ring"][0]), key(place["ring"][1])
-        return request, place, replace(self.chosen, text=request.text)
+        ring = place.pop("ring", None)
+        ring = ring and (row(ring[0]), key(ring[1]))
+        return request, replace(self.chosen, text=request.text), {name: str(one) for name, one in place.items()}, ring
 
     @staticmethod
     def _asked(query: dict[str, str]) -> None:
@@ -113,18 +100,20 @@ class OnStage:
 
 @dataclass(frozen=True)
 class Figures:
-    """A figure, or two below each other."""
+    """A figure, or some below each other."""
 
-    draws: Callable[[bool], Drawn | list[tuple[Drawn, int]]]  # whether the answer shows -> figures, with their heights
+    draws: Callable[[bool], Drawn | Plot | list[Drawn | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)
+    heights: Sequence[int] = (HEIGHT,)
     on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
     def draw(self, answered: bool) -> None:
         drawn = self.draws(answered)
-        for number, (figure, height) in enumerate(drawn if isinstance(drawn, list) else [(drawn, HEIGHT)]):
-            figure.layout.height = height
+        for number, figure in enumerate(drawn if isinstance(drawn, list) else [drawn]):
+            figure = figure.draw() if isinstance(figure, Plot) else figure
+            figure.layout.height = self.heights[number]
             plot.plot(figure, f"lesson-figure-{number}", on_click=None if number else self.on_click)
 
-    def link(self) -> tuple[str, Mapping[str, str]]:
+    def link(self) -> Link:
         return self.page, self.query

@@ -4,13 +4,12 @@ import numpy as np
 import torch
 
 from model.text.special import BOS_ID, UNK_ID
-from viz.app.turns import in_turn
 from viz.figures import Drawn, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, effects_of
-from viz.views import cached, heads_results
-from viz.views.cached import compute as steer
+from viz.views.cached import compute, remembered, translator
+from viz.views.heads_results import importance
 from viz.views.view import View
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
@@ -26,7 +25,7 @@ def _direct() -> np.ndarray:
 
 def _without() -> np.ndarray:
     """What the translation loses without each of them, in nats, (L, H)."""
-    return -heads_results.importance(SENTENCE)["cross"]
+    return -importance(SENTENCE)["cross"]
 
 
 def _board(answered: bool) -> Drawn:
@@ -37,26 +36,22 @@ def _board(answered: bool) -> Drawn:
     return head_board(values, rows, columns, value=value, selected=HEAD, say=say)
 
 
-@cached.remembered()
+@remembered()
 def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """What each word of the GRU's translation loses when a source word is replaced by <unk>.
 
     Returns:
         The T written words, the S source words, what is lost in nats float64 (T, S), and the words' probabilities (T,).
     """
-    loaded = cached.translator("multi30k-de-en-gru")
-    result = in_turn(loaded.translate)("Ein Mann fährt mit dem Fahrrad auf der Straße.", 1)
-    source, tgt = loaded.source_ids(result.source), torch.tensor([[BOS_ID, *result.predicted_ids]])
-
-    @torch.inference_mode()
-    def score(ids: list[int]) -> np.ndarray:
-        logs = loaded.model(torch.tensor([ids]), tgt[:, :-1])[0].double().log_softmax(-1)
-        return logs.gather(1, tgt[0, 1:, None])[:, 0].numpy()
-
-    whole = score(source)
-    without = ([*source[:place], UNK_ID, *source[place + 1 :]] for place in range(len(source)))
-    lost = np.stack([whole - score(ids) for ids in without], axis=1)
-    return result.predicted_tokens, result.source_tokens, lost, np.exp(whole)
+    loaded = translator("multi30k-de-en-gru")
+    result = loaded.translate("Ein Mann fährt mit dem Fahrrad auf der Straße.", 1)
+    whole, written = torch.tensor([loaded.source_ids(result.source)]), result.predicted_ids
+    each = whole.repeat(whole.shape[1], 1).fill_diagonal_(UNK_ID)
+    with torch.inference_mode():
+        read = torch.tensor([[BOS_ID, *written[:-1]]]).expand(len(each) + 1, -1)
+        logs = loaded.model(torch.cat([whole, each]), read).double().log_softmax(-1)  # (1 + S, T, V)
+    scores = logs[:, range(len(written)), written].numpy()  # (1 + S, T)
+    return result.predicted_tokens, result.source_tokens, (scores[0] - scores[1:]).T, np.exp(scores[0])
 
 
 def _gru(answered: bool) -> Drawn:
@@ -87,7 +82,7 @@ STORY = Story(
     picture=OnStage(SENTENCE, {"at": HEAD}, EFFECTS),
 )
 def small() -> dict:
-    weights, sizes = steer(SENTENCE).attention("cross")[HEAD], _direct()
+    weights, sizes = compute(SENTENCE).attention("cross")[HEAD], _direct()
     return {"weight": weights.max(-1).mean(), "effect": sizes[HEAD], "most": sizes.max()}
 
 
@@ -117,7 +112,7 @@ def harm() -> dict:
     picture=OnStage(SENTENCE, {"pin": WORD}, EFFECTS | {"against": "mean", "view": "parts"}),
 )
 def parts() -> dict:
-    effects, row = effects_of(SENTENCE, "mean"), steer(SENTENCE).predicted_tokens.index(WORD)
+    effects, row = effects_of(SENTENCE, "mean"), compute(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
     fed = effects.parts["decoder.layers.0.feed_forward"][row]
     return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
@@ -138,7 +133,7 @@ def parts() -> dict:
     ),
 )
 def apart() -> dict:
-    result = steer(SENTENCE)
+    result = compute(SENTENCE)
     row, read = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
     added = effects_of(SENTENCE, "mean").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
     weight = result.attention("cross").mean((0, 1))[row, read]
@@ -172,4 +167,4 @@ def rates() -> dict:
 def occluded() -> dict:
     written, read, lost, _ = left_out()
     row = lost[written.index(BIKE)]
-    return {"word": BIKE, "key": read[int(row.argmax())], "drop": row.max()}
+    return {"word": BIKE, "key": read[row.argmax()], "drop": row.max()}

@@ -1,75 +1,72 @@
 """Break it: how many heads of the cross-attention a translation can do without."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 from model.interventions.edits import Edits, Head
-from viz.pages.lessons.card import Story, asks, card
+from viz.pages.lessons.card import Link, Story, asks, card
 from viz.stage.assets import stage
 from viz.text import errors
 from viz.ui import staged, steering
-from viz.views import cached, heads_results
-from viz.views.cached import Request
-from viz.views.cached import compute as steer
+from viz.views.cached import Request, compute, remembered
+from viz.views.heads_results import importance
 from viz.views.view import View
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD = "Fahrrad"
-BOARD = list(np.ndindex(3, 8))  # layers and heads
+BOARD = tuple(np.ndindex(3, 8))  # layers and heads
 # Off one after the other, each time the head that costs the old translation least (tests find the same).
 ORDER = "20 11 16 15 21 05 06 13 23 04 03 17 07 00 24 02 14 01 26 27 10 12 25 22"
 GREEDY = tuple((int(layer), int(head)) for layer, head in ORDER.split())
-OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card the code of the visitor's edits; why not
+OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what the visitor has changed; why not
 
 
 def without(heads: Iterable[tuple[int, int]]) -> Request:
     return asks(SENTENCE.text, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
 
 
-@cached.remembered()
+@remembered()
 def alone() -> int:
     """How many heads can be off, one at a time, with the word still in the translation."""
     return sum(WORD in without([head]).translated().text for head in BOARD)
 
 
-@cached.remembered()
+@remembered()
 def greedy() -> int:
     """How many heads can be off in the order of GREEDY with the word still in the translation."""
-    return next(n for n in range(len(GREEDY)) if WORD not in steer(without(GREEDY[: n + 1])).text)
+    return next(n for n in range(len(GREEDY)) if WORD not in compute(without(GREEDY[: n + 1])).text)
 
 
 @dataclass(frozen=True)
 class Tiles:
     """The heads of the cross-attention, to be switched off, with both translations above."""
 
-    name: str  # of the card, whose changes are kept apart from those of others
     after: Sequence[tuple[int, int]] = ()  # heads that are off with the answer, until the visitor switches some
 
     def draw(self, answered: bool) -> None:
-        request, state = asks(SENTENCE.text, edits=Edits.from_code(self._edits(answered))), st.session_state
+        request, state = self._request(answered), st.session_state
         state[staged.QUERY], view = {}, View(text=request.text)
-        told = steering.told(request, steer(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
+        told = steering.told(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
         def did(action: dict) -> None:
             try:
-                edits = steering.after(request, action).edits.code
+                state[OFF][self, answered] = replace(request, changes=steering.after(request, action))
             except ValueError as error:
                 state[PROBLEM] = errors.sentence(error)
-            else:
-                state[OFF] = state.get(OFF, {}) | {(self.name, answered): edits}
 
         stage(told, lambda _: None, on_did=did)
 
-    def link(self) -> tuple[str, Mapping[str, str]]:
-        return "steer", {"text": SENTENCE.text, "kind": "cross", "edits": self._edits(True)}
+    def link(self) -> Link:
+        request = self._request(True)
+        return "steer", {"text": request.text, "kind": "cross"} | request.changes.address()
 
-    def _edits(self, answered: bool) -> str:
-        kept = st.session_state.get(OFF, {})
-        return kept.get((self.name, answered), without(self.after if answered else ()).changes.edits.code)
+    def _request(self, answered: bool) -> Request:
+        kept = st.session_state.setdefault(OFF, {})
+        return kept.get((self, answered)) or without(self.after if answered else ())
 
 
 STORY = Story(
@@ -88,10 +85,10 @@ STORY = Story(
     right=2,
     answer="{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without it the "
     "old translation is {factor:.1f} times less probable.",
-    picture=Tiles("alone"),
+    picture=Tiles(),
 )
 def each() -> dict:
-    changes = heads_results.importance(SENTENCE)["cross"]
+    changes = importance(SENTENCE)["cross"]
     layer, head = BOARD[changes.argmin()]
     return {"n": alone(), "layer": layer, "head": head, "factor": math.exp(-changes.min())}
 
@@ -103,11 +100,11 @@ def each() -> dict:
     right=0,
     answer="“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times less "
     "probable than before.",
-    picture=Tiles("layer", BOARD[:8]),
+    picture=Tiles(BOARD[:8]),
 )
 def layer() -> dict:
     request = without(BOARD[:8])
-    return {"text": steer(request).text, "factor": math.exp(-steering.cost(request))}
+    return {"text": compute(request).text, "factor": math.exp(-steering.cost(request))}
 
 
 @card(
@@ -117,10 +114,10 @@ def layer() -> dict:
     right=2,
     answer="Always taking the head that costs least, {greedy} of {all} can go, as now drawn: “{text}” Can you switch "
     "off one more? Heads that matter little alone may matter together.",
-    picture=Tiles("play", GREEDY[:20]),
+    picture=Tiles(GREEDY[:20]),
 )
 def played() -> dict:
-    return {"greedy": greedy(), "text": steer(without(GREEDY[: greedy()])).text, "all": len(BOARD)}
+    return {"greedy": greedy(), "text": compute(without(GREEDY[: greedy()])).text, "all": len(BOARD)}
 
 
 @card(
@@ -131,8 +128,8 @@ def played() -> dict:
     right=2,
     answer="“{text}” Without the source the decoder is a language model: it writes what German often says. The old "
     "translation has lost {drop:.0f} nats.",
-    picture=Tiles("finale", BOARD),
+    picture=Tiles(BOARD),
 )
 def finale() -> dict:
     request = without(BOARD)
-    return {"text": steer(request).text, "drop": -steering.cost(request)}
+    return {"text": compute(request).text, "drop": -steering.cost(request)}

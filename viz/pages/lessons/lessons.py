@@ -1,25 +1,24 @@
 """The page Lessons: six stories of a few cards, each beside one picture; which card is open stands in the address."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
 import streamlit as st
 
-from viz.pages.lessons import attention, card, effects, heads, masks, positions, warmup
+from viz.pages.lessons import attention, effects, heads, masks, positions, warmup
+from viz.pages.lessons.card import ASKED, Card, Story
 from viz.stage import assets
 from viz.text.language import current, message, say, using
 from viz.ui import choices, shared, speaking
-from viz.ui.plot import plot
 
-LESSONS: dict[str, card.Story] = {
-    part.__name__.split(".")[-1]: replace(
-        part.STORY, cards=[one for one in vars(part).values() if isinstance(one, card.Card)]
-    )
+LESSONS: dict[str, Story] = {
+    part.__name__.split(".")[-1]: replace(part.STORY, cards=[one for one in vars(part).values() if type(one) is Card])
     for part in (attention, masks, positions, heads, warmup, effects)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address
-OPEN = "lesson-open"  # in the session: the card that is open, and what was guessed there
+OPEN = "lesson-open"  # in the session: the card whose picture is there, and what was guessed
 
 _STYLE = """<style>
 .stMainBlockContainer { padding-top: 4rem; padding-bottom: 0.5rem; }
@@ -59,6 +58,20 @@ def project() -> None:
         st.query_params[PROJECTOR] = "1"
 
 
+def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, object] | None:
+    """Show the picture of a card, and say the numbers of its answer; None where the models are not those that ship."""
+    state, card = st.session_state, LESSONS[name].cards[number - 1]
+    if state.get(OPEN) != (name, number, guessed):  # what was asked for on the stage belongs to the card as it was
+        state[OPEN] = (name, number, guessed)
+        state.pop(ASKED, None)
+    try:
+        numbers = {} if guessed is None else card.numbers()
+        card.picture.draw(guessed is not None)
+        return numbers
+    except (ValueError, LookupError):
+        return None
+
+
 def choose() -> None:
     with st.container(key="lesson-choice"):
         line = say("Six short stories. Guess first; the answers are computed from the models that ship.")
@@ -70,42 +83,30 @@ def choose() -> None:
             st.button(label, key=f"lesson-{name}", on_click=go, args=(name, 1), width="stretch")
             st.caption(f"{say(story.line)} {say('{n} minutes', n=story.minutes)}")
     with pictures:
-        try:
-            plot(attention.cover(), "picture")
-        except (ValueError, LookupError):  # another model, or none
-            pass
+        draw("attention", 1)
 
 
 def show(name: str, number: int) -> None:
-    story, state, place = LESSONS[name], st.session_state, f"lesson-guess-{name}-{number}"
-    shown, total, guessed = story.cards[number - 1], len(story.cards), state.get(place)
-    answered = guessed is not None
-    if state.get(OPEN) != (place, guessed):  # what was asked for on the stage belongs to the card as it was
-        state[OPEN] = (place, guessed)
-        state.pop(card.ASKED, None)
+    story, place = LESSONS[name], f"lesson-guess-{name}-{number}"
+    card, total, guessed = story.cards[number - 1], len(story.cards), st.session_state.get(place)
     beside, pictures = st.columns([4, 8], gap="medium")
     with pictures:
-        try:
-            numbers = shown.numbers() if answered else {}
-            shown.picture.draw(answered)
-        except (ValueError, LookupError):
-            numbers = None
+        numbers = draw(name, number, guessed)
+        if numbers is None:
             shared.warn(say("This card needs the models and the runs that ship with Headlight."))
     with beside, st.container(key="lesson-card"):
         dots = "●" * number + "○" * (total - number)
         label = say("Card {number} of {total}", number=number, total=total)
         st.html(f'<span class="hl-dots" role="img" aria-label="{label}" data-testid="lesson-dots">{dots}</span>')
-        st.markdown(f"### {say(story.name)}")
-        st.markdown(say(shown.look))
-        st.markdown(f"**{say(shown.question)}**")
-        for one, text in enumerate(shown.guesses):
-            mark = "" if not answered else "✓ " if one == shown.right else "✗ " if one == guessed else ""
-            does = {"on_click": state.update, "args": ({place: one},), "width": "stretch"}
+        st.markdown(f"### {say(story.name)}\n\n{say(card.look)}\n\n**{say(card.question)}**")
+        for one, text in enumerate(card.guesses):
+            mark = "" if guessed is None else "✓ " if one == card.right else "✗ " if one == guessed else ""
+            does = {"on_click": st.session_state.update, "args": ({place: one},), "width": "stretch"}
             st.button(mark + say(text), key=f"guess-{one}", **does)
-        if answered and numbers is not None:
+        if numbers:
             with st.container(key="lesson-answer"):
-                verdict = say("Right.") if guessed == shown.right else say("Not quite.")
-                st.markdown(f"**{verdict}** {say(shown.answer, **numbers)}")
+                verdict = say("Right.") if guessed == card.right else say("Not quite.")
+                st.markdown(f"**{verdict}** {say(card.answer, **numbers)}")
         with shared.row(gap="small", key="lesson-steps"):
             st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
             last = number == total
@@ -115,7 +116,7 @@ def show(name: str, number: int) -> None:
             st.button("⤢", key=key, on_click=project, help=say("Larger type, and nothing else on the screen"))
         with st.container(key="lesson-sources", gap="xxsmall"):
             if numbers is not None:
-                st.html(speaking.link(say("Try it on your own sentence"), *shown.picture.link()))
+                st.html(speaking.link(say("Try it on your own sentence"), *card.picture.link()))
             st.text(story.sources)
 
 

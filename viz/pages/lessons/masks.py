@@ -10,8 +10,7 @@ from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.views.cached import compute as steer
-from viz.views.cached import remembered
+from viz.views.cached import compute, remembered
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 BEFORE = 10  # steps that are drawn before the guess
@@ -50,14 +49,13 @@ def _written(answered: bool) -> Drawn:
     if not answered:
         return _curves(True)
     some = [list(dict.fromkeys(map(tuple, texts)))[:SHOWN] for texts in trained()[1]]
-    rows = [f"{say(name)} {n}" for name, texts in zip(NAMES, some) for n in range(1, len(texts) + 1)]
-    texts = [text for texts in some for text in texts]
-    columns = [str(place) for place in range(1, cheater.LONGEST + 1)]
+    rows = {f"{say(name)} {n}": text for name, texts in zip(NAMES, some) for n, text in enumerate(texts, 1)}
+    columns = range(1, cheater.LONGEST + 1)
     return head_board(
-        np.array([[cheater.is_sentence(text)] * len(columns) for text in texts], dtype=float),
-        rows,
-        columns,
-        texts=[[*text, *" " * (len(columns) - len(text))] for text in texts],
+        np.array([[cheater.is_sentence(text) for _ in columns] for text in rows.values()], dtype=float),
+        list(rows),
+        list(map(str, columns)),
+        texts=[[*text, *" " * (len(columns) - len(text))] for text in rows.values()],
         value=message("a sentence of the language"),
         say=say,
     )
@@ -105,7 +103,7 @@ STORY = Story(
     picture=Figures(_curves, "masks"),
 )
 def losses() -> dict:
-    honest, cheating = (float(losses[-LAST:].mean()) for losses in trained()[0])
+    honest, cheating = (losses[-LAST:].mean() for losses in trained()[0])
     return {"honest": honest, "cheater": cheating, "floor": chance()}
 
 
@@ -132,7 +130,7 @@ def right() -> dict:
     right=0,
     answer="Just right of the diagonal: there the row reads “{word}” itself, and its probability is {leak:.2f}. With "
     "any other cell open it is at most {other:.3f}; with the mask as it is, {closed:.3f}.",
-    picture=Figures(_board, "masks", {"show": "masks"}, click),
+    picture=Figures(_board, "masks", {"show": "masks"}, on_click=click),
 )
 def leaking() -> dict:
     row = trained()[2][ROW]
@@ -154,5 +152,5 @@ def leaking() -> dict:
     picture=OnStage(SENTENCE, {"kind": "decoder_self", "view": "mask"}, {"kind": "encoder_self"}),
 )
 def masks() -> dict:
-    encoder, decoder = (steer(SENTENCE).mask(kind) for kind in ("encoder_self", "decoder_self"))
-    return {"open": int(encoder.sum()), "all": encoder.size, "some": int(decoder.sum()), "cells": decoder.size}
+    encoder, decoder = (compute(SENTENCE).mask(kind) for kind in ("encoder_self", "decoder_self"))
+    return {"open": encoder.sum(), "all": encoder.size, "some": decoder.sum(), "cells": decoder.size}

@@ -4,14 +4,12 @@ import numpy as np
 import torch
 
 from model.taps import intervene
-from model.translator import Writer
-from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
-from viz.pages.lessons.card import HEIGHT, Figures, OnStage, Story, asks, card
+from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.views import cached, position_results
-from viz.views.cached import compute as steer
+from viz.views.cached import compute, remembered, translator
 from viz.views.made import value_of
+from viz.views.position_results import shuffled, table
 
 DOG, MAN = "The dog bites the man.", "The man bites the dog."
 OFF = {"scale": 0.0, "stacks": "encoder"}
@@ -24,8 +22,8 @@ MOST = 5  # words on the board
 
 def waves() -> list[np.ndarray]:
     """The dials, float64 (LENGTH,) each."""
-    width = steer(asks(DOG)).config.d_model
-    return list(value_of(position_results.table("sinusoidal", LENGTH, width))[:, list(DIALS)].T)
+    width = compute(asks(DOG)).config.d_model
+    return list(value_of(table("sinusoidal", LENGTH, width))[:, list(DIALS)].T)
 
 
 def _curves(answered: bool) -> Drawn:
@@ -35,7 +33,7 @@ def _curves(answered: bool) -> Drawn:
     return curves(lines, marks=marks, x_axis=message("position"), y_axis=message("value"), say=say)
 
 
-@cached.remembered()
+@remembered()
 def next_words() -> tuple[list[str], np.ndarray, float]:
     """What a language model without positions expects after TWO.
 
@@ -43,30 +41,25 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
         The most probable words, their probabilities float64 (2 masks, 2 texts, MOST), the open mask first, and the
         largest change of any word's probability between the texts with the open mask.
     """
-    writer = cached.translator("wikitext2-lm")
-    if not isinstance(writer, Writer):
-        raise ValueError("there is no language model")
-    found = np.stack([[in_turn(_expected)(writer, text, is_open) for text in TWO] for is_open in (True, False)])
+    writer = translator("wikitext2-lm")
+    masks = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(writer.config.n_layers)]
+    opened, off = dict.fromkeys(masks, torch.ones_like), {"decoder.input.positions": torch.zeros_like}
+
+    def expected(text: str, changes: dict) -> np.ndarray:
+        with intervene(changes):
+            logits = writer.read(text).trace["logits"]  # (T, V)
+        return torch.tensor(logits[-1], dtype=torch.float64).softmax(-1).numpy()
+
+    found = np.stack([[expected(text, changes) for text in TWO] for changes in (off | opened, off)])
     best = np.argsort(-found[1, 0], kind="stable")[:MOST]
     return writer.tokenizer.tokens(best.tolist()), found[:, :, best], float(np.abs(found[0, 0] - found[0, 1]).max())
 
 
-def _expected(writer: Writer, text: str, is_open: bool) -> np.ndarray:
-    changes = {"decoder.input.positions": torch.zeros_like}
-    if is_open:
-        names = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(writer.config.n_layers)]
-        changes |= dict.fromkeys(names, torch.ones_like)
-    with intervene(changes):
-        logits = writer.read(text).trace["logits"]  # (T, V)
-    return torch.tensor(logits[-1], dtype=torch.float64).softmax(-1).numpy()
-
-
-def _board(answered: bool) -> list[tuple[Drawn, int]]:
+def _board(answered: bool) -> Drawn:
     words, found, _ = next_words()
     names = [f"{say(name)}, {letter}" for name in (message("no mask"), message("causal")) for letter in "AB"]
     n = len(names) if answered else 2
-    board = head_board(found.reshape(len(names), -1)[:n], names[:n], words, value=message("probability"), say=say)
-    return [(board, HEIGHT * n // len(names))]
+    return head_board(found.reshape(-1, MOST)[:n], names[:n], words, value=message("probability"), say=say)
 
 
 STORY = Story(
@@ -88,7 +81,7 @@ STORY = Story(
     picture=OnStage(asks(DOG), after=asks(DOG, **OFF)),
 )
 def text() -> dict:
-    return {"on": steer(asks(DOG)).text, "off": steer(asks(DOG, **OFF)).text}
+    return {"on": compute(asks(DOG)).text, "off": compute(asks(DOG, **OFF)).text}
 
 
 @card(
@@ -102,8 +95,8 @@ def text() -> dict:
     picture=OnStage(asks(MAN), after=asks(MAN, **OFF)),
 )
 def swapped() -> dict:
-    off, on = position_results.shuffled(asks(DOG).checkpoint, DOG, SEED)[1]
-    return {"text": steer(asks(MAN, **OFF)).text, "off": off, "on": on}
+    off, on = shuffled(asks(DOG).checkpoint, DOG, SEED)[1]
+    return {"text": compute(asks(MAN, **OFF)).text, "off": off, "on": on}
 
 
 @card(

@@ -1,15 +1,14 @@
 """Peak times warmup: what the learning rate of the first steps does to a run."""
 
-from collections.abc import Sequence
-
 import streamlit as st
 
 from model.training.grid import NORMS, PEAKS, WARMUPS, GridCell, lines_of
-from viz.figures import Drawn, curves
+from viz.figures import Drawn
+from viz.figures import curves as draw_curves
 from viz.pages.lessons.card import HEIGHT, Figures, Story, card
 from viz.text.language import message, say
-from viz.views import grid_results
-from viz.views.grid_results import load, name_of, table
+from viz.views.grid_results import board, curves, load, name_of, table, toggled
+from viz.views.made import Plot
 
 PICKED = "lesson-runs"  # in the session: cells that were clicked
 MOST = 3
@@ -27,17 +26,9 @@ def _highest(norm: str = "post") -> list[float]:
     return list(map(_end, table([norm])[0]))
 
 
-def _board(norms: Sequence[str], picked: Sequence[GridCell]) -> Drawn:
-    return grid_results.board(norms, picked).draw()
-
-
-def _curves(cells: Sequence[GridCell]) -> Drawn:
-    return grid_results.curves(cells).draw()
-
-
-def _schedules(cells: Sequence[GridCell]) -> Drawn:
+def _schedules(*cells: GridCell) -> Drawn:
     rates, _ = lines_of({name_of(cell): load().runs[cell] for cell in cells})
-    return curves(rates, y_axis=message("learning rate"), log_y=True, say=say)
+    return draw_curves(rates, y_axis=message("learning rate"), log_y=True, say=say)
 
 
 def _picked() -> list[GridCell]:
@@ -46,12 +37,11 @@ def _picked() -> list[GridCell]:
 
 def pick(row: int, column: int) -> None:
     """Compare a run whose cell was clicked, or no longer."""
-    st.session_state[PICKED] = grid_results.toggled(_picked(), table(POST)[row][column], MOST)
+    st.session_state[PICKED] = toggled(_picked(), table(POST)[row][column], MOST)
 
 
-def _compared(answered: bool) -> list[tuple[Drawn, int]]:
-    board = _board(POST, _picked()), HEIGHT // 2 - 85
-    return [board, (_curves(_picked() or [BAD]), HEIGHT // 2 + 75)] if answered else [board]
+def _compared(answered: bool) -> list[Plot]:
+    return [board(POST, _picked()), *([curves(_picked() or [BAD])] if answered else ())]
 
 
 STORY = Story(
@@ -70,7 +60,7 @@ STORY = Story(
     right=1,
     answer="All with the peak {peak}, whatever their warmup: they end at {low:.2f} or above. What word frequencies "
     "alone give is {entropy:.2f}. Without any warmup a peak of {other} learns ({good:.2f}).",
-    picture=Figures(lambda answered: _board(POST, table(POST)[0]) if answered else _schedules(CORNERS), "training"),
+    picture=Figures(lambda answered: board(POST, table(POST)[0]) if answered else _schedules(*CORNERS), "training"),
 )
 def fails() -> dict:
     ends = {"low": min(_highest()), "entropy": load().entropy, "good": _end(DECENT)}
@@ -85,7 +75,7 @@ def fails() -> dict:
     right=1,
     answer="How often each word occurs: that alone gives a loss of {entropy:.2f}, on the training loss with its label "
     "smoothing the flat line. The failed run ends at {bad:.2f}, the one that learns at {good:.2f}.",
-    picture=Figures(_compared, "training", on_click=pick),
+    picture=Figures(_compared, "training", heights=(HEIGHT // 2 - 85, HEIGHT // 2 + 75), on_click=pick),
 )
 def floor() -> dict:
     return {"entropy": load().entropy, "bad": _end(BAD), "good": _end(GOOD)}
@@ -99,7 +89,7 @@ def floor() -> dict:
     right=0,
     answer="Without warmup; it learns, but ends at {some:.2f} instead of {good:.2f}. With warmup the model writes "
     "“{warm}” Warmup helps here; it is not what decides whether this run learns at all.",
-    picture=Figures(lambda answered: (_curves if answered else _schedules)((DECENT, GOOD)), "training"),
+    picture=Figures(lambda answered: curves([DECENT, GOOD]) if answered else _schedules(DECENT, GOOD), "training"),
 )
 def wrote() -> dict:
     warm = list(load().runs[GOOD].texts.values())[-1][0]
@@ -115,9 +105,7 @@ def wrote() -> dict:
     answer="Somewhat: {low:.2f} to {high:.2f}, below {entropy:.2f}; post-norm ended at {post:.2f} or above. In the "
     "paper's formula a shorter warmup also means a higher peak; only a grid tells the two apart. Each cell is one run "
     "with one seed.",
-    picture=Figures(
-        lambda answered: _board(NORMS, [GridCell("pre", 0.1, 400)]) if answered else _board(POST, []), "training"
-    ),
+    picture=Figures(lambda answered: board(NORMS if answered else POST, table(["pre"])[0]), "training"),
 )
 def norms() -> dict:
     pre, post = _highest("pre"), _highest()
