@@ -59,7 +59,7 @@ here.start(practice.Settings())
 run.pause()
 
 def follow():
-    run._ended.wait()
+    run._thread.join()
     log.write_text("step " + run.frame().status)
 
 threading.Thread(target=follow, daemon=True).start()

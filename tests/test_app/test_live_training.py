@@ -53,7 +53,7 @@ def test_pause_go_on_and_stop():
     try:
         run.pause()
         assert run.frame().status == "paused" and run.active
-        with run._lock:  # at most the step that was under way is done after this
+        with run._turns.turn():  # at most the step that was under way is done after this
             pass
         run.reverse("abc")
         run.go_on()
@@ -67,7 +67,7 @@ def test_pause_go_on_and_stop():
 def test_looking_waits_for_no_step_and_a_string_only_for_the_present_one():
     run = LiveRun(Settings())
     try:
-        with run._lock:  # a step that takes long
+        with run._turns.turn():  # a step that takes long
             assert run.frame().status == "running"
         for _ in range(20):
             before = run.frame().step

@@ -6,7 +6,6 @@ import numpy as np
 import streamlit as st
 
 from model.experiments import practice
-from viz.app.turns import TURNS
 from viz.figures import attention_heatmap, curves, head_overview
 from viz.figures.labels import in_quotes
 from viz.pages.training.lab import SCHEDULES
@@ -53,7 +52,7 @@ def start(settings: practice.Settings) -> None:
     """Start a run; the one before stays to be compared with."""
     runs = st.session_state.get(RUNS, [])
     if not (runs and runs[0].active):
-        st.session_state[RUNS] = [LiveRun(settings, cached.presence(), TURNS.turn), *runs[:1]]
+        st.session_state[RUNS] = [LiveRun(settings, cached.presence()), *runs[:1]]
 
 
 def allowed(call: Callable[..., None], *given: practice.Settings) -> None:

@@ -13,8 +13,7 @@ SECTIONS = {
 
 @choices.fragment
 def live() -> None:
-    names = {code: name for code, (name, _) in SECTIONS.items() if code != "grid" or grid.there()}
-    SECTIONS[controls.views(names, "section")][1]()
+    controls.part({code: part for code, part in SECTIONS.items() if code != "grid" or grid.there()}, "section")()
 
 
 shared.opening(say("Warm-up"), say("What the learning rate does to a training run."))
