@@ -9,7 +9,7 @@ from viz.figures import attention_heatmap
 from viz.text import errors, words
 from viz.text.language import counted, say
 from viz.ui import controls, explore, shared
-from viz.views import grid_results
+from viz.views.grid_results import READ, board, curves, load, name_of, table, toggled
 from viz.views.made import Recipe, made
 
 MOST = 4  # runs beside each other
@@ -24,41 +24,37 @@ def there() -> bool:
 
 def compared() -> None:
     try:
-        grid = grid_results.load()
+        grid = load()
     except ValueError as error:
         shared.warn(errors.sentence(error))
         return
-    cells = list(grid.runs)
-    names = list(map(grid_results.name_of, cells))
-    board, beside = st.columns([5, 6], gap="medium")
-    with board:
+    cells, (left, right) = list(grid.runs), st.columns([5, 6], gap="medium")
+    with left:
         picture = st.container()
         first = [cells.index(cell) for one in FIRST if (cell := GridCell(*one)) in cells]
-        more = {"format_func": names.__getitem__, "max_selections": MOST}
-        places = controls.some(st.multiselect, say("Runs compared"), range(len(names)), first, PICKED, **more)
+        more = {"format_func": list(map(name_of, cells)).__getitem__, "max_selections": MOST}
+        places = controls.some(st.multiselect, say("Runs compared"), list(range(len(cells))), first, PICKED, **more)
         picked = [cells[place] for place in places]
         with picture:
             show_board(grid, cells, picked)
         steps = list(grid.runs[cells[0]].texts)
         step = controls.steps(say("After step"), steps, steps[-1], key="grid-step", format_func=counted)
-    if not picked:
-        beside.caption(say("Choose at least one run."))
-        return
-    with beside:
-        explore.draw(grid_results.curves(picked, float(step)), "grid-curves")
-    show_written(grid, cells, picked, step)
+    if picked:
+        with right:
+            explore.draw(curves(picked, float(step)), "grid-curves")
+        show_written(grid, cells, picked, step)
+    else:
+        right.caption(say("Choose at least one run."))
 
 
 def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> None:
     """Draw the loss at the end of all runs of the first seed that decay as the paper's; a click compares one more."""
-    table = grid_results.table(NORMS)
 
     def pick(row: int, column: int) -> None:
-        kept = grid_results.toggled(picked, table[row][column], MOST)
-        st.session_state[PICKED] = list(map(cells.index, kept))
+        st.session_state[PICKED] = list(map(cells.index, toggled(picked, table(NORMS)[row][column], MOST)))
 
     try:
-        explore.draw(grid_results.board(NORMS, picked), "grid", 34, pick, height=BOARD)
+        explore.draw(board(NORMS, picked), "grid", 34, pick, height=BOARD)
     except KeyError:  # a grid that is still trained
         st.info(say("The grid is not finished: {n} of its runs are there.", n=len(cells)))
         return
@@ -78,16 +74,16 @@ def show_written(grid: Grid, cells: list[GridCell], picked: list[GridCell], step
         help = say("The maps are those of “{text}” with its reference.", text=sentences[0])
         maps = controls.switch(say("Their maps at this step"), "grid-maps", help)
         if maps:
-            run = grid.runs[cells[0]]
-            kind, *place = controls.choose_head(lambda kind: run.maps(step, kind).shape[:2], "cross", (1, 0), "grid-")
+            first = grid.runs[cells[0]]
+            kind, *place = controls.choose_head(lambda kind: first.maps(step, kind).shape[:2], "cross", (1, 0), "grid-")
             spoken, known = words.KINDS[kind], made(grid, "grid")
             tokens = [getattr(known, f"{side}_tokens") for side in SIDES[kind]]
     for cell in shared.columns(picked, gap="small"):
-        key, name, texts = cells.index(cell), grid_results.name_of(cell), grid.runs[cell].texts
+        key, name, texts = cells.index(cell), name_of(cell), grid.runs[cell].texts
         st.markdown(f"**{name}**")
         text = texts[step][number] if step in texts else ""
         shared.small(text or say("(the model wrote nothing)"), f"grid-text-{key}")
         if maps and step in texts:
             weights = known.runs[cell].maps(step, kind)[tuple(place)]
-            recipe, title = Recipe(f"{name} · {counted(step)}", (grid_results.READ,)), f"{name}, {say(spoken.title)}"
+            recipe, title = Recipe(f"{name} · {counted(step)}", (READ,)), f"{name}, {say(spoken.title)}"
             explore.draw(recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes), f"grid-map-{key}")

@@ -21,7 +21,7 @@ PAUSE_WIDTH = 110  # pixels
 RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and the one before; why not
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
-LEAST = 1e-6  # a loss of exactly 0 has no place on a logarithmic axis
+LEAST = 1e-6  # loss that is drawn: 0 has no place on a logarithmic axis
 STATUS = messages(
     running="Training", paused="Paused", solved="Solved", stopped="Stopped", ended="Ended without solving it"
 )
@@ -38,14 +38,8 @@ def ask() -> practice.Settings:
 
 
 def described(settings: practice.Settings) -> str:
-    return say(
-        "{schedule}, {norm}, heads: {n}, warmup {warmup}, peak {peak:g}",
-        schedule=say(SCHEDULES[settings.schedule]),
-        norm=say(words.NORMS[settings.norm]),
-        n=settings.n_heads,
-        warmup=settings.warmup,
-        peak=settings.peak,
-    )
+    names = {"schedule": say(SCHEDULES[settings.schedule]), "norm": say(words.NORMS[settings.norm])}
+    return say("{schedule}, {norm}, heads: {n_heads}, warmup {warmup}, peak {peak:g}", **vars(settings) | names)
 
 
 def start(settings: practice.Settings) -> None:
@@ -71,11 +65,11 @@ def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
     # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
     # the mouse, between press and release.
     with shared.row(gap="xsmall"):
-        does = {"on_click": allowed, "args": (start, settings), "disabled": active}
-        st.button(say("Train"), key="practice-start", type="primary", **does)
-        does = {"on_click": allowed, "args": (pause,), "disabled": not active}
-        st.button(name, key="practice-pause", width=PAUSE_WIDTH, **does)
-        st.button(say("Stop"), key="practice-stop", on_click=run and run.stop, disabled=not active)
+        does = {"on_click": allowed, "disabled": active, "type": "primary"}
+        st.button(say("Train"), key="practice-start", args=(start, settings), **does)
+        does = {"on_click": allowed, "disabled": not active}
+        st.button(name, key="practice-pause", args=(pause,), width=PAUSE_WIDTH, **does)
+        st.button(say("Stop"), key="practice-stop", args=(run and run.stop,), **does)
     if problem := st.session_state.pop(PROBLEM, None):
         shared.warn(problem)
 
@@ -93,13 +87,13 @@ def here() -> None:
         )
         st.caption(note)
     with pictures:
-        if not runs:
+        if runs:
+            active = runs[0].active
+            st.fragment(watch, run_every=REFRESH if active else None)(head, active)
+            try_it(runs[0], head)
+        else:
             text = say("Choose settings and press Train. Training runs in the background until you leave the page.")
             st.caption(text)
-            return
-        active = runs[0].active
-        st.fragment(watch, run_every=REFRESH if active else None)(head, active)
-        try_it(runs[0], head)
 
 
 def watch(head: int, was_active: bool) -> None:
@@ -112,12 +106,7 @@ def watch(head: int, was_active: bool) -> None:
         show_loss(dict(zip((say("this run"), say("the run before")), runs)))
     with right:
         step, text = frame.step - frame.step % practice.CHECK_EVERY, practice.SAMPLE  # of the last check
-        line = say(
-            "Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal, from the "
-            "end of the string.",
-            step=step,
-        )
-        draw_heads(frame.weights, text, text[::-1], head, "practice-map", run, step, line)
+        draw_heads("practice-map", run, head, text, text[::-1], frame.weights, step)
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
 
@@ -133,8 +122,7 @@ def progress(frame: Frame) -> str:
 
 def show_loss(runs: dict[str, LiveRun]) -> None:
     losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
-    losses = {name: np.maximum(one, LEAST) for name, one in losses.items() if one.size}
-    lines = {name: np.stack([np.arange(1, len(one) + 1), one]) for name, one in losses.items()}
+    lines = {name: np.stack([np.arange(1, len(one) + 1), one.clip(LEAST)]) for name, one in losses.items() if one.size}
     if not lines:
         st.caption(say("The first step is not done yet."))
         return
@@ -143,15 +131,17 @@ def show_loss(runs: dict[str, LiveRun]) -> None:
     explore.draw(plot, "practice-loss", line=line)
 
 
-def draw_heads(
-    weights: np.ndarray, text: str, written: str, head: int, key: str, run: LiveRun, step: int, line: str
-) -> None:
+def draw_heads(key: str, run: LiveRun, head: int, text: str, written: str, weights: np.ndarray, step: int) -> None:
     """Draw one head large, and all of them small where there are several."""
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
-    after = say("after step {step}", step=counted(step))
-    recipe = Recipe(" · ".join((in_quotes(text, say), described(run.settings), after)))
-    title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
+    note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
+    recipe, title = Recipe(" · ".join(note)), say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
+    line = say(
+        "Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal, from the end "
+        "of the string.",
+        step=step,
+    )
     explore.draw(recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes), key, line=line)
     if weights.shape[1] > 1:
         more = {"selected": (0, head), "layer_names": [say("decoder")]}
@@ -166,12 +156,11 @@ def try_it(run: LiveRun, head: int) -> None:
         explore.heading(say("Try these weights"), line)
         text = (st.text_input(say("A string"), "hello", key="practice-text", live="200ms") or "").strip()
         try:
-            written, weights, step = run.reverse(text)
+            written, *read = run.reverse(text)
         except ValueError as error:
             shared.warn(errors.sentence(error))
             return
         shared.large(written or say("(the model wrote nothing)"), "reversed")
-        verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
-        st.caption(f"{verdict} {say('Written by the weights after step {step}.', step=counted(step))}")
+        st.caption(say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1]))
     with right:
-        draw_heads(weights, text, written, head, "practice-try", run, step, say("Row = query, column = key."))
+        draw_heads("practice-try", run, head, text, written, *read)
