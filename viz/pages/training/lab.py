@@ -15,9 +15,9 @@ from viz.views.made import Made, Recipe, call, made, value_of
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
 STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 EPOCHS = (50, 100, 200, 500, 1000, 2000, 3000, 5000)
+MOST_DROPS = 100  # of a step decay, that are drawn exactly; 0.6 % of the peak is left by then
 MOST_KEPT = 4  # Noam curves beside the present one
 POINTS = 300  # of a curve, and as many again that are even on a logarithmic axis
-MOST_DROPS = 100  # of a step decay whose corners are drawn exactly
 LINEAR, LOGARITHMIC = message("linear"), message("logarithmic")
 KEPT = "kept-noam"  # in the session
 OTHERS = messages(
@@ -44,12 +44,10 @@ class Noam:
 
 def sample(n_steps: int, warmups: Sequence[int], epoch: int) -> np.ndarray:
     """The steps, int (n,), at which curves are drawn: even on both kinds of axes, peaks, corners of a step decay."""
-    parts = [np.linspace(1, n_steps, POINTS), np.geomspace(1, n_steps, POINTS), warmups]
-    if n_steps / epoch <= MOST_DROPS:
-        ends = np.concatenate([np.arange(warmup + epoch, n_steps, epoch) for warmup in warmups])
-        parts += [ends, ends + 1]
-    steps = np.unique(np.concatenate(parts).round().astype(int))
-    return steps[(steps >= 1) & (steps <= n_steps)]
+    ends = np.concatenate([np.arange(warmup + epoch, n_steps, epoch)[:MOST_DROPS] for warmup in warmups])
+    even = np.linspace(1, n_steps, POINTS), np.geomspace(1, n_steps, POINTS)
+    steps = np.unique(np.concatenate([*even, warmups, ends, ends + 1]).round().astype(int))
+    return steps[steps <= n_steps]
 
 
 def rates_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> dict[str, Made]:
@@ -75,8 +73,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     present = Noam(d_model, warmup, factor)
     kept: list[Noam] = st.session_state.setdefault(KEPT, [])
     help = say(
-        "The others take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step "
-        "drawn; step decay is multiplied by 0.95 after every epoch that follows the warmup."
+        "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
     )
     more = {"selection_mode": "multi", "wrap": True, "format_func": lambda name: say(OTHERS[name]), "help": help}
     others = controls.some(st.pills, say("Against"), list(OTHERS), ["cosine", "linear"], "against", **more)
@@ -93,38 +90,36 @@ def lab() -> None:
     pictures, beside = shared.picture_first()
     with beside:
         noams, others, n_steps, epoch = ask()
-        axes = {"log_x": say("Training steps"), "log_y": say("Learning rate")}
-        for name, label in axes.items():
-            axes[name] = controls.choose(label, (LINEAR, LOGARITHMIC), name.replace("_", "-")) == LOGARITHMIC
+        log_x = controls.choose(say("Training steps"), (LINEAR, LOGARITHMIC), "log-x") == LOGARITHMIC
+        log_y = controls.choose(say("Learning rate"), (LINEAR, LOGARITHMIC), "log-y") == LOGARITHMIC
     rates, at = rates_of(noams, others, n_steps, epoch), (n_steps, [noam.warmup for noam in noams], epoch)
-    lines = lines_at(rates, sample(*at))
-    peaks = [(name, *line[:, line[1].argmax()].tolist()) for name, line in lines.items()]
-    text = message("peak {peak:.3e} at step {step:,}")
-    texts = [f"{name}: {say(text, peak=rate, step=int(step))}" for name, step, rate in peaks]
+    lines, marks = lines_at(rates, sample(*at)), []
+    for name, line in lines.items():
+        step, rate = line[:, line[1].argmax()].tolist()
+        marks.append(
+            (name, step, rate, f"{name}: {say('peak {peak:.3e} at step {step:,}', peak=rate, step=int(step))}")
+        )
     code = f"steps = {call('sample', *at)}", f"rates = {rates!r}", "lines = lines_at(rates, steps)"
     plot = Recipe(" · ".join(lines), code).plot(
         say("Learning rate over the steps"),
         curves,
         made(lines, "lines"),
         y_axis=message("learning rate"),
-        **axes,
-        marks=[(*peak, text) for peak, text in zip(peaks, texts)],
+        log_x=log_x,
+        log_y=log_y,
+        marks=marks,
     )
     with pictures:
         explore.draw(plot, "schedules")
         note = say(
-            "The paper's schedule, often called Noam: the rate rises in a straight line during the warmup and then "
-            "falls with the square root of the step: `factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)`."
+            "The paper's schedule, called Noam, rises in a line and then falls with the square root of the step: "
+            "`factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)`."
         )
         st.markdown(note)
         with st.container(gap="xxsmall"):
-            for row, text in enumerate(texts):
+            for row, (*_, text) in enumerate(marks):
                 shared.small(text, f"peak-{row}")
         if "inverse_sqrt" in others:
             gap = np.abs(lines[noams[-1].name][1] - lines[say(OTHERS["inverse_sqrt"])][1]).max()
-            note = say(
-                "Inverse square root is Noam with the peak as its parameter: with the same peak and warmup it is the "
-                "same curve. Largest difference here: {gap}.",
-                gap=f"{gap:.1g}" if gap else "0",
-            )
-            st.caption(note)
+            text = message("Inverse square root is Noam with its peak given. Largest difference here: {gap}.")
+            st.caption(say(text, gap=f"{gap:.1g}" if gap else "0"))
