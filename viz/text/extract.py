@@ -16,9 +16,10 @@ from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 
 ROOT = Path(__file__).parents[2]
 MARKS = {"model": {"Problem", "Phrase"}, "viz": {"say", "message", "Problem", "Phrase"}}  # what is given a sentence
-# Where a table of words is made: the keywords that hold sentences.
-TABLES = {"card": {"look", "question", "guesses", "answer"}, "Story": {"name", "line"}}
+# Where a table of words is made: the keywords that hold sentences, or how many of the first arguments do.
+TABLES = {"Story": {"name", "line"}}
 TABLES["pitfall"] = {"name", "explanation", "picture"}
+FIRST = {"card": 4}
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
 
 
@@ -26,6 +27,7 @@ def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
     """The sentences that a call is given."""
     name = getattr(node.func, "id", "")
     named = [one.value for one in node.keywords if name == "messages" or one.arg in TABLES.get(name, ())]
+    named += node.args[: FIRST.get(name, 0)]
     parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
     first = node.args[:1] if name in marks else []
     return [*first, *(text for text in parts if not isinstance(text, ast.Call))]

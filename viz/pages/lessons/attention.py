@@ -36,14 +36,14 @@ STORY = Story(
 
 
 @card(
-    look="The model has just written “einem”; “Fahrrad” comes next. Lines run from a written token to the source "
-    "tokens that it attends to, in one head of the cross-attention. The map below has one row per written token.",
-    question="Which source token will “Fahrrad” attend to most?",
-    guesses="riding bicycle street".split(),
+    "“einem” is written, “Fahrrad” comes next. Lines run from a written token to the source tokens that one head of "
+    "the cross-attention attends to; the map below has a row for each.",
+    "Which source token will “Fahrrad” attend to most?",
+    "riding bicycle street".split(),
+    "“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; learning to translate was "
+    "enough.",
+    OnStage(SENTENCE, {"at": SHARP, "step": "▁einem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
     right=1,
-    answer="“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; the model found this "
-    "out while it learned to translate.",
-    picture=OnStage(SENTENCE, {"at": SHARP, "step": "▁einem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
 )
 def found() -> dict:
     weights = _weights(SHARP)
@@ -51,15 +51,14 @@ def found() -> dict:
 
 
 @card(
-    look="A query says what a token looks for, a key what a token offers. The top bars are the query of “Fahrrad” "
-    "times each key, in another head. Below, they are divided by √d; the softmax makes weights of them.",
-    question="What does dividing by √d do to the weights?",
-    guesses=("It evens them out", "It makes the largest larger", "Nothing"),
+    "A query says what a token looks for, a key what a token offers. The top bars are the query of “Fahrrad” times "
+    "each key, in another head. Below, they are divided by √d; the softmax makes weights of them.",
+    "What does dividing by √d do to the weights?",
+    ("It evens them out", "It makes the largest larger", "Nothing"),
+    "The largest weight is {scaled:.2f}, without the division {unscaled:.2f}, as now drawn; over all cross-attention "
+    "rows, {mean:.2f} and {mean_unscaled:.2f} on average. The paper suspects that peaked rows make learning hard.",
+    _inside(SOFT, unscaled=1),
     right=0,
-    answer="It evens them out: {scaled:.2f} is the largest weight here, {unscaled:.2f} without the division, as now "
-    "drawn. Over all cross-attention rows of this sentence the means are {mean:.2f} and {mean_unscaled:.2f}. The paper "
-    "suspects that such peaked rows make learning hard.",
-    picture=_inside(SOFT, unscaled=1),
 )
 def divided() -> dict:
     result, row = compute(SENTENCE), _weights(SOFT)
@@ -69,14 +68,14 @@ def divided() -> dict:
 
 
 @card(
-    look="The softmax makes all weights positive and has them add up to 1. “Temperature”, above the bars, divides the "
+    "The softmax makes all weights positive and has them add up to 1. “Temperature”, above the bars, divides the "
     "scores once more. Keep it at 1 until you have guessed.",
-    question="At temperature 2, what happens to the largest weight?",
-    guesses=("It grows", "It shrinks", "It stays the same"),
+    "At temperature 2, what happens to the largest weight?",
+    ("It grows", "It shrinks", "It stays the same"),
+    "From {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the tokens stays. Move the "
+    "slider and see.",
+    _inside(SOFT, temperature=2),
     right=1,
-    answer="It shrinks from {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the tokens "
-    "stays the same. Move the slider and see.",
-    picture=_inside(SOFT, temperature=2),
 )
 def tempered() -> dict:
     row = _weights(SOFT)
@@ -84,14 +83,14 @@ def tempered() -> dict:
 
 
 @card(
-    look="A value is what a token hands over. Weights mix the values into one vector; the lowest bars show weight "
-    "times length of the value. This head gives its largest weight to the end token </s>.",
-    question="Which token hands over most?",
-    guesses="</s> bicycle street".split(),
+    "A value is what a token hands over. Weights mix the values into one vector; the lowest bars show weight times "
+    "length of the value. This head gives its largest weight to the end token </s>.",
+    "Which token hands over most?",
+    "</s> bicycle street".split(),
+    "“bicycle” has {word:.0%} of the weight but {word_share:.0%} of what is handed over; </s> has {end:.0%} and "
+    "{end_share:.0%}, for its value is short. A weight alone does not say what a token contributes.",
+    _inside(SINK),
     right=1,
-    answer="“bicycle”: it has {word:.0%} of the weight but {word_share:.0%} of what is handed over, </s> {end:.0%} of "
-    "the weight and only {end_share:.0%}. Its value is short. A weight alone does not say what a token contributes.",
-    picture=_inside(SINK),
 )
 def handed() -> dict:
     weights, (layer, head) = _weights(SINK), SINK
@@ -101,14 +100,14 @@ def handed() -> dict:
 
 
 @card(
-    look="Queries and keys can also come from the same sentence: self-attention. This is a head of the encoder; rows "
-    "and columns are the English tokens.",
-    question="Which token do most tokens attend to here?",
-    guesses=("Themselves", "The next one", "The first one"),
+    "Queries and keys of the same sentence: self-attention. This is a head of the encoder; rows and columns are the "
+    "English tokens.",
+    "Which token do most tokens attend to here?",
+    ("Themselves", "The next one", "The first one"),
+    "{n} of {total} rows have their largest weight just right of the diagonal. The equation is the same, "
+    "softmax(QKᵀ/√d) V; only where Q, K and V come from differs.",
+    OnStage(SENTENCE, {"kind": "encoder_self", "at": NEXT}),
     right=1,
-    answer="The next one: {n} of {total} rows have their largest weight just right of the diagonal. The equation is "
-    "the same, softmax(QKᵀ/√d) V; only the source of Q, K and V differs.",
-    picture=OnStage(SENTENCE, {"kind": "encoder_self", "at": NEXT}),
 )
 def next_token() -> dict:
     keys = compute(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)

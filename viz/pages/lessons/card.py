@@ -25,9 +25,9 @@ class Card:
     look: str
     question: str
     guesses: Sequence[str]
-    right: int  # which of the guesses is
     answer: str
     picture: Any  # draws itself before the guess or with the answer, and has a link: as OnStage and Figures
+    right: int  # which of the guesses is
     numbers: Callable[[], Mapping[str, object]]  # of the answer, from the model or the files that ship
 
 
@@ -42,9 +42,9 @@ class Story:
     cards: Sequence[Card] = ()
 
 
-def card(**parts) -> Callable[[Callable], Card]:
+def card(*parts, right: int) -> Callable[[Callable], Card]:
     """Make a card, its parts as of Card, of the function that makes the numbers of its answer."""
-    return lambda numbers: Card(**parts, numbers=numbers)
+    return lambda numbers: Card(*parts, right, numbers)
 
 
 def asks(text: str, **changes: object) -> Request:

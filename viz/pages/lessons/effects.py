@@ -72,14 +72,14 @@ STORY = Story(
 
 
 @card(
-    look="Head 6 of layer 0 of the cross-attention. Its weights are sharp: most rows have one large cell. With the "
-    "answer, the map shows direct effects: what the head adds itself to the logit of each written word.",
-    question="How much does it add to a word's logit, on average?",
-    guesses=("More than 2", "About 1", "Less than 0.1"),
+    "Head 6 of layer 0 of the cross-attention. Its weights are sharp: most rows have one large cell. With the answer, "
+    "the map shows direct effects: what the head adds itself to the logit of each written word.",
+    "How much does it add to a word's logit, on average?",
+    ("More than 2", "About 1", "Less than 0.1"),
+    "{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average. The "
+    "head that adds most adds {most:.2f}.",
+    OnStage(SENTENCE, {"at": HEAD}, EFFECTS),
     right=2,
-    answer="{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average. "
-    "The head that adds most adds {most:.2f}.",
-    picture=OnStage(SENTENCE, {"at": HEAD}, EFFECTS),
 )
 def small() -> dict:
     weights, sizes = compute(SENTENCE).attention("cross")[HEAD], _direct()
@@ -87,14 +87,13 @@ def small() -> dict:
 
 
 @card(
-    look="All 24 heads of the cross-attention by the size of their direct effect; bright is large. Our head, framed, "
-    "is dark.",
-    question="So can it be switched off without harm?",
-    guesses=("Yes, nothing changes", "No, it is among the most harmful to lose"),
+    "All 24 heads of the cross-attention by the size of their direct effect. Our head, framed, is dark.",
+    "So can it be switched off without harm?",
+    ("Yes, nothing changes", "No, it is among the most harmful to lose"),
+    "Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads costs more. Later layers read what "
+    "it wrote: a direct effect is not the whole effect.",
+    Figures(_board, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
     right=1,
-    answer="No. Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads costs more. It acts "
-    "through later layers, which read what it wrote. A direct effect is not the whole effect either.",
-    picture=Figures(_board, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
 )
 def harm() -> dict:
     drops = _without()
@@ -102,14 +101,14 @@ def harm() -> dict:
 
 
 @card(
-    look="“erte” completes “überqu” to “überquerte”. The framed row shows where a head of the cross-attention looked "
-    "while the decoder wrote it.",
-    question="Which part of the decoder wrote “erte”?",
-    guesses=("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The feed-forward layer 0"),
+    "“erte” completes “überqu” to “überquerte”. The framed row shows where a head of the cross-attention looked while "
+    "the decoder wrote it.",
+    "Which part of the decoder wrote “erte”?",
+    ("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The feed-forward layer 0"),
+    "Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The decoder "
+    "completes a word that it has begun. No map of weights shows that.",
+    OnStage(SENTENCE, {"pin": WORD}, EFFECTS | {"against": "mean", "view": "parts"}),
     right=2,
-    answer="Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The "
-    "decoder completes a word that it has begun. No map of weights shows that.",
-    picture=OnStage(SENTENCE, {"pin": WORD}, EFFECTS | {"against": "mean", "view": "parts"}),
 )
 def parts() -> dict:
     effects, row = effects_of(SENTENCE, "mean"), compute(SENTENCE).predicted_tokens.index(WORD)
@@ -119,18 +118,18 @@ def parts() -> dict:
 
 
 @card(
-    look="The mean of all 24 heads. While the decoder writes “nicht”, most weight lies on “because”, the framed cell.",
-    question="Which source token adds most to the logit of “nicht”?",
-    guesses="because|' (didn't)|street".split("|"),
-    right=1,
-    answer="The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and adds "
+    "The mean of all 24 heads. While the decoder writes “nicht”, most weight lies on “because”, the framed cell.",
+    "Which source token adds most to the logit of “nicht”?",
+    "because|' (didn't)|street".split("|"),
+    "The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and adds "
     "{own:.1f}. These columns are encoder positions, which already mix words.",
-    picture=OnStage(
+    OnStage(
         SENTENCE,
         {"pin": NOT, "ring": (NOT, READ)},
         EFFECTS | {"against": "mean", "ring": (NOT, "'")},
         chosen=View(summary="mean", over="all"),
     ),
+    right=1,
 )
 def apart() -> dict:
     result = compute(SENTENCE)
@@ -141,30 +140,30 @@ def apart() -> dict:
 
 
 @card(
-    look="Rank the source tokens by a head's weights, then by its direct effects. A rank correlation of 1 means the "
-    "same order, 0 no relation.",
-    question="How large is it, over all heads and words of this sentence?",
-    guesses="0.9 0.5 0.1".split(),
+    "Rank the source tokens by a head's weights, then by its direct effects. A rank correlation of 1 means the same "
+    "order, 0 no relation.",
+    "How large is it, over all heads and words of this sentence?",
+    "0.9 0.5 0.1".split(),
+    "{agreement:.2f} with direct effects, {occlusion:.2f} with leaving source tokens out, {input_gradient:.2f} with "
+    "gradient times input. Norms, which contain the weight as a factor, agree best: {norms:.2f}.",
+    OnStage(SENTENCE, then=EFFECTS | {"view": "agree"}),
     right=2,
-    answer="{agreement:.2f} with direct effects, {occlusion:.2f} with leaving source tokens out, {input_gradient:.2f} "
-    "with gradient times input. Norms, which contain the weight as a factor, agree best: {norms:.2f}.",
-    picture=OnStage(SENTENCE, then=EFFECTS | {"view": "agree"}),
 )
 def rates() -> dict:
     return {name: float(np.nanmean(rates)) for name, rates in agreement_of(SENTENCE).items()}
 
 
 @card(
-    look="A GRU without attention: it squeezes the German sentence into one vector. The bars show how probable each "
-    "word was that it wrote. There are no weights at all.",
-    question="Can one still tell which source word “bike” depends on?",
-    guesses=("No, not without attention", "Yes, by leaving out source words"),
+    "A GRU without attention: it squeezes the German sentence into one vector. The bars show how probable each word "
+    "was that it wrote. There are no weights at all.",
+    "Can one still tell which source word “bike” depends on?",
+    ("No, not without attention", "Yes, by leaving out source words"),
+    "Replace each source word by <unk> in turn: “bike” loses most without “{key}”, {drop:.1f} nats. An explanation "
+    "needs no map of attention, and a map is not yet one.",
+    Figures(_gru, "models", {"direction": "de-en", "models-show": "all"}),
     right=1,
-    answer="Yes: replace each source word by <unk> in turn. “{word}” loses most without “{key}”, {drop:.1f} nats. An "
-    "explanation needs no map of attention, and a map is not yet an explanation.",
-    picture=Figures(_gru, "models", {"direction": "de-en", "models-show": "all"}),
 )
 def occluded() -> dict:
     written, read, lost, _ = left_out()
     row = lost[written.index(BIKE)]
-    return {"word": BIKE, "key": read[row.argmax()], "drop": row.max()}
+    return {"key": read[row.argmax()], "drop": row.max()}

@@ -78,14 +78,14 @@ STORY = Story(
 
 
 @card(
-    look="These are all 24 heads of the cross-attention: layers in rows, heads in columns. Click one to switch it off; "
-    "click again to have it back. Above stand the translation and what it cost.",
-    question="How many of them can you switch off, each alone, without losing “Fahrrad”?",
-    guesses="8 16 24".split(),
+    "All 24 heads of the cross-attention, layers in rows. Click one to switch it off, or on again. Above stand the "
+    "translation and what it cost.",
+    "How many of them can you switch off, each alone, without losing “Fahrrad”?",
+    "8 16 24".split(),
+    "{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without it the old "
+    "translation is {factor:.1f} times less probable.",
+    Tiles(),
     right=2,
-    answer="{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without it the "
-    "old translation is {factor:.1f} times less probable.",
-    picture=Tiles(),
 )
 def each() -> dict:
     changes = importance(SENTENCE)["cross"]
@@ -94,13 +94,12 @@ def each() -> dict:
 
 
 @card(
-    look="Now a whole layer at once: all eight heads of layer 0, the first to read the source. Guess before you look.",
-    question="What happens to the bicycle?",
-    guesses=("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
+    "Now a whole layer at once: all eight heads of layer 0, the first to read the source.",
+    "What happens to the bicycle?",
+    ("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
+    "“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times less probable.",
+    Tiles(BOARD[:8]),
     right=0,
-    answer="“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times less "
-    "probable than before.",
-    picture=Tiles(BOARD[:8]),
 )
 def layer() -> dict:
     request = without(BOARD[:8])
@@ -108,27 +107,26 @@ def layer() -> dict:
 
 
 @card(
-    look="Your turn: switch off as many heads as you can while “Fahrrad” stays in the translation.",
-    question="How many of the 24 can be off at the same time?",
-    guesses=("About 5", "About 12", "About 20"),
+    "Your turn: switch off as many heads as you can while “Fahrrad” stays.",
+    "How many of the 24 can be off at the same time?",
+    ("About 5", "About 12", "About 20"),
+    "Always taking the head that costs least, {greedy} can go, as now drawn: “{text}” Can you switch off one more? "
+    "Heads that matter little alone may matter together.",
+    Tiles(GREEDY[:20]),
     right=2,
-    answer="Always taking the head that costs least, {greedy} of {all} can go, as now drawn: “{text}” Can you switch "
-    "off one more? Heads that matter little alone may matter together.",
-    picture=Tiles(GREEDY[:20]),
 )
 def played() -> dict:
-    return {"greedy": greedy(), "text": compute(without(GREEDY[: greedy()])).text, "all": len(BOARD)}
+    return {"greedy": greedy(), "text": compute(without(GREEDY[: greedy()])).text}
 
 
 @card(
-    look="The finale: all 24 heads off. The decoder still has its self-attention and its feed-forward layers, but "
-    "nothing of the source reaches it.",
-    question="What will it write?",
-    guesses=("Nothing", "The same sentence", "A sentence about something else"),
-    right=2,
-    answer="“{text}” Without the source the decoder is a language model: it writes what German often says. The old "
+    "The finale: all 24 heads off. Nothing of the source reaches the decoder.",
+    "What will it write?",
+    ("Nothing", "The same sentence", "A sentence about something else"),
+    "“{text}” Without the source the decoder is a language model: it writes what German often says. The old "
     "translation has lost {drop:.0f} nats.",
-    picture=Tiles(BOARD),
+    Tiles(BOARD),
+    right=2,
 )
 def finale() -> dict:
     request = without(BOARD)

@@ -93,14 +93,14 @@ STORY = Story(
 
 
 @card(
-    look="Two tiny language models learn a toy language on this server: each word from the words before it. The honest "
-    "one has the causal mask; the cheater may look ahead while it learns. The picture shows their first ten steps.",
-    question="Whose loss is lower after 150 steps?",
-    guesses=("The honest model's", "The cheater's", "They are equal"),
+    "Two tiny models learn a toy language on this server, each word from the words before it. The honest one has the "
+    "causal mask; the cheater may look ahead while it learns. Ten steps are drawn.",
+    "Whose loss is lower after 150 steps?",
+    ("The honest model's", "The cheater's", "They are equal"),
+    "{cheater:.3f} nats per word against {honest:.2f}: the cheater copies the next word. Without looking ahead no "
+    "model gets below {floor:.2f}; that much of the language is chance.",
+    Figures(_curves, "masks"),
     right=1,
-    answer="The cheater's: {cheater:.3f} nats per word against {honest:.2f}. It copies the next word. Without looking "
-    "ahead no model can get below {floor:.2f}: that much of the language is chance.",
-    picture=Figures(_curves, "masks"),
 )
 def losses() -> dict:
     honest, cheating = (losses[-LAST:].mean() for losses in trained()[0])
@@ -108,14 +108,13 @@ def losses() -> dict:
 
 
 @card(
-    look="By its loss the cheater is nearly perfect. Now both must write on their own, one word at a time, and "
-    "there is no next word to look at.",
-    question="Who writes correct sentences?",
-    guesses=("Both", "Only the honest model", "Only the cheater"),
+    "By its loss the cheater is nearly perfect. Now both must write on their own, with no next word to look at.",
+    "Who writes correct sentences?",
+    ("Both", "Only the honest model", "Only the cheater"),
+    "Of {n} sentences each, {honest:.0%} of the honest model's are correct (bright) and {cheater:.0%} of the "
+    "cheater's. It has learned to copy, not to write.",
+    Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
     right=1,
-    answer="Of {n} sentences each, {honest:.0%} of the honest model's are correct and {cheater:.0%} of the cheater's; "
-    "bright rows are correct, dark ones not. The cheater has learned to copy, not to write.",
-    picture=Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
 )
 def right() -> dict:
     honest, cheating = (np.mean([cheater.is_sentence(one) for one in texts]) for texts in trained()[1])
@@ -123,34 +122,33 @@ def right() -> dict:
 
 
 @card(
-    look="The triangle. “dog → sees” reads “dog” and predicts “sees”; bright cells may be attended to. Click a dark "
-    "cell to open it alone: it shows how probable the right word becomes for the cheater.",
-    question="“old → dog” must predict “dog”. Which cell gives it away?",
-    guesses=("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
+    "“dog → sees” reads “dog” and predicts “sees”; bright cells may be attended to. Click a dark cell to open it "
+    "alone: it shows how probable the right word becomes for the cheater.",
+    "“old → dog” must predict “dog”. Which cell gives it away?",
+    ("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
+    "There the row reads “dog” itself, whose probability becomes {leak:.2f}. With any other cell open it is at most "
+    "{other:.3f}; with none, {closed:.3f}.",
+    Figures(_board, "masks", {"show": "masks"}, on_click=click),
     right=0,
-    answer="Just right of the diagonal: there the row reads “{word}” itself, and its probability is {leak:.2f}. With "
-    "any other cell open it is at most {other:.3f}; with the mask as it is, {closed:.3f}.",
-    picture=Figures(_board, "masks", {"show": "masks"}, on_click=click),
 )
 def leaking() -> dict:
     row = trained()[2][ROW]
-    return {"word": EXAMPLE[ROW], "leak": row[ROW + 1], "other": row[ROW + 2 :].max(), "closed": row[0]}
+    return {"leak": row[ROW + 1], "other": row[ROW + 2 :].max(), "closed": row[0]}
 
 
 @card(
-    look="The mask of a real decoder, while the translator writes: a triangle. In training the whole reference is "
-    "there, so the mask has to hide what comes later.",
-    question="Why does the encoder need no triangle?",
-    guesses=(
+    "The mask of the translator's decoder: a triangle. In training the whole reference is there, so the mask has to "
+    "hide what comes later.",
+    "Why does the encoder need no triangle?",
+    (
         "The source is complete before the first word is written",
         "The encoder has no attention",
         "The encoder is never trained",
     ),
+    "Nobody has to predict the source: all {all} cells are open, in the decoder {some} of {cells}.",
+    OnStage(SENTENCE, {"kind": "decoder_self", "view": "mask"}, {"kind": "encoder_self"}),
     right=0,
-    answer="The source is complete from the start, and nobody has to predict it: all {open} of {all} cells are open. "
-    "In the decoder {some} of {cells} are.",
-    picture=OnStage(SENTENCE, {"kind": "decoder_self", "view": "mask"}, {"kind": "encoder_self"}),
 )
 def masks() -> dict:
     encoder, decoder = (compute(SENTENCE).mask(kind) for kind in ("encoder_self", "decoder_self"))
-    return {"open": encoder.sum(), "all": encoder.size, "some": decoder.sum(), "cells": decoder.size}
+    return {"all": encoder.sum(), "some": decoder.sum(), "cells": decoder.size}

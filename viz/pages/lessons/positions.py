@@ -71,28 +71,26 @@ STORY = Story(
 
 
 @card(
-    look="“The dog bites the man.” is translated correctly. Attention compares tokens, wherever they stand; where they "
+    "“The dog bites the man.” is translated correctly. Attention compares tokens, wherever they stand; where they "
     "stand is added to each token. Now we switch that off in the encoder.",
-    question="What becomes of the translation?",
-    guesses="Der Hund beißt den Mann.|Der Mann beißt den Hund.|Der Hund beißt den Hund.".split("|"),
+    "What becomes of the translation?",
+    "Der Hund beißt den Mann.|Der Mann beißt den Hund.|Der Hund beißt den Hund.".split("|"),
+    "“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes “{on}”",
+    OnStage(asks(DOG), after=asks(DOG, **OFF)),
     right=2,
-    answer="“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes "
-    "“{on}”",
-    picture=OnStage(asks(DOG), after=asks(DOG, **OFF)),
 )
 def text() -> dict:
     return {"on": compute(asks(DOG)).text, "off": compute(asks(DOG, **OFF)).text}
 
 
 @card(
-    look="Dog and man change places: “The man bites the dog.” At first it is translated with positions; with the "
-    "answer they are off again.",
-    question="Without positions, does this sentence get another translation than the first?",
-    guesses=("Yes", "No, the same one"),
+    "Dog and man change places: “The man bites the dog.” With the answer, positions are off again.",
+    "Without positions, does this sentence get another translation than the first?",
+    ("Yes", "No, the same one"),
+    "“{text}” again: a bag of words. Shuffling the words only shuffles the encoder's output, to within {off:.0e}; with "
+    "positions the difference is {on:.1f}.",
+    OnStage(asks(MAN), after=asks(MAN, **OFF)),
     right=1,
-    answer="The same: “{text}” Attention without positions reads a bag of words. Shuffling the words only shuffles the "
-    "encoder's output, to within {off:.0e}; with positions the difference is {on:.1f}.",
-    picture=OnStage(asks(MAN), after=asks(MAN, **OFF)),
 )
 def swapped() -> dict:
     off, on = shuffled(asks(DOG).checkpoint, DOG, SEED)[1]
@@ -100,14 +98,14 @@ def swapped() -> dict:
 
 
 @card(
-    look="Positions are written like the time on a clock: with dials of different speed, each a wave. Here are a fast "
-    "one, a middle one and a slow one of this model, over 50 positions.",
-    question="Which dial tells the beginning of 50 words from their end?",
-    guesses=tuple(DIALS.values()),
+    "Positions are written like the time on a clock: with dials of different speed, each a wave. Here are three of "
+    "this model, over 50 positions.",
+    "Which dial tells the beginning of 50 words from their end?",
+    tuple(DIALS.values()),
+    "The middle one goes from {first:.2f} to {last:.2f}. The fast one repeats every {fast:.1f} positions and tells "
+    "neighbours apart; the slow one has moved by only {slow:.3f}.",
+    Figures(_curves, "positions"),
     right=1,
-    answer="The middle one goes from {first:.2f} to {last:.2f}. The fast one repeats every {fast:.1f} positions and "
-    "tells neighbours apart; the slow one has moved by only {slow:.3f}.",
-    picture=Figures(_curves, "positions"),
 )
 def dials() -> dict:
     _, middle, slow = waves()
@@ -115,14 +113,14 @@ def dials() -> dict:
 
 
 @card(
-    look="A language model without its positions reads two texts, A: “the man saw the dog and”, B: “the dog saw the "
-    "man and”. With its mask open it expects the same next words after both.",
-    question="And with its causal mask, still without positions?",
-    guesses=("The same again", "It tells the two texts apart"),
+    "A language model without its positions reads A: “the man saw the dog and” and B: “the dog saw the man and”. With "
+    "its mask open it expects the same next words.",
+    "And with its causal mask, still without positions?",
+    ("The same again", "It tells the two texts apart"),
+    "“{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no word changes by more than "
+    "{open:.0e}. That each token sees only what came before brings order back.",
+    Figures(_board, "language_model", {"text": TWO[0]}),
     right=1,
-    answer="It tells them apart: “{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no word "
-    "changes by more than {open:.0e}. Each token sees only what came before it, and that alone brings order back.",
-    picture=Figures(_board, "language_model", {"text": TWO[0]}),
 )
 def ordered() -> dict:
     words, found, largest = next_words()

@@ -53,43 +53,42 @@ STORY = Story(
 
 
 @card(
-    look="Small post-norm translators, trained for 1,000 steps on image captions. Only the learning rate differs: four "
-    "peaks, each reached after 1, 20, 100 or 400 steps of warmup. Four of the 16 curves are drawn.",
-    question="Which runs learn nothing?",
-    guesses=("All without warmup", "All with the highest peak", "Only the highest peak without warmup"),
+    "16 small post-norm translators, trained for 1,000 steps on image captions. Only the learning rate differs: four "
+    "peaks, each with four warmups. Four curves are drawn.",
+    "Which runs learn nothing?",
+    ("All without warmup", "All with the highest peak", "Only the highest peak without warmup"),
+    "With the peak 0.1 all end at {low:.2f} or above; word frequencies alone give {entropy:.2f}. Without any warmup a "
+    "peak of 0.005 learns ({good:.2f}).",
+    Figures(lambda answered: board(POST, table(POST)[0]) if answered else _schedules(*CORNERS), "training"),
     right=1,
-    answer="All with the peak {peak}, whatever their warmup: they end at {low:.2f} or above. What word frequencies "
-    "alone give is {entropy:.2f}. Without any warmup a peak of {other} learns ({good:.2f}).",
-    picture=Figures(lambda answered: board(POST, table(POST)[0]) if answered else _schedules(*CORNERS), "training"),
 )
 def fails() -> dict:
-    ends = {"low": min(_highest()), "entropy": load().entropy, "good": _end(DECENT)}
-    return ends | {"peak": f"{PEAKS[-1]:g}", "other": f"{DECENT.peak:g}"}
+    return {"low": min(_highest()), "entropy": load().entropy, "good": _end(DECENT)}
 
 
 @card(
-    look="The loss at the end of all 16 runs: peaks in rows, warmups in columns; dark has learned nothing. Once you "
-    "have guessed, click cells to draw their rate and loss.",
-    question="What does a failed run still know?",
-    guesses=("Nothing at all", "How often each word occurs", "Short sentences, but no long ones"),
+    "The loss at the end of all 16 runs; dark has learned nothing. Once you have guessed, click cells to draw their "
+    "rate and loss.",
+    "What does a failed run still know?",
+    ("Nothing at all", "How often each word occurs", "Short sentences, but no long ones"),
+    "Word frequencies alone give a loss of {entropy:.2f}, or the flat line with label smoothing. The failed run ends "
+    "at {bad:.2f}, the one that learns at {good:.2f}.",
+    Figures(_compared, "training", heights=(HEIGHT // 2 - 85, HEIGHT // 2 + 75), on_click=pick),
     right=1,
-    answer="How often each word occurs: that alone gives a loss of {entropy:.2f}, on the training loss with its label "
-    "smoothing the flat line. The failed run ends at {bad:.2f}, the one that learns at {good:.2f}.",
-    picture=Figures(_compared, "training", heights=(HEIGHT // 2 - 85, HEIGHT // 2 + 75), on_click=pick),
 )
 def floor() -> dict:
     return {"entropy": load().entropy, "bad": _end(BAD), "good": _end(GOOD)}
 
 
 @card(
-    look="The same peak of 0.005, without warmup and with 400 steps. One of the two translates “A man in a blue shirt "
-    "is playing the guitar.” as “Ein Mann in einem Hemd in einem Hemd in einem Hemd …”",
-    question="Which of the two wrote that?",
-    guesses=("Without warmup", "With 400 steps of warmup"),
+    "The same peak of 0.005, without warmup and with 400 steps. One of the two translates “A man in a blue shirt is "
+    "playing the guitar.” as “Ein Mann in einem Hemd in einem Hemd in einem Hemd …”",
+    "Which of the two wrote that?",
+    ("Without warmup", "With 400 steps of warmup"),
+    "Without warmup it learns, but ends at {some:.2f} instead of {good:.2f}. With warmup it writes “{warm}” Warmup "
+    "helps; it does not decide whether this run learns at all.",
+    Figures(lambda answered: curves([DECENT, GOOD]) if answered else _schedules(DECENT, GOOD), "training"),
     right=0,
-    answer="Without warmup; it learns, but ends at {some:.2f} instead of {good:.2f}. With warmup the model writes "
-    "“{warm}” Warmup helps here; it is not what decides whether this run learns at all.",
-    picture=Figures(lambda answered: curves([DECENT, GOOD]) if answered else _schedules(DECENT, GOOD), "training"),
 )
 def wrote() -> dict:
     warm = list(load().runs[GOOD].texts.values())[-1][0]
@@ -97,15 +96,14 @@ def wrote() -> dict:
 
 
 @card(
-    look="All this was post-norm, as in the paper: the norm follows each sublayer. Pre-norm puts it before. The top "
-    "row, the highest peak, has failed with every warmup.",
-    question="Does pre-norm learn with that peak?",
-    guesses=("Yes, somewhat", "No, it fails as well", "Only with warmup"),
+    "All this was post-norm, as in the paper: the norm follows each sublayer. Pre-norm puts it before. The top row, "
+    "the highest peak, has failed with every warmup.",
+    "Does pre-norm learn with that peak?",
+    ("Yes, somewhat", "No, it fails as well", "Only with warmup"),
+    "{low:.2f} to {high:.2f}, below {entropy:.2f}; post-norm ended at {post:.2f} or above. In the paper's formula a "
+    "shorter warmup also means a higher peak; only a grid tells the two apart. Each cell is one run.",
+    Figures(lambda answered: board(NORMS if answered else POST, table(["pre"])[0]), "training"),
     right=0,
-    answer="Somewhat: {low:.2f} to {high:.2f}, below {entropy:.2f}; post-norm ended at {post:.2f} or above. In the "
-    "paper's formula a shorter warmup also means a higher peak; only a grid tells the two apart. Each cell is one run "
-    "with one seed.",
-    picture=Figures(lambda answered: board(NORMS if answered else POST, table(["pre"])[0]), "training"),
 )
 def norms() -> dict:
     pre, post = _highest("pre"), _highest()

@@ -112,7 +112,7 @@ def lab() -> None:
     with pictures:
         explore.draw(plot, "schedules")
         note = say(
-            "The paper's schedule, called Noam, rises in a line and then falls with the square root of the step: "
+            "The paper's schedule, called Noam, rises in a line and then falls as 1/√step: "
             "`factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)`."
         )
         st.markdown(note)
