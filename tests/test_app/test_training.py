@@ -109,7 +109,7 @@ def test_noam_curves_can_be_kept_and_dropped():
 @pytest.mark.parametrize("axis", ["x", "y"])
 def test_linear_and_logarithmic_axes(axis):
     at = open_page()
-    assert screen.figure(at, "schedules")["layout"][f"{axis}axis"]["type"] == "linear"
+    assert screen.figure(at, "schedules")["layout"][f"{axis}axis"].get("type", "linear") == "linear"
     at = screen.choose(at, **{f"log-{axis}": lab.LOGARITHMIC})
     layout = screen.figure(at, "schedules")["layout"][f"{axis}axis"]
     assert layout["type"] == "log"
