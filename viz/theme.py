@@ -1,7 +1,6 @@
-"""The one place for colours, fonts and sizes.
+"""The one place for colours, fonts and sizes, right on a light and on a dark page and for colour-blind readers.
 
-Everything is right on a light and on a dark page: backgrounds are transparent, text and grid colours are left to the
-page's own theme, and the colours that carry meaning can be told apart by colour-blind readers.
+Backgrounds are transparent; text and grid colours are left to the page's own theme.
 """
 
 from plotly.colors import get_colorscale
@@ -11,7 +10,7 @@ SEQUENTIAL = get_colorscale("Viridis")  # probabilities on [0, 1]: lightness gro
 # Values about zero: blue below, pale grey at zero, orange above.
 DIVERGING = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f0f0f0"], [0.75, "#f5a462"], [1.0, "#a63603"]]
 
-# A mask's two colours, named so that a text beside the figure can use the words.
+# A mask's two colours.
 MAY_ATTEND = "#0072b2"
 BLOCKED = "#e69f00"
 MASK_SCALE = [[0.0, BLOCKED], [0.5, BLOCKED], [0.5, MAY_ATTEND], [1.0, MAY_ATTEND]]
@@ -38,7 +37,7 @@ LINE_WIDTH = 2
 TICK_SIZE = 12
 GLYPH_WIDTH = 0.62 * TICK_SIZE  # pixels an average Latin letter takes in a tick label
 MAX_TICKS = 32  # labels on one axis: more cost more time than the map itself
-MAX_NUMBERS = 16  # numbers on one axis, which can be thinned more freely than words
+MAX_NUMBERS = 16  # on one axis
 MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 
 # In pixels.
@@ -48,13 +47,12 @@ LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
 AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT
 MARGIN = 12
-UPRIGHT = 30  # pixels of the widest label of columns up to which none leans
+UPRIGHT = 30  # the widest label of columns up to which none leans
 LEANING = 0.71  # height of a label that leans at 45 degrees, as a part of its length
-TICK_STANDOFF = 4  # between a label and its row or column
 
 
 def line(k: int) -> dict:
-    """Colour, dash and width of the k-th line; both differ, for those who cannot tell the colours apart."""
+    """Colour, dash and width of the k-th line."""
     return {"color": LINES[k % len(LINES)], "dash": DASHES[k % len(DASHES)], "width": LINE_WIDTH}
 
 
@@ -70,7 +68,7 @@ def plot_height(n_rows: int) -> int:
 
 
 def color_bar(title: str, **more) -> dict:
-    """Settings of a colour bar that stands at the right of a map, its title (short, escaped) on top."""
+    """Settings of a colour bar, its title (short, escaped) on top."""
     gap = '<br><span style="font-size:8px"> </span>'  # keeps the title off the highest number
     about = {"text": title + gap if title else "", "side": "top"}
     return {"title": about, "thickness": 14, "outlinewidth": 0, "ticks": "outside", "ticklen": 4, "xpad": 8, **more}

@@ -11,8 +11,7 @@ PROBABILITIES = np.array([[0.7, 0.2], [0.5, 0.4]])
 def test_cells_name_their_candidates_literally():
     figure = candidates_heatmap(PROBABILITIES, ["a", "b"], [["<s>", "c"], ["b", "$5$"]], written=np.array([0.1, 0.5]))
     np.testing.assert_array_equal(figure.data[0].z, PROBABILITIES.astype(np.float32))
-    assert list(figure.data[0].text[0]) == ["&lt;s&gt;", "c"]
-    assert list(figure.data[-1].text) == [name for row in figure.data[0].text for name in row]
+    assert list(figure.data[-1].text) == ["&lt;s&gt;", "c", "b", "&#36;5&#36;"]
     assert figure.layout.yaxis2.ticktext[0] == "0 “a”<br>written with probability 0.100"
     assert figure.layout.xaxis2.ticktext[1] == "1 “2”" and figure.data[0].customdata[0][1] == "“c”"
     assert list(figure.layout.xaxis.ticktext) == ["1", "2"]

@@ -129,7 +129,7 @@ CASES = {
     "candidates_heatmap": Case(
         lambda t, s: {"probabilities": weights(t, 2)},
         lambda a, q, k, **say: viz.figures.candidates_heatmap(
-            a["probabilities"], q, [[token, "<s>"] for token in q], written=np.full(len(q), 0.5), **say
+            a["probabilities"], q, [["<b>", "<s>"]] * len(q), written=np.full(len(q), 0.5), **say
         ),
         tokens=("tokens",),
     ),

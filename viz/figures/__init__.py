@@ -1,12 +1,11 @@
 """Figures as pure functions: arrays and labels in, one plotly Figure out.
 
-Nothing here shows, caches, or knows of models, pages and languages. In every map rows are queries (position 0 on top)
-and columns are keys; positions are the coordinates and tokens only their labels. Of every figure function:
+In every map rows are queries (position 0 on top) and columns are keys; positions are the coordinates and tokens only
+their labels. Of every figure function:
 
-- Numbers are copied to float32; a map is data[0].z, a line data[k].y. What does not fit (shape, type, number of labels,
-  NaN) is a ValueError that says what is allowed.
+- Numbers are copied to float32; a map is data[0].z, a line data[k].y. What does not fit is a ValueError.
 - What an axis, a number or a column is, is given in English; `say` puts all words into the reader's language.
-- The figure gives along its `description`, a sentence for a caption or a screen reader, and its `table`.
+- The figure gives along its `description` for a screen reader, and its `table`.
 """
 
 from viz.figures.curves import bars, curves, deviations, offset_lines, positional_waves, run_curves, wavelength_lines

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import QUIET, Drawn, figure, polylines
+from viz.figures.drawn import QUIET, Drawn, dots, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
@@ -127,30 +127,25 @@ def _drawn(
     reach: tuple[float, ...] = (),
     marks: Sequence[tuple[str, float, float, str]] = (),
 ) -> Drawn:
-    """Lines over one pair of axes, of which the upright one reaches some numbers more; the rest as of `curves`."""
-    x_axis, y_axis, colors, points = say(x_axis), say(y_axis), {}, list(lines)
-    across, up = labels.escape(x_axis), labels.escape(y_axis)
-    traces = []
-    for k, (name, x, y) in enumerate(lines):
-        line = theme.line(k)
-        colors[name] = line["color"]
-        mode = "lines+markers" if len(x) <= MARKERS_UP_TO else "lines"
-        trace = go.Scatter(x=x, y=y, mode=mode, line=line, name=labels.escape(name), showlegend=True)
+    """As `curves`; the upright axis reaches some numbers more."""
+    x_axis, y_axis, names = say(x_axis), say(y_axis), [name for name, *_ in lines]
+    across, up, traces = labels.escape(x_axis), labels.escape(y_axis), []
+    points = [*lines, *((text, *np.array([[x], [y]], np.float32)) for _, x, y, text in marks)]
+    for i, (name, x, y) in enumerate(points):
+        is_line = i < len(lines)
+        line = theme.line(i if is_line else names.index(marks[i - len(lines)][0]))
+        trace = go.Scatter(x=x, y=y, name=labels.escape(name), line=line, showlegend=is_line)
+        trace.mode = "lines+markers" if len(x) <= MARKERS_UP_TO else "lines"
+        trace.marker = {} if is_line else {"size": 9, "symbol": "diamond"}
         hover = f"%{{fullData.name}}<br>{across} %{{x:,.6g}}<br>{up} %{{y:.4g}}<extra></extra>"
         traces.append(trace.update(hovertemplate=hover))
-    for name, *place, text in marks:
-        x, y = np.array(place, np.float32)[:, None]
-        points.append((f"{name} ◆", x, y, [text]))
-        marker = {"color": colors[name], "size": 9, "symbol": "diamond"}
-        mark = go.Scatter(x=x, y=y, mode="markers", marker=marker, text=[labels.escape(text)], showlegend=False)
-        traces.append(mark.update(hovertemplate="%{text}<extra></extra>"))
     ys = np.concatenate([y for *_, y in lines])
     return figure(
         traces,
         CURVES_HEIGHT,
         say,
         left=2 * theme.TICK_SIZE + theme.AXIS_HEIGHT,
-        top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in colors) // LEGEND_LETTERS),
+        top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS),
         xaxis=_axis(across, np.concatenate([x for _, x, _ in lines]), log_x),
         yaxis=_axis(up, np.append(ys, reach), log_y),
         description=say(ABOUT, x=x_axis, y=y_axis, low=ys.min(), high=ys.max()),
@@ -223,23 +218,13 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
     zero = 10.0 ** (low - 1)
-    places, rows = np.where(values == 0, zero, values).astype(np.float32), np.arange(n, dtype=np.float32)
+    places, rows, numbered = np.where(values == 0, zero, values), np.arange(n), [[row] for row in range(n)]
     traces = [
-        go.Scatter(
-            x=places[:, k],
-            y=rows,
-            customdata=[[row] for row in range(n)],
-            mode="markers",
-            marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2, "color": color}},
-            name=labels.escape(say(part)),
-            cliponaxis=False,
-            hovertemplate=labels.told(say, (part, "%{x:.2g}")) + "<extra></extra>",
-        )
-        for k, (part, (symbol, size, color)) in enumerate(PARTS.items())
+        dots(column, rows, numbered, say(part), look, labels.told(say, (part, "%{x:.2g}")), mode="markers")
+        for column, (part, look) in zip(places.T, PARTS.items())
     ]
     margins = polylines(places.T[:2], [rows, rows])  # from the dot to its limit
-    numbers = ("" if np.isnan(one) else say("{x:.1e}", x=one) if one else "0" for one in values[:, 0])
-    titles = [f"<b>{labels.escape(name)}</b>  {number}" for name, number in zip(names, numbers)]
+    titles = [f"<b>{labels.escape(name)}</b>" for name in names]
     line = {"color": theme.LINES[0], "width": theme.LINE_WIDTH}
     ticks = range(low, high + 1, max(1, round((high - low) / 6)))
     return figure(

@@ -58,6 +58,13 @@ def clear(say: Say) -> dict:
     return shared | {"plot_bgcolor": theme.TRANSPARENT}
 
 
+def dots(x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **more):
+    """Points of one kind, of which a click gives the numbers in `places`; a look is symbol, size and colour."""
+    marker = dict(zip(("symbol", "size", "color"), look), line={"width": 2, "color": look[2]})
+    trace = go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), customdata=places, marker=marker, **more)
+    return trace.update(name=labels.escape(name), hovertemplate=hover + "<extra></extra>", cliponaxis=False)
+
+
 def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """N lines as one, float32 with NaN between them, given x (N,) and y (N,) of their first points, second ..."""
     corners = {"x": x, "y": y}.items()

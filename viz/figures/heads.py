@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import BARE, QUIET, Drawn, figure
+from viz.figures.drawn import BARE, QUIET, Drawn, dots, figure
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Board, Points, Tiles
 
@@ -41,10 +41,7 @@ def head_board(
     columns = checks.as_tokens("columns", columns, values.shape[1])
     texts = texts or [[say("{x:.3g}", x=number) for number in row] for row in values]
     names = names or [[f"{row}, {column}" for column in columns] for row in rows]
-    texts, names = (
-        [checks.as_tokens(name, row, len(columns)) for row in some]
-        for name, some in (("texts", texts), ("names", names))
-    )
+    texts = [checks.as_tokens("texts", row, len(columns)) for row in texts]
     if signed:
         colors, said = heatmap.centred(values), say("orange above 0, blue below")
     else:
@@ -92,18 +89,10 @@ def head_map(
     for i, name in enumerate(dict.fromkeys(groups)):
         at = np.flatnonzero(groups == name)
         symbol = SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)]  # 49 groups before one looks like another
-        trace = go.Scatter(
-            x=points[at, 0],
-            y=points[at, 1],
-            customdata=[places[one] for one in at],
-            text=["{}.{}".format(*places[one][-2:]) for one in at],
-            textposition="top center",
-            mode="markers+text",
-            marker={"size": 11, "color": theme.line(i)["color"], "symbol": symbol},
-            hovertemplate="%{fullData.name} %{text}<br>%{x:.3g}, %{y:.3g}<extra></extra>",
-            name=labels.escape(name),
-        )
-        traces.append(trace)
+        look, hover = (symbol, 9, theme.line(i)["color"]), "%{fullData.name} %{text}<br>%{x:.3g}, %{y:.3g}"
+        trace = dots(*points[at].T, [places[one] for one in at], name, look, hover, mode="markers+text")
+        text = ["{}.{}".format(*places[one][-2:]) for one in at]
+        traces.append(trace.update(text=text, textposition="top center"))
     table = Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces])
     if selected is not None:
         x, y = points[[places.index(list(selected))]].T

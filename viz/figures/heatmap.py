@@ -29,14 +29,14 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
         "tickmode": "array",
         "tickvals": list(range(0, len(texts), step)),
         "ticktext": list(texts[::step]),
-        "ticklabelstandoff": theme.TICK_STANDOFF,
+        "ticklabelstandoff": 4,
         "tickfont": {"size": theme.TICK_SIZE},
         "range": ends[::-1] if downwards else ends,
         "showgrid": False,
         "zeroline": False,
         "ticks": "",
         "automargin": False,
-        # Else Plotly measures every label against the edges of the figure: 40 ms a redraw, and there is room for them.
+        # Else Plotly measures every label against the edges of the figure: 40 ms a redraw.
         "ticklabeloverflow": "allow",
         **more,
     }
@@ -75,15 +75,14 @@ def grid(
 ) -> Drawn:
     """Draw a map of rows (top to bottom) by columns (left to right), the first trace of the figure.
 
-    The hover box names rows and columns in full. Labels in `customdata` would travel once per cell; these are the
-    ticks of axes that nobody sees, on which the map stands. The axes with the ticks, cut and thinned, lie over them.
+    The names of rows and columns in the hover box are the ticks of axes that nobody sees, on which the map stands: in
+    `customdata` they would travel once per cell. The axes with the ticks, cut and thinned, lie over them.
 
     Args:
         values: float32, or bool for a mask, (T, S).
         tokens: of rows and columns, by the name of the argument; numbers from 0 where there are none.
         names: what rows and columns are called in table and hover box, if not as in the titles.
-        number: what the hover box says of a cell.
-        hover: all that it says, if not row, column and number; `%{y}` is the row and `%{x}` the column.
+        number, hover: what the hover box says of a cell, and all that it says, if not row, column and number.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
         written: escaped texts (T, S) in the cells, which are then higher and can be clicked but not zoomed.
@@ -163,7 +162,7 @@ def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say =
 
 
 def centred(values: np.ndarray, least: float = 0.0) -> dict:
-    """Colours of go.Heatmap that are symmetric about 0 and reach all values and `least`, 1 where all are 0."""
+    """Colours that are symmetric about 0 and reach all values and `least`, 1 where all are 0."""
     limit = max(float(np.abs(values).max()), least) or 1.0
     return {"colorscale": theme.DIVERGING, "zmin": -limit, "zmax": limit, "zmid": 0.0}
 
@@ -176,7 +175,7 @@ def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def frame(row: int, column: int, room: float = 0.5) -> dict:
-    """The outline of a cell that is chosen, as a shape of a layout whose axes count the cells."""
+    """The outline of a cell, as a shape of a layout whose axes count the cells."""
     edges = {"x0": column - room, "x1": column + room, "y0": row - room, "y1": row + room}
     return {"type": "rect", "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}, **edges}
 
@@ -184,10 +183,9 @@ def frame(row: int, column: int, room: float = 0.5) -> dict:
 def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
     """Write escaped texts (T, S) into the cells of a map, black or white, whichever stands out more.
 
-    That is by 4.5 at least (WCAG 2.2, 1.4.3); Plotly's own choice falls to 3.4 on the greens of the scale.
+    That is by 4.5 at least (WCAG 2.2, 1.4.3, where relative luminance is defined); Plotly's own choice falls to 3.4.
     """
     colors = colors_of(cells)
-    # Relative luminance, from 0 (black) to 1 (white), as WCAG 2.2 defines it
     linear = np.where(colors <= 0.04045, colors / 12.92, ((colors + 0.055) / 1.055) ** 2.4)
     luminance = linear @ np.array([0.2126, 0.7152, 0.0722])
     ink = np.where(luminance > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
@@ -198,7 +196,7 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
 
 
 def colors_of(cells: go.Heatmap) -> np.ndarray:
-    """The colours of the cells of a map with zmin and zmax, (T, S, 3), sRGB from 0 to 1; without a number the first."""
+    """The colours of the cells of a map, (T, S, 3), sRGB from 0 to 1."""
     shares = (np.asarray(cells.z, dtype=np.float64) - cells.zmin) / (cells.zmax - cells.zmin)
     shares = np.nan_to_num(np.clip(1 - shares if cells.reversescale else shares, 0, 1))
     places, names = zip(*cells.colorscale, strict=True)

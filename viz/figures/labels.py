@@ -13,9 +13,6 @@ from viz import theme
 
 REMEMBERED = 4096  # tokens whose text is not made again: a message names each many times
 _JOINERS = "\u200c\u200d"
-_FIRST_STRONG_ISOLATE, _POP_ISOLATE = "\u2068", "\u2069"
-
-
 # Says a sentence, given in English, in the language of a reader, with values in its places in braces.
 Say = Callable[..., str]
 
@@ -41,13 +38,11 @@ def told(say: Say, *parts: tuple[str, str]) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def visible(token: str) -> str:
-    """Write out what cannot be seen: control and zero-width characters, line ends, tabs, outer spaces, nothing at all.
+    """Write out what cannot be seen.
 
     >>> visible("a\\tb\\n"), visible(" the"), visible("\\u200b"), visible("")
     ('a␉b␊', '␣the', '[U+200B]', '∅')
     """
-    if token.isascii() and token.isalnum():  # nearly every token
-        return token
     return "".join(map(_visible_character, ["", *token], token, [*token[1:], ""])) or "∅"
 
 
@@ -75,34 +70,30 @@ def _extends(character: str) -> bool:
 
 def tick_text(token: str) -> str:
     """The escaped text of a token, shortened to theme.MAX_TICK_WIDTH columns."""
-    return _tick(token)[0]
+    return escape(_shortened(token))
 
 
 def tick_width(tokens: Sequence[str]) -> float:
     """Estimate the pixels that the widest tick label of these tokens takes."""
-    return theme.GLYPH_WIDTH * max(_tick(token)[1] for token in tokens)
+    return theme.GLYPH_WIDTH * max(text_width(_shortened(token)) for token in tokens)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _tick(token: str) -> tuple[str, int]:
-    text = _shorten(visible(token), theme.MAX_TICK_WIDTH)
-    return escape(text), text_width(text)
-
-
-def _shorten(text: str, width: int) -> str:
-    """Cut a text to so many columns, an ellipsis included, never inside a letter with marks or a joined emoji."""
-    if text_width(text) <= width:
+def _shortened(token: str) -> str:
+    """A token cut with an ellipsis, never inside a letter with marks or a joined emoji."""
+    text = visible(token)
+    if text_width(text) <= theme.MAX_TICK_WIDTH:
         return text
     used = end = 0
     for i, character in enumerate(text):
-        if used < width and i and not _extends(character) and text[i - 1] != "\u200d":
+        if used < theme.MAX_TICK_WIDTH and i and not _extends(character) and text[i - 1] != "\u200d":
             end = i
         used += text_width(character)
     return text[:end] + "…"
 
 
 def text_width(text: str) -> int:
-    """The columns a text takes, wide characters (Chinese, emoji) as two and combining ones as none."""
+    """The columns a text takes, wide characters (Chinese, emoji) as two."""
     if text.isascii():
         return len(text)
     return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -117,7 +108,7 @@ def quoted(token: str, say: Say = english) -> str:
 def _isolated(token: str) -> str:
     text = visible(token)
     if any(unicodedata.bidirectional(c) in ("R", "AL", "AN") for c in text):
-        text = _FIRST_STRONG_ISOLATE + text + _POP_ISOLATE
+        text = f"\u2068{text}\u2069"
     return escape(text)
 
 

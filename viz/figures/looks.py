@@ -1,7 +1,7 @@
 """Looks: a picture of tokens against tokens as plain data, without its numbers, for those who draw many at a time.
 
-A look is `{"data", "layout", "hover"}` as Plotly takes them; the browser (viz/stage/map.js) puts in `z` and what the
-hover box says. A go.Figure validates every setting, which takes a hundred times as long. Titles of axes are as said.
+A look is `{"data", "layout", "hover"}`; the browser (viz/stage/map.js) puts in `z` and what the hover box says. A
+go.Figure validates every setting, which takes a hundred times as long. Titles of axes are as said.
 """
 
 from collections.abc import Sequence
@@ -95,8 +95,7 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:
-    """The look of the most probable next words, three bars for each, of which the browser gives the lengths: as it is
-    drawn; of what is not drawn, grey; and, as an outline, as the model has it."""
+    """The look of the most probable next words, three bars for each, of which the browser gives the lengths."""
     hover = say("{word}<br>model {own}<br>sampling {drawn}", word=_ROW, own=_COLUMN, drawn=_CELL)
     kinds = {
         say("sampling"): {"color": theme.MAY_ATTEND},

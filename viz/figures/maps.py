@@ -37,8 +37,8 @@ def attention_heatmap(
     Args:
         mask: bool (T, S), True = may attend; the other cells are hatched.
         shown: bool (T, S), False = left blank (NaN); the hover text still names the number.
-        read, predicted: T tokens that the step of each row read or predicted, for the hover text.
-        removed: float (T,), the part of each row in columns that are not drawn, for the hover text.
+        read, predicted: T tokens that the step of each row read or predicted.
+        removed: float (T,), the part of each row in columns that are not drawn.
         scale_to_max: end the colours at the largest weight instead of 1.
     """
     weights = checks.as_probabilities("weights", weights, "TS")
@@ -77,7 +77,6 @@ def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.nd
 
 
 def _noted(cells: np.ndarray, note: str) -> np.ndarray:
-    """What the hover box adds to each of these cells, bool (T, S)."""
     return np.where(cells, f", {note}", "").astype(object)
 
 
@@ -116,7 +115,7 @@ def mask_heatmap(
     Args:
         padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
         written: str (T, S), how some convention writes each cell: in hover texts, and in the cells of small masks.
-        legend: whether the colours are named beside the map; where not, words on the page must name them.
+        legend: whether the colours are named beside the map.
     """
     mask, texts, notes = checks.as_mask("mask", mask), None, ""
     if written is not None:
@@ -161,10 +160,7 @@ def difference_heatmap(
     key_axis: str = message("key"),
     say: Say = english,
 ) -> Drawn:
-    """Draw the difference (T, S) of the maps a and b on colours that are symmetric about 0.
-
-    Where it is nowhere above ROUNDING, the colours end at 1, and the map is blank: that is not a finding.
-    """
+    """Draw the difference (T, S) of the maps a and b on colours that are symmetric about 0, blank up to ROUNDING."""
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
     said = say(a), say(b)
     drawn = heatmap.grid(
@@ -278,7 +274,6 @@ def candidates_heatmap(
     """
     probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
     n_steps, count = probabilities.shape
-    tokens = checks.as_tokens("tokens", tokens, n_steps)
     notes = None
     if written is not None:
         written = checks.as_probabilities("written", written, "T")
@@ -291,11 +286,9 @@ def candidates_heatmap(
         say,
         message("probability"),
         (message("written token"), message("candidate (1 = most probable)")),
-        names=("query", message("candidate")),
-        hover=labels.told(say, ("step", "%{y}"), ("candidate", "%{customdata}"), ("probability", "%{z:.3f}")),
+        number="%{z:.3f}<br>%{customdata}",
         notes=notes,
         customdata=np.array([[labels.quoted(name, say) for name in row] for row in names], dtype=object),
-        text=texts,
         written=texts,
         **heatmap.PROBABILITIES,
     )

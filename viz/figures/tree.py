@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import Drawn, figure, polylines
+from viz.figures.drawn import Drawn, dots, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
@@ -17,8 +17,8 @@ FATES = {
     message("finished"): ("star", 14, theme.LINES[2]),
     message("pruned"): ("x-thin", 8, theme.LINES[6]),
 }
-ROW_HEIGHT = 64  # pixels of a row: a token, a number under it, and room for the lines to the next row
-CHANNELS = (0.34, 0.66)  # between two rows, where lines turn: labels take the rest
+ROW_HEIGHT = 64  # pixels
+CHANNELS = (0.34, 0.66)  # between two rows, where lines turn
 ASIDE = 0.04  # columns that a line leaves right of a node and comes in left of it, so that no two look like one
 LOOKED_AT = 3  # source tokens that a hover text names
 _EDGE = {"color": "#8c8c8c", "width": theme.LINE_WIDTH}
@@ -40,7 +40,7 @@ class _Tree:
         return [node, *self.path(self.parents[node])] if node >= 0 else []
 
     def lines(self, nodes: np.ndarray, name: str, **line) -> go.Scatter:
-        """Each parent's lines turn at a height of their own, so that those of two parents never lie on each other."""
+        """Each parent's lines turn at a height of their own: those of two parents never lie on each other."""
         (x0, x1), (y0, y1) = ([row[self.parents[nodes]], row[nodes]] for row in (self.rank, self.step))
         turn = y0 + CHANNELS[0] + (CHANNELS[1] - CHANNELS[0]) * (x0 + 0.5) / self.width[y0]
         left, right = x0 + ASIDE * (x0 != x1), x1 - ASIDE * (x0 != x1)
@@ -62,7 +62,7 @@ def search_tree(
 ) -> Drawn:
     """Draw the tree of a beam search: row n from the top holds the candidates for the n-th token, by their rank.
 
-    The last traces are the nodes, one per fate; each node has customdata = [its number], for clicks.
+    The last traces are the nodes, one per fate, with customdata = [number].
 
     Args:
         log_probabilities: float (N,), of each token after its parents; node 0 is the start token.
@@ -91,12 +91,16 @@ def search_tree(
         (best, say("best path"), {"color": theme.SELECTED, "width": 4}),
     )
     traces = [tree.lines(later[which[later]], name, **line) for which, name, line in kinds if which[later].any()]
-    points = []
+    added = ["", *(say("{x:.2f}", x=x) for x in tree.added[1:])]
+    below = [f"<br>{number.replace('-', '−')}" if number else "" for number in added]
+    points, look_of_text = [], {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
     for fate, look in FATES.items():
         some = drawn[fates[drawn] == fate].tolist()
-        traces.append(_nodes(tree, look, some, tokens, texts, say).update(name=say(fate)))
-        written = [say("{token}, {x:.2f}", token=tokens[i], x=tree.added[i]) if i else tokens[i] for i in some]
-        points.append((say(fate), tree.rank[some], tree.step[some], written))
+        place, numbered = (tree.rank[some], tree.step[some]), [[node] for node in some]
+        node = dots(*place, numbered, say(fate), look, "%{hovertext}", **look_of_text)
+        node.update(text=[labels.tick_text(tokens[i]) + below[i] for i in some], hovertext=[texts[i] for i in some])
+        traces.append(node.update(textfont_size=theme.TICK_SIZE))
+        points.append((say(fate), *place, [f"{tokens[i]} {added[i]}".strip() for i in some]))
     n_columns = int(tree.rank[drawn].max(initial=0)) + 1
     ranks, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
     across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]
@@ -137,27 +141,6 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: M
             lines.append(say("score {score:.3f}, number {rank} of {total}", score=scores[node], **place))
         texts.append("<br>".join(lines))
     return texts
-
-
-def _nodes(
-    tree: _Tree, look: tuple[str, int, str], nodes: list[int], tokens: list[str], texts: list[str], say: Say
-) -> go.Scatter:
-    symbol, size, color = look
-    added = [say("<br>{x:.2f}", x=tree.added[node]).replace("-", "−") if node else "" for node in nodes]
-    return go.Scatter(
-        x=tree.rank[nodes].astype(np.float32),
-        y=tree.step[nodes].astype(np.float32),
-        customdata=[[node] for node in nodes],
-        hovertext=[texts[node] for node in nodes],
-        text=[labels.tick_text(tokens[node]) + number for node, number in zip(nodes, added)],
-        hovertemplate="%{hovertext}<extra></extra>",
-        mode="markers+text",
-        textposition="middle right",
-        textfont={"size": theme.TICK_SIZE},
-        cliponaxis=False,
-        marker={"symbol": symbol, "size": size, "color": color, "line": {"width": 2, "color": color}},
-        showlegend=True,
-    )
 
 
 def column_width(tokens: Sequence[str]) -> int:
