@@ -211,7 +211,7 @@ def test_roles_of_a_decoder_whose_mask_is_not_known() -> None:
     weights[1, 2] = 0
     at = screen.choose(upload(open_page(), content(target_tokens=TARGET, decoder_self=weights)), part="roles")
     assert EVERY_KEY in [element.value for element in at.caption]
-    texts = screen.figure(at, "role-board")["data"][1]["text"]
+    texts = screen.figure(at, "role-board")["data"][-1]["text"]
     heads = WEIGHTS["decoder_self"].shape[1]
     assert texts[heads + 2] == "nothing" and drawn(at, "role-board")[1, 2] == 0
 
@@ -282,7 +282,7 @@ def test_words_of_other_vocabularies() -> None:
 def test_one_token_leaves_no_choice() -> None:
     at = upload(open_page(), content(source_tokens=["a"], encoder_self=np.ones((1, 1, 1, 1), np.float32)))
     at = screen.choose(at, part="roles")
-    texts = screen.figure(at, "role-board")["data"][1]["text"]
+    texts = screen.figure(at, "role-board")["data"][-1]["text"]
     assert texts == ["no choice"] and drawn(at, "role-board").tolist() == [[0]]
 
 

@@ -57,8 +57,8 @@ class Guard:
         if host is None or self._is_own(host):
             return ""
         return (
-            f"Headlight does not answer to the name {host[:100]!r}: open it by a name of its own or by its IP address, "
-            f"or add the name to the environment variable {VARIABLE} (names with commas between them, * for any)."
+            f"Headlight does not answer to the name {host[:100]!r}: open it by its own name or IP address, or add the "
+            f"name to the environment variable {VARIABLE} (names with commas between them, * for any)."
         )
 
     def _is_own(self, host: str) -> bool:
@@ -71,31 +71,26 @@ class Guard:
 
     def _wrong_origin(self, origin: str | None, host: str | None) -> str:
         """What is wrong with the page that a websocket comes from; only programs come from none."""
-        if origin is None or origin in self.origins or (host and _place(origin) == host.lower()):
+        try:
+            place = urlsplit(origin or "").netloc.lower()  # host and port, as in a Host header
+        except ValueError:
+            place = ""
+        if origin is None or origin in self.origins or (host and place == host.lower()):
             return ""
         name = (host or "")[:100]
         return (
-            f"Headlight at {name!r} takes no connection from a page of {origin[:100]!r}: where both are the same app, "
-            "have the proxy keep the Host header; else add that origin to server.corsAllowedOrigins in "
-            ".streamlit/config.toml."
+            f"Headlight at {name!r} takes no connection from a page of {origin[:100]!r}: have the proxy keep the Host "
+            "header, or add that origin to server.corsAllowedOrigins in .streamlit/config.toml."
         )
 
 
 def own_names() -> set[str]:
-    """Patterns of the names that this machine, Streamlit's settings and HEADLIGHT_HOSTS give to the app."""
+    """Patterns of the names that the machine, Streamlit's settings and HEADLIGHT_HOSTS give to the app."""
     machine = socket.gethostname()
     names = ["localhost", machine, f"{machine}.local", *os.environ.get(VARIABLE, "").split(",")]
     names += [config.get_option(name) or "" for name in ("server.address", "browser.serverAddress")]
     names += config.get_option("server.allowedHosts")
     return {name.strip().lower().rstrip(".") for name in names} - {""}
-
-
-def _place(origin: str) -> str:
-    """Host and port of an origin, as in a Host header; nothing for what is not an origin, as "null"."""
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""
 
 
 def _without(name: bytes, scope: Scope) -> Scope:

@@ -23,10 +23,7 @@ from viz.views.view import AGAINST
 def found(
     result: Shown, request: Request, query: Mapping[str, str], built: Mapping[str, Maps], rows: str, recipe: Recipe
 ) -> Found | str | None:
-    """The direct effects that an address asks for; why there are none; or None where it asks for none.
-
-    `built`: the maps of the weights; `rows`: as of View.
-    """
+    """The direct effects that an address asks for; why there are none; or None where it asks for none."""
     if not isinstance(result.config, TransformerConfig):
         return stage_effects.NO_EFFECTS
     if query.get("measure") != "effects":
@@ -86,10 +83,8 @@ def code(recipe: Recipe, effects: Effects, result: Shown, against: str, edited: 
     translator, known = made(None, "translator"), made(result, "result")
     computed = translator.effects(known, against=RUNNER_UP if against == RUNNER_UP else None)
     named, place = computed.named("effects").being(effects), (made(0, "{layer}"), made(0, "{head}"))
-    found, more = {}, {"value": stage_effects.VALUE, "column_axis": "key"}
-    for kind in effects.kinds:
-        plot = recipe.plot("", values_heatmap, named.heads(kind)[place], known.predicted_tokens, **more)
-        found[kind] = plot.code
+    tokens, more = known.predicted_tokens, {"value": stage_effects.VALUE, "column_axis": "key"}
+    plots = {kind: recipe.plot("", values_heatmap, named.heads(kind)[place], tokens, **more) for kind in effects.kinds}
     edits = [made(None, "edits")] if edited else []
     shown = {
         "parts": f"for name, part in {computed!r}.parts.items():\n    print(name, part)",
@@ -98,4 +93,5 @@ def code(recipe: Recipe, effects: Effects, result: Shown, against: str, edited: 
         "left-out": f"print({translator.occlusion(known, *edits)!r})",
         "agree": "print(agreement.of_words(translator, result)['cross'])",
     }
-    return found | {view: with_imports(*recipe.lines, lines) for view, lines in shown.items()}
+    shown = {view: with_imports(*recipe.lines, lines) for view, lines in shown.items()}
+    return shown | {kind: plot.code for kind, plot in plots.items()}

@@ -93,11 +93,12 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
+    asked |= request.view().address() | request.changes.address()
     settings = Settings(
         checkpoint=request.checkpoint,
         decoded=words.how_decoded(request.beam, request.length_penalty, request.reference),
         card=words.describe_card(request.checkpoint, request.translator.card),
-        link=link_to(st.context.url or ADDRESS, asked | request.view().address() | request.changes.address(), page),
+        link=link_to(st.context.url or ADDRESS, asked, page),
         code=with_imports(*recipes.translation(request).lines),
         changes=changed,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},

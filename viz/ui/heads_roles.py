@@ -60,25 +60,10 @@ ROLE = message(
     "without a choice are not counted."
 )
 WHOLE = 0.995  # the mean of rows above which it need not be said
-ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, what it shows, rows and columns
-    encoder=(
-        "Encoder",
-        "How much of each encoder output comes from each source token.",
-        "output of the encoder",
-        "source token",
-    ),
-    source=(
-        "Source",
-        "How much of each decoder step comes from each source token, through the cross-attention.",
-        "step (token it read)",
-        "source token",
-    ),
-    target=(
-        "Target",
-        "How much of each decoder step comes from the tokens read before it.",
-        "step (token it read)",
-        "token so far",
-    ),
+ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, and what it shows
+    encoder=("Encoder", "How much of each encoder output comes from each source token."),
+    source=("Source", "How much of each decoder step comes from each source token, through the cross-attention."),
+    target=("Target", "How much of each decoder step comes from the tokens read before it."),
 )
 KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # whose axes they have
 
@@ -261,9 +246,8 @@ def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe:
     explore.heading(say("Through all layers"), line)
     drawn = [name for name in ROLLOUTS if name in flows]
     for which in shared.columns(drawn, max(2, len(drawn)), "small"):  # one map alone would be as wide as the page
-        name, line, rows, columns = ROLLOUTS[which]
+        name, line = ROLLOUTS[which]
         if which == "source" and "encoder" not in flows:
-            columns = ROLLOUTS["encoder"][2]
             line = message("How much of each decoder step comes from each encoder output (it has no encoder maps).")
         line, mean = say(line), flows[which].sum(-1).mean()
         if mean < WHOLE:
@@ -273,8 +257,7 @@ def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe:
             attention_heatmap,
             the(np.clip)(made(flows, "flows")[which], 0, 1),
             *maps.axis_tokens(made(result, "result"), KINDS_OF[which], "read")[:2],
-            query_axis=rows,
-            key_axis=columns,
+            **words.KINDS[KINDS_OF[which]].axes,
             value=message("share"),
             scale_to_max=True,
         )

@@ -13,7 +13,7 @@ from viz.stage import assets, packing
 from viz.text.language import current, message, say
 
 COMPONENT = "headlight_plot"
-_ZOOMED = message("Double-click to zoom back out")  # the one sentence that Plotly says by itself
+_ZOOMED = message("Double-click to zoom back out")  # which Plotly says by itself
 _MISSING = message("The drawing library could not be loaded. Please reload the page.")
 
 

@@ -1,4 +1,4 @@
-"""Which language a visitor reads: the one chosen on the page, else the address's, else the browser's."""
+"""Which language a visitor reads: the chosen one, else the address's, else the browser's."""
 
 import html
 from collections.abc import Mapping
