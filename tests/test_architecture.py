@@ -295,7 +295,7 @@ def benchmarks_need_no_tests(tree: Tree) -> Iterator[str]:
 
 def messages_are_made_without_streamlit(tree: Tree) -> Iterator[str]:
     """What the stage is told is arrays in, bytes out: its message reaches no streamlit, however indirectly."""
-    start = [tree[name] for name in ("viz.stage.message", "viz.stage.form", "viz.views.view") if name in tree]
+    start = [tree[name] for name in ("viz.stage.message", "viz.stage.words", "viz.views.view") if name in tree]
     for module in reached(tree, start):
         yield from forbid(module, {"streamlit"}, "a message of the stage is made without a server")
 
@@ -525,11 +525,11 @@ VIOLATIONS = [
     (figures_know_only_arrays, "viz/figures/grid.py", "from contextvars import ContextVar\n"),
     (floors_stand_on_those_below, "viz/views/maps.py", "from viz.ui import words\n"),
     (floors_stand_on_those_below, "viz/views/maps.py", "def f():\n    from viz import stage\n"),
-    (floors_stand_on_those_below, "viz/stage/form.py", "from viz.ui.take import take\n"),
+    (floors_stand_on_those_below, "viz/stage/words.py", "from viz.ui.take import take\n"),
     (messages_are_made_without_streamlit, "viz/stage/message.py", "def f():\n    import streamlit\n"),
     (
         messages_are_made_without_streamlit,
-        "viz/stage/form.py",
+        "viz/stage/words.py",
         "from viz.views.view import streamlit\nimport streamlit\n",
     ),
     (no_page_imports_a_page, "viz/pages/atlas/atlas.py", "from viz.pages.pitfalls import demos\n"),

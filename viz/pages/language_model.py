@@ -93,7 +93,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         address=speaking.address(shown.address() | seed),
         notes=notes,
         code=of_stage.code | code(recipe, result, text),
-        next=sampling.told(logits, writer.tokenizer.tokens, (writer.tokenizer.unk_id,), chance, after),
+        next=sampling.told(logits, writer.tokenizer, chance, after),
     )
 
 

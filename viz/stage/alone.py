@@ -4,11 +4,11 @@ import base64
 import gzip
 import html
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urljoin
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from model.adapters.outputs import attention_from
 from model.translation import Translation
 from model.translator import Translator, Writer
 from viz.stage.files import MARK, page
-from viz.stage.message import KINDS_SHOWN, Shown, built
+from viz.stage.message import Shown, built
 from viz.stage.message import message as message_of
 from viz.text import language
 from viz.text.language import ENGLISH, say
@@ -33,7 +33,7 @@ class StagePage:
     """The stage as one HTML file, which needs neither a server nor a network; a notebook shows it as it is."""
 
     message: bytes = field(repr=False)  # with all maps in it
-    place: Mapping[str, Any]  # what is open at first, by the names of an address
+    place: Mapping[str, object]  # what is open at first, by the names of an address
     height: int = HEIGHT
 
     def to_html(self, below: str = "", language: str = ENGLISH) -> str:
@@ -69,25 +69,20 @@ def stage(
     stretch: bool = False,
     height: int = HEIGHT,
 ) -> StagePage:
-    """Put a result on the stage, or the attention of any other model: a notebook shows it, `.save(path)` writes it.
+    """Put a result, or the attention of any model, on the stage: a notebook shows it, `.save(path)` writes it.
 
     Args:
         result: a translation; what a language model read; or an `Attention`, as of `read_attention`.
-        translator: that made the result: then the most probable next words are shown, by their names.
+        translator: that made the result: then the most probable next words are shown.
         attention, tokens: instead of a result, as for `model.adapters.outputs.attention_from`.
         kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; counted from 0.
         stretch: colours end at the largest weight instead of 1.
         height: pixels of the frame in a notebook.
 
     Raises:
-        ValueError: where there is nothing to show, or tokens and maps do not fit together or are too large.
+        ValueError: where there is nothing to show, or tokens and maps do not fit together or are too many.
 
-        >>> weights = np.full((2, 3, 4, 4), 0.25)  # 2 layers of 3 heads
-        >>> page = stage(attention=weights, tokens=["A", "dog", "runs", "."])
-        >>> weights[0, 0, 0, 0] = np.nan
-        >>> stage(attention=weights, tokens=["A", "dog", "runs", "."])
-        Traceback (most recent call last):
-        ValueError: encoder_self holds numbers from nan to nan; weights are from 0 to 1: take them after the softmax
+        >>> page = stage(attention=np.full((2, 3, 4, 4), 0.25), tokens=["A", "dog", "runs", "."])  # 2 layers of 3 heads
     """
     if (result is None) == (attention is None):
         raise ValueError("give a result, or attention=... with tokens=...")
@@ -101,26 +96,25 @@ def stage(
         found = next_words(result.trace["logits"], translator.tokenizer) if known else None
         shown = Shown(result, view, built(result, view), found)
     else:
-        given = type(result).__name__
-        raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {given}")
-    if not shown.built and kind is not None:
-        raise ValueError("this model has no attention")
+        raise ValueError(
+            f"the stage shows a translation, or attention=... with tokens=..., got {type(result).__name__}"
+        )
     return StagePage(message_of(shown), _place(shown, kind, layer, head), height)
 
 
-def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, Any]:
+def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, object]:
     """What is open at first; a ValueError where there is no such thing."""
-    if kind is None and layer is None and head is None:
+    if kind is layer is head is None:
         return {}
-    codes = [one for one in KINDS_SHOWN if one in shown.built]
-    code = next((one for one in codes if kind in (None, one, one.removesuffix("_self"))), None)
+    code = next((one for one in shown.built if kind in (None, one, one.removesuffix("_self"))), None)
     if code is None:
-        raise ValueError(f"there is no attention of the kind {kind!r} here: choose of {', '.join(shown.built)}")
-    n_layers, n_heads = shown.built[code].weights.shape[:2]
-    place = {"kind": code, "layer": layer or 0, "head": head or 0}
-    if not (0 <= place["layer"] < n_layers and 0 <= place["head"] < n_heads):
+        raise ValueError(f"there is no attention of the kind {kind!r} here, only {', '.join(shown.built) or 'none'}")
+    if layer is None and head is None:
+        return {"kind": code}
+    (n_layers, n_heads, *_), layer, head = shown.built[code].weights.shape, layer or 0, head or 0
+    if not (0 <= layer < n_layers and 0 <= head < n_heads):
         raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, counted from 0; got {layer}, {head}")
-    return place if layer is not None or head is not None else {"kind": code}
+    return {"kind": code, "layer": layer, "head": head}
 
 
 def of_attention(given: Attention, view: View) -> Shown:
@@ -146,48 +140,49 @@ class Settings:
 def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
     """A link to a page of an app, given the address of any page, parameters by name, and its path.
 
-    Example:
-        >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
-        'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
+    >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
+    'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
     """
-    origin = "/".join(address.split("?")[0].split("/")[:3])
-    return f"{origin}/{page}?{urlencode(dict(state), doseq=True, errors='replace')}"
+    return f"{urljoin(address, '/' + page)}?{urlencode(state, errors='replace')}"
 
 
 def report(result: Translation, settings: Settings, found: NextWords | None = None) -> bytes:
     """The report, an HTML file: the stage, and below it how the translation came about, and its tokens."""
     with language.using(settings.language):
         told = message_of(Shown(result, View(), built(result, View()), found))
-        below = f'<section class="hl-report">{"".join(_parts(result, settings))}</section>'
-        text = StagePage(told, settings.place).to_html(below, settings.language)
+        text = StagePage(told, settings.place).to_html(_below(result, settings), settings.language)
     return text.encode("utf-8", "replace")
 
 
-def _parts(result: Translation, settings: Settings) -> Iterable[str]:
+def _below(result: Translation, settings: Settings) -> str:
     """What stands below the stage; every text is escaped."""
-    yield _part("h1", say("“{text}”", text=result.source))
-    yield _part("p", result.text or say("(the model wrote nothing)"))
     stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
-    yield _part("p", " ".join([settings.decoded, *stopped, *settings.changes]))
-    if settings.link:
-        address = html.escape(settings.link)
-        yield _part("p", say("The same in a running app:"))
-        yield f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
-    yield _part("p", say("The same in Python, in the folder of the project:")) + _part("pre", settings.code)
-    yield _part("h2", say("Settings"))
     known = [(say("checkpoint"), settings.checkpoint), (say("about it"), settings.card), *vars(result.config).items()]
-    yield _table((say("setting"), say("value")), known)
-    yield _part("h2", say("Tokens"))
-    yield _part("p", say("Source: {tokens}", tokens=" ".join(result.source_tokens)))
     chances = [f"{p:.4f}" for p in np.exp(result.log_probabilities)]
     steps = zip(range(len(chances)), result.target_tokens, result.predicted_tokens, chances, strict=True)
-    yield _table((say("step"), say("read"), say("predicted"), say("probability")), steps)
+    address = html.escape(settings.link)
+    link = _part("p", say("The same in a running app:")), f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
+    parts = (
+        _part("h1", say("“{text}”", text=result.source)),
+        _part("p", result.text or say("(the model wrote nothing)")),
+        _part("p", " ".join([settings.decoded, *stopped, *settings.changes])),
+        *(link if address else ()),
+        _part("p", say("The same in Python, in the folder of the project:")),
+        _part("pre", settings.code),
+        _part("h2", say("Settings")),
+        _table((say("setting"), say("value")), *known),
+        _part("h2", say("Tokens")),
+        _part("p", say("Source: {tokens}", tokens=" ".join(result.source_tokens))),
+        _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
+    )
+    return f'<section class="hl-report">{"".join(parts)}</section>'
 
 
 def _part(tag: str, text: object) -> str:
     return f"<{tag}>{html.escape(str(text))}</{tag}>"
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = [[_part("th", cell) for cell in header], *([_part("td", cell) for cell in row] for row in rows)]
-    return f"<table>{''.join('<tr>' + ''.join(cells) + '</tr>' for cells in lines)}</table>"
+def _table(*rows: Iterable[object]) -> str:
+    """A table, its header first."""
+    lines = ("".join(_part("td" if i else "th", cell) for cell in row) for i, row in enumerate(rows))
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

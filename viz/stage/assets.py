@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
 
+PAGE = "stage.html"  # what streamlit.js keeps the stage as
 KEPT = 64_000_000  # bytes of maps, the newest
 _MAPS: dict[str, bytes] = {}
 _LOCK, _SALT = threading.Lock(), secrets.token_bytes(16)
@@ -43,15 +44,14 @@ def _plotly_address() -> str:
 
 def head() -> str:
     """Tags for the head of every page: our styles; our modules and Plotly, fetched before they are needed."""
-    plotly_at = _plotly_address()
     how = {".js": "modulepreload", ".css": "stylesheet"}
     links = [(how[Path(name).suffix], _address(VERSION, name)) for name in FILES if name != ALONE]
     ours = "".join(f'<link rel="{rel}" href="{address}">' for rel, address in links)
+    library = _address(VERSION, "library.js")
     return (
-        f'{ours}<link rel="preload" as="script" data-plotly href="{plotly_at}">'
-        f"<script>(window.requestIdleCallback ?? setTimeout)(() => {{ if (window.Plotly) return; "
-        f'const s = document.createElement("script"); s.dataset.plotly = ""; s.src = "{plotly_at}"; '
-        f"s.onerror = () => s.remove(); document.head.append(s) }})</script>"
+        f'{ours}<link rel="preload" as="script" data-plotly href="{_plotly_address()}">'
+        f'<script>(window.requestIdleCallback ?? setTimeout)(() => import("{library}").then((ours) => ours.plotly())'
+        ".catch(() => {}))</script>"
     )
 
 
@@ -116,14 +116,12 @@ def keep(data: bytes) -> str:
 
 
 async def _file(request: Request) -> Response:
-    name, version = request.path_params["name"], request.path_params["version"]
-    if name not in FILES or version != VERSION:
+    name = request.path_params["name"]
+    if name == PAGE:
+        return Response(page(), media_type="text/plain", headers=_FOR_GOOD)
+    if name not in FILES:
         return Response(status_code=404)
     return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=_FOR_GOOD)
-
-
-async def _page(request: Request) -> Response:
-    return Response(page(), media_type="text/plain; charset=utf-8")
 
 
 async def _plotly(request: Request) -> Response:
@@ -144,6 +142,5 @@ def routes() -> list[BaseRoute]:
     return [
         Route(_plotly_address(), _plotly),
         Route(_address("maps", "{name}"), _maps),
-        Route(_address(VERSION, "stage.html"), _page),
-        Route(_address("{version}", "{name}"), _file),
+        Route(_address(VERSION, "{name}"), _file),
     ]

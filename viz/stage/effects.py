@@ -141,18 +141,14 @@ def parts(effects: Effects, source: Sequence[str], written: Sequence[str], other
     heads = np.concatenate(list(of_kinds.values()))
     most = float(np.abs(heads).max()) or 1.0
     colours = [_COLOURS.get(name.rpartition(".")[2], theme.LINES[-1]) for name in of_parts]
-    bar, hover = {"type": "bar"}, "%{customdata}<br>%{x:+.2f}<extra></extra>"
-    data = [
-        bar
-        | {"orientation": "h", "y": list(range(len(names))), "customdata": names, "marker": {"color": colours}}
-        | {"hovertemplate": hover},
-        bar
-        | {"x": list(range(len(source))), "customdata": labels.hover_texts(source, say), "xaxis": "x2", "yaxis": "y2"}
-        | {"marker": {"color": theme.LINES[0]}, "hovertemplate": hover.replace("{x", "{y")},
-        {"type": "heatmap", "xaxis": "x3", "yaxis": "y3", "zmin": -most, "zmax": most, "showscale": False}
-        | {"colorscale": theme.DIVERGING, "texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
-        | {"hovertemplate": f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"},
-    ]
+    bars = {"type": "bar", "orientation": "h", "y": list(range(len(names))), "customdata": names}
+    bars |= {"marker": {"color": colours}, "hovertemplate": "%{customdata}<br>%{x:+.2f}<extra></extra>"}
+    keys = {"type": "bar", "x": list(range(len(source))), "customdata": labels.hover_texts(source, say)}
+    keys |= {"marker": {"color": theme.LINES[0]}, "hovertemplate": "%{customdata}<br>%{y:+.2f}<extra></extra>"}
+    grid = {"type": "heatmap", "zmin": -most, "zmax": most, "showscale": False, "colorscale": theme.DIVERGING}
+    grid |= {"texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
+    grid["hovertemplate"] = f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"
+    data = [bars, keys | {"xaxis": "x2", "yaxis": "y2"}, grid | {"xaxis": "x3", "yaxis": "y3"}]
     text = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
     if others is None:
         text = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
@@ -205,7 +201,8 @@ def lens(found: Lens, written: Sequence[str]) -> dict:
         tops = [list(zip(named(one[t]), p[t].tolist())) for one, p in zip(found.words, found.probabilities)]
         right = [one[t][0] == token for one in found.words]
         texts.append([_cell(top[0][0], same) for top, same in zip(tops, right)])
-        hover.append(["<br>".join([labels.escape(column), *_likely(top)]) for column, top in zip(columns, tops)])
+        likely = [[say("{word} {p:.1%}", word=labels.quoted(word, say), p=p) for word, p in top] for top in tops]
+        hover.append(["<br>".join([labels.escape(column), *best]) for column, best in zip(columns, likely)])
         table.append([f"{top[0][0]} {top[0][1]:.0%}" for top in tops])
         text = message("“{token}” is the most probable word from here on: {part}.")
         first = max((n + 1 for n, same in enumerate(right) if not same), default=0)
@@ -225,10 +222,6 @@ def _cell(word: str, same: bool) -> str:
     """A word as its cell has room for, bold where it is the one that was written."""
     text = labels.escape(word if len(word) <= _CELL else f"{word[: _CELL - 1]}…")
     return f"<b>{text}</b>" if same else text
-
-
-def _likely(top: Sequence[tuple[str, float]]) -> list[str]:
-    return [say("{word} {p:.1%}", word=labels.quoted(word, say), p=p) for word, p in top]
 
 
 def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -> dict:

@@ -24,7 +24,6 @@ VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK = "@message@"
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";$', re.M)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const|let) (\w+))", re.M)
-_LEFT = re.compile(r"^(?:import|export)\b.*", re.M)
 # The scripts of the page, and no others, which may ask nobody for anything; pictures are what Plotly makes of itself.
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
@@ -49,28 +48,20 @@ def plotly() -> bytes:
     return gzip.compress(offline.get_plotlyjs().encode("utf-8"), 6)
 
 
-def bundle(name: str = ALONE) -> str:
-    """A module of FILES and all that it imports as one script, which browsers also run from a file.
-
-    A ValueError tells of an import or an export in another form than ours are written in.
-    """
+def bundle() -> str:
+    """A module of FILES and all that it imports as one script, which browsers also run from a file."""
     made: dict[str, str] = {}
 
     def add(name: str) -> None:
-        if name in made:
-            return
-        made[name] = ""
         source = FILES[name].decode("utf-8").replace("\r\n", "\n")
         for _, other in _IMPORT.findall(source):
-            add(other)
+            if other not in made:
+                add(other)
         exported = ", ".join(match[1] for match in _EXPORT.findall(source))
         body = _EXPORT.sub(r"\1", _IMPORT.sub(r'const \1 = modules["\2"];', source))
-        if left := _LEFT.search(body):
-            raise ValueError(f"{name}: {left[0]!r} cannot be bundled")
-        made.pop(name)  # after those that it imports
         made[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
-    add(name)
+    add(ALONE)
     return f'"use strict";\nconst modules = {{}};\n{"".join(made.values())}'.replace("</script", "<\\/script")
 
 

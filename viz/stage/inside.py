@@ -10,14 +10,12 @@ from model.experiments.inside import AS_RECORDED, Row, Switches, row, softmax_gr
 from model.translation import KINDS
 from viz import theme
 from viz.figures import labels, looks
-from viz.stage.form import field
-from viz.stage.words import label
+from viz.stage.words import field, label, named
 from viz.text.language import message, say
 from viz.views import codes
 
 LOWEST, HIGHEST = 0.1, 5.0  # of the temperature
 MOST_SAMPLES = 20  # draws of dropout that can be told apart
-GAP = 0.025  # between two panels, as a part of the height
 
 
 class Asked(NamedTuple):
@@ -63,7 +61,7 @@ def told(
     Given the arrays of its layer, as of `model.experiments.inside.recorded`, the tokens of its kind, and the model's
     dropout in training.
     """
-    query, keys, switches = label(queries[asked.row]), list(map(label, keys)), asked.switches
+    query, keys, switches = label(queries[asked.row]), named(keys), asked.switches
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (switches, AS_RECORDED))
     scaling = say("÷ √d") if switches.scaled else say("not scaled")
     if switches.temperature != 1:
@@ -76,8 +74,8 @@ def told(
     if switches != AS_RECORDED:
         text = message("As recorded: largest weight {weight:.2f}, entropy {entropy:.2f}, gradient {gradient:.3f}.")
         line += " " + _line(text, recorded, query, keys)
-    look = panels(made, keys, scaling)
-    return {"place": dict(zip(_PLACE, asked)), "look": look, "line": line, "options": form(switches, dropout)}
+    look, options = panels(made, keys, scaling), form(switches, dropout)
+    return {"place": dict(zip(_PLACE, asked)), "look": look, "line": line, "options": options}
 
 
 def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
@@ -90,26 +88,30 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
         softmax: row.dropped,
         say("weight × |value|"): np.linalg.norm(row.weighted.astype(np.float64), axis=-1),
     }
-    height = (1 - GAP * (len(steps) - 1)) / len(steps)
-    layout = looks.layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {"bargap": 0.25}
-    layout["xaxis"] = looks.tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"}
-    bars, names, places = [], labels.hover_texts(keys, say), list(range(len(keys)))
-    for number, (title, numbers) in enumerate(steps.items()):
-        of, top = str(number + 1) if number else "", 1 - number * (height + GAP)
+    places = ["", *map(str, range(2, len(steps) + 1))]
+    band = {"type": "rect", "y0": 0, "y1": 1, "yref": "paper", "layer": "below", "line": {"width": 0}}
+    band["fillcolor"] = "rgba(138,141,147,0.35)"
+    layout = looks.layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {
+        "bargap": 0.25,
+        "grid": {"rows": len(steps), "columns": 1, "subplots": [[f"xy{of}"] for of in places], "ygap": 0.12},
+        "xaxis": looks.tick_axis(keys, "") | {"side": "top", "tickangle": -45},
+        "shapes": [band | {"x0": key - 0.5, "x1": key + 0.5} for key in np.flatnonzero(~row.mask).tolist()],
+    }
+    bars, shared = [], {"type": "bar", "x": list(range(len(keys))), "customdata": labels.hover_texts(keys, say)}
+    for of, (title, numbers) in zip(places, steps.items()):
         weights, title = title == softmax, labels.escape(title)
         layout[f"yaxis{of}"] = looks.GRID | {
-            "domain": [max(0.0, top - height), top],
-            "anchor": "x",
             "title": {"text": title, "font": {"size": theme.TICK_SIZE}, "standoff": 2},
             "nticks": 4,
             "range": [0, 1.05] if weights and numbers.max() <= 1 else None,
         }
-        bar = {"type": "bar", "x": places, "y": np.asarray(numbers, dtype=np.float32), "yaxis": f"y{of}"}
-        hover = f"%{{customdata}}<br>{title} %{{y:.4g}}<extra></extra>"
-        bars.append(bar | {"marker": {"color": theme.LINES[2 * weights]}, "customdata": names, "hovertemplate": hover})
-    band = {"type": "rect", "y0": 0, "y1": 1, "yref": "paper", "layer": "below", "line": {"width": 0}}
-    band["fillcolor"] = "rgba(138,141,147,0.35)"
-    layout["shapes"] = [band | {"x0": key - 0.5, "x1": key + 0.5} for key in np.flatnonzero(~row.mask).tolist()]
+        hover = {"hovertemplate": f"%{{customdata}}<br>{title} %{{y:.4g}}<extra></extra>"}
+        bar = {
+            "y": np.asarray(numbers, dtype=np.float32),
+            "yaxis": f"y{of}",
+            "marker": {"color": theme.LINES[2 * weights]},
+        }
+        bars.append(shared | bar | hover)
     return {"data": bars, "layout": layout, "hover": None}
 
 
@@ -118,7 +120,7 @@ def form(switches: Switches, dropout: float) -> list[dict]:
     unscaled = say("Leaves out the division by √d, which softens rows with one large weight.")
     unmasked = say("Softmax over all keys, including those that the model may not attend to here.")
     about = say("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")
-    between = {"low": LOWEST, "high": HIGHEST, "step": 0.1, "unit": ""}
+    between = {"low": LOWEST, "high": HIGHEST, "step": 0.1}
     fields = [
         field("switch", "unscaled", say("No scaling"), not switches.scaled, unscaled),
         field("switch", "unmasked", say("No mask"), not switches.masked, unmasked),
@@ -130,7 +132,7 @@ def form(switches: Switches, dropout: float) -> list[dict]:
         )
         fields.append(field("switch", "dropout", say("Dropout"), bool(switches.dropout), about))
     if switches.dropout:
-        between = {"low": 1, "high": MOST_SAMPLES, "unit": ""}
+        between = {"low": 1, "high": MOST_SAMPLES}
         fields.append(field("range", "sample", say("Sample"), switches.draw, about, **between))
     return fields
 

@@ -3,13 +3,11 @@
 let source;
 
 export function plotly() {
-  if (window.Plotly) return Promise.resolve(window.Plotly);
   source ??= new Promise((done, failed) => {
-    const script = document.querySelector("script[data-plotly]") ?? document.createElement("script");
-    script.addEventListener("load", () => done(window.Plotly));
-    script.addEventListener("error", () => failed(new Error("Plotly")));
-    if (script.isConnected) return;
-    script.src = document.querySelector("link[data-plotly]")?.href;
+    const script = document.createElement("script");
+    script.onload = () => done(window.Plotly);
+    script.onerror = () => ((source = null), failed(new Error("Plotly")));
+    script.src = document.querySelector("link[data-plotly]").href;
     document.head.append(script);
   });
   return source;

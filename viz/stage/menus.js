@@ -6,7 +6,7 @@ import { file } from "./file.js";
 
 /** Fields: `ask(name, value)` when one is chosen, `live(name, value)` while one is moved. */
 export function fields(options, ask, live = () => {}) {
-  return options.map(({ type, name, label, value, help, enabled, options, low, high, step = 1, unit = " %" }) => {
+  return options.map(({ type, name, label, value, help, enabled, options, low, high, step = 1, unit = "" }) => {
     const disabled = !enabled;
     const between = { type, min: low, max: high, value };
     const field = (...parts) => el("label.hl-field", { title: help }, ...parts);

@@ -1,7 +1,7 @@
 """What the stage is told of a translation: maps of all kinds, tokens, looks, words. Arrays in, one message out.
 
-Whatever is a mean, an entropy, a role or a choice of what to open first is made here: the browser picks a slice, turns
-a value into a colour, writes a value down. One exception: viz/stage/sampling.py.
+Means, entropies, roles and what to open first are computed here: the browser picks a slice, turns a value into a
+colour, writes a value down. One exception: viz/stage/sampling.py.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,11 @@ from plotly.colors import sample_colorscale
 from model.adapters.attention_file import Attention
 from model.analysis import maps as analysis
 from model.text.special import MARK
-from model.translation import KINDS, Translation
+from model.translation import Translation
 from viz import theme
 from viz.figures import labels, looks
 from viz.stage import effects, pictures, words
 from viz.stage.effects import Found
-from viz.stage.form import form
 from viz.stage.packing import pack, quantised
 from viz.stage.words import label, named
 from viz.text.language import PARAMETER, current, say, using
@@ -76,23 +75,22 @@ def message(
 
     Args:
         keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
-        before: the translation without the changes that `shown` has, which is then shown in turn, and the difference.
-        steering: what a page says that lets the visitor change something, as steer.js names it.
-        comparing: what a page says on which both stand beside each other, as beside.js names it, and the code of their
-            difference. Then tokens that replace each other are compared as well.
-        owned: further parameters of the address that are the message's to set or to take out.
+        before: the translation without the changes of `shown`, which the visitor sees in turn, and the difference.
+        steering: of a page where the visitor changes something, as steer.js names it.
+        comparing: of a page where both stand beside each other, as beside.js names it, with the code of the difference;
+            then tokens that replace each other are compared, too.
+        owned: further parameters of the address that the message sets or takes out.
         setting: what is open on a page that sets the stage itself: names of `view.PLACE`, and "ring", a cell to frame.
-            The address then does not count, and the stage is the picture alone or, for steering, the tiles alone.
+            Then the address does not count, and only the picture or, for steering, the tiles are shown.
     """
     spoken = words.WORDS | (words.READING if shown.alone else {}) | (words.COMPARING if comparing else {})
     with using(current()):  # asked once, not for each word
         header = _version(shown, keep) | {
-            "views": pictures.told(shown),
             "language": current(),
             "words": {name: say(text) for name, text in spoken.items()},
             "address": shown.address,
             "owned": [*NAMES, PARAMETER, *owned],
-            "options": form(shown.view, bool(shown.result.predicted_tokens)),
+            "options": words.form(shown.view, bool(shown.result.predicted_tokens)),
             "setting": setting,
             "steering": steering,
         }
@@ -105,15 +103,14 @@ def message(
                 aligned = {kind: dict(zip(("rows", "columns"), maps.aligned(*pair))) for kind, pair in both.items()}
                 header["comparing"] = comparing | {"aligned": aligned}
                 change = replace(change, code=comparing["code"])
-            header["before"] = _version(before, keep) | {"views": pictures.told(before)}
-            header["difference"] = _version(change, keep) | {"views": {}}
+            header |= {"before": _version(before, keep), "difference": _version(change, keep) | {"views": {}}}
         return pack(header)
 
 
 def _version(shown: Shown, keep: Keep) -> dict:
     """What is told of one translation, or of the difference of two."""
     result, found = shown.result, shown.next_words
-    kinds = [_kind(shown, kind, shown.built[kind], keep) for kind in KINDS_SHOWN if kind in shown.built]
+    kinds = [_kind(shown, kind, made, keep) for kind, made in shown.built.items()]
     logs = getattr(result, "log_probabilities", None)
     target = {
         "start": " ".join(map(label, result.target_tokens[:1])),
@@ -128,6 +125,7 @@ def _version(shown: Shown, keep: Keep) -> dict:
         "source": _line(result.source_tokens),
         "target": _line(shown.written) | target,
         "kinds": kinds,
+        "views": pictures.told(shown),
         "effects": _effects(shown, kinds, keep),
         "code": shown.code,
         "inside": shown.inside,
@@ -161,7 +159,7 @@ def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> Mapping | 
 def built(result: Translation, view: View) -> dict[str, Maps]:
     """The maps of every kind that a model has, as the options of a view make them."""
     made, mark = {}, analysis.word_mark([*result.source_tokens, *result.target_tokens]) or MARK
-    for kind in KINDS:
+    for kind in KINDS_SHOWN:
         try:
             weights, mask = result.attention(kind), result.mask(kind)
         except (ValueError, KeyError):  # a recurrent network has no self-attention, and perhaps none at all
@@ -172,8 +170,9 @@ def built(result: Translation, view: View) -> dict[str, Maps]:
 
 
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
-    """The head (layer, head) of weights (L, H, T, S) under a mask (T, S) with the least entropy, as a share of an even
-    spread's; those with more than half of the attention in one column come last.
+    """The sharpest head (layer, head) of weights (L, H, T, S) under a mask (T, S).
+
+    It has the least entropy, as a share of an even spread's; heads with more than half of it in one column come last.
     """
     counted = mask.sum(axis=1) > 1
     if not counted.any():
@@ -264,7 +263,7 @@ def _look(made: Maps, kind: str, rows: str) -> dict:
     """The look of the opened head of a kind; the same for all its heads."""
     read, writes = say("<br>at the step that reads {token}"), say("<br>at the step that writes {token}")
     step = read if rows == "predicted" else writes
-    notes = made.others and [step.format(token=labels.quoted(label(token), say)) for token in made.others]
+    notes = made.others and [step.format(token=labels.quoted(token, say)) for token in named(made.others)]
     how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": made.signed, "limit": made.limit}
     return looks.attention(named(made.queries), named(made.keys), say, **words.axes(kind, rows), **how)
 

@@ -7,7 +7,6 @@ eight, then the arrays, each beginning at a multiple of eight. In the header an 
 
 import hashlib
 import json
-import math
 
 import numpy as np
 
@@ -54,24 +53,12 @@ def pack(header: dict) -> bytes:
         texts, places = np.unique(value, return_inverse=True)
         return put(places.reshape(value.shape).astype(np.min_scalar_type(len(texts))), texts=texts.tolist())
 
-    write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=travel).encode
-    try:
-        text = write(header).encode("utf-8")
-    except ValueError:  # a number that is not finite: looking for them first would cost every message time
-        parts.clear()
-        text = write(_finite(header)).encode("utf-8")
+    write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=travel).encode
+    text = write(header)
+    if "NaN" in text or "Infinity" in text:  # looking for the numbers would take longer
+        text = write(json.loads(text, parse_constant=lambda _: None))
+    text = text.encode("utf-8")
     stamp = hashlib.blake2b(b"".join([text, *parts]), digest_size=12).hexdigest()
     text = b'{"stamp":"%s",%s' % (stamp.encode(), text[1:])
     text += b" " * (-(len(text) + 4) % _ALIGNED)
     return len(text).to_bytes(4, "little") + text + b"".join(parts)
-
-
-def _finite(value: object) -> object:
-    """The same with None instead of floats that are not finite."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, (float, np.floating)) and not math.isfinite(value) else value

@@ -8,7 +8,7 @@ import numpy as np
 from viz.figures import looks
 from viz.stage import words
 from viz.stage.words import label, named
-from viz.text.language import say
+from viz.text.language import message, say
 from viz.views import maps
 
 WAVES = (0, 1, 2, 4)  # sixteenths of d_model: which dimensions are drawn as waves
@@ -30,25 +30,25 @@ def _mask(shown: Any, kind: str, masked: Container[str]) -> dict:
     queries, keys, _ = maps.axis_tokens(shown.result, kind, shown.view.rows)
     look = looks.mask(named(queries), named(keys), say, **words.axes(kind, shown.view.rows))
     mask = shown.result.mask(kind)
-    picture = {"name": "", "kind": kind, "look": look, "z": mask}
-    if kind not in masked:
-        line = say("The mask of this kind of attention is not known.")
-        return picture | {"z": np.full(mask.shape, np.nan, np.float32), "line": line}
-    numbers = {"n": mask.size - int(mask.sum()), "total": mask.size}
     causal = kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
-    if not numbers["n"]:
-        line = say("Nothing is blocked: every query may attend to every key.")
+    text = message("{n} of {total} cells are blocked.")
+    if kind not in masked:
+        mask, text = (
+            np.full(mask.shape, np.nan, np.float32),
+            message("The mask of this kind of attention is not known."),
+        )
+    elif mask.all():
+        text = message("Nothing is blocked: every query may attend to every key.")
     elif causal:
-        line = say("{n} of {total} cells are blocked: a word cannot attend to later words.", **numbers)
-    else:
-        line = say("{n} of {total} cells are blocked.", **numbers)
+        text = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
+    line = say(text, n=int((mask == 0).sum()), total=mask.size)
     if shown.alone and causal:
         look["hover"]["values"] = [f"{name}: {one}" for name, one in zip(look["hover"]["values"], ("-inf", "0"))]
         if len(mask) <= WRITTEN_UP_TO:
             look["texts"] = np.where(mask, "0", "-inf").tolist()
         added = say("Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0.")
         line = f"{added} {line}"
-    return picture | {"line": line}
+    return {"name": "", "kind": kind, "look": look, "z": mask, "line": line}
 
 
 def _positions(result: Any, side: str, name: str) -> list[dict]:

@@ -6,7 +6,7 @@ import { button, change, copied, el, marked, percent, tabs } from "./dom.js";
 import { fields, form } from "./menus.js";
 
 const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does
-const RANGE = { type: "range", enabled: true, unit: "" };
+const RANGE = { type: "range", enabled: true };
 
 /** Whether a list has a head, given as what it begins with. */
 const has = (heads, ...place) => heads.some((head) => place.every((n, i) => head[i] === n));

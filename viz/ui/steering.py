@@ -14,8 +14,7 @@ from model.translation import SIDES
 from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
-from viz.stage.form import field
-from viz.stage.words import label
+from viz.stage.words import field, label
 from viz.text.language import message, say
 from viz.ui import staged
 from viz.views import cached, heads_results, maps
@@ -217,8 +216,8 @@ def told(
         "locked": changes.locked,
         "importance": heads_results.importance(request.plain) if weighed else None,
         "positions": [
-            field("range", "scale", say("Scale"), changes.scale, moved, low=0, high=2, step=0.1, unit=""),
-            field("range", "shift", say("Shift"), changes.shift, moved, low=0, high=100, unit=""),
+            field("range", "scale", say("Scale"), changes.scale, moved, low=0, high=2, step=0.1),
+            field("range", "shift", say("Shift"), changes.shift, moved, low=0, high=100),
             field("choice", "stacks", say("in"), changes.stacks, options=change.STACK_NAMES),
         ],
     }
