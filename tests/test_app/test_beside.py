@@ -61,7 +61,7 @@ def check(at, offered, *expected: str) -> None:
     assert not at.exception
     drawn = screen.charts(at)
     assert set(expected) <= set(offered)
-    assert set(drawn) - {"practice-loss", "practice-map", "practice-try"} <= set(offered), "a figure without code"
+    assert set(drawn) - {"practice-loss", "practice-try"} <= set(offered), "a figure without code"
     for key, (figure, about) in offered.items():
         assert about.title and about.note, key
         made = run(about.code)

@@ -43,9 +43,12 @@ def test_it_computes_what_the_practice_without_a_thread_does(quick):
     alone = practice.Practice(Settings())
     for _ in range(6):
         alone.advance()
-    frame = wait(LiveRun(Settings()))
-    np.testing.assert_allclose(frame.losses, alone.losses, rtol=1e-5)
-    np.testing.assert_allclose(frame.weights, alone.weights, atol=1e-5)
+    run = LiveRun(Settings())
+    np.testing.assert_allclose(wait(run).losses, alone.losses, rtol=1e-5)
+    written, weights, step = run.reverse("abc")
+    expected = alone.reverse("abc")
+    assert (written, step) == (expected[0], 6)
+    np.testing.assert_allclose(weights, expected[1], atol=1e-5)
 
 
 def test_pause_go_on_and_stop():

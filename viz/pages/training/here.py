@@ -17,7 +17,7 @@ from viz.views import cached
 from viz.views.made import Recipe
 
 REFRESH = 1.0  # seconds between two pictures of a run
-PAUSE_WIDTH = 110  # pixels
+PAUSE_WIDTH, MAP = 110, 380  # pixels of a button, and of a map whatever is written
 RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and the one before; why not
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
@@ -76,11 +76,13 @@ def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
 
 def here() -> None:
     pictures, beside = shared.picture_first()
-    runs, head = st.session_state.get(RUNS), 0
+    runs, head, text = st.session_state.get(RUNS), 0, ""
     with beside:
         buttons(ask(), runs and runs[0])
         if runs:
             head = controls.choose(say("Head"), range(runs[0].settings.n_heads), "practice-head")
+            help = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
+            text = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", help=help) or ""
         note = say(
             "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
             "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
@@ -89,14 +91,13 @@ def here() -> None:
     with pictures:
         if runs:
             active = runs[0].active
-            st.fragment(watch, run_every=REFRESH if active else None)(head, active)
-            try_it(runs[0], head)
+            st.fragment(watch, run_every=REFRESH if active else None)(head, text.strip(), active)
         else:
             text = say("Choose settings and press Train. Training runs in the background until you leave the page.")
             st.caption(text)
 
 
-def watch(head: int, was_active: bool) -> None:
+def watch(head: int, text: str, was_active: bool) -> None:
     """Draw how the run stands; while it is active this part of the page draws itself again and again."""
     run, *_ = runs = st.session_state[RUNS]
     frame = run.frame()
@@ -105,8 +106,10 @@ def watch(head: int, was_active: bool) -> None:
     with left:
         show_loss(dict(zip((say("this run"), say("the run before")), runs)))
     with right:
-        step, text = frame.step - frame.step % practice.CHECK_EVERY, practice.SAMPLE  # of the last check
-        draw_heads("practice-map", run, head, text, text[::-1], frame.weights, step)
+        try:
+            try_it(run, head, text)
+        except ValueError as error:
+            shared.warn(errors.sentence(error))
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
 
@@ -131,8 +134,11 @@ def show_loss(runs: dict[str, LiveRun]) -> None:
     explore.draw(plot, "practice-loss", line=line)
 
 
-def draw_heads(key: str, run: LiveRun, head: int, text: str, written: str, weights: np.ndarray, step: int) -> None:
-    """Draw one head large, and all of them small where there are several."""
+def try_it(run: LiveRun, head: int, text: str) -> None:
+    """Have the present weights reverse a string; draw one head large, and all of them small where there are several."""
+    written, weights, step = run.reverse(text)
+    shared.large(written or say("(the model wrote nothing)"), "reversed")
+    st.caption(say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1]))
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
     recipe, title = Recipe(" · ".join(note)), say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
@@ -142,25 +148,8 @@ def draw_heads(key: str, run: LiveRun, head: int, text: str, written: str, weigh
         "of the string.",
         step=step,
     )
-    explore.draw(recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes), key, line=line)
+    plot = recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes)
+    explore.draw(plot, "practice-try", line=line, height=MAP)
     if weights.shape[1] > 1:
         more = {"selected": (0, head), "layer_names": [say("decoder")]}
-        explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), f"{key}-all")
-
-
-def try_it(run: LiveRun, head: int) -> None:
-    """Let the visitor type a string and have these very weights reverse it."""
-    left, right = st.columns(2, gap="medium")
-    with left:
-        line = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
-        explore.heading(say("Try these weights"), line)
-        text = (st.text_input(say("A string"), "hello", key="practice-text", live="200ms") or "").strip()
-        try:
-            written, *read = run.reverse(text)
-        except ValueError as error:
-            shared.warn(errors.sentence(error))
-            return
-        shared.large(written or say("(the model wrote nothing)"), "reversed")
-        st.caption(say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1]))
-    with right:
-        draw_heads("practice-try", run, head, text, written, *read)
+        explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), "practice-all")

@@ -24,11 +24,10 @@ _RUNS = WeakSet()
 
 @dataclass(frozen=True)
 class Frame:
-    """A run at one moment, in arrays of its own."""
+    """A run at one moment, in an array of its own."""
 
     losses: np.ndarray  # (steps,) float32, in nats per letter
     right: float  # share of unseen strings written without a mistake at the last check, teacher-forced
-    weights: np.ndarray  # float32 (L, H, T, S), cross-attention on the sample at the last check
     status: str  # "running", "paused", "solved", "stopped" or "ended" (out of steps)
 
     @property
@@ -75,8 +74,8 @@ class LiveRun:
 
     def frame(self) -> Frame:
         """How it stands; asking keeps it alive, and waits for nothing: what the thread adds to is only copied."""
-        self._looked, training = time.monotonic(), self._practice
-        return Frame(np.array(training.losses, np.float32), training.right, training.weights.copy(), self._status)
+        self._looked = time.monotonic()
+        return Frame(np.array(self._practice.losses, np.float32), self._practice.right, self._status)
 
     def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
         """As `Practice.reverse`, between two steps; also says how many steps are done."""
