@@ -33,11 +33,10 @@ class Card:
 
 @dataclass(frozen=True)
 class Story:
-    """A lesson: its title, what it is about, how long it takes, and what to read."""
+    """A lesson: its title, what it is about, and what to read; a card takes about a minute."""
 
     name: str
     line: str
-    minutes: int
     sources: str
     cards: Sequence[Card] = ()
 

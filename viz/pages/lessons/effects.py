@@ -16,6 +16,7 @@ SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention
 WORD, NOT, READ, BIKE = "erte", "▁nicht", "▁because", "bike"
 EFFECTS = {"measure": "effects"}
+MEAN = EFFECTS | {"against": "mean"}
 
 
 def _direct() -> np.ndarray:
@@ -66,7 +67,6 @@ def _gru(answered: bool) -> Drawn:
 STORY = Story(
     name="Is attention an explanation?",
     line="A weight says where a head looks. What a head does is another question.",
-    minutes=6,
     sources="Jain and Wallace 2019 · Wiegreffe and Pinter 2019 · Kobayashi et al. 2020 · Bastings and Filippova 2020",
 )
 
@@ -107,7 +107,7 @@ def harm() -> dict:
     ("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The feed-forward layer 0"),
     "Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The decoder "
     "completes a word that it has begun. No map of weights shows that.",
-    OnStage(SENTENCE, {"pin": WORD}, EFFECTS | {"against": "mean", "view": "parts"}),
+    OnStage(SENTENCE, {"pin": WORD}, MEAN | {"view": "parts"}),
     right=2,
 )
 def parts() -> dict:
@@ -126,7 +126,7 @@ def parts() -> dict:
     OnStage(
         SENTENCE,
         {"pin": NOT, "ring": (NOT, READ)},
-        EFFECTS | {"against": "mean", "ring": (NOT, "'")},
+        MEAN | {"ring": (NOT, "'")},
         chosen=View(summary="mean", over="all"),
     ),
     right=1,

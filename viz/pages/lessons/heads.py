@@ -72,7 +72,6 @@ class Tiles:
 STORY = Story(
     name="Break it",
     line="Switch off heads, and see how long the translation holds.",
-    minutes=5,
     sources="Voita et al. 2019 · Michel et al. 2019",
 )
 

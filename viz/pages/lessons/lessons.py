@@ -81,7 +81,7 @@ def choose() -> None:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
             label = f"{number}  {say(story.name)}"
             st.button(label, key=f"lesson-{name}", on_click=go, args=(name, 1), width="stretch")
-            st.caption(f"{say(story.line)} {say('{n} minutes', n=story.minutes)}")
+            st.caption(f"{say(story.line)} {say('{n} minutes', n=len(story.cards))}")
     with pictures:
         draw("attention", 1)
 

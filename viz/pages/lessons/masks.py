@@ -87,7 +87,6 @@ def click(row: int, column: int) -> None:
 STORY = Story(
     name="The cheater",
     line="Why a decoder must not see the word that it is to write.",
-    minutes=4,
     sources="Vaswani et al. 2017, 3.1 and 3.2.3",
 )
 

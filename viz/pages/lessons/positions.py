@@ -65,7 +65,6 @@ def _board(answered: bool) -> Drawn:
 STORY = Story(
     name="A bag of words",
     line="What is lost without positions, and how they are told apart.",
-    minutes=4,
     sources="Vaswani et al. 2017, 3.5 · Haviv et al. 2022",
 )
 

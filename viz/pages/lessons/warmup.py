@@ -47,7 +47,6 @@ def _compared(answered: bool) -> list[Plot]:
 STORY = Story(
     name="Peak × warmup",
     line="How high the learning rate may go, and how slowly it has to get there.",
-    minutes=5,
     sources="Vaswani et al. 2017, 5.3 · Xiong et al. 2020",
 )
 
