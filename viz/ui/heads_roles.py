@@ -105,7 +105,7 @@ def show_board(
     def text(kind: str, layer: int, head: int) -> str:
         if sorted_by:
             return f"{say(words.SHORT_KINDS[kind])[0]} {layer}.{head}"
-        role = source.kinds[kind].roles[layer][head]
+        role = source.kinds[kind]["role"][layer][head]
         return source.mark(kind, layer, head) or ("" if role == "mixed" else role_name(role, short=True))
 
     def in_rows(say_of: Callable[..., str]) -> list[list[str]]:
@@ -170,7 +170,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     for measure in MEASURES:
         for title, source in columns.items():
             if source.having(measure, [kind]):
-                row, own = rows.setdefault(measure_name(measure, kind), {}), source.kinds[kind].numbers[measure]
+                row, own = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
                 row[title] = say("{x:.3f}", x=own[place])
                 if rank not in row and source.name != "here":
                     every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
@@ -181,12 +181,12 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
 
 def show_table(shown: Numbers, kind: str) -> None:
     """Show the numbers of all heads of a kind."""
-    layers, heads = np.indices(np.shape(shown.roles)).reshape(2, -1)
-    roles = list(map(role_name, np.ravel(shown.roles)))
+    layers, heads = np.indices(np.shape(shown["role"])).reshape(2, -1)
+    roles = list(map(role_name, np.ravel(shown["role"])))
     columns = {say("layer"): layers, say("head"): heads, say("role"): roles}
     for name in MEASURES:
-        if name in shown.numbers and name not in IMPOSSIBLE.get(kind, ()):
-            columns[measure_name(name, kind)] = np.round(shown.numbers[name].ravel(), 4)
+        if name in shown and name not in IMPOSSIBLE.get(kind, ()):
+            columns[measure_name(name, kind)] = np.round(np.ravel(shown[name]), 4)
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
@@ -201,8 +201,8 @@ def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> N
 def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
     """Draw which heads of a kind look alike."""
     kind, shown, lines = head.kind, source.kinds[head.kind], ()
-    name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown.roles)
-    if shown.divergence is None:
+    name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown["role"])
+    if shown["divergence"] is None:
         line = say(
             "Comparing all pairs of {n} heads over this many tokens takes too long: take a shorter text or fewer "
             "layers.",
@@ -213,7 +213,7 @@ def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
     divergence = f"head_roles.divergences(result.attention({kind!r}))"
     if source.name != "here":  # an atlas keeps it
         divergence, lines = f"np.array({source.name}[{kind!r}]['divergence'])", source.lines
-    points, kept = head_roles.layout(shown.divergence)
+    points, kept = head_roles.layout(shown["divergence"])
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "
         "spread. Click a point to open its head.",
@@ -222,7 +222,7 @@ def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
     plot = recipe.plot(
         name,
         head_map,
-        the(head_roles.layout)(made(shown.divergence, divergence, *lines))[0].being(points),
+        the(head_roles.layout)(made(shown["divergence"], divergence, *lines))[0].being(points),
         list(np.ndindex(n_layers, n_heads)),
         [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
         selected=(head.layer, head.head),

@@ -51,15 +51,9 @@ def added(request: cached.Request) -> dict[str, np.ndarray]:
     return {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """What the heads of one kind do."""
-
-    numbers: dict[str, np.ndarray]  # by measure of `model.measures.atlas` (L, H)
-    roles: list[list[str]]  # (L, H)
-    divergence: np.ndarray | None  # of every pair (L * H, L * H); None where there are too many to compare
-    aligns: list[list[str]] | None = None  # (L, H), as of `alignment.roles`, where that was measured
-    examples: list[list[list]] | None = None  # (L, H), as of `atlas.measure`, where there are any
+# What the heads of a kind do: numbers (L, H) by measure of `model.measures.atlas`, the "role" of each, "divergence" of
+# every pair (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.
+Numbers = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -72,26 +66,25 @@ class Source:
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds, of some, of whose heads a measure is known and means something."""
-        known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind].numbers)
+        known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind])
         return [kind for kind in known if measure not in IMPOSSIBLE.get(kind, ())]
 
     def table(self, measure: str, kinds: Sequence[str]) -> Made:
         """A measure of all heads of some kinds, layers of all of them in rows."""
-        here = made({kind: one.numbers for kind, one in self.kinds.items()}, self.name, *self.lines)
+        here = made(self.kinds, self.name, *self.lines)
         return the(np.concatenate)([here[kind][measure] for kind in kinds])
 
     def places(self, kinds: Sequence[str]) -> list[Place]:
-        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind].roles))]
+        return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind]["role"]))]
 
     def mark(self, kind: str, layer: int, head: int) -> str:
         """Where a head is read as a word aligner, as it is said; "" where nowhere."""
-        aligns = self.kinds[kind].aligns
-        at = aligns[layer][head] if aligns else ""
+        at = self.kinds[kind]["aligns"][layer][head] if "aligns" in self.kinds[kind] else ""
         return at and (say("⇄ output") if at == "output" else say("⇄ input"))
 
     def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
         """The role of a head, and where it is read as a word aligner, after its name."""
-        role = role_name(self.kinds[kind].roles[layer][head])
+        role = role_name(self.kinds[kind]["role"][layer][head])
         return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
 
 
@@ -126,7 +119,7 @@ def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -
         lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
         divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
         counted = value_of(tally)
-        found[kind] = Numbers(counted.numbers(), head_roles.roles(counted, kind), divergence)
+        found[kind] = counted.numbers() | {"role": head_roles.roles(counted, kind), "divergence": divergence}
     return Source(found, "here", tuple(lines))
 
 
@@ -137,19 +130,15 @@ def of_request(request: cached.Request) -> Source:
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
     found = {
-        kind: Numbers(one.numbers(), head_roles.roles(one.tally, kind), one.divergence) for kind, one in counted.items()
+        kind: one.numbers() | {"role": head_roles.roles(one.tally, kind), "divergence": one.divergence}
+        for kind, one in counted.items()
     }
     count = "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}"
     return Source(found, "here", ("words = agreement.of_words(translator, result)", count))
 
 
 def of_report(report: dict[str, Any]) -> Source:
-    found = {}
-    for kind, values in report["kinds"].items():
-        numbers = {name: np.array(values[name]) for name in (*atlas.ALWAYS[kind], *atlas.SOMETIMES) if name in values}
-        more = values.get("aligns"), values["examples"]
-        found[kind] = Numbers(numbers, values["role"], np.array(values["divergence"]), *more)
-    return Source(found, "report['kinds']", (REPORT,))
+    return Source(report["kinds"], "report['kinds']", (REPORT,))
 
 
 @remembered(8)

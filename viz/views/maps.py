@@ -142,31 +142,29 @@ def difference(before: Maps, after: Maps, replaced: bool = False) -> Maps:
     Rows and columns of the same token are compared, and if `replaced` those of tokens that replace each other, under
     both names. Other cells are not shown.
     """
-    pairs = aligned(before, after)
-    names = [(before.queries, after.queries), (before.keys, after.keys)]
+    pairs, names = aligned(before, after), [(before.queries, after.queries), (before.keys, after.keys)]
     if not replaced:
         pairs = [[(i, j) for i, j in found if old[i] == new[j]] for found, (old, new) in zip(pairs, names)]
-    (old_rows, rows), (old_columns, columns) = (([i for i, _ in one], [j for _, j in one]) for one in pairs)
-    n_layers, n_heads = map(min, before.weights.shape[:2], after.weights.shape[:2])
-    own, other = after.weights[:n_layers, :n_heads], before.weights[:n_layers, :n_heads]
-    here, there = np.ix_(rows, columns), np.ix_(old_rows, old_columns)
+    there, here = (np.ix_(*([pair[side] for pair in found] for found in pairs)) for side in (0, 1))
+    both = tuple(slice(min(counts)) for counts in zip(before.weights.shape[:2], after.weights.shape[:2]))
+    own, other = after.weights[both], before.weights[both]
     weights, shown = np.zeros_like(own), np.zeros(own.shape, bool)
     weights[..., *here] = own[..., *here] - other[..., *there]
-    shown[..., *here] = after.shown[:n_layers, :n_heads][..., *here] | before.shown[:n_layers, :n_heads][..., *there]
+    shown[..., *here] = after.shown[both][..., *here] | before.shown[both][..., *there]
     queries, keys = (list(new) for _, new in names)
-    for both, (old, new), found in zip((queries, keys), names, pairs):
+    for tokens, (old, new), found in zip((queries, keys), names, pairs):
         for i, j in found:
             if old[i] != new[j]:
-                both[j] = " → ".join(one.lstrip(MARK) or one for one in (old[i], new[j]))
+                tokens[j] = " → ".join(one.lstrip(MARK) or one for one in (old[i], new[j]))
     return replace(
         after,
         weights=weights,
         shown=shown,
         queries=queries,
         keys=keys,
-        removed=after.removed[:n_layers, :n_heads],
-        layer_names=after.layer_names[:n_layers],
-        head_names=after.head_names[:n_heads],
+        removed=after.removed[both],
+        layer_names=after.layer_names[both[0]],
+        head_names=after.head_names[both[1]],
         value=message("B minus A") if replaced else message("after minus before"),
         signed=True,
     )

@@ -145,12 +145,12 @@ def show_card(
     with left:
         explore.heading(heads_results.name_of(kind, layer, number), source.about(kind, layer, number))
         if report:
-            st.html(examples(report, kind, of_kind.examples[layer][number], of_head))
-        if of_kind.divergence is not None:
+            st.html(examples(report, kind, of_kind["examples"][layer][number], of_head))
+        if of_kind["divergence"] is not None:
             with shared.row(gap="small"):
                 st.caption(say("Most alike:"))
-                places = list(np.ndindex(np.shape(of_kind.roles)))
-                distances = np.sqrt(of_kind.divergence[places.index((layer, number))])
+                places = list(np.ndindex(np.shape(of_kind["role"])))
+                distances = np.sqrt(of_kind["divergence"][places.index((layer, number))])
                 nearest = [places[at] for at in np.argsort(distances, kind="stable") if places[at] != (layer, number)]
                 for other in nearest[:NEIGHBOURS]:
                     name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
