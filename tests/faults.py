@@ -289,8 +289,8 @@ FAULTS = (
     Fault(
         "address forgets a choice",
         "viz/views/view.py",
-        "if value != getattr(View, name)}",
-        "if value != getattr(View, name) and name != 'share'}",
+        "if value != getattr(View, name, value)}",
+        "if value != getattr(View, name, value) and name != 'share'}",
         f"{_VIZ}views/test_view.py",
     ),
     Fault(

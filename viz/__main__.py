@@ -73,23 +73,22 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
     from viz.text import words
     from viz.views.made import call, with_imports
     from viz.views.maps import next_words
-    from viz.views.view import BEAMS, LENGTH_PENALTY
+    from viz.views.view import BEAMS, View
 
     name, beam, address = arguments.checkpoint, arguments.beam, arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
     if not result.source_tokens:
         raise ValueError(f"the checkpoint {name!r} is a language model; a report needs a translator")
-    state = {"text": result.source, "model": name, "beam": beam}
-    if arguments.lang != ENGLISH:
-        state[PARAMETER] = arguments.lang
+    asked = View(result.source, name, beam)
+    state = asked.address() | ({} if arguments.lang == ENGLISH else {PARAMETER: arguments.lang})
     lines = (
         f"translator = {call('load_translator', name)}",
         f"result = {call('translator.translate', result.source, beam=beam)}",
     )
     settings = Settings(
         checkpoint=name,
-        decoded=words.how_decoded(beam, LENGTH_PENALTY),
+        decoded=words.how_decoded(asked),
         card=words.describe_card(name, translator.card),
         link=link_to(address, state) if beam in BEAMS else "",
         code=with_imports(*lines),

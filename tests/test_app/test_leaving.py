@@ -37,7 +37,7 @@ def slow(*arguments):
 if not hasattr(Stepper, "patched"):
     Stepper.step, Stepper.patched = slow, True
 try:
-    cached.compute(cached.Request("en-de", "The animal was tired. " * 4, 16))
+    cached.compute(cached.Request("The animal was tired. " * 4, "en-de", 16))
     note("translated")
 except BaseException as error:
     note(type(error).__name__)

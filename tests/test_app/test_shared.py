@@ -62,13 +62,13 @@ class TestCache:
         translate = Translator.translate
         monkeypatch.setattr(Translator, "translate", lambda self, *key: calls.append(key) or translate(self, *key))
         for text, beam in [("a", 1), ("a", 1), ("a", 2), ("b", 1), ("a", 1)]:
-            cached.compute(cached.Request("en-de", text, beam))
+            cached.compute(cached.Request(text, "en-de", beam))
         assert [key[:2] for key in calls] == [("a", 1), ("a", 2), ("b", 1)]
 
     def test_what_is_remembered_is_what_was_computed(self, recorded):
         expected = recorded.translate("A man.")
         for _ in range(2):
-            result = cached.compute(cached.Request("en-de", "A man."))
+            result = cached.compute(cached.Request("A man.", "en-de"))
             assert (result.text, result.target_tokens) == (expected.text, expected.target_tokens)
             for kind in ("encoder_self", "decoder_self", "cross"):
                 np.testing.assert_array_equal(result.attention(kind), expected.attention(kind))
@@ -77,15 +77,15 @@ class TestCache:
                 np.testing.assert_array_equal(result.positional(side), expected.positional(side))
 
     def test_what_pages_do_not_draw_is_not_kept(self, recorded):
-        result = cached.compute(cached.Request("en-de", "A man."))
+        result = cached.compute(cached.Request("A man.", "en-de"))
         assert result.search is None
         size = sum(value.nbytes for value in result.trace.values())
         assert size < sum(value.nbytes for value in recorded.translate("A man.").trace.values()) / 3
 
     def test_a_visitor_cannot_change_what_another_one_sees(self):
-        first = cached.compute(cached.Request("en-de", "A man."))
+        first = cached.compute(cached.Request("A man.", "en-de"))
         next(iter(first.trace.values()))[:] = 0
-        second = cached.compute(cached.Request("en-de", "A man."))
+        second = cached.compute(cached.Request("A man.", "en-de"))
         assert any(np.any(value != first.trace[address]) for address, value in second.trace.items())
 
 

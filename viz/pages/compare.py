@@ -39,7 +39,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
         if versus == "sentence":
             return versus, replace(a, text=st.text_input(say("Sentence B"), live=staged.live(), **hidden) or "")
         if versus == "model":
-            return versus, replace(a, checkpoint=st.selectbox(say("Model B"), names, **hidden))
+            return versus, replace(a, model=st.selectbox(say("Model B"), names, **hidden))
         more = {"format_func": recipes.decoded, **hidden}
         return versus, replace(a, beam=st.selectbox(say("Search of B"), list(words.BEAMS), **more))
 
@@ -55,7 +55,7 @@ def note(versus: str, pair: Pair) -> str:
         return say("Nothing differs yet: change sentence, model or search of B.")
     if versus != "model":
         return ""
-    cards = [cached.translator(request.checkpoint).card for request in pair]
+    cards = [cached.translator(request.model).card for request in pair]
     a, b = ([card.get("source"), card.get("target")] for card in cards)
     if a == b:
         return say("Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.")
@@ -65,10 +65,10 @@ def note(versus: str, pair: Pair) -> str:
 
 def code(pair: Pair, kind: str, rows: str) -> str:
     """Python that draws the difference of a head; {layer} and {head} stand for the opened one, rows as of a View."""
-    loaded = {pair[1].checkpoint: "other"} | {pair[0].checkpoint: "translator"}
+    loaded = {pair[1].model: "other"} | {pair[0].model: "translator"}
     lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
     for name, request in zip("ab", pair):
-        lines += recipes.translating(request, name, loaded[request.checkpoint])
+        lines += recipes.translating(request, name, loaded[request.model])
     both, pairs, tokens = [made(None, name) for name in "ba"], [], []
     for name, (new, old) in zip(("rows", "columns"), zip(*(maps.axis_tokens(one, kind, rows)[:2] for one in both))):
         pairs.append(the(comparison.pairs)(new, old).named(name))
@@ -87,7 +87,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     state, a = st.session_state, cached.Request.of(chosen, names[0])
     # At first: the example with another word or the same sentence, another model, and greedy.
     default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}
-    default["model-b"] = next((name for name in names if name != a.checkpoint), a.checkpoint)
+    default["model-b"] = next((name for name in names if name != a.model), a.model)
     if came:
         arrive(state[staged.QUERY], names, default)
     versus, b = ask(names, a)
@@ -102,7 +102,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     for side, request, result in zip("AB", pair, results):
         shown = staged.shown_of(result, request, chosen, rowwise=False)
         sides.append(replace(shown, effects=None, address=dict(shown.address) | chose))
-        differing = {"sentence": "", "model": request.checkpoint, "search": recipes.decoded(request.beam)}[versus]
+        differing = {"sentence": "", "model": request.model, "search": recipes.decoded(request.beam)}[versus]
         score = say("log-probability {number:.2f}", number=float(result.log_probabilities.sum(dtype="float64")))
         names.append(f"{side} · {differing}" if differing else side)
         about.append(f"{differing} · {score}" if differing else score)
@@ -115,7 +115,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
     }
     staged.put(b, a, comparing=comparing, owned=NAMES)
-    for checkpoint in dict.fromkeys(request.checkpoint for request in pair):
+    for checkpoint in dict.fromkeys(request.model for request in pair):
         shared.card(checkpoint, f"card-{checkpoint}")
 
 

@@ -78,7 +78,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         say("“{text}” · {checkpoint}", text=text, checkpoint=name),
         (f"writer = {call('load_translator', name)}", f"result = writer.read({text!r})"),
     )
-    request = cached.Request(name, text, 1)
+    request = cached.Request(text, name, 1)
     of_stage = staged.shown_of(result, request, replace(shown, rows="read"), recipe, rowwise=False)
     after, seed, notes = "", {}, []
     if chance.seed is not None:

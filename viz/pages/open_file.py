@@ -103,7 +103,7 @@ def offer_file() -> None:
 @cached.remembered(2, cached.TRANSLATING)
 def example() -> tuple[cached.Request, Attention]:
     """What is open at first: what a shipped model attended to, as `python -m model trace` writes it."""
-    request = cached.Request(cached.default_checkpoint(), view.EXAMPLE)
+    request = cached.Request(view.EXAMPLE, cached.default_checkpoint())
     result = cached.compute(request)
     weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
     tokens = result.source_tokens, result.target_tokens
@@ -215,7 +215,7 @@ def live() -> None:
         except ValueError:  # there is no model: the other pages say so
             st.info(say("Nothing is open. Open a file above."))
             return
-        name = say("Example: a translation by {model}, as python -m model trace writes it.", model=request.checkpoint)
+        name = say("Example: a translation by {model}, as python -m model trace writes it.", model=request.model)
         recipe = recipes.translation(request)
     with st.container():
         if part == "maps":

@@ -185,14 +185,14 @@ def ask() -> tuple[Orders, tuple[str, int, int]]:
     counts = layer_counts(loaded.config)
     head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
     changes = Changes(scale=float(trained), stacks="encoder")
-    return (Request(checkpoint, text, 1, changes=changes), order), head
+    return (Request(text, checkpoint, 1, changes=changes), order), head
 
 
 def both_orders(asked: Orders) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
     """The translations of both orders, by what was read, and how order-blind the encoder is, as of `shuffled`."""
     own, order = asked
     found = {own: compute(own)}  # says what is wrong with the sentence
-    other, differences = position_results.shuffled(own.checkpoint, own.text, order)
+    other, differences = position_results.shuffled(own.model, own.text, order)
     other = replace(own, text=other)
     return found | {other: compute(other)}, differences
 
@@ -231,7 +231,7 @@ def show_order(beside: DeltaGenerator) -> None:
     with shared.row(gap="large"):
         st.metric(say("Largest difference, encoder's positions off"), words.number(off))
         st.metric(say("Largest difference, as trained"), words.number(on))
-    shared.card(own.checkpoint)
+    shared.card(own.model)
 
 
 @choices.fragment

@@ -43,7 +43,7 @@ def wanted(asked: Request, query: Mapping[str, str]) -> Request:
         except ValueError as error:
             shared.warn(f"{errors.sentence(error)} {say('Nothing is changed.')}")
     changes = before.changes
-    if before.checkpoint != asked.checkpoint:
+    if before.model != asked.model:
         changes = Changes()
     elif before.text != asked.text:
         changes = changes.wordless
@@ -55,7 +55,7 @@ def wanted(asked: Request, query: Mapping[str, str]) -> Request:
 def take_back() -> None:
     """Go back to the sentence whose changes were dropped."""
     state = st.session_state
-    state[ASKED] = replace(state.pop(LOST), checkpoint=state["stage-model"])
+    state[ASKED] = replace(state.pop(LOST), model=state["stage-model"])
     state["sentence"] = state[ASKED].text
 
 
@@ -120,7 +120,7 @@ def show_tree(request: Request, result: Shown) -> None:
         )
         more = {"step": 0.1, "help": rescored, "width": 280}
         label = say("Length penalty of the ranking")
-        penalty = controls.slider(label, 0.0, 2.0, request.length_penalty, "rescore", **more)
+        penalty = controls.slider(label, 0.0, 2.0, request.penalty, "rescore", **more)
         deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
         steps = None
         if deepest > STEPS_AT_ONCE:

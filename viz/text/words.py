@@ -73,17 +73,16 @@ SCORES = (  # of a test set; the first that a card has the numbers for
 PREDICTED_AXIS = message("word being written (query)")
 
 
-def how_decoded(beam: int, length_penalty: float, reference: str | None = None) -> str:
-    """One line on how the translation below came about."""
-    if reference is not None:
+def how_decoded(asked: Any) -> str:
+    """One line on how the translation of what is asked, as of `viz.views.view.Asked`, came about."""
+    if asked.reference is not None:
         return say("Teacher-forced with this reference; on its own the model may write something else.")
-    if beam == 1:
+    if asked.beam == 1:
         return say("Free-running, greedy: each step reads what the model wrote.")
-    return say(
-        "Free-running, beam of {beam}, length penalty {penalty:g}: each step reads what the model wrote itself.",
-        beam=beam,
-        penalty=length_penalty,
+    line = message(
+        "Free-running, beam of {beam}, length penalty {penalty:g}: each step reads what the model wrote itself."
     )
+    return say(line, beam=asked.beam, penalty=asked.penalty)
 
 
 def language(code: object, otherwise: str) -> str:

@@ -187,8 +187,8 @@ def one_translation(show: Callable[[cached.Shown, Request], None], beside: Delta
         with beside, st.container(border=True, gap="xsmall"):
             shared.small(words.language(shown.translator.card.get("target"), "Translation"), "language")
             shared.written(result)
-            st.caption(words.how_decoded(shown.beam, shown.length_penalty, shown.reference))
+            st.caption(words.how_decoded(shown))
         with main:
             show(result, shown)
     with beside:
-        shared.card(request.checkpoint)
+        shared.card(request.model)

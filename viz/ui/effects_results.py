@@ -44,7 +44,7 @@ def found(
         return errors.sentence(error)
     others = effects.others
     others = None if others is None else request.translator.tokenizer.target.tokens(others.tolist())
-    measured = heads_results.usable_report(request.checkpoint)
+    measured = heads_results.usable_report(request.model)
     found = stage_effects.found(effects, result, built, rows, others, measured)
     more["code"] = code(recipe, effects, result, against, bool(request.changes.edits))
     return found._replace(told={**found.told, **more})

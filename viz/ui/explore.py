@@ -93,11 +93,11 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
-    asked |= request.view().address() | request.changes.address()
+    asked |= request.address() | request.changes.address()
     settings = Settings(
-        checkpoint=request.checkpoint,
-        decoded=words.how_decoded(request.beam, request.length_penalty, request.reference),
-        card=words.describe_card(request.checkpoint, request.translator.card),
+        checkpoint=request.model,
+        decoded=words.how_decoded(request),
+        card=words.describe_card(request.model, request.translator.card),
         link=link_to(st.context.url or ADDRESS, asked, page),
         code=with_imports(*recipes.translation(request).lines),
         changes=changed,
@@ -108,5 +108,5 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
     help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
     more = {"key": "report", "help": help_, "on_click": "ignore"}
     with shared.row():
-        shared.card(request.checkpoint)
+        shared.card(request.model)
         st.download_button(label, make, "headlight-report.html", "text/html", **more)

@@ -180,7 +180,7 @@ def shown_of(
     rowwise = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
     built, notes, recipe = stage_message.built(result, chosen), [], recipe or recipes.translation(request)
     if request.reference is not None:
-        notes.append(words.how_decoded(request.beam, request.length_penalty, request.reference))
+        notes.append(words.how_decoded(request))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     return stage_message.Shown(
@@ -188,7 +188,7 @@ def shown_of(
         chosen,
         built,
         result.next_words,
-        known=known(request.checkpoint, current()),
+        known=known(request.model, current()),
         address=speaking.address(chosen.address() | request.changes.address()),
         notes=notes,
         code=code(result, built, recipe, chosen),

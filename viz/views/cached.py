@@ -24,7 +24,7 @@ from viz.app.turns import TURNS, queued
 from viz.text.language import message, say
 from viz.views.changes import Changes
 from viz.views.maps import NextWords, next_words
-from viz.views.view import BEAM, EXAMPLE, LENGTH_PENALTY, View
+from viz.views.view import EXAMPLE, Asked
 
 TRANSLATING = message("Translating …")
 # What pages draw from a trace; the rest (several times as much) is not kept in the cache.
@@ -99,20 +99,15 @@ def cut(result: Translation, translator: Translator | Writer) -> Shown:
 
 
 @dataclass(frozen=True)
-class Request:
-    """What to translate, how, and what is changed inside the model meanwhile."""
+class Request(Asked):
+    """What to translate, and what is changed inside the model meanwhile."""
 
-    checkpoint: str
-    text: str  # what the visitor typed
-    beam: int = BEAM  # width of the search; 1 is greedy
-    length_penalty: float = LENGTH_PENALTY
-    reference: str | None = None  # what the decoder reads; None lets it run freely
     changes: Changes = Changes()
 
     @classmethod
-    def of(cls, view: View, model: str, **more: Changes) -> Self:
+    def of(cls, view: Asked, model: str, **more: Changes) -> Self:
         """What a view asks of its model, or of this one where it names none."""
-        return cls(view.model or model, view.text, view.beam, view.penalty, view.reference, **more)
+        return cls(view.text, view.model or model, view.beam, view.penalty, view.reference, **more)
 
     @property
     def plain(self) -> Self:
@@ -127,11 +122,7 @@ class Request:
     @property
     def translator(self) -> Translator:
         """The model; errors as of `translator`."""
-        return translator(self.checkpoint)
-
-    def view(self) -> View:
-        """The same without changes, as an address says it."""
-        return View(self.text, self.checkpoint, self.beam, self.length_penalty, self.reference)
+        return translator(self.model)
 
     def positions(self) -> AbstractContextManager[None]:
         """Changes the positions of every pass in its block, in this thread only."""
@@ -142,7 +133,7 @@ class Request:
         edits, locked = self.changes.edits, self.changes.locked
         with self.positions():
             if self.reference is None:
-                return self.translator.translate(self.text, self.beam, self.length_penalty, edits, locked)
+                return self.translator.translate(self.text, self.beam, self.penalty, edits, locked)
             if not self.reference.strip():
                 raise Problem("there is no reference: type the translation for the model to read")
             return self.translator.force(self.text, self.reference, edits)

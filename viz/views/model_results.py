@@ -44,7 +44,7 @@ class Side:
 
     @property
     def name(self) -> str:
-        return self.request.checkpoint
+        return self.request.model
 
     def unknown(self, side: str) -> int:
         """How many words of the "source" or the "target" are <unk>."""
@@ -74,7 +74,7 @@ def _warm(name: str) -> None:
 @cached.remembered(line=cached.TRANSLATING)
 def _timed(request: Request) -> tuple[cached.Shown, float]:
     """Translate, and measure how long this thread computes, without waiting for other visitors."""
-    _warm(request.checkpoint)
+    _warm(request.model)
     began = thread_time()
     result = request.translated()
     seconds = thread_time() - began
@@ -83,7 +83,7 @@ def _timed(request: Request) -> tuple[cached.Shown, float]:
 
 def side_of(name: str, text: str, beam: int) -> Side:
     """Translate with one model; errors as `cached.compute`."""
-    request = Request(name, text, beam)
+    request = Request(text, name, beam)
     loaded, (result, seconds) = request.translator, _timed(request)
     tokenizer, known = made(loaded, "translator").tokenizer, made(result, "result")
     written = the(comparison.words_of)(tokenizer.target, known.predicted_tokens).named("written")

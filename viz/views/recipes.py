@@ -27,7 +27,7 @@ def spoken(request: Request) -> str:
         how = say("reading the reference “{reference}”", reference=request.reference)
     address = request.changes.address()
     prefix = say("locked beginning {code}", code=address["prefix"]) if "prefix" in address else ""
-    said = in_quotes(request.text, say), request.checkpoint, how, address.get("edits"), prefix, request.changes.moved
+    said = in_quotes(request.text, say), request.model, how, address.get("edits"), prefix, request.changes.moved
     return " · ".join(filter(None, said))
 
 
@@ -37,7 +37,7 @@ def translating(request: Request, result: str = "result", translator: str = "tra
     if changes.edits:
         lines, more = [f"edits = {call('Edits.from_code', changes.edits.code)}"], {"edits": made(None, "edits")}
     if request.reference is None:
-        penalty = None if request.length_penalty == LENGTH_PENALTY else request.length_penalty
+        penalty = None if request.penalty == LENGTH_PENALTY else request.penalty
         more = {"beam": request.beam, "length_penalty": penalty, **more, "prefix": list(changes.locked) or None}
         line = f"{result} = {call(f'{translator}.translate', request.text, **more)}"
     else:
@@ -50,7 +50,7 @@ def translating(request: Request, result: str = "result", translator: str = "tra
 
 def translation(request: Request) -> Recipe:
     """The translation of a request, in Python called `result`."""
-    return Recipe(spoken(request), (loading(request.checkpoint), *translating(request)))
+    return Recipe(spoken(request), (loading(request.model), *translating(request)))
 
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:

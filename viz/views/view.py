@@ -26,14 +26,24 @@ AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared 
 
 
 @dataclass(frozen=True)
-class View:
-    """What is translated, how, and what the maps show of it. What the browser alone chooses is in PLACE."""
+class Asked:
+    """What is translated, and how."""
 
     text: str = EXAMPLE
     model: str = ""  # name of the checkpoint; empty: the default one
     beam: int = BEAM  # width of the search; 1 is greedy
     penalty: float = LENGTH_PENALTY  # exponent
     reference: str | None = None  # what the decoder reads instead of its own words
+
+    def address(self) -> dict[str, str]:
+        """What of it a View has, without what equals the default."""
+        return {name: code(value) for name, value in vars(self).items() if value != getattr(View, name, value)}
+
+
+@dataclass(frozen=True)
+class View(Asked):
+    """That, and what the maps show of it. What the browser alone chooses is in PLACE."""
+
     summary: str = "single"
     over: str = "heads"  # means nothing for single heads
     rows: str = "predicted"  # steps are named by the token that they predicted or read
@@ -41,10 +51,6 @@ class View:
     hide: bool = False  # special tokens
     stretch: bool = False  # colours end at the largest weight instead of 1
     share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
-
-    def address(self) -> dict[str, str]:
-        """Without what equals the default."""
-        return {name: code(value) for name, value in vars(self).items() if value != getattr(View, name)}
 
     @property
     def axes(self) -> tuple[str, ...]:

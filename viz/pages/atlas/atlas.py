@@ -48,9 +48,9 @@ def show(
     with card:
         missing = say(
             "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
-            command=parts.COMMAND.format(name=request.checkpoint),
+            command=parts.COMMAND.format(name=request.model),
         )
-        report = shared.measured(heads_results.report, request.checkpoint, missing)
+        report = shared.measured(heads_results.report, request.model, missing)
     with below:
         first = heads_results.best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
@@ -69,7 +69,7 @@ def show(
         elif part == "rollout":
             heads_roles.show_rollout(result, KINDS, recipe)
         elif part == "alignment":
-            parts.show_alignment(request.checkpoint, report, beside)
+            parts.show_alignment(request.model, report, beside)
     if part not in WITH_CARD:
         return
     held = heads_results.of_report(report) if report else None
@@ -139,7 +139,7 @@ def show_card(
     kind, layer, number = vars(head).values()
     source = held or own
     of_kind = source.kinds[kind]
-    model = {} if request.checkpoint == cached.default_checkpoint() else {"model": request.checkpoint}
+    model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
     of_head = model | {name: str(one) for name, one in vars(head).items()}  # in an address
     left, right = st.columns(2, gap="medium")
     with left:
@@ -156,7 +156,7 @@ def show_card(
                     name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
                     label = say("{name} ({x:.2f})", name=name, x=distances[places.index(other)])
                     st.button(label, key="like-{}-{}".format(*other), type="tertiary", **opens)
-        query, asked = replace(request.view(), model="").address() | of_head, st.query_params.to_dict()
+        query, asked = replace(request, model="").address() | of_head, st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
         changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
         here = speaking.link(say("Open this head on the stage →"), "", query)

@@ -48,7 +48,7 @@ def card(*parts, right: int) -> Callable[[Callable], Card]:
 
 def asks(text: str, **changes: object) -> Request:
     """Have the model whose numbers the lessons are about translate, with changes."""
-    return Request("en-de", text, changes=Changes(**changes))
+    return Request(text, "en-de", changes=Changes(**changes))
 
 
 @dataclass(frozen=True)

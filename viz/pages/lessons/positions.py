@@ -92,7 +92,7 @@ def text() -> dict:
     right=1,
 )
 def swapped() -> dict:
-    off, on = shuffled(asks(DOG).checkpoint, DOG, SEED)[1]
+    off, on = shuffled(asks(DOG).model, DOG, SEED)[1]
     return {"text": compute(asks(MAN, **OFF)).text, "off": off, "on": on}
 
 

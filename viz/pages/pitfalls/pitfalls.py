@@ -68,7 +68,7 @@ def live() -> None:
         if key == "best":
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
     with notes:
-        asked, example = (Request(name, one, beam=1) for one in (text, EXAMPLE))
+        asked, example = (Request(one, name, beam=1) for one in (text, EXAMPLE))
         shown = shared.compute_or_keep("pitfalls-answered", asked, partial(demonstrated, key, current()), example)
     if shown is not None:
         request, demo = shown
