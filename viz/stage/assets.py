@@ -1,7 +1,6 @@
 """The stage in the app: what shows it on a page, and what browsers fetch beside the page.
 
-These are our modules and styles, Plotly, and maps too large for a message. Everything has its hash in its address, so
-that browsers keep it for good, and is compressed once.
+Our modules and styles and Plotly have their version in their address, so that browsers keep them for good.
 """
 
 import hashlib
@@ -57,8 +56,8 @@ def head() -> str:
 
 def component(name: str, module: str, shows: str = "show"):
     """What mounts a component of Streamlit, whose messages a function of a module of FILES shows."""
-    # Styles are not isolated: in a shadow tree Plotly's own are missing. Every class of ours begins with "hl-".
-    # The code travels with every message, so it only fetches the modules, which browsers keep.
+    # Styles are not isolated: in a shadow tree Plotly's own are missing. The code travels with every message, so it
+    # only fetches the modules, which browsers keep.
     return st.components.v2.component(
         name,
         html='<div class="hl-place"></div>',

@@ -61,7 +61,7 @@ def found(
     others: Sequence[str] | None = None,
     measured: Mapping | None = None,
 ) -> Found:
-    """The direct effects of a translation, their maps with the options of those of the weights but for the threshold.
+    """The direct effects of a translation; their maps have the options of the weights but for the threshold.
 
     Args:
         rows: as of a View.
@@ -116,8 +116,9 @@ def _limited(made: Maps) -> Maps:
 
 def difference(before: Found | str | None, after: Found | str | None) -> Found | str | None:
     """After minus before: maps only; where one of them has none, that one."""
-    if not isinstance(before, Found) or not isinstance(after, Found):
-        return after if isinstance(before, Found) else before
+    for one in (before, after):
+        if not isinstance(one, Found):
+            return one
     return Found({kind: _limited(maps.difference(before.built[kind], made)) for kind, made in after.built.items()})
 
 

@@ -1,8 +1,8 @@
-"""What browsers run: our modules and styles, the Plotly of its Python package, and all of them joined as one HTML page.
+"""What browsers run: our modules and styles, the Plotly of its Python package, and all of them as one HTML page.
 
-That page is what the stage leaves the app as. Its message takes the place of MARK: JSON with `parts` (by address gzip
-in base64, the message itself under "") and `place` (what is open at first, as in an address). alone.py and file.js put
-it there. Texts of visitors and models are nowhere else in the file, and there they are base64.
+That page is what the stage leaves the app as. alone.py and file.js put its message in the place of MARK: JSON with
+`parts` (by address gzip in base64, the message itself under "") and `place` (what is open at first, as in an address).
+Texts of visitors and models are nowhere else in the file.
 """
 
 import base64

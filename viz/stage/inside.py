@@ -47,10 +47,9 @@ def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
     found, _ = codes.read(query, _READERS)
     if not {"view", *_PLACE} <= found.keys():
         return None
-    found = {"unscaled": False, "unmasked": False, "temperature": 1.0, "dropout": False, "sample": 1} | found
-    dropped = (dropout, found["sample"]) if found["dropout"] else (0.0, 0)
-    switches = Switches(not found["unscaled"], found["temperature"], not found["unmasked"], *dropped)
-    return Asked(*(found[name] for name in _PLACE), switches)
+    dropped = (dropout, found.get("sample", 1)) if found.get("dropout") else ()
+    changed = not found.get("unscaled"), found.get("temperature", 1.0), not found.get("unmasked")
+    return Asked(*(found[name] for name in _PLACE), Switches(*changed, *dropped))
 
 
 def told(
@@ -94,7 +93,7 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
     layout = looks.layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {
         "bargap": 0.25,
         "grid": {"rows": len(steps), "columns": 1, "subplots": [[f"xy{of}"] for of in places], "ygap": 0.12},
-        "xaxis": looks.tick_axis(keys, "") | {"side": "top", "tickangle": -45},
+        "xaxis": looks.tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"},
         "shapes": [band | {"x0": key - 0.5, "x1": key + 0.5} for key in np.flatnonzero(~row.mask).tolist()],
     }
     bars, shared = [], {"type": "bar", "x": list(range(len(keys))), "customdata": labels.hover_texts(keys, say)}

@@ -98,11 +98,11 @@ def message(
             both = {kind: (before.built[kind], made) for kind, made in shown.built.items() if kind in before.built}
             built = {kind: maps.difference(*pair, bool(comparing)) for kind, pair in both.items()}
             changed = effects.difference(before.effects, shown.effects)
-            change = replace(shown, built=built, inside=None, known={}, effects=changed)
+            code = comparing["code"] if comparing else shown.code
+            change = replace(shown, built=built, inside=None, known={}, effects=changed, code=code)
             if comparing:
                 aligned = {kind: dict(zip(("rows", "columns"), maps.aligned(*pair))) for kind, pair in both.items()}
                 header["comparing"] = comparing | {"aligned": aligned}
-                change = replace(change, code=comparing["code"])
             header |= {"before": _version(before, keep), "difference": _version(change, keep) | {"views": {}}}
         return pack(header)
 
@@ -189,7 +189,6 @@ def _smallest(numbers: np.ndarray) -> tuple[int, int]:
 
 
 def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None = None) -> dict:
-    """What the stage knows of one kind of attention."""
     roles, first = known or shown.known.get(kind, (None, None))
     weights, signed, limit = made.weights, made.signed, made.limit
     name, title = words.spoken(kind, shown.alone)

@@ -30,25 +30,23 @@ def _mask(shown: Any, kind: str, masked: Container[str]) -> dict:
     queries, keys, _ = maps.axis_tokens(shown.result, kind, shown.view.rows)
     look = looks.mask(named(queries), named(keys), say, **words.axes(kind, shown.view.rows))
     mask = shown.result.mask(kind)
-    causal = kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
-    text = message("{n} of {total} cells are blocked.")
-    if kind not in masked:
-        mask, text = (
-            np.full(mask.shape, np.nan, np.float32),
-            message("The mask of this kind of attention is not known."),
-        )
+    known, text = kind in masked, message("{n} of {total} cells are blocked.")
+    causal = known and kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
+    if not known:
+        text = message("The mask of this kind of attention is not known.")
     elif mask.all():
         text = message("Nothing is blocked: every query may attend to every key.")
     elif causal:
         text = message("{n} of {total} cells are blocked: a word cannot attend to later words.")
-    line = say(text, n=int((mask == 0).sum()), total=mask.size)
+    line = say(text, n=int((~mask).sum()), total=mask.size)
     if shown.alone and causal:
         look["hover"]["values"] = [f"{name}: {one}" for name, one in zip(look["hover"]["values"], ("-inf", "0"))]
         if len(mask) <= WRITTEN_UP_TO:
             look["texts"] = np.where(mask, "0", "-inf").tolist()
         added = say("Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0.")
         line = f"{added} {line}"
-    return {"name": "", "kind": kind, "look": look, "z": mask, "line": line}
+    z = mask if known else np.full_like(mask, np.nan, np.float32)
+    return {"name": "", "kind": kind, "look": look, "z": z, "line": line}
 
 
 def _positions(result: Any, side: str, name: str) -> list[dict]:

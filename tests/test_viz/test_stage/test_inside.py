@@ -88,6 +88,7 @@ def test_the_bars_are_the_row(result, kind, switches) -> None:
     assert (kind == "decoder_self" and switches.masked) == bool(blocked)
     below_each_other = [[f"x{bar['yaxis']}"] for bar in bars]
     assert layout["grid"]["subplots"] == below_each_other and len({bar["yaxis"] for bar in bars}) == len(bars)
+    assert layout["xaxis"]["anchor"] == bars[0]["yaxis"] and layout["xaxis"]["side"] == "top", "keys stand above all"
 
 
 def test_the_line_says_what_is_largest_and_what_it_was(result) -> None:
