@@ -24,7 +24,8 @@ def open_page(**query: str) -> AppTest:
 def lines(at: AppTest) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The lines of the schedules' figure by name, without the marks."""
     data = screen.figure(at, "schedules")["data"]
-    return {one["name"]: (screen.values(one["x"]), screen.values(one["y"])) for one in data if one.get("name")}
+    drawn = [one for one in data if one["mode"] != "markers"]
+    return {one["name"]: (screen.values(one["x"]), screen.values(one["y"])) for one in drawn}
 
 
 def test_it_is_in_the_navigation():
