@@ -67,14 +67,14 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     said = [float(part.split(" ")[0].replace(",", "")) for part in shown(at).split(", ")]
     assert said == pytest.approx([float(one) for one in np.atleast_1d(headline)], rel=2e-3, abs=6e-4)
     assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.written or ("", "")]
-    assert [code.value for code in at.code] == [PITFALLS[key].wrong_line, PITFALLS[key].right_line]
+    assert [code.value for code in at.code] == [PITFALLS[key].wrong, PITFALLS[key].right]
     assert all(line[1:] in screen.written(at) for line in demo.lines[1:])
 
 
 def test_the_words_are_two_sentences_and_python():
     for words in PITFALLS.values():
         assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
-        for line in (words.wrong_line, words.right_line):
+        for line in (words.wrong, words.right):
             ast.parse("def f():\n " + line.replace("\n", "\n "))
 
 
@@ -95,7 +95,7 @@ def test_where_the_causal_mask_hides_the_mistake_the_page_says_0():
 def test_numbers_without_a_sentence_are_those_of_the_two_ways_to_keep(sentence):
     demo = PITFALLS["best"](sentence)
     losses, _ = pitfalls.overfit()
-    assert demo.numbers["Loss of what was kept"] == pytest.approx((min(losses), losses[-1]))
+    assert demo.numbers["Loss of what was kept"] == pytest.approx((losses[-1], min(losses)))
 
 
 def test_another_sentence_gives_other_numbers():
@@ -119,7 +119,7 @@ def test_choosing_another_pitfall():
     at = open_page(text=TEXT)
     assert at.radio(key="pitfall").value == next(iter(PITFALLS))
     at = at.radio(key="pitfall").set_value("gru").run()
-    assert not at.exception and [code.value for code in at.code][0] == PITFALLS["gru"].wrong_line
+    assert not at.exception and [code.value for code in at.code][0] == PITFALLS["gru"].wrong
     assert open_page(pitfall="nonsense", text=TEXT).radio(key="pitfall").value == next(iter(PITFALLS))
 
 

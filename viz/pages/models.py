@@ -223,7 +223,7 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
     with beside:
         # A sentence comes along from the other pages, where it is English.
         key = "text" if source == "en" else f"text-{source}"
-        text = controls.sentence(words.sentence_in(source), example, key, examples)
+        text = controls.sentence(source, example, key, examples)
         place = st.container()
         beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
     with pictures, st.container():

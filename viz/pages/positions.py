@@ -24,13 +24,6 @@ MAX_WAVES = 8
 NARROW_COLUMN = 13  # pixels of a column with a number of two digits under it
 LARGE, SMALL = 470, 300  # pixels of the pictures that are seen first, and of several on a page
 EXAMPLE = next(iter(words.EXAMPLES.values()))
-VIEWS = messages(
-    encoding="Encoding",
-    difference="Two compared",
-    similarity="Similarity",
-    wavelengths="Wavelengths",
-    order="Word order",
-)
 ON_STEER = {
     message("positions off"): {"scale": "0"},
     message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
@@ -44,50 +37,42 @@ def draw(plot: Plot, key: str, height: int = SMALL, **more) -> None:
 
 
 def legend(place: str, name: str) -> str:
-    """What belongs to the first or to the second of two encodings, with its name in English."""
-    return say({"first": message("first: {name}"), "second": message("second: {name}")}[place], name=say(name))
+    return say({"first": message("first: {name}"), "second": message("second: {name}")}[place], name=name)
 
 
 class Encodings:
-    """One encoding, or two that are compared, by "first" and "second": which of these are to be chosen."""
+    """One encoding, or two that are compared: "first" and "second"."""
 
-    def __init__(self, *places: str) -> None:
-        names, self.chosen = {name: texts[0] for name, texts in ENCODINGS.items()}, {}
+    def __init__(self, beside: DeltaGenerator, *places: str) -> None:
         labels = (say("First encoding"), say("Second encoding")) if places[1:] else (say("Encoding"),)
-        for place, label, default in zip(places, labels, ("sinusoidal", "literal_loop")):
-            self.chosen[place] = controls.among(label, names, place, default)
-        self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
-        self.d_model = d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
+        names, self.chosen = {name: said for name, (said, _) in ENCODINGS.items()}, {}
+        with beside:
+            for place, label, default in zip(places, labels, ("sinusoidal", "literal_loop")):
+                self.chosen[place] = controls.among(label, names, place, default)
+            self.n_positions = n = controls.slider(say("Positions"), 8, 128, 50, key="length")
+            self.d_model = d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
+        self.names = {place: say(names[name]) for place, name in self.chosen.items()}
+        self.legends = {place: legend(place, name) for place, name in self.names.items()}
         self.tables = {place: position_results.table(name, n, d).named(place) for place, name in self.chosen.items()}
         sizes = say("{positions} positions, {dimensions} dimensions", positions=n, dimensions=d)
-        self.recipe = Recipe(" · ".join([sizes, *self.legends(*places)]), lines_of(self.tables))
-
-    def name(self, place: str) -> str:
-        return say(ENCODINGS[self.chosen[place]][0])
-
-    def legends(self, *places: str) -> list[str]:
-        return [legend(place, ENCODINGS[self.chosen[place]][1]) for place in places]
+        self.recipe = Recipe(" · ".join([sizes, *self.legends.values()]), lines_of(self.tables))
 
     def draw(self, place: str, key: str, height: int = SMALL, **more) -> None:
-        title = say("Positional encoding: {name}", name=self.name(place))
+        title = say("Positional encoding: {name}", name=self.names[place])
         draw(self.recipe.plot(title, positional_heatmap, self.tables[place]), key, height, **more)
 
     def line(self, place: str) -> str:
-        line = say(ENCODINGS[self.chosen[place]][2])
+        line = say(ENCODINGS[self.chosen[place]][1])
         if self.chosen[place] == "learned":
             learned = position_results.learn(self.n_positions, self.d_model)
-            line += " " + say(
-                "Trained here for {steps} steps to a loss of {loss:.3f}; the head then attends most to the previous "
-                "position in {hits:.0%} of the rows.",
-                steps=len(learned.losses) - 1,
-                loss=learned.losses[-1],
-                hits=learned.hits,
-            )
+            more = {"hits": learned.hits, "loss": learned.losses[-1]}
+            line += " " + say("It does in {hits:.0%} of the rows, at a loss of {loss:.3f}.", **more)
         return line
 
 
-def show_encoding(found: Encodings, beside: DeltaGenerator) -> None:
-    d_model, state = found.d_model, st.session_state
+def show_encoding(beside: DeltaGenerator) -> None:
+    found, state = Encodings(beside, "first"), st.session_state
+    d_model = found.d_model
     if "dimensions" in state:  # a narrower encoding lacks some
         state["dimensions"] = [one for one in state["dimensions"] if one < d_model][:MAX_WAVES]
     options = say("Dimensions"), range(d_model), sorted({0, 1, d_model // 4, d_model // 2}), "dimensions"
@@ -98,63 +83,57 @@ def show_encoding(found: Encodings, beside: DeltaGenerator) -> None:
         found.draw("first", "table", LARGE, on_click=add_wave)
     with right:
         if dimensions:
-            title = say("{name} as waves", name=found.name("first"))
+            title = say("{name} as waves", name=found.names["first"])
             draw(found.recipe.plot(title, positional_waves, found.tables["first"], dimensions), "waves", LARGE)
         else:
             st.info(say("Choose at least one dimension to see its wave."))
     st.caption(f"{say('Row = position, column = dimension. Click a column to see its wave.')} {found.line('first')}")
-    kept = state.get(view.KEPT)
-    text = {"text": kept.text} if kept else {}
+    text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
     links = [speaking.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
     st.html(f"{say('In the model, on Steer:')} {' · '.join(links)}")
 
 
 def add_wave(_: int, dimension: int) -> None:
-    """Draw the wave of a dimension whose column was clicked, or take it away."""
+    """Draw the wave of a clicked column, or take it away."""
     kept = st.session_state["dimensions"]
-    without = [one for one in kept if one != dimension]
-    st.session_state["dimensions"] = without if dimension in kept else sorted([*kept, dimension][-MAX_WAVES:])
+    changed = [one for one in kept if one != dimension] if dimension in kept else [*kept, dimension][-MAX_WAVES:]
+    st.session_state["dimensions"] = sorted(changed)
 
 
-def show_difference(found: Encodings) -> None:
+def show_difference(beside: DeltaGenerator) -> None:
+    found = Encodings(beside, "first", "second")
     difference = found.tables["first"] - found.tables["second"]
     title, more = say("Difference of the encodings"), {"value": message("difference")}
     draw(found.recipe.plot(title, positional_heatmap, difference, **more), "table-difference")
-    largest = words.number(float(np.abs(value_of(difference)).max()))
-    said = say("First minus second, cell by cell: at most {difference}.", difference=largest)
-    if set(found.chosen.values()) == {"sinusoidal", "sinusoidal_concatenated"}:
-        ordered = (position_results.in_order(found.chosen[at], value_of(one)) for at, one in found.tables.items())
-        largest = words.number(float(np.abs(np.subtract(*ordered)).max()))
-        said += " " + say(
-            "With columns in the same order they differ by at most {difference}: the waves are the same.",
-            difference=largest,
-        )
-    st.caption(said)
+    ordered = (position_results.in_order(found.chosen[at], value_of(one)) for at, one in found.tables.items())
+    largest = (np.abs(one).max() for one in (value_of(difference), np.subtract(*ordered)))
+    told = dict(zip(("cells", "waves"), map(words.number, largest)))
+    st.caption(say("First minus second: at most {cells}; with each sine before its cosine at most {waves}.", **told))
     for place in shared.columns(found.chosen):
-        explore.heading(begun(legend(place, ENCODINGS[found.chosen[place]][0])), found.line(place))
-        found.draw(place, f"table-{place}")
+        found.draw(place, f"table-{place}", line=found.line(place))
 
 
-def show_similarity(found: Encodings) -> None:
-    means = []
+def show_similarity(beside: DeltaGenerator) -> None:
+    found, means = Encodings(beside, "first", "second"), []
     for place, name in shared.columns(found.chosen.items()):
         products, by_offset = position_results.similarity(name, found.n_positions, found.d_model)
         means.append(by_offset.means)
-        title = say("Similarity of positions: {name}", name=found.name(place))
+        title = say("Similarity of positions: {name}", name=found.names[place])
         known = made(products, f"analysis.by_offset({place})[0]")
         draw(found.recipe.plot(title, similarity_heatmap, known), f"similarity-{place}")
-        st.metric(begun(legend(place, message("residual"))), words.number(by_offset.residual))
+        st.metric(begun(legend(place, say("residual"))), words.number(by_offset.residual))
     line = say(
-        "Dot products of all pairs of positions; below, their mean by distance. If only distance matters, each "
-        "diagonal has one colour."
+        "Dot products of all pairs of positions; below, their mean by distance, from which the residual is the largest "
+        "deviation. If only distance matters, each diagonal has one colour."
     )
-    st.caption(f"{line} {say('The residual is the largest deviation from that mean, in float64.')}")
+    st.caption(line)
     line = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(found.chosen)})])"
     known, title = made(np.stack(means), "means"), say("Similarity by offset")
-    draw(found.recipe.then(line).plot(title, offset_lines, known, found.legends(*found.chosen)), "offset")
+    draw(found.recipe.then(line).plot(title, offset_lines, known, list(found.legends.values())), "offset")
 
 
-def show_wavelengths(found: Encodings) -> None:
+def show_wavelengths(beside: DeltaGenerator) -> None:
+    found = Encodings(beside, "first", "second")
     waves = {place: position_results.wavelengths(name, found.d_model) for place, name in found.chosen.items()}
     waves = {place: one for place, one in waves.items() if one is not None}
     if not waves:
@@ -163,34 +142,17 @@ def show_wavelengths(found: Encodings) -> None:
     of = ", ".join(f"frequencies({found.chosen[place]!r}, {found.d_model})" for place in waves)
     recipe = found.recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
     known, title = made(np.stack(list(waves.values())), "waves"), say("Wavelengths of the dimensions")
-    draw(recipe.plot(title, wavelength_lines, known, found.legends(*waves)), "wavelengths")
+    draw(recipe.plot(title, wavelength_lines, known, [found.legends[place] for place in waves]), "wavelengths")
     st.caption(say("Wavelength in positions. In the paper's formula a sine and its cosine share one."))
     table = pd.DataFrame({say("pair"): range(found.d_model // 2)})
     for place, one in waves.items():
         pairs = position_results.in_order(found.chosen[place], one[None])[0].reshape(-1, 2).round(3)
-        table[legend(place, message("sine"))], table[legend(place, message("cosine"))] = pairs.T
+        table[legend(place, say("sine"))], table[legend(place, say("cosine"))] = pairs.T
     st.dataframe(table, hide_index=True, key="pairs", height=300)
 
 
-Orders = tuple[Request, int]  # a sentence with its words in their own order, and the seed of another one
-
-
-def ask() -> tuple[Orders, tuple[str, int, int]]:
-    checkpoint = cached.default_checkpoint()
-    loaded = cached.translator(checkpoint)
-    text = controls.sentence(words.sentence_in(loaded.card.get("source")), EXAMPLE)
-    help_ = say("The same words in another order; tokens of a word stay together.")
-    order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_)
-    trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
-    counts = layer_counts(loaded.config)
-    head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
-    changes = Changes(scale=float(trained), stacks="encoder")
-    return (Request(text, checkpoint, 1, changes=changes), order), head
-
-
-def both_orders(asked: Orders) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
+def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
     """The translations of both orders, by what was read, and how order-blind the encoder is, as of `shuffled`."""
-    own, order = asked
     found = {own: compute(own)}  # says what is wrong with the sentence
     other, differences = position_results.shuffled(own.model, own.text, order)
     other = replace(own, text=other)
@@ -199,59 +161,57 @@ def both_orders(asked: Orders) -> tuple[dict[Request, cached.Shown], tuple[float
 
 def show_order(beside: DeltaGenerator) -> None:
     """Show that an encoder without positions only shuffles its output when its input is shuffled."""
-    try:
-        with beside:
-            (own, order), head = ask()
-    except ValueError as error:
-        controls.no_model(error)
+    if (checkpoint := controls.default_model()) is None:
         return
-    example = replace(own, text=EXAMPLE), order
-    kept = shared.compute_or_keep("positions-answered", (own, order), both_orders, example)
+    loaded = cached.translator(checkpoint)
+    with beside:
+        text = controls.sentence(loaded.card.get("source"), EXAMPLE)
+        help_ = say("The same words in another order; tokens of a word stay together.")
+        order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_)
+        trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
+        counts = layer_counts(loaded.config)
+        head = controls.choose_head(lambda kind: (counts[kind], loaded.config.n_heads), "encoder_self")
+    kind, place = head[0], head[1:]
+    changes = Changes(scale=float(trained), stacks="encoder")
+    asked, example = (Request(one, checkpoint, 1, changes=changes) for one in (text, EXAMPLE))
+    kept = shared.compute_or_keep("positions-answered", asked, lambda own: both_orders(own, order), example)
     if kept is None:
         return
-    (own, _), (found, (off, on)) = kept
+    found, (off, on) = kept[1]
     if len(found) == 1:
         st.info(say("This sentence has no other order: type one with two different words or more."))
-    kind, *place = head
     for key, (request, result) in shared.columns(zip(("own", "shuffled"), found.items()), 2):
         shared.small(request.text, f"{key}-source")
         shared.written(result, f"{key}-translation")
         known, recipe = made(result, "result"), recipes.translation(request)
         more = axes(kind) | {"mask": known.mask(kind)}
-        draw(recipes.head(recipe, name_of(*head), known, kind, tuple(place), **more), f"map-{key}", LARGE)
-    if len({result.text for result in found.values()}) == 1:
-        line = say("Both orders give the same translation.")
-    else:
-        line = say("The two orders give different translations.")
-    shuffled = say(
-        "Without positions the encoder is order-blind: shuffled input gives shuffled output. The numbers are the "
-        "largest difference between the two."
-    )
-    st.caption(f"{line} {shuffled}")
+        draw(recipes.head(recipe, name_of(*head), known, kind, place, **more), f"map-{key}", LARGE)
+    same = len({result.text for result in found.values()}) == 1
+    line = say("Both orders give the same translation.") if same else say("The translations differ.")
+    blind = say("Without positions the encoder is order-blind: shuffled input gives shuffled output.")
+    st.caption(f"{line} {blind}")
     with shared.row(gap="large"):
         st.metric(say("Largest difference, encoder's positions off"), words.number(off))
         st.metric(say("Largest difference, as trained"), words.number(on))
-    shared.card(own.model)
+    shared.card(checkpoint)
+
+
+VIEWS = messages(
+    encoding=("Encoding", show_encoding),
+    difference=("Two compared", show_difference),
+    similarity=("Similarity", show_similarity),
+    wavelengths=("Wavelengths", show_wavelengths),
+    order=("Word order", show_order),
+)
 
 
 @choices.fragment
 def live() -> None:
     pictures, beside = shared.picture_first()
     with pictures:
-        chosen = controls.views(VIEWS, "picture")
-        place = st.container()
-    if chosen == "order":
-        with place:
-            show_order(beside)
-        return
-    with beside:
-        found = Encodings("first") if chosen == "encoding" else Encodings("first", "second")
-    with place:
-        if chosen == "encoding":
-            show_encoding(found, beside)
-        else:
-            compared = {"difference": show_difference, "similarity": show_similarity, "wavelengths": show_wavelengths}
-            compared[chosen](found)
+        show = controls.part(VIEWS, "picture")
+        with st.container():
+            show(beside)
 
 
 intro = say(

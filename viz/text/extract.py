@@ -30,7 +30,7 @@ def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
     named += node.args[: FIRST.get(name, 0)]
     parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
     first = node.args[:1] if name in marks else []
-    return [*first, *(text for text in parts if not isinstance(text, ast.Call))]
+    return [*first, *(text for text in parts if not isinstance(text, (ast.Call, ast.Name)))]
 
 
 @cache

@@ -91,11 +91,11 @@ def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
 
 
-def sentence(label: str, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
+def sentence(source: str | None, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
     state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
-    typed = text(label, example, key, live="200ms", placeholder=say(HINT))
+    typed = text(words.sentence_in(source), example, key, live="200ms", placeholder=say(HINT))
     with shared.row(gap="xsmall"):
         examples(key, said)
     if key == "text":
@@ -150,7 +150,7 @@ def ask() -> Request:
     options = chosen(names)
     with first:
         card = cached.translator(options["model"] or default).card
-        text = sentence(words.sentence_in(card.get("source")), EXAMPLE)
+        text = sentence(card.get("source"), EXAMPLE)
     choices.told(dict.fromkeys(FIELDS[1:]) | View(**options).address())
     asked = Request.of(View(text, **options), default)
     before = state[view.KEPT]
@@ -165,6 +165,16 @@ def no_model(error: ValueError) -> None:
     folder = say("The folder is {folder}.", folder=checkpoints_folder())
     shared.small(f"{errors.sentence(error)} {folder}", "no-model")
     shared.small(say("To train one: python -m model train --help"), "train")
+
+
+def default_model() -> str | None:
+    """The checkpoint that pages begin with; where it cannot be used, they say so."""
+    name = cached.default_checkpoint()
+    try:
+        cached.translator(name)
+    except ValueError as error:
+        return no_model(error)
+    return name
 
 
 def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:

@@ -23,7 +23,8 @@ from viz.views.view import FIELDS
 def heading(title: str, line: str) -> None:
     with st.container(gap="xxsmall"):
         st.markdown(f"**{title}**")
-        st.caption(line)
+        if line:
+            st.caption(line)
 
 
 def draw(

@@ -12,31 +12,26 @@ from viz.text.language import message, messages
 from viz.views import cached
 from viz.views.made import Made, made, the, value_of
 
-ENCODINGS = messages(  # what each is called, what in a legend, and what is said of it
+ENCODINGS = messages(  # what each is called, and what is said of it
     sinusoidal=(
-        "the paper's formula",
-        "paper",
+        "paper's formula",
         "Column 2i is sin(pos / 10000^(2i/d)), column 2i + 1 its cosine (Vaswani et al. 2017).",
     ),
     sinusoidal_concatenated=(
-        "concatenated: sines, then cosines",
-        "concatenated",
+        "sines, then cosines",
         "The same waves, all sines first, then all cosines, as in the MarianMT of transformers.",
     ),
     literal_loop=(
-        "the literal loop (a common slip)",
         "literal loop",
-        "A loop over i = 0, 2, 4 … that uses 2i in the exponent again: frequencies fall twice as fast and differ "
-        "within a pair.",
+        "A loop over i = 0, 2, 4 … that uses 2i in the exponent again, a common slip: frequencies fall twice as fast "
+        "and differ within a pair.",
     ),
-    none=("none", "none", "Zeros: every position looks the same."),
+    none=("none", "Zeros: every position looks the same."),
     learned_start=(
-        "learned, before training",
         "learned (random)",
         "Normally distributed random numbers, standard deviation 0.02 as in BERT and GPT-2.",
     ),
     learned=(
-        "learned, on a toy task",
         "learned (toy)",
         "The same table after training: a head that sees only positions learned to attend to the previous one.",
     ),

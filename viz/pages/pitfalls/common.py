@@ -17,8 +17,8 @@ from viz.text.language import say
 PADS = 3
 LONGER = 6  # pads after the source, as beside a sentence that is so much longer
 DRAWN_DIMENSIONS = 64
-Numbers = dict[str, object]  # by what was measured, the headline first: a number or text, or two, right and wrong
-Shown = tuple[list[Drawn], Numbers] | tuple[list[Drawn], Numbers, tuple[str, str]]  # as a Demo has them
+Numbers = dict[str, object]  # by what was measured, the headline first: a number or text, or two, wrong and right
+Shown = tuple  # both figures, the numbers, and perhaps what was written, as of a Demo
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Demo:
         lines = []
         for what, found in self.numbers.items():
             values = found if isinstance(found, tuple) else (found,)
-            right, *wrong = (one if isinstance(one, str) else say("{x:,.4g}", x=one) for one in values)
-            both = say("{right} (right), {wrong} (wrong)", right=right, wrong=wrong[0]) if wrong else right
+            wrong, *right = (one if isinstance(one, str) else say("{x:,.4g}", x=one) for one in values)
+            both = say("{wrong} (wrong), {right} (right)", wrong=wrong, right=right[0]) if right else wrong
             lines.append(f"{what}: {both}")
         return lines
 
@@ -83,8 +83,8 @@ class Pitfall:
 
     name: str
     explanation: str
-    wrong_line: str
-    right_line: str
+    wrong: str
+    right: str
     picture: str
     show: Callable[[Sentence], Shown]
 

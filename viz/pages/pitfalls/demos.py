@@ -21,18 +21,16 @@ from viz.text.language import counted, message, say
 EXAMPLE = "When I was a child, my grandmother gave me an apple every morning."
 FIRST, INPUT = "encoder.layers.0.self_attention.", "encoder.input."
 DROPOUT = 0.1
-STATES = 24  # of the GRU
 
 
 @pitfall(
     name="Positions by the literal loop",
-    explanation="The paper's exponent is 2i/d for the pair number i, but a loop over 0, 2, 4, … already counts 2i. "
-    "Doubled again, the waves slow down twice as fast and a pair's sine and cosine differ in frequency, so a shift is "
-    "no longer a rotation.",
-    wrong_line="for i in range(0, d_model, 2):\n"
+    explanation="The paper's exponent is 2i/d for pair i, but a loop over 0, 2, 4, … already counts 2i. Doubled again, "
+    "waves slow down twice as fast and a pair's sine and cosine differ in frequency: a shift is no longer a rotation.",
+    wrong="for i in range(0, d_model, 2):\n"
     "    pe[pos, i] = sin(pos / 10000 ** (2 * i / d_model))\n"
     "    pe[pos, i + 1] = cos(pos / 10000 ** (2 * (i + 1) / d_model))",
-    right_line="for i in range(0, d_model, 2):\n"
+    right="for i in range(0, d_model, 2):\n"
     "    pe[pos, i] = sin(pos / 10000 ** (i / d_model))\n"
     "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
     picture="The positional encoding",
@@ -51,14 +49,14 @@ def loop(sentence: Sentence) -> Shown:
     explanation="The paper multiplies the embedding by √d_model before it adds the positions. Without the factor the "
     "words are small beside the positions, at the start of training (Xavier-uniform table of 58,101 × 512) about 120 "
     "times smaller.",
-    wrong_line="x = embedding(ids) + positions",
-    right_line="x = embedding(ids) * sqrt(d_model) + positions",
+    wrong="x = embedding(ids) + positions",
+    right="x = embedding(ids) * sqrt(d_model) + positions",
     picture="The input of the first layer",
 )
 def scale(sentence: Sentence) -> Shown:
     positions, right = sentence.tensor(INPUT + "positions"), sentence.tensor(INPUT + "tokens")
     wrong = right / math.sqrt(right.size(1))
-    sizes = [x.square().mean().sqrt() for x in (right, wrong, positions)]
+    sizes = [x.square().mean().sqrt() for x in (wrong, right, positions)]
     return values(wrong + positions, right + positions, sentence.result.source_tokens, message("input")), {
         say("Root mean square of the embedding"): tuple(sizes[:2]),
         say("Root mean square of the positions"): sizes[2],
@@ -69,8 +67,8 @@ def scale(sentence: Sentence) -> Shown:
     name="Dropout that is never applied",
     explanation="The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
     "never calls it. In evaluation dropout does nothing, so a trained model translates the same with either code.",
-    wrong_line="self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
-    right_line="self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
+    wrong="self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
+    right="self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
     picture="The input of the first layer in training",
 )
 def dropout(sentence: Sentence) -> Shown:
@@ -78,16 +76,16 @@ def dropout(sentence: Sentence) -> Shown:
     right = pitfalls.weights_after_dropout(wrong, DROPOUT)  # nn.Dropout draws from the generator that all share
     return values(wrong, right, sentence.result.source_tokens, message("input")), {
         say("Largest difference in training"): gap(right, wrong),
-        say("Set to 0"): (percent(right == 0), percent(wrong == 0)),
+        say("Set to 0"): (percent(wrong == 0), percent(right == 0)),
     }
 
 
 @pitfall(
     name="One side's tokenizer for both",
     explanation="A subword model learned on one language cuts another into many small pieces, each of which says less. "
-    "The two small tokenizers here have the same size and learned from the same few sentences, each in its language.",
-    wrong_line="labels = tokenizer(targets)                  # the source side's model",
-    right_line="labels = tokenizer(text_target=targets)      # the target side's model",
+    "Both tokenizers here have the same size and learned from the same few sentences, each in its language.",
+    wrong="labels = tokenizer(targets)                  # the source side's model",
+    right="labels = tokenizer(text_target=targets)      # the target side's model",
     picture="Pieces per word",
 )
 def tokenizer(sentence: Sentence) -> Shown:
@@ -100,8 +98,8 @@ def tokenizer(sentence: Sentence) -> Shown:
     figures = both(bars, wrong, right, words, value=message("pieces"), top=float(max(wrong.max(), right.max())))
     written = tuple(" ".join("·".join(cut) for cut in one) for one in pieces)
     numbers = {
-        say("Pieces per word"): (right.mean(), wrong.mean()),
-        say("Pieces in all"): (counted(right.sum()), counted(wrong.sum())),
+        say("Pieces per word"): (wrong.mean(), right.mean()),
+        say("Pieces in all"): (counted(wrong.sum()), counted(right.sum())),
     }
     return figures, numbers, written
 
@@ -110,9 +108,8 @@ def tokenizer(sentence: Sentence) -> Shown:
     name="The forgotten transpose",
     explanation="Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
     "the heads of one token with each other. It runs without an error, but nothing passes from one token to another.",
-    wrong_line="q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
-    right_line="q = q.view(B, T, n_heads, d_head).transpose(1, 2)\n"
-    "scores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
+    wrong="q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
+    right="q = q.view(B, T, n_heads, d_head).transpose(1, 2)\nscores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
     picture="Encoder layer 0, head 0 (wrong: first token)",
 )
 def transpose(sentence: Sentence) -> Shown:
@@ -120,11 +117,11 @@ def transpose(sentence: Sentence) -> Shown:
     changed = v.clone()
     changed[:, -1] += 1  # at the last token: does it change the others?
 
-    def wrong(v: Tensor) -> tuple[Tensor, Tensor]:
+    def forgotten(v: Tensor) -> tuple[Tensor, Tensor]:
         return pitfalls.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
 
-    mistaken, context = wrong(v)
-    noticed = gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1]), gap(wrong(changed)[1][:-1], context[:-1])
+    mistaken, context = forgotten(v)
+    noticed = gap(forgotten(changed)[1][:-1], context[:-1]), gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1])
     heads, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
     axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
     figures = [
@@ -133,42 +130,40 @@ def transpose(sentence: Sentence) -> Shown:
     ]
     return figures, {
         say("Effect on other tokens of adding 1 to the last value"): noticed,
-        say("Number of weights"): (counted(weights.numel()), counted(mistaken.numel())),
+        say("Number of weights"): (counted(mistaken.numel()), counted(weights.numel())),
     }
 
 
 @pitfall(
     name="Scores without scaling",
-    explanation="If components have unit variance, the standard deviation of a dot product is √d_k, so without the "
-    "division by √d_k the softmax gives nearly all weight to one key. There its slope is small, and the paper suspects "
-    "that little is learned through it.",
-    wrong_line="weights = softmax(q @ k.transpose(-2, -1))",
-    right_line="weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
+    explanation="With components of unit variance a dot product has the standard deviation √d_k: undivided, it makes "
+    "the softmax give nearly all weight to one key. There the slope is small, so that little is learned.",
+    wrong="weights = softmax(q @ k.transpose(-2, -1))",
+    right="weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
     picture="Encoder layer 0, head 0",
 )
 def scaling(sentence: Sentence) -> Shown:
     right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
     wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
     return both(attention_heatmap, wrong[0], right[0], tokens, tokens), {
-        say("Mean of the largest row weights in this layer"): tuple(w.amax(-1).mean() for w in (right, wrong)),
-        say("Slope of the softmax, Σ w(1 − w) per row"): tuple((w * (1 - w)).sum(-1).mean() for w in (right, wrong)),
+        say("Mean of the largest row weights in this layer"): tuple(w.amax(-1).mean() for w in (wrong, right)),
+        say("Slope of the softmax, Σ w(1 − w) per row"): tuple((w * (1 - w)).sum(-1).mean() for w in (wrong, right)),
     }
 
 
 @pitfall(
     name="Attention shown after dropout",
-    explanation="Dropout after the softmax sets some weights to 0 and enlarges the others, differently every time, so "
-    "a map taken there shows noise and rows that do not sum to 1. Only maps taken while training show it: in "
-    "evaluation dropout does nothing.",
-    wrong_line="weights = dropout(softmax(scores))\nself.attention = weights",
-    right_line="weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
+    explanation="Dropout after the softmax sets some weights to 0 and enlarges the others, at random, so a map taken "
+    "there shows noise and rows that do not sum to 1. It happens only in training: in evaluation dropout does nothing.",
+    wrong="weights = dropout(softmax(scores))\nself.attention = weights",
+    right="weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
     picture="Cross-attention, last layer, head 0",
 )
 def after(sentence: Sentence) -> Shown:
     right = torch.from_numpy(sentence.result.attention("cross")[-1])
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
     rows, columns = message("word just read (query)"), message("source (key)")
-    sums = [weights.sum(-1).flatten() for weights in (right, wrong)]
+    sums = [weights.sum(-1).flatten() for weights in (wrong, right)]
     tokens = sentence.result.target_tokens
     return values(wrong[0], right[0], tokens, message("weight"), columns, row_axis=rows), {
         say("Row sum farthest from 1"): tuple(one[(one - 1).abs().argmax()] for one in sums),
@@ -178,42 +173,38 @@ def after(sentence: Sentence) -> Shown:
 
 @pitfall(
     name="No start token",
-    explanation="Without a start token and a shift, the first word is read in training but never predicted, so a model "
-    "that begins with padding here loses the beginning of the translation. T5 and Marian do start with their padding "
-    "token, but shift the target behind it and do not mask it; with −1e9 instead of −∞ a masked first row turns "
-    "uniform over all tokens, later ones too.",
-    wrong_line="decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
-    right_line="decoder_input, target = [BOS, *ids], [*ids, EOS]",
+    explanation="Without a start token and a shift, the first word is read in training but never predicted, so this "
+    "model loses the beginning of the translation. T5 and Marian start with padding, but do not mask it: with −1e9 "
+    "for −∞ a masked first row is uniform, later tokens included.",
+    wrong="decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
+    right="decoder_input, target = [BOS, *ids], [*ids, EOS]",
     picture="Decoder layer 0, head 0",
 )
 def start(sentence: Sentence) -> Shown:
     model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
-    address, figures, later, chances = "decoder.layers.0.self_attention.weights", [], [], []
+    address, figures, numbers = "decoder.layers.0.self_attention.weights", [], []
     first = tgt[0, 1] if tgt.size(1) > 1 else EOS_ID
-    padded = pitfalls.start_from_padding(tgt)
-    for ids, mask in (padded, (tgt, masks.decoder_mask(tgt))):
+    for ids, mask in (pitfalls.start_from_padding(tgt), (tgt, masks.decoder_mask(tgt))):
         with record(address) as trace:
             logits = pitfalls.decode_with(model, ids, mask, cache)
         weights, names = trace[address][0, 0], sentence.names(ids)
         figures.append(attention_heatmap(weights.numpy(), names, names, say=say))
-        later.append(weights[0, 1:].sum())
-        chances.append(logits[0, 0].softmax(-1)[first])
-        if ids is padded[0]:
-            apart = gap(logits, pitfalls.decode_step_by_step(model, *padded, cache))
-    return figures, {
-        say("Weight that the first row gives to later tokens"): tuple(later[::-1]),
-        say("Largest difference of the logits, full pass against step by step"): apart,
-        say("Probability of the first token"): tuple(chances[::-1]),
-    }
+        stepwise = pitfalls.decode_step_by_step(model, ids, mask, cache)
+        numbers.append((weights[0, 1:].sum(), gap(logits, stepwise), logits[0, 0].softmax(-1)[first]))
+    measured = (
+        say("Weight that the first row gives to later tokens"),
+        say("Largest difference of the logits, full pass against step by step"),
+        say("Probability of the first token"),
+    )
+    return figures, dict(zip(measured, zip(*numbers)))
 
 
 @pitfall(
     name="Padded rows, not columns",
-    explanation="A padding mask laid over the rows blanks what padded queries see and leaves the padded keys visible. "
-    "With padding on the right the causal mask hides those keys from every real query anyway, so the difference there "
-    "is 0; with padding on the left, or without the causal mask, real queries attend to the pads.",
-    wrong_line="mask = (ids != PAD)[:, None, :, None] & causal",
-    right_line="mask = (ids != PAD)[:, None, None, :] & causal",
+    explanation="A padding mask over the rows blanks padded queries and leaves padded keys visible. With padding on "
+    "the right the causal mask hides those anyway; with padding on the left or without it, queries attend to the pads.",
+    wrong="mask = (ids != PAD)[:, None, :, None] & causal",
+    right="mask = (ids != PAD)[:, None, None, :] & causal",
     picture="The decoder's mask, with pads on the right",
 )
 def rows(sentence: Sentence) -> Shown:
@@ -240,10 +231,9 @@ def rows(sentence: Sentence) -> Shown:
 @pitfall(
     name="The double residual",
     explanation="A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input "
-    "twice. A network trained that way gets used to it, but weights trained the right way, as here, receive a residual "
-    "stream they have never seen.",
-    wrong_line="def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
-    right_line="def feed_forward(x):\n    return w_2(relu(w_1(x)))",
+    "twice. Training gets used to it, but weights trained the right way, as here, receive a stream they never saw.",
+    wrong="def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
+    right="def feed_forward(x):\n    return w_2(relu(w_1(x)))",
     picture="Last encoder layer, head 0",
 )
 def residual(sentence: Sentence) -> Shown:
@@ -260,43 +250,31 @@ def residual(sentence: Sentence) -> Shown:
 
 @pitfall(
     name="A hand-written layer norm",
-    explanation="This norm adds the bias inside the denominator, and takes the unbiased deviation with eps outside the "
-    "root. At the start the bias is 0 and both agree up to the constant √((d−1)/d), which hides the mistake until "
-    "training moves the bias.",
-    wrong_line="weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
-    right_line="weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
+    explanation="This norm adds the bias in the denominator and takes the unbiased deviation. At the start the bias "
+    "is 0 and both agree up to √((d−1)/d), which hides the mistake until training moves the bias.",
+    wrong="weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
+    right="weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
     picture="The input of the first layer, normed with trained weights",
 )
 def norm(sentence: Sentence) -> Shown:
     x = sentence.tensor(INPUT + "stream")
     trained = sentence.translator.model.encoder.layers[0].residual_self.norm
-    fresh = nn.LayerNorm(x.size(-1), eps=trained.eps)
-
-    def versions(layer: nn.LayerNorm) -> tuple[Tensor, Tensor]:
-        return pitfalls.own_layer_norm(x, layer.weight, layer.bias, layer.eps), layer(x)
-
-    def apart(layer: nn.LayerNorm) -> float:
-        wrong, right = versions(layer)
-        return gap(wrong / math.sqrt(1 - 1 / x.size(-1)), right)  # without the constant between the two deviations
-
-    at_start, (wrong, right) = apart(fresh), versions(trained)
-    optimizer = torch.optim.Adam(fresh.parameters(), lr=1e-3)
-    (fresh(x) - right.detach()).square().mean().backward()
-    optimizer.step()
+    norms = trained, nn.LayerNorm(x.size(-1), eps=trained.eps)
+    wrong, fresh = (pitfalls.own_layer_norm(x, one.weight, one.bias, one.eps) for one in norms)
+    right, fresh_right = (one(x) for one in norms)
+    constant = math.sqrt(1 - 1 / x.size(-1))  # between the two deviations
     return values(wrong, right, sentence.result.source_tokens, message("normed")), {
         say("Largest difference with trained weights"): gap(wrong, right),
-        say("At the start, the constant taken out"): at_start,
-        say("After one step of Adam (learning rate 0.001)"): apart(fresh),
+        say("At the start, the constant taken out"): gap(fresh / constant, fresh_right),
     }
 
 
 @pitfall(
     name="A GRU over padding",
-    explanation="A recurrent encoder that is not told where the sentence ends reads the padding too, and its last "
-    "state has then run over the pads. How much padding there is depends on the other sentences of the batch, so they "
-    "change the context vector of this one.",
-    wrong_line="states, context = gru(embedded)",
-    right_line="packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
+    explanation="A recurrent encoder that is not told where the sentence ends reads the padding, too. How much there "
+    "is depends on the other sentences of the batch, so they change the context vector of this one.",
+    wrong="states, context = gru(embedded)",
+    right="packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
     "states, context = gru(packed)",
     picture="The states, with pads after the sentence",
 )
@@ -304,34 +282,33 @@ def gru(sentence: Sentence) -> Shown:
     ids, generator = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1), torch.Generator().manual_seed(0)
     length, embedding = ids.size(1) - PADS, sentence.translator.model.encoder.input.embedding
     with NoRandomNumbers():
-        cell = nn.GRU(sentence.translator.config.d_model, STATES, batch_first=True)
+        cell = nn.GRU(sentence.translator.config.d_model, 24, batch_first=True)
     with torch.inference_mode():
         for parameter in cell.parameters():
-            nn.init.uniform_(parameter, -(STATES**-0.5), STATES**-0.5, generator=generator)
+            nn.init.normal_(parameter, std=0.2, generator=generator)
         embedded = embedding(ids)
         wrong = cell(embedded)[0][0]
         states, context = cell(nn.utils.rnn.pack_padded_sequence(embedded, [length], batch_first=True))
         right, _ = nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=ids.size(1))
     tokens = [*sentence.result.source_tokens, *["<pad>"] * PADS]
-    return values(wrong, right[0], tokens, message("state"), message("hidden dimension")), {
+    return values(wrong, right[0], tokens, message("state")), {
         say("Largest difference of the context vector, with {n} pads after the sentence", n=PADS): gap(
             wrong[-1], context[0, 0]
         ),
         say("The same without pads"): gap(wrong[length - 1], context[0, 0]),
-        say("Largest number in the right version"): context.abs().max(),
     }
 
 
 @pitfall(
     name="The best model, by alias",
-    explanation="An assignment gives a second name to the same object, and that object goes on training. What is kept "
-    "as the best by validation is therefore always the last; copying it keeps the best.",
-    wrong_line="best_model = model",
-    right_line="best_model = copy.deepcopy(model)",
+    explanation="An assignment gives a second name to the same object, which goes on training. What is kept as the "
+    "best is therefore always the last.",
+    wrong="best_model = model",
+    right="best_model = copy.deepcopy(model)",
     picture="Validation loss, and what was kept",
 )
 def best(_: Sentence) -> Shown:
-    figures, kept, when = [], [], []
+    figures, numbers = [], []
     for keep in (lambda model: model, copy.deepcopy):
         losses, loss = pitfalls.overfit(keep)
         epochs, line = np.arange(1, len(losses) + 1), say("validation loss")
@@ -339,12 +316,8 @@ def best(_: Sentence) -> Shown:
         marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
         axes = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}
         figures.append(curves({line: np.stack([epochs, losses])}, **axes, say=say))
-        kept.append(loss)
-        when.append(at)
-    return figures, {
-        say("Loss of what was kept"): tuple(kept[::-1]),
-        say("Epoch of what was kept"): tuple(when[::-1]),
-    }
+        numbers.append((loss, at))
+    return figures, dict(zip((say("Loss of what was kept"), say("Epoch of what was kept")), zip(*numbers)))
 
 
 PITFALLS = {key: one for key, one in vars().items() if isinstance(one, Pitfall)}

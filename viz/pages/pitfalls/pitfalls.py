@@ -8,7 +8,6 @@ import streamlit as st
 from model.analysis.comparison import beside
 from viz.pages.pitfalls.common import Demo, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
-from viz.text import words
 from viz.text.language import current, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
@@ -42,29 +41,26 @@ def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
         st.caption(title)
         figure = made(getattr(demo, side), f"PITFALLS[{key!r}](sentence).{side}")
         explore.draw(recipe.plot(f"{name}: {title}", figure), side)
-        st.code(getattr(spoken, f"{side}_line"), language="python", wrap_lines=True)
+        st.code(getattr(spoken, side), language="python", wrap_lines=True)
     st.markdown(say(spoken.explanation).replace("$", "\\$"))
     headline, *more = demo.lines
     with st.expander(headline, expanded=not demo.written):
-        for row, line in enumerate(more):
-            shared.small(line, f"number-{row}")
+        shared.small("\n".join(more), "numbers")
 
 
 @choices.fragment
 def live() -> None:
     notes = st.container()
     pictures, beside = shared.picture_first()
+    with notes:
+        name = controls.default_model()
     with beside:
         names = {key: one.name for key, one in PITFALLS.items()}
         key = controls.choose(say("Pitfall"), names, "pitfall", widget=st.radio, label_visibility="collapsed")
-        name = cached.default_checkpoint()
-        try:
-            card = cached.translator(name).card
-        except ValueError as error:
-            with notes:
-                controls.no_model(error)
+        if name is None:
             return
-        text = controls.sentence(words.sentence_in(card.get("source")), EXAMPLE)
+        card = cached.translator(name).card
+        text = controls.sentence(card.get("source"), EXAMPLE)
         if key == "best":
             st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
     with notes:
@@ -77,6 +73,6 @@ def live() -> None:
             show(key, demo, recipe, escape(str(card.get("target", ""))))
 
 
-line = say("Mistakes that run without an error, computed on your sentence beside the right version.")
-shared.opening(say("Pitfalls"), line)
+intro = say("Mistakes that run without an error, computed on your sentence beside the right version.")
+shared.opening(say("Pitfalls"), intro)
 live()
