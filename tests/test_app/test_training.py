@@ -24,7 +24,7 @@ def open_page(**query: str) -> AppTest:
 def lines(at: AppTest) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The lines of the schedules' figure by name, without the marks."""
     data = screen.figure(at, "schedules")["data"]
-    drawn = [one for one in data if one["mode"] != "markers"]
+    drawn = [one for one in data if one["showlegend"]]
     return {one["name"]: (screen.values(one["x"]), screen.values(one["y"])) for one in drawn}
 
 
