@@ -90,7 +90,6 @@ PROGRAMMERS = {
     "the length penalty must be from 0 to 5, got …",
     "the locked beginning … cannot be read: it is written like …_12-7",
     "the prefix holds token …; tokens are numbered from 0 to …",
-    "there is no language model",
     "this change cannot be made here: …",
     "token … cannot stand in a prefix, or only at its end",
     "words must be from 1 to 500, got …",
