@@ -1,7 +1,6 @@
 """The page Four systems: one sentence through every checkpoint of a direction, side by side."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -55,13 +54,9 @@ COLUMNS = message("model"), message("words"), message("shortest"), message("long
 BESIDE = message("Words that belong together share a row in every picture. Subwords are merged into words.")
 
 
-class Seen(NamedTuple):
-    """What the views show of a model."""
-
-    side: Side
-    places: tuple[int | None, ...]  # in rows where words that belong together stand beside each other: its words
-    map: Made | None  # what each word attends to, (T, S); None without attention
-    about: str  # which map that is
+# What the views show of a model: its words in rows where those that belong together stand beside each other (None where
+# it has none), and as of `Side.map` what they read and which map that is.
+Seen = tuple[Side, tuple[int | None, ...], Made, str]
 
 
 def choose_system(sides: list[Side]) -> int:
@@ -100,12 +95,11 @@ def show_maps(seen: list[Seen], numbers: Sequence[int], least: int = 0) -> None:
         st.markdown(f"**{system}**")
         shared.written(side.result, f"translation-{number}")
         recipe, names, notes = recipes.translation(side.request), side.written.names, []
-        if known is None:
+        if side.weights is None:
             axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
             more = axes | {"value": message("number"), "most_labels": VECTOR_LABELS}
-            plot = recipe.plot("", values_heatmap, side.context, names, **more)
-            context = value_of(side.context)
-            difference = words.number(float(np.abs(context - context[0]).max()))
+            plot = recipe.plot("", values_heatmap, known, names, **more)
+            difference = words.number(float(np.ptp(value_of(known), axis=0).max()))
             notes.append(say("Largest difference between two words: {difference}.", difference=difference))
         else:
             axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
@@ -118,9 +112,8 @@ def show_maps(seen: list[Seen], numbers: Sequence[int], least: int = 0) -> None:
         plot = recipe.plot(f"{system}: {about}", aligned_rows, plot.figure, rows, len(places))
         explore.draw(plot, f"map-{number}", least=least)
         st.caption(f"{about} {how}")
-        shared.small(
-            "\n".join([*notes, words.describe_card(side.name, side.request.translator.card)]), f"card-{number}"
-        )
+        notes.append(words.describe_card(side.name, side.request.translator.card))
+        shared.small("\n".join(notes), f"card-{number}")
     st.caption(say(BESIDE))
 
 
@@ -128,13 +121,12 @@ def show_words(seen: list[Seen]) -> None:
     table = {}
     for side, places, known, _ in seen:
         read = [say("the one vector")] * len(side.words)
-        if known is not None:
+        if side.weights is not None:
             read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in value_of(known)]
         for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
             table[name] = ["" if word is None else cells[word] for word in places]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
-    aligned = say("One row per place in the translations; beside each word, the source word with the largest weight.")
-    st.caption(f"{say(BESIDE)} {aligned}")
+    st.caption(f"{say(BESIDE)} {say('Beside each word: the source word with the largest weight.')}")
 
 
 def show_lengths(names: list[str]) -> None:
@@ -159,14 +151,10 @@ def show_lengths(names: list[str]) -> None:
             code = f"np.array([[group.words, group.{quality}] for group in {groups}]).T"
             lines[name] = made(table.loc[table.model == name, ["words", quality]].to_numpy().T, code)
         axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
-        recipe, title = (
-            Recipe(f"{test} · {' · '.join(measured)}", (f"test = {test!r}",)),
-            say("Quality by length of sentence"),
-        )
-        explore.draw(recipe.plot(title, curves, lines, **axes), "lengths")
+        recipe = Recipe(f"{test} · {' · '.join(measured)}", (f"test = {test!r}",))
+        explore.draw(recipe.plot(say("Quality by length of sentence"), curves, lines, **axes), "lengths")
         line = say(
-            "Each point is a group of sentences of similar length (x: mean number of words, split at spaces). Measured "
-            "once, by the commands below; the signatures say whether case counts."
+            "Each point is a group of sentences of similar length. The signatures below say whether case counts."
         )
         st.caption(line)
         with st.expander(say("The numbers, and the commands that made them")):
@@ -176,12 +164,8 @@ def show_lengths(names: list[str]) -> None:
                 command = score.get("command", say("no command on its card"))
                 shared.small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
     if missing := [name for name in names if name not in measured]:
-        line = say(
-            "Not measured yet for {names}. The command below measures it and keeps it in the model's card.json; "
-            "FILE.tsv has lines of source<TAB>reference, in this direction.",
-            names=", ".join(missing),
-        )
-        shared.small(line, "no-lengths")
+        line = message("Not measured yet for {names}. To do so, with lines of source<TAB>reference in FILE.tsv:")
+        shared.small(say(line, names=", ".join(missing)), "no-lengths")
         commands(MEASURE.format(name=name) for name in missing)
 
 
@@ -204,12 +188,6 @@ def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
             "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
         )
         commands(known or [say(other)])
-
-
-def show_problems(problems: list[str]) -> None:
-    if problems:
-        st.warning(say("Left out, because it cannot be read:"))
-        shared.small("\n".join(problems), "unreadable")
 
 
 def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
@@ -240,13 +218,8 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
         chosen = choose_system(sides)
     with beside:
         at = choose_head(sides)
-    seen = []
-    for side, places in zip(sides, zip(*comparison.align([side.words for side in sides]))):
-        if side.weights is None:
-            about = say("No map: the same {size} numbers for every word.", size=value_of(side.context).shape[1])
-            seen.append(Seen(side, places, None, about))
-        else:
-            seen.append(Seen(side, places, *side.map(*at)))
+    rows = comparison.align([side.words for side in sides])
+    seen = [(side, places, *side.map(*at)) for side, places in zip(sides, zip(*rows))]
     with pictures:
         if view == "one":
             show_maps(seen, [chosen], LARGE)
@@ -260,22 +233,24 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
 def live() -> None:
     found, unreadable = checkpoint.by_direction()
     problems = [errors.sentence(ValueError(problem)) for problem in unreadable]
-    if not found:
+    if found:
+        pictures, beside = shared.picture_first()
+        with beside:
+            names = {"-".join(codes): " → ".join(words.language(code, code) for code in codes) for codes in found}
+            default = "-".join(max(found, key=lambda codes: len(found[codes])))
+            languages = tuple(controls.choose(say("Direction"), names, "direction", default).split("-"))
+        names, broken = usable(found[languages])
+        problems += broken
+        if names:
+            show(languages, names, pictures, beside)
+        show_missing(languages, names)
+    else:
         st.error(say("No translation model found."))
         shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")
         commands([TRAIN.format(preset="multi30k-de-en")])
-        show_problems(problems)
-        return
-    pictures, beside = shared.picture_first()
-    with beside:
-        names = {"-".join(codes): " → ".join(words.language(code, code) for code in codes) for codes in found}
-        default = "-".join(max(found, key=lambda codes: len(found[codes])))
-        languages = tuple(controls.choose(say("Direction"), names, "direction", default).split("-"))
-    names, broken = usable(found[languages])
-    if names:
-        show(languages, names, pictures, beside)
-    show_missing(languages, names)
-    show_problems(problems + broken)
+    if problems:
+        st.warning(say("Left out, because it cannot be read:"))
+        shared.small("\n".join(problems), "unreadable")
 
 
 shared.opening(say("Four systems"), say("One sentence through every model of a direction."))

@@ -157,7 +157,6 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
         with st.spinner(say("Computing …")), TURNS.turn():
             numbers[kind] = heads_results.of_weights(attention, [kind])
     source = numbers[kind]
-    found = source.kinds[kind]
     heads_roles.show_board(source, [kind], "sharpness", head, recipe)
     st.caption(say(heads_roles.ROLE))
     heads_roles.show_card(head, {say("this sentence"): source})
@@ -167,7 +166,7 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
     with right:
         heads_roles.show_here(head, attention, recipe)
     with st.expander(say("All heads of this kind as a table")):
-        heads_roles.show_table(found, kind)
+        heads_roles.show_table(source.kinds[kind], kind)
 
 
 def show_rollout(attention: Attention, recipe: Recipe) -> None:

@@ -27,9 +27,8 @@ ASKED, ANSWERED, LOST = "steer-asked", "steer-answered", "steer-lost"
 WEIGHED = "steer-importance"  # whether tiles show what each head is worth
 STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
 TREE_LINE = message(
-    "Row n holds the candidates for the n-th token, the most probable beginning first. Dot: kept; star: finished; "
-    "cross: pruned; numbers are log-probabilities. Point at a node to see what its step attended to (mean of all "
-    "cross-attention heads); click one to lock the translation up to it."
+    "Row n: candidates for the n-th token and their log-probabilities. Dot: kept; star: finished; cross: pruned. Point "
+    "at a node to see what its step attended to (mean of all cross-attention heads); click it to lock what leads there."
 )
 
 
@@ -114,11 +113,7 @@ def show_tree(request: Request, result: Shown) -> None:
         state[ASKED] = replace(state[ASKED], changes=replace(request.changes, locked=tuple(nodes.path(node))))
 
     with shared.row(gap="large"):
-        rescored = say(
-            "Ranks the finished translations again: log-probability divided by ((5 + length) / 6) to this power, as a "
-            "search does at its end."
-        )
-        more = {"step": 0.1, "help": rescored, "width": 280}
+        more = {"step": 0.1, "help": say(controls.PENALTY), "width": 280}
         label = say("Length penalty of the ranking")
         penalty = controls.slider(label, 0.0, 2.0, request.penalty, "rescore", **more)
         deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before

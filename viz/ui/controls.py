@@ -23,6 +23,9 @@ from viz.views.view import FIELDS, View
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 HINT = message("Type a sentence to translate it")
+PENALTY = message(
+    "Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones."
+)
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
@@ -125,8 +128,7 @@ def search(names: list[str], prefix: str = "") -> None:
         st.text_input(say("Reference"), key=key, live=False if prefix else "200ms")
     more = {"key": f"{prefix}beam", "help": say(words.SEARCH), "disabled": forced}
     beam = st.select_slider(say("Beam width"), words.BEAMS, format_func=lambda width: say(words.BEAMS[width]), **more)
-    help_ = say("Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones.")
-    more = {"key": f"{prefix}penalty", "help": help_, "disabled": forced or beam == 1}
+    more = {"key": f"{prefix}penalty", "help": say(PENALTY), "disabled": forced or beam == 1}
     st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **more)
 
 

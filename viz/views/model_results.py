@@ -51,10 +51,13 @@ class Side:
         return (self.keys if side == "source" else self.words).count(UNKNOWN)
 
     def map(self, layer: int, head: int | None) -> tuple[Made, str]:
-        """What each word attends to, (T, S), and a line that says which map that is.
+        """What each word attends to, (T, S), or the context, and a line that says which map that is.
 
         Of a Transformer, the last layer or head where there are fewer; the mean of all where the head is None.
         """
+        if self.context is not None:
+            size = value_of(self.context).shape[1]
+            return self.context, say("No map: the same {size} numbers for every word.", size=size)
         weights, (n_layers, n_heads, *_) = self.weights, value_of(self.weights).shape
         if self.system != checkpoint.TRANSFORMER:
             return weights[0, 0], say("One head; each row adds up to 1.")
