@@ -129,7 +129,7 @@ class TestModels:
 
     def test_one_model_is_said_to_be_alone(self):
         note = screen.stage(open_page(versus="model"))["comparing"]["note"]
-        assert note.startswith("There is only one checkpoint, so both sides use the same model.")
+        assert note.startswith("There is only one checkpoint. To train another")
 
     def test_they_are_compared_where_both_have_a_head(self, recorded, second):
         at = open_page(versus="model")

@@ -140,9 +140,8 @@ def test_rubbish_in_the_address_is_told_and_falls_back(writer, query):
 def test_without_a_model_one_sentence_and_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = screen.open_page("language_model.py")
-    assert [element.value for element in at.info] == [
-        "No language model found. To train one (the data first: python -m model download):"
-    ]
+    assert [element.value for element in at.error] == ["No language model found."]
+    assert "To train one (the data first: python -m model download):" in screen.written(at)
     assert [code.value for code in at.code] == [TRAIN]
     assert not screen.has_stage(at)
 

@@ -129,7 +129,7 @@ def test_a_head_of_the_transformer(shipped):
     weights = analysis.merge_words(result.attention("cross"), written, read)[0, 3]
     z = drawn(at, "map-0")
     np.testing.assert_allclose(z[~np.isnan(z[:, 0])], weights, atol=1e-6)
-    assert any("Layer 0, head 3;" in element.value for element in at.caption)
+    assert any("Layer 0, head 3;" in element.value for element in at.markdown)
 
 
 def test_beam_and_sentence(shipped):

@@ -18,11 +18,8 @@ from viz.text.markdown import literal
 from viz.views import view
 
 OF_EXAMPLE = "Example: a translation by en-de, as python -m model trace writes it."
-EVERY_KEY = (
-    "The file does not say which cells were blocked. Every key counts as allowed, so heads of a decoder look sharper "
-    "than they are."
-)
-NO_DECODER = "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
+EVERY_KEY = "The file has no mask: every key counts as allowed, so heads look sharper than they are."
+NO_DECODER = "Without decoder_self, attention cannot be followed through the decoder."
 S, T = 7, 5
 SOURCE = ["[CLS]", "the", "c##at", "<b>sat</b>", "on", "mat", "[SEP]"]
 TARGET = ["<s>", "▁die", "▁Katze", "▁sitzt", "$x$"]

@@ -20,15 +20,6 @@ NAMES = ("versus", *OF.values())  # in an address, and in the session what was c
 B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
-def arrive(query: dict[str, str], names: list[str], default: dict) -> None:
-    """Choose what B is: by the address, or as it was before."""
-    readers = {"versus": codes.one_of(VERSUS), "text-b": str, "model-b": codes.one_of(names)}
-    found, problems = codes.read(query, readers | {"beam-b": codes.one_of(view.BEAMS)})
-    choices.missed(problems)
-    if found or view.is_addressed(query) or "versus" not in st.session_state:
-        st.session_state.update(default | found)
-
-
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
     """The second row above the stage: what differs, a key of VERSUS, and what B is."""
     hidden = {"label_visibility": "collapsed", "persist_state": "session"}
@@ -48,10 +39,7 @@ def note(versus: str, pair: Pair) -> str:
     """What this comparison does not tell, in a sentence; empty where there is nothing to say."""
     if pair[0] == pair[1]:
         if versus == "model" and len(staged.models()) < 2:
-            return say(
-                "There is only one checkpoint, so both sides use the same model. To train another: python -m model "
-                "train --help"
-            )
+            return say("There is only one checkpoint. To train another: python -m model train --help")
         return say("Nothing differs yet: change sentence, model or search of B.")
     if versus != "model":
         return ""
@@ -89,7 +77,12 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}
     default["model-b"] = next((name for name in names if name != a.model), a.model)
     if came:
-        arrive(state[staged.QUERY], names, default)
+        query, readers = state[staged.QUERY], {"versus": codes.one_of(VERSUS), "text-b": str}
+        readers |= {"model-b": codes.one_of(names), "beam-b": codes.one_of(view.BEAMS)}
+        found, problems = codes.read(query, readers)
+        choices.missed(problems)
+        if found or view.is_addressed(query) or "versus" not in state:  # else B is as it was before
+            state.update(default | found)
     versus, b = ask(names, a)
     chose = {name: codes.code(state[name]) for name in ("versus", OF[versus]) if state[name] != default[name]}
     example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))

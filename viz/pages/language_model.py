@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from model.checkpoint import available, checkpoints_folder
+from model.checkpoint import available
 from viz.figures import bars
 from viz.stage import sampling
 from viz.stage.message import Shown
@@ -30,16 +30,14 @@ KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chan
 def opened(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
     state, came = st.session_state, choices.arrives("beginning")
-    shown, chance = state.get(KEPT, (View(EXAMPLES[0]), Chance()))
     if came:
         state[staged.QUERY] = st.query_params.to_dict()
-    query = state[staged.QUERY]
-    if state.pop(staged.ASKED, False) or came and any(name in query for name in (*view.NAMES, *CHANCES)):
-        (found, problems), (chance, more) = view.read(query, names, View(EXAMPLES[0])), chance_of(query)
-        if came:
-            choices.missed(problems + more)
-            shown = found
-        shown = replace(found, text=shown.text, model=shown.model)
+    query, asked = state[staged.QUERY], state.pop(staged.ASKED, False)
+    if asked or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
+        (shown, problems), (chance, more) = view.read(query, names, View(EXAMPLES[0])), chance_of(query)
+        choices.missed(problems + more if came else ())
+        state[KEPT] = shown, chance
+    shown, chance = state[KEPT]
     if came:
         state["beginning"], state["language-model"] = shown.text, shown.model if shown.model in names else names[0]
     return shown, chance
@@ -102,10 +100,7 @@ def show() -> None:
     if problems:
         shared.small("\n".join(problems), "unreadable")
     if not names:
-        st.info(say("No language model found. To train one (the data first: python -m model download):"))
-        command = "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm"
-        st.code(command, "bash", wrap_lines=True)
-        shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "folder")
+        controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
     before, chance = opened(names)
     hidden, name = {"label_visibility": "collapsed"}, names[0]

@@ -9,7 +9,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model import checkpoint
 from model.analysis import comparison, lengths
-from model.checkpoint import checkpoints_folder
 from model.training.presets import PRESETS
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.text import errors, words
@@ -17,7 +16,7 @@ from viz.text.language import message, messages, say
 from viz.text.markdown import literal
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
-from viz.views.made import Made, Recipe, call, made, value_of
+from viz.views.made import Recipe, call, made, value_of
 from viz.views.model_results import Side, compare, usable
 
 MEAN = message("mean")  # of all heads
@@ -48,15 +47,9 @@ SYSTEMS = {  # what each is called, and how a step of it knows of the source
         message("Word by word; every step knows the source only as one vector (Cho et al. 2014)."),
     ),
 }
-TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{preset}"
 MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {name} --by-length --save-as multi30k/test_2016_flickr"
 COLUMNS = message("model"), message("words"), message("shortest"), message("longest"), message("sentences")
 BESIDE = message("Words that belong together share a row in every picture. Subwords are merged into words.")
-
-
-# What the views show of a model: its words in rows where those that belong together stand beside each other (None where
-# it has none), and as of `Side.map` what they read and which map that is.
-Seen = tuple[Side, tuple[int | None, ...], Made, str]
 
 
 def choose_system(sides: list[Side]) -> int:
@@ -67,10 +60,7 @@ def choose_system(sides: list[Side]) -> int:
         names[side.name] = f"{say(SYSTEMS[side.system][0])} · {literal(side.name)}"
         took = say("{ms:.0f} ms · log-probability {score:.1f}", ms=1000 * side.seconds, score=score)
         captions.append(f"{literal(side.result.text or say('(the model wrote nothing)'))}  \n{took}")
-    help_ = say(
-        "Computing time on this machine, and the translation's log-probability. Models with different tokens cannot be "
-        "compared by it."
-    )
+    help_ = say("Models with different tokens cannot be compared by log-probability.")
     more = {"widget": st.radio, "captions": captions, "help": help_}
     return list(names).index(controls.choose(say("System"), names, "system", **more))
 
@@ -87,12 +77,14 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     return layer, None if head == MEAN else head
 
 
-def show_maps(seen: list[Seen], numbers: Sequence[int], least: int = 0) -> None:
-    """Draw what every output word of some models read of the source, and say which map and which model that is."""
+def show_maps(seen: list[tuple], numbers: Sequence[int], least: int = 0) -> None:
+    """Draw what every output word of some models read of the source, and say which map and which model that is.
+
+    Seen is of each model: its side; which of its words stands in each row, if any; and as of `Side.map`.
+    """
     for number in shared.columns(numbers, min(len(numbers), 2)):
         side, places, known, about = seen[number]
         system, how = map(say, SYSTEMS[side.system])
-        st.markdown(f"**{system}**")
         shared.written(side.result, f"translation-{number}")
         recipe, names, notes = recipes.translation(side.request), side.written.names, []
         if side.weights is None:
@@ -110,14 +102,13 @@ def show_maps(seen: list[Seen], numbers: Sequence[int], least: int = 0) -> None:
             notes.append(say(line, **unknown))
         rows = [row for row, word in enumerate(places) if word is not None]
         plot = recipe.plot(f"{system}: {about}", aligned_rows, plot.figure, rows, len(places))
-        explore.draw(plot, f"map-{number}", least=least)
-        st.caption(f"{about} {how}")
+        explore.draw(plot, f"map-{number}", least=least, line=how)
         notes.append(words.describe_card(side.name, side.request.translator.card))
         shared.small("\n".join(notes), f"card-{number}")
     st.caption(say(BESIDE))
 
 
-def show_words(seen: list[Seen]) -> None:
+def show_words(seen: list[tuple]) -> None:
     table = {}
     for side, places, known, _ in seen:
         read = [say("the one vector")] * len(side.words)
@@ -177,17 +168,11 @@ def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
     """Say which systems of a direction are not there, and how to train one."""
     here = {checkpoint.system_of(cached.translator(name).config) for name in names}
     if missing := [system for system in SYSTEMS if system not in here]:
-        line = say(
-            "Not found for this direction: {systems}. To train one (the data first: python -m model download):",
-            systems=", ".join(say(SYSTEMS[system][0]) for system in missing),
-        )
-        st.caption(line)
+        systems = ", ".join(say(SYSTEMS[system][0]) for system in missing)
+        st.caption(f"{say('Not found for this direction: {systems}.', systems=systems)} {say(controls.TO_TRAIN)}")
         presets = ["-".join(["multi30k", *languages, system]).removesuffix("-transformer") for system in missing]
-        known = [TRAIN.format(preset=preset) for preset in presets if preset in PRESETS]
-        other = message(
-            "python -m model train CONFIG.json --data-dir data --out checkpoints/NAME   # --help: what is in it"
-        )
-        commands(known or [say(other)])
+        known = [controls.TRAIN.format(preset=preset) for preset in presets if preset in PRESETS]
+        commands(known or ["python -m model train CONFIG.json --data-dir data --out checkpoints/NAME"])
 
 
 def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
@@ -245,9 +230,7 @@ def live() -> None:
             show(languages, names, pictures, beside)
         show_missing(languages, names)
     else:
-        st.error(say("No translation model found."))
-        shared.small(say("The folder is {folder}.", folder=checkpoints_folder()), "no-model")
-        commands([TRAIN.format(preset="multi30k-de-en")])
+        controls.no_model(preset="multi30k-de-en")
     if problems:
         st.warning(say("Left out, because it cannot be read:"))
         shared.small("\n".join(problems), "unreadable")

@@ -82,11 +82,7 @@ def open_uploaded() -> None:
 
 def offer_file() -> None:
     with st.popover(say("Open a file"), key="files"):
-        introduction = say(
-            "Any tool can write this file. It does not contain the model: to switch heads off, import the model or "
-            "train one here."
-        )
-        st.markdown(introduction)
+        st.markdown(say("Any tool can write this file. To switch heads off, import the model or train one here."))
         st.file_uploader(
             say("A file of attention (.npz)"),
             "npz",
@@ -119,24 +115,23 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
     why = message("A file holds weights alone: direct effects need the model.")
     staged.put(replace(given, code=code, address=address, effects=why))
     for kind in attention.kinds:
-        residual, (zeros, total), said = attention.residual(kind), attention.zero_rows(kind), []
-        if residual > WHOLE_ROWS:
-            said.append(not_whole(residual))
-        elif zeros < total:
-            said.append(say("All rows add up to 1 (largest deviation {off:.1g}).", off=residual))
+        (zeros, total), said = attention.zero_rows(kind), [not_whole(attention, [kind])]
+        if zeros < total and not said[0]:
+            said = [say("All rows add up to 1 (largest deviation {off:.1g}).", off=attention.residual(kind))]
         if zeros:
             line = message("Not counted: {n} of {total} rows, which are zeros and attend to nothing.")
             said.append(say(line, n=zeros, total=total))
-        shared.small(f"{say(words.KINDS[kind].name)}: {' '.join(said)}", f"sums-{kind}")
+        shared.small(f"{say(words.KINDS[kind].name)}: {' '.join(filter(None, said))}", f"sums-{kind}")
 
 
-def not_whole(residual: float) -> str:
-    """Say that rows do not add up to 1, which keeps heads from being told apart, and how far from 1 the worst is."""
-    return say(
+def not_whole(attention: Attention, kinds: list[str]) -> str:
+    """Say by how much rows of some kinds do not add up to 1, which keeps heads from being told apart; "" if they do."""
+    residual = max(map(attention.residual, kinds))
+    line = message(
         "Rows do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or taken after dropout, so "
-        "roles and attention through layers cannot be computed.",
-        off=residual,
+        "roles and attention through layers cannot be computed."
     )
+    return say(line, off=residual) if residual > WHOLE_ROWS else ""
 
 
 def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_results.Source]) -> None:
@@ -144,15 +139,11 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
     counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
     head = Head(*controls.choose_head(counts.get, "cross", kinds=attention.kinds))
     kind = head.kind
-    if attention.residual(kind) > WHOLE_ROWS:
-        st.info(not_whole(attention.residual(kind)))
+    if problem := not_whole(attention, [kind]):
+        st.info(problem)
         return
     if kind == "decoder_self" and kind not in attention.masks:
-        line = say(
-            "The file does not say which cells were blocked. Every key counts as allowed, so heads of a decoder look "
-            "sharper than they are."
-        )
-        st.caption(line)
+        st.caption(say("The file has no mask: every key counts as allowed, so heads look sharper than they are."))
     if kind not in numbers:
         with st.spinner(say("Computing …")), TURNS.turn():
             numbers[kind] = heads_results.of_weights(attention, [kind])
@@ -173,16 +164,13 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
     """Follow attention through both stacks, or the encoder alone, and say what is missing where that cannot be done."""
     known, place, problems = attention.kinds, st.container(), []
     if "cross" in known and "decoder_self" not in known:
-        line = say(
-            "The file has cross-attention, but no decoder_self: attention cannot be followed through the decoder."
-        )
-        problems.append(line)
+        problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))
     tried = [known] if "decoder_self" in known else []
     if "encoder_self" in known:
         tried.append(["encoder_self"])
     for kinds in tried:
-        if (residual := max(map(attention.residual, kinds))) > WHOLE_ROWS:
-            problems.append(not_whole(residual))
+        if problem := not_whole(attention, kinds):
+            problems.append(problem)
             continue
         try:
             heads_roles.show_rollout(attention, kinds, recipe)
@@ -197,7 +185,7 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
 def live() -> None:
     state, numbers = st.session_state, {}
     if choices.arrives("part"):
-        st.session_state[staged.QUERY] = st.query_params.to_dict()
+        state[staged.QUERY] = st.query_params.to_dict()
     with shared.row(gap="small"):
         part = controls.views(VIEWS, "part")
         offer_file()

@@ -27,8 +27,8 @@ ASKED, ANSWERED, LOST = "steer-asked", "steer-answered", "steer-lost"
 WEIGHED = "steer-importance"  # whether tiles show what each head is worth
 STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
 TREE_LINE = message(
-    "Row n: candidates for the n-th token and their log-probabilities. Dot: kept; star: finished; cross: pruned. Point "
-    "at a node to see what its step attended to (mean of all cross-attention heads); click it to lock what leads there."
+    "Row n: candidates for the n-th token and their log-probabilities. Star: finished; cross: pruned. Point at one to "
+    "see what its step attended to (mean of all cross-attention heads); click it to lock what leads there."
 )
 
 
@@ -85,8 +85,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     if answered is None:
         return
     request, result = answered
-    state["shown-text"] = result.text
-    state[view.KEPT] = chosen
+    state["shown-text"], state[view.KEPT] = result.text, chosen
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
     stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
     said = ()
@@ -140,17 +139,9 @@ def show_tree(request: Request, result: Shown) -> None:
         steps=steps,
     )
     explore.draw(plot, "tree", column_width(tokens), lock, line=say(TREE_LINE))
-    st.markdown(say("**Ranking of finished translations**"))
-    table = pd.DataFrame(
-        {
-            say("score"): [one.score for one in ranked],
-            say("log-probability"): [one.log_probability for one in ranked],
-            say("tokens"): [len(one.ids) + one.finished for one in ranked],
-            say("translation"): texts,
-        },
-        index=range(1, len(ranked) + 1),
-    )
-    st.dataframe(table, key="ranking")
+    rows = [(one.score, one.log_probability, len(one.ids) + one.finished, text) for one, text in zip(ranked, texts)]
+    columns = say("score"), say("log-probability"), say("tokens"), say("translation")
+    st.dataframe(pd.DataFrame(rows, range(1, len(rows) + 1), columns), key="ranking")
     with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
         more = {"format_func": names.__getitem__, "width": 420}

@@ -14,8 +14,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     if answered is None:
         return
     shown, result = answered
-    st.session_state["shown-text"] = result.text
-    st.session_state[view.KEPT] = chosen
+    st.session_state.update({"shown-text": result.text, view.KEPT: chosen})
     staged.put(staged.shown_of(result, shown, chosen))
     explore.offer_report(result, shown)
 

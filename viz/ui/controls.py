@@ -23,6 +23,8 @@ from viz.views.view import FIELDS, View
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 HINT = message("Type a sentence to translate it")
+TO_TRAIN = message("To train one (the data first: python -m model download):")
+TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{preset}"
 PENALTY = message(
     "Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones."
 )
@@ -162,11 +164,14 @@ def ask() -> Request:
     return asked
 
 
-def no_model(error: ValueError) -> None:
-    st.error(say("No translation model found."))
-    folder = say("The folder is {folder}.", folder=checkpoints_folder())
-    shared.small(f"{errors.sentence(error)} {folder}", "no-model")
-    shared.small(say("To train one: python -m model train --help"), "train")
+def no_model(
+    error: ValueError | None = None, line: str = message("No translation model found."), preset: str = "en-de"
+) -> None:
+    """Say that there is no model, why, and how to train one."""
+    st.error(say(line))
+    said = [say("The folder is {folder}.", folder=checkpoints_folder()), say(TO_TRAIN)]
+    shared.small(" ".join([errors.sentence(error), *said] if error else said), "no-model")
+    st.code(TRAIN.format(preset=preset), "bash", wrap_lines=True)
 
 
 def default_model() -> str | None:

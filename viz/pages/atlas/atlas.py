@@ -1,6 +1,7 @@
 """The page Head atlas: all heads over held-out sentences and in the visitor's own, and the card of one."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -35,16 +36,9 @@ WITH_CARD = ("board", "scatter", "alike", "table")  # views of all heads
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
 
-def show(
-    part: str,
-    picture: DeltaGenerator,
-    beside: DeltaGenerator,
-    card: DeltaGenerator,
-    below: DeltaGenerator,
-    result: cached.Shown,
-    request: cached.Request,
-) -> None:
+def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, request: cached.Request) -> None:
     """A view, in the places of the picture, of its controls, of the card below it, and of what chooses the head."""
+    picture, beside, card, below = places
     with card:
         missing = say(
             "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
@@ -100,7 +94,8 @@ def show(
                 more = {"other": held if over == "difference" else None, "sort": measures[1]}
                 heads_roles.show_board(source, kinds, measures[0], head, recipe, **more)
     with card:
-        show_card(head, result, request, report, held, own)
+        sources = {say("held-out"): held, say("this sentence"): own}
+        show_card(head, result, request, report, {name: one for name, one in sources.items() if one})
 
 
 def choose_measures(part: str, held: Source | None) -> tuple[list[str], str]:
@@ -108,22 +103,19 @@ def choose_measures(part: str, held: Source | None) -> tuple[list[str], str]:
 
     Of other views none, and "all".
     """
+    if part not in ("board", "scatter"):
+        return [], "all"
     offered = [
         name
         for name in heads_roles.MEASURES
         if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
-    asked = {
-        "board": [(say("Colour by"), "colour", "sharpness"), (say("Sort by"), "sort", "place")],
-        "scatter": [(say("Measure"), "colour", "sharpness"), (say("Against"), "measured", "log_probability")],
-    }.get(part)
-    if asked is None:
-        return [], "all"
-    measures = [
-        controls.among(label, ["place", *offered] if key == "sort" else offered, key, default, names)
-        for label, key, default in asked
-    ]
+    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names)]
+    if part == "board":
+        measures.append(controls.among(say("Sort by"), ["place", *offered], "sort", "place", names))
+    else:
+        measures.append(controls.among(say("Against"), offered, "measured", "log_probability", names))
     return measures, controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
 
 
@@ -132,12 +124,11 @@ def show_card(
     result: cached.Shown,
     request: cached.Request,
     report: dict[str, Any] | None,
-    held: Source | None,
-    own: Source,
+    sources: dict[str, Source],
 ) -> None:
     """Show the numbers of a head, the sentences where it is strongest, heads like it, and it in this sentence."""
     kind, layer, number = vars(head).values()
-    source = held or own
+    source = next(iter(sources.values()))
     of_kind = source.kinds[kind]
     model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
     of_head = model | {name: str(one) for name, one in vars(head).items()}  # in an address
@@ -145,16 +136,18 @@ def show_card(
     with left:
         explore.heading(heads_results.name_of(kind, layer, number), source.about(kind, layer, number))
         if report:
+            st.caption(say("Strongest in these held-out sentences; each opens on the stage:"))
             st.html(examples(report, kind, of_kind["examples"][layer][number], of_head))
         if of_kind["divergence"] is not None:
             with shared.row(gap="small"):
                 st.caption(say("Most alike:"))
-                places = list(np.ndindex(np.shape(of_kind["role"])))
-                distances = np.sqrt(of_kind["divergence"][places.index((layer, number))])
-                nearest = [places[at] for at in np.argsort(distances, kind="stable") if places[at] != (layer, number)]
-                for other in nearest[:NEIGHBOURS]:
+                n_heads = len(of_kind["role"][0])
+                own_place = layer * n_heads + number
+                distances = np.sqrt(of_kind["divergence"][own_place])
+                for at in [at for at in np.argsort(distances, kind="stable") if at != own_place][:NEIGHBOURS]:
+                    other = divmod(int(at), n_heads)
                     name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
-                    label = say("{name} ({x:.2f})", name=name, x=distances[places.index(other)])
+                    label = say("{name} ({x:.2f})", name=name, x=distances[at])
                     st.button(label, key="like-{}-{}".format(*other), type="tertiary", **opens)
         query, asked = replace(request, model="").address() | of_head, st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
@@ -164,8 +157,7 @@ def show_card(
         st.html(f"{here}<br>{steer}")
     with right:
         heads_roles.show_here(head, result, recipes.translation(request))
-    columns = {say("held-out"): held} if held else {}
-    heads_roles.show_card(head, columns | {say("this sentence"): own})
+    heads_roles.show_card(head, sources)
     st.caption(say(heads_roles.ROLE))
 
 
@@ -181,8 +173,7 @@ def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict
         query = View(source, beam=1).address() | of_head | more | {"pin": f"{side}{row}"}
         said = html.escape(say(line, **told, value=value))
         items.append(f"<li>{speaking.link(source, '', query)}<br><small>{said}</small></li>")
-    strongest = say("Strongest in these held-out sentences; each opens on the stage:")
-    return f"<small>{html.escape(strongest)}</small><ol>{''.join(items)}</ol>"
+    return f"<ol>{''.join(items)}</ol>"
 
 
 @choices.fragment
@@ -196,9 +187,8 @@ def live() -> None:
     with below if part in WITH_CARD else beside:
         of_head, sentence = st.container(), st.container()
     with picture:
-        controls.one_translation(partial(show, part, picture, choose, card, of_head), sentence)
+        controls.one_translation(partial(show, part, (picture, choose, card, of_head)), sentence)
 
 
-intro = say("All heads over held-out sentences: colour them by a measure, click one, compare with your own sentence.")
-shared.opening(say("Head atlas"), intro)
+shared.opening(say("Head atlas"), say("Colour all heads by a measure, click one, compare with your own sentence."))
 live()

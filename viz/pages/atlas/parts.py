@@ -20,8 +20,8 @@ COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
 SINKS = messages(nothing="nothing", special="special tokens", punctuation="special tokens and punctuation")
 LINK_SETS = {  # by name: what their domain means for the numbers
     "alignment-de-en": message(
-        "European Parliament, lowercased, links made by people. Far from what the model was trained on: a high error "
-        "rate says as much about the domain as about the heads."
+        "European Parliament, lowercased, links made by people: far from what the model was trained on, which raises "
+        "the error rate."
     ),
     "multi30k/test_2016_flickr": message(
         "Image captions, in nearly the same word order in both languages: compare with the diagonal."
@@ -38,17 +38,17 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
     """Draw the weights of a head, the shares of what its keys add, and the difference."""
     with beside:
         help_ = say(
-            "Heads with nothing to do often attend to the start, the end or a full stop. Leave these keys out and the "
-            "rest of each row is scaled up; the amount removed is shown below and beside each row."
+            "Heads with nothing to do often attend to the start, the end or a full stop. Without these keys, the rest "
+            "of each row is scaled up."
         )
         sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
     known, kind, place = made(result, "result"), head.kind, (head.layer, head.head)
     spoken, name, names = words.KINDS[kind], heads_results.name_of(kind, *place), maps.axis_tokens(known, kind, "read")
     line = say(
-        "A weight says where a head looks, not how much comes from there. What a key adds is weight × value × output "
-        "projection; its length is compared here, as a share of its row (Kobayashi et al. 2020)."
+        "What a key adds is weight × value × output projection; its length is drawn as a share of its row (Kobayashi "
+        "et al. 2020)."
     )
-    explore.heading(name, line)
+    st.caption(line)
     lengths = made(
         heads_results.added(request)[kind][place],
         f"contribution.contributions(translator.model, whole, {kind!r})[{head.layer}, {head.head}]",
@@ -87,9 +87,8 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
         ("added-change", say("Contributions minus weights"), change, difference_heatmap, shares - weights, of_change),
     )
     for key, title, line, figure, array, more in shared.columns(pictures, gap="small"):
-        explore.heading(title, line)
         plot = recipes.translation(request).plot(f"{title}: {name}", figure, array, *names[:2], **more, **spoken.axes)
-        explore.draw(plot, key)
+        explore.draw(plot, key, line=line)
 
 
 def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: DeltaGenerator) -> None:
