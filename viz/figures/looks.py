@@ -88,7 +88,7 @@ def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, s
 def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say) -> dict:
     """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
     ranks = [str(rank + 1) for rank in range(len(names[0]))]
-    hover = labels.told(say, ("step", _ROW), ("candidate", _CELL), ("probability", "%{z:.3f}"))
+    hover = labels.told(say, ("step", _ROW), (message("candidate"), _CELL), ("probability", "%{z:.3f}"))
     look = _tokens(written, ranks, say, (say("written word"), say("candidate (1 = most probable)")), hover, leaning=0)
     look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
     return look | {"texts": [list(map(labels.tick_text, row)) for row in names]}
