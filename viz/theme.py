@@ -26,8 +26,7 @@ HATCH = {
     "hoverinfo": "skip",
 }
 
-SELECTED = "#ff4b1f"
-SELECTED_WIDTH = 3
+SELECTED = {"color": "#ff4b1f", "width": 3}
 
 # Okabe and Ito's colours without yellow and black, which vanish on a light or a dark page.
 LINES = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c8c8c")

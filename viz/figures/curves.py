@@ -12,7 +12,7 @@ from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
 CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT = 320, 70, 200
-CLAIM_HEIGHT = 44  # pixels: a name, and the dots below it
+CLAIM_HEIGHT = 44  # pixels
 MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 # What is drawn of a claim: symbol, size and colour.
@@ -75,7 +75,7 @@ def run_curves(
     """Draw learning rate and training loss of R runs in two panels over one axis of steps.
 
     Args:
-        rates, losses: name to float (2, n), step and value. data[k] is the rate, data[R + k] the loss of a run.
+        rates, losses: name to float (2, n), step and value.
         limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: that is marked in both panels.
     """
@@ -161,12 +161,8 @@ def _axis(title: str, numbers: np.ndarray, log: bool) -> dict:
     elif 0 < low < high / 4:
         low = 0.0
     room = 0.04 * (high - low) or 0.5
-    if log:
-        step = 1 if high - low > 2 else "D2" if high - low > 1 else "D1"
-        scale = {"type": "log", "exponentformat": "power", "dtick": step, "range": [low - room, high + room]}
-    else:
-        exponents = "e" if high < 0.01 else "none"
-        scale = {"exponentformat": exponents, "range": [low and low - room, high + room]}
+    exponents = "power" if log else "e" if high < 0.01 else "none"
+    scale = {"type": "log" if log else None, "exponentformat": exponents, "range": [low and low - room, high + room]}
     return {"title": title, "zeroline": False, "automargin": False} | scale
 
 
@@ -209,7 +205,7 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
 
     Args:
         values: float (N, 3), from 0 up: what was measured, what is allowed, and what is measured while the mask that
-            the claim rests on is off; -inf where there is no such number. data[k].x is the k-th column.
+            the claim rests on is off; -inf where there is no such number.
     """
     values = checks.as_float("values", values, "NK", masked=True)
     values[np.isneginf(values)] = np.nan

@@ -40,10 +40,9 @@ def figure(
     bottom: float = theme.AXIS_HEIGHT,
     **layout,
 ) -> Drawn:
-    """Build a figure with what all share: transparent, without any text colour, margins set by hand.
+    """Build a figure with what all share; height is that of the plot itself, the sides what labels need, in pixels.
 
-    Plotly's own fitting of margins to labels is slow and makes the page jump, and `update_layout` is slow. Height is
-    that of the plot itself, and the sides what labels need there, in pixels.
+    Plotly's own fitting of margins to labels is slow and makes the page jump.
     """
     margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
     legend = LEGEND | {"itemclick": False, "itemdoubleclick": False}
@@ -66,7 +65,7 @@ def dots(x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str,
 
 
 def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
-    """N lines as one, float32 with NaN between them, given x (N,) and y (N,) of their first points, second ..."""
+    """N lines as one, NaN between them, given x (N,) and y (N,) of their first points, second ..."""
     corners = {"x": x, "y": y}.items()
     return {name: np.stack([*some, some[0] * np.nan], 1).ravel().astype(np.float32) for name, some in corners}
 

@@ -28,11 +28,10 @@ def head_board(
     selected: tuple[int, int] | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw one number per head (R, C): what is large is bright, or numbers about 0 in two colours.
+    """Draw one number per head (R, C).
 
     Args:
-        texts: R times C texts to write into the cells, instead of the numbers.
-        names: R times C names for the hover box, instead of row and column.
+        texts, names: R times C texts for the cells instead of the numbers, and for the hover box.
         signed: make the colours symmetric about 0.
         low_is_good: make small numbers bright, unless they are signed.
         selected: (row, column) to frame.
@@ -96,7 +95,7 @@ def head_map(
     table = Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces])
     if selected is not None:
         x, y = points[[places.index(list(selected))]].T
-        ring = {"size": 20, "symbol": "circle-open", "color": theme.SELECTED, "line.width": theme.SELECTED_WIDTH}
+        ring = {"size": 20, "symbol": "circle-open", "color": theme.SELECTED["color"], "line": theme.SELECTED}
         traces.append(go.Scatter(x=x, y=y, mode="markers", marker=ring, **QUIET, name="selected"))
     if axes is None:
         limit = float(np.abs(points).max()) * 1.15 or 1.0
@@ -120,8 +119,7 @@ def head_overview(
 ) -> Drawn:
     """Draw every head of every layer: layers in rows, heads in columns, each tile a small attention map.
 
-    A transparent cell over each tile takes the clicks (data[1], customdata = [layer, head]), so that the cells below
-    (data[0], NaN between tiles) need not name their heads.
+    A transparent cell over each tile is what is pointed at (data[1], customdata = [layer, head]).
 
     Args:
         weights: float (L, H, T, S), probabilities after softmax or summaries.
@@ -161,7 +159,7 @@ def head_overview(
 
 
 def _montage(weights: np.ndarray) -> dict:
-    """All heads (L, H, T, S) in one map, NaN between them; the middle of the tile of layer l and head h is (h, l)."""
+    """All heads (L, H, T, S) in one map, NaN between them, whose coordinates count the tiles."""
     n_layers, n_heads, *sizes = weights.shape
     down, across = gaps = [max(1, round(n / 10)) for n in sizes]
     tiles = np.pad(weights, ((0, 0), (0, 0), (0, down), (0, across)), constant_values=np.nan)

@@ -26,7 +26,6 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
     step, ends = step or labels.tick_step(len(texts)), [-0.5, len(texts) - 0.5]
     return {
         "title": {"text": labels.escape(title)},
-        "tickmode": "array",
         "tickvals": list(range(0, len(texts), step)),
         "ticktext": list(texts[::step]),
         "ticklabelstandoff": 4,
@@ -34,7 +33,6 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
         "range": ends[::-1] if downwards else ends,
         "showgrid": False,
         "zeroline": False,
-        "ticks": "",
         "automargin": False,
         # Else Plotly measures every label against the edges of the figure: 40 ms a redraw.
         "ticklabeloverflow": "allow",
@@ -112,8 +110,8 @@ def grid(
     for name, one in texts.items():
         over = axes[f"{name}axis"]
         over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
-        own = {"tickmode": "array", "tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
-        axes[f"{name}axis2"] = BARE | own | {"ticks": "", "matches": name}
+        own = {"tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
+        axes[f"{name}axis2"] = BARE | own | {"matches": name}
     traces, hatched = [cells, TICKS], blocked is not None and bool(blocked.any())
     words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
     description = say("Row = {row}, column = {column}: {value}, colours from {low:.3g} to {high:.3g}.", **words)
@@ -177,7 +175,7 @@ def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
 def frame(row: int, column: int, room: float = 0.5) -> dict:
     """The outline of a cell, as a shape of a layout whose axes count the cells."""
     edges = {"x0": column - room, "x1": column + room, "y0": row - room, "y1": row + room}
-    return {"type": "rect", "line": {"color": theme.SELECTED, "width": theme.SELECTED_WIDTH}, **edges}
+    return {"type": "rect", "line": theme.SELECTED, **edges}
 
 
 def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:

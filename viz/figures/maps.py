@@ -160,7 +160,7 @@ def difference_heatmap(
     key_axis: str = message("key"),
     say: Say = english,
 ) -> Drawn:
-    """Draw the difference (T, S) of the maps a and b on colours that are symmetric about 0, blank up to ROUNDING."""
+    """Draw the difference (T, S) of the maps a and b; its colours end at 1 where it is nowhere above ROUNDING."""
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
     said = say(a), say(b)
     drawn = heatmap.grid(
@@ -193,7 +193,7 @@ def values_heatmap(
 
     Args:
         limit: where the colours end on both sides of 0; at the largest of the values otherwise.
-        most_labels: how many columns have their number written at most; fewer in a narrow place.
+        most_labels: how many columns have their number written at most.
     """
     values = checks.as_float("values", values, "TD")
     colors = heatmap.centred(values if limit is None else np.array([limit]))
@@ -235,7 +235,7 @@ def loss_board(
     """Draw the loss (T, S) that each run of a grid ended with, of T peaks of the learning rate and S warmups.
 
     Args:
-        limit: where the colours end, such as the loss of who has learned nothing; otherwise at the largest.
+        limit: where the colours end; otherwise at the largest.
         selected: (row, column) of the runs to draw an outline round.
     """
     losses = checks.as_float("losses", losses, "TS")

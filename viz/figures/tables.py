@@ -15,25 +15,16 @@ NAMED_AT_MOST = 8  # keys that one sentence lists
 Row = list  # of numbers, texts, and None where nothing is drawn
 
 
-def no_formula(cell: object) -> object:
-    """A cell, with an apostrophe before a text that spreadsheets would take for a formula.
-
-    >>> no_formula("=1+1"), no_formula("a cat"), no_formula(-0.5)
-    ("'=1+1", 'a cat', -0.5)
-    """
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
-
-
 class Table:
-    """What was drawn: `header` names the columns in English, `rows` gives them, and `in_words` says what stands out:
-    of a map in every row, of heads in every head, of lines in every line, whose rows begin with the same `names`."""
+    """What was drawn: `header` names the columns in English, `rows` gives them, and `in_words` says what stands out
+    in each row of a map, head or line, which is what rows that begin with the same `names` are of."""
 
     names = 1
 
     def csv(self) -> bytes:
         """A file of comma-separated values, UTF-8."""
         text = io.StringIO()
-        rows = ([no_formula(cell) for cell in row] for row in (self.header, *self.rows()))
+        rows = ([_no_formula(cell) for cell in row] for row in (self.header, *self.rows()))
         csv.writer(text).writerows(rows)  # "\r\n" at the ends of lines, so that either inside a text is quoted
         return text.getvalue().encode("utf-8", "replace")
 
@@ -43,14 +34,7 @@ class Table:
 
 @dataclass
 class Cells(Table):
-    """A map, a row per cell: values (T, S), NaN where blank, and what rows, columns and numbers are, in English.
-
-    >>> cells = Cells(np.array([[0.75, 0.25]]), ("query", "key"), ["Hund"], ["dog", "the"], "weight")
-    >>> cells.in_words()
-    ['“Hund” (query 0): “dog” (key 0) = 0.75, then “the” (key 1) = 0.25.']
-    >>> cells.header, next(cells.rows())
-    (['row', 'query', 'column', 'key', 'weight'], [0, 'Hund', 0, 'dog', 0.75])
-    """
+    """A map, a row per cell: values (T, S), NaN where blank, and what rows, columns and numbers are, in English."""
 
     values: np.ndarray
     axes: tuple[str, str]
@@ -147,6 +131,11 @@ class Points(Table):
             return f"{name}: {_point(rows[0], say)}."
         low, high = (_point(end(rows, key=lambda row: row[2]), say) for end in (min, max))
         return say("{name}: {n} points, lowest {low}, highest {high}.", name=name, n=len(rows), low=low, high=high)
+
+
+def _no_formula(cell: object) -> object:
+    """A cell, with an apostrophe before a text that spreadsheets would take for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
 
 
 def _number(value: object) -> int | float | None:

@@ -13,8 +13,8 @@ from viz.figures.tables import Points
 
 # Symbol, size and colour of a node.
 FATES = {
-    message("kept"): ("circle", 9, theme.LINES[0]),
-    message("finished"): ("star", 14, theme.LINES[2]),
+    message("kept"): ("circle", 7, theme.LINES[0]),
+    message("finished"): ("star", 12, theme.LINES[2]),
     message("pruned"): ("x-thin", 8, theme.LINES[6]),
 }
 ROW_HEIGHT = 64  # pixels
@@ -80,7 +80,10 @@ def search_tree(
     if looked_at is not None:
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
         names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
-        texts = [text + _looked(row, names, say) for text, row in zip(texts, looked_at)]
+        for node in np.flatnonzero(looked_at.any(axis=1)):
+            largest = np.argsort(-looked_at[node], kind="stable")[:LOOKED_AT]
+            named = " · ".join(f"{names[key]} {looked_at[node, key]:.2f}" for key in largest)
+            texts[node] += "<br>" + say("its step attended to {tokens}", tokens=named)
     first, last = steps or (0, int(tree.step.max()))
     drawn = np.flatnonzero((tree.step >= first) & (tree.step <= last))
     later, pruned = drawn[tree.step[drawn] > first], fates == "pruned"
@@ -88,7 +91,7 @@ def search_tree(
     kinds = (
         (~pruned, "", _EDGE),
         (pruned, "", _EDGE | {"width": 1, "dash": "dot"}),
-        (best, say("best path"), {"color": theme.SELECTED, "width": 4}),
+        (best, say("best path"), theme.SELECTED),
     )
     traces = [tree.lines(later[which[later]], name, **line) for which, name, line in kinds if which[later].any()]
     added = ["", *(say("{x:.2f}", x=x) for x in tree.added[1:])]
@@ -114,18 +117,11 @@ def search_tree(
         yaxis=heatmap.axis(numbers, say("tokens written"), step=1, fixedrange=True, range=down),
         dragmode=False,
         description=say(
-            "Row n holds the candidates for the n-th token, by rank; lines lead from each token to what followed it: "
-            "{kept} kept, {finished} finished, {pruned} pruned.",
+            "Row n: the candidates for the n-th token, by rank; {kept} kept, {finished} finished, {pruned} pruned.",
             **{fate: np.count_nonzero(fates == fate) for fate in FATES},
         ),
         table=Points(points),
     )
-
-
-def _looked(row: np.ndarray, names: list[str], say: Say) -> str:
-    largest = np.argsort(-row, kind="stable")[:LOOKED_AT]
-    named = " · ".join(f"{names[key]} {row[key]:.2f}" for key in largest)
-    return "<br>" + say("its step attended to {tokens}", tokens=named) if row.any() else ""
 
 
 def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: Mapping[int, float], say: Say) -> list:
