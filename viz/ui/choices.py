@@ -50,7 +50,7 @@ def arrives(key: str) -> bool:
 
 
 def told(codes: Mapping[str, str | None]) -> None:
-    """Have the address tell of choices, by their codes, that are no controls of this kind; None for a default."""
+    """Have the address tell of choices, by their codes, made in other controls; None for a default."""
     _drawn.get().update(codes)
 
 

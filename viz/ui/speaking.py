@@ -50,7 +50,7 @@ def address(query: Mapping[str, str]) -> dict[str, str]:
 
 
 def link(label: str, page: str, query: Mapping[str, str]) -> str:
-    """A link, as HTML, that loads a page ("" for the first) anew.
+    """A link, as HTML, that loads a page ("" for the first) again.
 
     Within a session Streamlit drops from an address what it asks of controls that both pages have.
     """

@@ -80,7 +80,7 @@ def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
 
 @remembered()
 def differences(request: Request, sentence: int, pads: int | None = None) -> tuple[float, float]:
-    """The pad-invariance number for so many pads, else the future-leak number, with the mask and without."""
+    """The pad-invariance number for a number of pads, else the future-leak number, with the mask and without."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
     if pads is None:
         return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
