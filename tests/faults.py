@@ -325,15 +325,15 @@ FAULTS = (
     Fault(
         "another head drawn",
         "viz/stage/data.js",
-        "place.reduce((sum, index, axis) => sum * shape[axis] + index, 0)",
-        "place.reduce((sum, index, axis) => sum + index * shape[axis], 0)",
+        "this.weights?.[layer][head] ??",
+        "this.weights?.[layer].at(head - 1) ??",
         f"{_ALONE}another_model_with_many_heads_and_hostile_tokens",
     ),
     Fault(
         "tiles of heads swapped",
         "viz/stage/tiles.js",
-        "tiles.values[place * size + i]",
-        "tiles.values[((place + 1) % this.cells.length) * size + i]",
+        "kind.tiles[layer][head])",
+        "kind.tiles[layer].at(head - 1))",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
     ),
     Fault(
@@ -360,8 +360,8 @@ FAULTS = (
     Fault(
         "another row lit",
         "viz/stage/map.js",
-        "[this.row, lit.row, -1]",
-        "[this.row, lit.row - 1, -1]",
+        "[this.row, row, -1]",
+        "[this.row, row - 1, -1]",
         f"{_STAGE}one_sentence_its_heads_its_words_what_is_lit_and_what_cannot_be_translated",
     ),
     Fault(
@@ -388,8 +388,8 @@ FAULTS = (
     Fault(
         "colour of an effect turned round",
         "viz/stage/effects.js",
-        "(1 + at(kind.did, layer, head, row) / kind.most) / 2",
-        "(1 - at(kind.did, layer, head, row) / kind.most) / 2",
+        "(1 + kind.did[layer][head][row] / kind.most) / 2",
+        "(1 - kind.did[layer][head][row] / kind.most) / 2",
         f"{_APP}browser_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
     ),
     Fault(

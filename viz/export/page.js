@@ -1,5 +1,4 @@
-// Draws the figure of a file that stands for itself. Everything is in the file: nothing is fetched.
-// Texts reach the page as JSON that Plotly draws, and by textContent; none is ever read as HTML.
+// Draws the figure of a file that stands for itself: nothing is fetched, and no text is ever read as HTML.
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const { lang } = document.documentElement;

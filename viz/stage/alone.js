@@ -1,5 +1,4 @@
-// The stage as a page of its own: message and Plotly are in the page (files.py), nothing is fetched, and what is open
-// stands behind the # of the address.
+// The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the # of its address.
 
 import { addressed } from "./data.js";
 import { Stage } from "./stage.js";
@@ -32,19 +31,18 @@ function write(parameters) {
   }
 }
 
-const root = document.createElement("div");
-document.getElementById("hl-place").append(root);
-const stage = new Stage(root, {
+const stage = new Stage({
   plotly: () => (library ??= plotly()),
   part: (address) => unpacked(parts[address]).arrayBuffer(),
   read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
   write,
   memory: {},
 });
+document.getElementById("hl-place").append(stage.root);
 stage.host.part("").then((message) => {
   stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.told.language;
   document.title = stage.told.translation || document.title;
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.themed());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.told && stage.render());
 addEventListener("hashchange", () => location.reload());

@@ -1,39 +1,52 @@
 // Small parts of the page.
 
-/** An element: "name.class", properties ("on..." are listeners), children. */
-export function el(name, properties = {}, ...children) {
-  const [tag, ...classes] = name.split(".");
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+/** Replaces the children of an element by these, or lists of them; what is empty is left out. */
+export const put = (box, ...children) => box.replaceChildren(...children.flat(2).filter(Boolean));
+
+/** An element: "tag.class#part" (hl-class; stage-part for tests), properties ("on..." are listeners), children. */
+export function el(name, ...children) {
+  const properties = children[0]?.constructor === Object ? children.shift() : {};
+  const [look, part] = name.split("#");
+  const [tag, ...classes] = look.split(".");
   const space = `http://www.w3.org/${tag === "svg" ? "2000/svg" : "1999/xhtml"}`;
   const made = document.createElementNS(space, tag);
-  if (classes.length) made.setAttribute("class", classes.join(" "));
-  for (const [key, value] of Object.entries(properties)) {
+  const all = {
+    class: classes.map((one) => `hl-${one}`).join(" ") || null,
+    "data-testid": part && `stage-${part}`,
+    ...properties,
+  };
+  for (const [key, value] of Object.entries(all)) {
     if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
     else if ((value ?? false) !== false) made.setAttribute(key, value === true ? "" : value);
   }
-  made.append(...children.flat().filter(Boolean));
+  put(made, children);
   return made;
+}
+
+/** Gives an element the classes of these that are true, and takes the others. */
+export function dress(one, looks) {
+  for (const [name, on] of Object.entries(looks)) one.classList.toggle(`hl-${name}`, Boolean(on));
 }
 
 export const button = (look, text, onclick, properties = {}) =>
   el(`button.${look}`, { type: "button", onclick, ...properties }, text);
 
-/** A small button with a sign, which a text names. */
-export const icon = (sign, text, testid, onclick, look = "hl-sign") =>
-  button(`hl-plain.${look}`, sign, onclick, { title: text, "aria-label": text, "data-testid": testid });
+/** What names an element that has a sign alone. */
+export const named = (text) => ({ title: text, "aria-label": text });
 
-export function select(options, chosen, choose, properties = {}) {
+export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, named(text));
+
+export function select(options, chosen, choose, properties, look = "") {
   const option = ([value, text]) => el("option", { value, selected: value === chosen }, text);
-  const made = el("select", { ...properties, onchange: () => choose(made.value) }, options.map(option));
-  return made;
+  return el(`select${look}`, { ...properties, onchange: ({ target }) => choose(target.value) }, options.map(option));
 }
-
-const marks = {};
 
 /** A number with n decimals, as the language of the page writes it. */
 export function decimals(value, n) {
-  const language = document.documentElement.lang || "en";
-  marks[language] ??= (0.5).toLocaleString(language)[1];
-  return value.toFixed(n).replace(".", marks[language]);
+  const [, mark] = (0.5).toLocaleString(document.documentElement.lang || "en");
+  return value.toFixed(n).replace(".", mark);
 }
 
 export const change = (value) => (value > 0 ? "+" : "") + decimals(value, 2);
@@ -44,45 +57,55 @@ export const percent = (share) => `${decimals(100 * share, 1)} %`;
 export const marked = (pairs, side, look) =>
   pairs
     .filter((pair) => pair[side])
-    .flatMap((pair) => [" ", pair[0] === pair[1] ? pair[side] : el(`span.${look}`, {}, pair[side])])
+    .flatMap((pair) => [" ", pair[0] === pair[1] ? pair[side] : el(`span.${look}`, pair[side])])
     .slice(1);
 
-/** Buttons of which one is chosen, of [code, text]; `name` is the attribute with the code. */
-export function tabs(label, name, options, chosen, choose, testid) {
-  const bar = el("div.hl-tabs", { role: "tablist", "aria-label": label, "data-testid": testid });
-  const mark = (code) =>
-    bar.querySelectorAll("button").forEach((one) => {
-      const here = one.getAttribute(name) === code;
-      one.setAttribute("aria-selected", String(here));
-      one.tabIndex = here ? 0 : -1;
-    });
-  const pick = (code) => (mark(code), choose(code));
-  bar.append(...options.map(([code, text]) => button("hl-tab", text, () => pick(code), { role: "tab", [name]: code })));
-  bar.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (!step) return;
-    const buttons = [...bar.children];
-    const next = buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length);
-    next.focus();
-    next.click();
+/** Calls move(target, right, down) for the arrow keys, without `rows` only for those along the line. */
+export function arrows(box, move, rows = false) {
+  box.addEventListener("keydown", (event) => {
+    const [down, right] = STEPS[event.key] ?? [];
+    if (right === undefined || (down && !rows)) return;
     event.preventDefault();
-    event.stopPropagation();
+    move(event.target, right, down);
   });
-  mark(chosen);
-  return { bar, mark };
 }
 
-/** A button that opens a panel; Escape and a click elsewhere close it. */
-export function menu(sign, text, testid, make) {
-  const panel = el("div.hl-panel", { hidden: true });
-  const toggle = (open) => {
-    if (open) panel.replaceChildren(...make(() => toggle(false)));
-    panel.hidden = !open;
-    opener.setAttribute("aria-expanded", String(open));
+export function mark(one, chosen) {
+  one.ariaSelected = chosen;
+  one.tabIndex = chosen ? 0 : -1;
+}
+
+/** Buttons of which one is chosen as the `name`, of codes, which `words` say, or [code, text]. */
+export function tabs(words, part, name, options, chosen, choose) {
+  const tab = ([code, text]) => {
+    const pick = () => (bar.mark(code), choose({ [name]: code }));
+    return button("tab", text, pick, { role: "tab", [`data-${name}`]: code });
   };
-  const opener = icon(sign, text, testid, () => toggle(panel.hidden));
-  opener.setAttribute("aria-expanded", "false");
-  const box = el("div.hl-menu", {}, opener, panel);
+  const all = options.map((one) => tab(Array.isArray(one) ? one : [one, words[one]]));
+  const label = words[`${name}s`] ?? words[name];
+  const bar = el(`div.tabs#${part}`, { role: "tablist", "aria-label": label }, all);
+  bar.mark = (code) => all.forEach((one) => mark(one, one.dataset[name] === code));
+  bar.mark(chosen);
+  arrows(bar, (one, step) => {
+    const next = all.at((all.indexOf(one) + step) % all.length);
+    next.focus();
+    next.click();
+  });
+  return bar;
+}
+
+/** A button that opens a panel, which Escape and a click elsewhere close. */
+export function menu(part, sign, text, make) {
+  const panel = el("div.panel", { hidden: true });
+  const toggle = (open) => {
+    if (open)
+      put(panel, make(() => toggle(false)));
+    panel.hidden = !open;
+    opener.ariaExpanded = open;
+  };
+  const opener = icon(`#${part}`, sign, text, () => toggle(panel.hidden));
+  const box = el("div.menu", opener, panel);
+  toggle(false);
   box.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || panel.hidden) return;
     toggle(false);
@@ -90,13 +113,14 @@ export function menu(sign, text, testid, make) {
     event.stopPropagation();
   });
   document.addEventListener("pointerdown", (event) => box.contains(event.target) || toggle(false));
-  return { box, renew: () => panel.hidden || toggle(true) };
+  box.renew = () => panel.hidden || toggle(true);
+  return box;
 }
 
-/** Copies a text; over plain HTTP, where browsers have no clipboard for pages, as a reader would. */
+/** Copies a text; over plain HTTP, where pages have no clipboard, as a reader would. */
 export function copied(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const field = el("textarea", {}, text);
+  const field = el("textarea", text);
   document.body.append(field);
   field.select();
   document.execCommand("copy");

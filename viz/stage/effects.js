@@ -1,8 +1,7 @@
-// Direct effects in place of weights: the switch, the pictures of who wrote a word, and what is said of them. They come
-// with the message once they are asked for (viz/stage/effects.py); numbers are picked, not computed.
+// Direct effects in place of weights, which come with the message once they are asked for (viz/stage/effects.py).
 
-import { at, fill, rows } from "./data.js";
-import { select, tabs } from "./dom.js";
+import { fill } from "./data.js";
+import { dress, select, tabs } from "./dom.js";
 
 const NARROW = 760; // pixels below which panels stand one over the other, and the lens is a table
 const TALL = 620; // pixels of the panels there
@@ -11,7 +10,6 @@ const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
 
 const here = ({ told }, view) => Boolean(told.effects?.[view === "map" ? "kinds" : view]);
 
-/** Where no server can be asked, only those that are here. */
 const views = (stage) =>
   stage.version === "difference"
     ? ["map"]
@@ -30,21 +28,20 @@ function applied(stage, told, wanted) {
 function measures(stage) {
   const { words, effects, next } = stage.told;
   const { reason, kinds } = effects ?? {};
-  if (next || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return [];
+  if (next || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
   const without = reason ?? (stage.kind?.code === "encoder_self" ? words.no_effects : null);
-  const pick = (measure) => {
-    if (measure === "weights" || !without) return stage.weigh(measure);
-    mark("weights");
+  const pick = (change) => {
+    if (change.measure === "weights" || !without) return stage.turn(change);
+    bar.mark("weights");
     stage.says.textContent = without;
   };
-  const options = ["weights", "effects"].map((code) => [code, words[code]]);
   const chosen = without ? "weights" : stage.measure;
-  const { bar, mark } = tabs(words.measures, "data-measure", options, chosen, pick, "stage-measure");
+  const bar = tabs(words, "measure", "measure", ["weights", "effects"], chosen, pick);
   if (without) {
-    bar.lastChild.setAttribute("aria-disabled", "true");
+    bar.lastChild.ariaDisabled = true;
     bar.lastChild.title = without;
   }
-  return [bar];
+  return bar;
 }
 
 /** The step of the pinned word, of the film, or the one that is worth most. */
@@ -53,44 +50,38 @@ function stepOf(stage) {
   return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects.step);
 }
 
-/** As Stage.shown. */
 function shown(stage) {
   const { kind, state, host } = stage;
   const { effects, words } = stage.told;
   const { view } = state;
-  if (!here(stage, view)) return stage.wait(view, { measure: "effects", view });
+  if (!here(stage, view)) return stage.wait({ measure: "effects", view });
   if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects[view] };
   if (view === "map" && !kind) return null;
-  const about = { "aria-label": words.against, "data-testid": "stage-against", class: "hl-pictures" };
-  const against = (code) => stage.asks("against", code);
-  const choice = host.ask && effects.choices && select(effects.choices, effects.against, against, about);
+  const pick = (against) => host.ask({ against });
+  const about = { "aria-label": words.against };
+  const can = host.ask && effects.choices;
+  const choice = can && select(effects.choices, effects.against, pick, about, ".pictures#against");
   if (view === "map") return { look: kind.look, kind, choice: kind.effect && choice };
   return { ...word(stage, effects.parts), choice };
 }
 
-/** What the card says of the picture. */
-function note(stage) {
-  const notes = stage.measure === "effects" && stage.told.effects?.notes;
-  return notes ? [notes[stage.state.view] ?? notes.map] : [];
+function note({ measure, told, state }) {
+  const notes = measure === "effects" && told.effects?.notes;
+  return notes && (notes[state.view] ?? notes.map);
 }
 
 /** The same object for the same word, so that it is drawn once. */
 function word(stage, parts) {
   const step = stepOf(stage);
   const narrow = stage.root.clientWidth < NARROW;
-  const key = `${step} ${narrow}`;
+  const made = () => {
+    const drawn = parts.values.map(([axis, steps], i) => ({ ...parts.look.data[i], [axis]: steps[step] }));
+    const look = { data: drawn, layout: parts.layouts[Number(narrow)], hover: null };
+    const table = [parts.names, [""], Array.from(drawn[0].x, (value) => [value])];
+    return { look, line: parts.lines[step], table, height: narrow ? TALL : null };
+  };
   parts.made ??= {};
-  if (!parts.made[key]) {
-    const data = parts.look.data.map((trace, i) => {
-      const [axis, array] = parts.values[i];
-      if (array.shape.length > 2) return { ...trace, [axis]: rows(array, step) };
-      return { ...trace, [axis]: Array.from(rows(array)[step]) };
-    });
-    const look = { data, layout: parts.layouts[Number(narrow)], hover: null };
-    const table = [parts.names, [""], data[0].x.map((value) => [value])];
-    parts.made[key] = { look, line: parts.lines[step], table, height: narrow ? TALL : null };
-  }
-  return parts.made[key];
+  return (parts.made[`${step} ${narrow}`] ??= made());
 }
 
 /** The title of a picture that is not of one head; null where it is. */
@@ -110,15 +101,11 @@ const lines = (kind, map) =>
 
 /** Tints every tile by what its head did for the lit row, over all keys. */
 function tint({ kind, tiles }, row) {
-  const on = Boolean(kind?.did) && row >= 0;
-  tiles.box.classList.toggle("hl-tinted", on);
+  const on = kind?.did && row >= 0;
+  dress(tiles.box, { tinted: on });
   for (const { layer, head, cell } of tiles.cells) {
-    cell.style.background = "";
-    if (!on) continue;
-    const { values, shape } = kind.colours;
-    const share = (1 + at(kind.did, layer, head, row) / kind.most) / 2;
-    const colour = 3 * Math.round(share * (shape[0] - 1));
-    cell.style.background = `rgb(${values.subarray(colour, colour + 3).join(" ")})`;
+    const colour = () => Math.round(((1 + kind.did[layer][head][row] / kind.most) / 2) * (kind.colours.length - 1));
+    cell.style.background = on ? `rgb(${kind.colours[colour()].join(" ")})` : "";
   }
 }
 

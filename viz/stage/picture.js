@@ -1,7 +1,7 @@
 // What is drawn large: which look and which numbers, in what size; as a table where it cannot be drawn.
 
-import { at, fill, rows } from "./data.js";
-import { decimals, select } from "./dom.js";
+import { fill } from "./data.js";
+import { dress, percent, put, select } from "./dom.js";
 import { form, table, tableOf } from "./menus.js";
 
 const LOWEST = 362; // pixels that the large picture has at least
@@ -11,17 +11,18 @@ const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column
 const BELOW = 34; // pixels of the line under the picture
 
-/** Draws what is chosen; what is no longer wanted when its numbers have come is left. */
-export async function draw(stage, map = stage.map, told = stage.told, kind = stage.kind) {
-  const { state, root, whole } = stage;
-  const own = map === stage.map;
-  const view = stage.shown(told, kind);
+/** Draws what is chosen in a part; what is no longer wanted when its numbers have come is left. */
+export async function draw(stage, part) {
+  const { state, root, whole, says } = stage;
+  const { map, told } = part;
+  const own = part === stage.part;
+  const view = stage.shown(part);
   if (own) {
     choices(stage, view);
-    root.classList.toggle("hl-tabled", Boolean(state.table));
+    dress(root, { tabled: state.table });
   }
   const numbers = view && (await numbersOf(stage, view));
-  if (!numbers?.z || own !== (map === stage.map) || (own && view.look !== stage.shown()?.look)) return;
+  if (!numbers || own !== (part === stage.part) || (own && view.look !== stage.shown()?.look)) return;
   map.grid?.remove();
   const tabled = state.table || (view.tabled && isNarrow(stage));
   const around = surroundings(stage, map);
@@ -32,36 +33,34 @@ export async function draw(stage, map = stage.map, told = stage.told, kind = sta
     map.grid?.remove();
     map.grid = table(...tableOf(view, told));
     map.box.append(map.grid);
-    root.classList.add("hl-tabled");
-    if (!tabled) stage.says.textContent = told.words.no_plotly;
+    dress(root, { tabled: true });
+    if (!tabled) says.textContent = told.words.no_plotly;
   } else if (own) {
-    stage.steering?.outline();
-    map.ring(whole.setting?.ring);
+    const ring = whole.setting?.ring;
+    map.outline(ring ? [ring] : (stage.steering?.edited() ?? []), ring ? "ring#ring" : "edited");
   }
 }
 
-/** Chooses one of several pictures, or what is done differently in a row. */
 function choices(stage, view) {
-  const { state, told, switches } = stage;
+  const { state, told, switches, places } = stage;
   const { views } = stage.beside ? stage.whole : told;
   const several = views[state.view]?.filter((one) => !one.kind) ?? [];
   const named = several.map((one, i) => [String(i), one.name]);
   const pick = (picture) => stage.choose({ picture: Number(picture) });
-  const about = { class: "hl-pictures", "aria-label": told.words.views };
-  const choice = view?.choice ?? (several.length > 1 && select(named, String(state.picture), pick, about));
-  stage.pictures?.remove();
-  stage.pictures = choice || null;
-  if (choice) stage.places.views.append(choice);
+  const about = { "aria-label": told.words.views };
+  if (stage.choice) stage.choice.remove();
+  stage.choice = view?.choice ?? (several.length > 1 && select(named, String(state.picture), pick, about, ".pictures"));
+  if (stage.choice) places.views.append(stage.choice);
   switches.hidden = !view?.options;
   if (switches.hidden || switches.of === view.options) return;
   switches.of = view.options; // the same ones stay: one of them may be moved
-  switches.replaceChildren(...form(view.options, told.words, view.choose ?? stage.asks, view.live));
+  put(switches, form(view.options, told.words, view.choose ?? stage.host.ask, view.live));
 }
 
 /** Rows of numbers, and what depends on the head: where colours end, what is hidden. */
-async function numbersOf(stage, { kind, z }) {
+async function numbersOf(stage, { kind, z = [] }) {
   const { words } = stage.told;
-  if (!kind?.code) return { z: z ? written(stage, rows(z), kind !== "encoder_self" && kind) : [] };
+  if (!kind?.code) return { z: written(stage, z, kind && kind !== "encoder_self") };
   const [layer, head] = kind.open;
   if (!kind.has(layer, head)) {
     stage.says.textContent = words.loading;
@@ -71,15 +70,15 @@ async function numbersOf(stage, { kind, z }) {
       stage.says.textContent = words.failed;
       return null;
     }
-    const shown = stage.kind === kind || stage.beside?.holds(kind);
-    if (!shown || kind.open[0] !== layer || kind.open[1] !== head) return null;
+    const shown = Object.values(stage.parts).some((part) => part.kind === kind);
+    if (!shown || String(kind.open) !== String([layer, head])) return null;
   }
-  const share = (row) => `${decimals(100 * at(kind.removed, layer, head, row), 1)} %`;
+  const removed = (share) => `<br>${fill(words.hidden, { share: percent(share) })}`;
   return {
     z: written(stage, kind.map(layer, head), kind.steps),
-    removed: kind.removed && kind.queries.map((_, row) => `<br>${fill(words.hidden, { share: share(row) })}`),
+    removed: kind.removed && Array.from(kind.removed[layer][head], removed),
     whole: kind.shown ? kind.map(layer, head, true) : null,
-    top: kind.stretch ? at(kind.largest, layer, head) || 1 : null,
+    top: kind.stretch ? kind.largest[layer][head] || 1 : null,
   };
 }
 
@@ -88,7 +87,6 @@ function written({ state: { step } }, z, steps) {
   return z.map((row, i) => (i <= step ? row : new Float32Array(row.length).fill(NaN)));
 }
 
-/** Whether the page is one column; on one that sets the stage that stands in one. */
 const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.clientWidth) < NARROW;
 
 /** Size and font: what is left of the window; on a narrow page as high as wide. */

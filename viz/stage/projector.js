@@ -1,7 +1,7 @@
-// The stage for a room: larger type and nothing beside it. A presenter's remote (PageUp and PageDown) goes through the
+// The stage for a room: large type, nothing beside it, and a presenter's remote (PageUp, PageDown) goes through the
 // steps of the decoding, or through the heads where nothing is decoded.
 
-import { icon } from "./dom.js";
+import { dress, icon } from "./dom.js";
 
 export class Projector {
   constructor(stage) {
@@ -12,7 +12,7 @@ export class Projector {
 
   button({ projector }) {
     const turn = () => this.turn(!this.stage.state.projector);
-    return (this.switch = icon("⤢", projector, "stage-projector", turn, "hl-sign.hl-corner"));
+    return (this.switch = icon(".corner#projector", "⤢", projector, turn));
   }
 
   turn(projector) {
@@ -24,8 +24,8 @@ export class Projector {
   light(on) {
     const { root } = this.stage;
     if (root.classList.contains("hl-projector") !== on) this.stage.unmeasure();
-    root.classList.toggle("hl-projector", on);
-    this.switch.setAttribute("aria-pressed", String(on));
+    dress(root, { projector: on });
+    this.switch.ariaPressed = on;
   }
 
   key(event) {
@@ -43,7 +43,6 @@ export class Projector {
     this.go(by);
   }
 
-  /** One step, or head, on or back, in a circle. */
   go(by) {
     const { stage } = this;
     const { film, kind } = stage;
@@ -52,15 +51,7 @@ export class Projector {
       return stage.step((film.place + by + film.count) % film.count); // the last step shows all, as no step does
     }
     const [layer, head] = kind.open;
-    const place = layer * kind.layers[1] + head + by;
+    const place = layer * kind.headNames.length + head + by;
     return stage.open(...kind.places.at(place % kind.places.length));
   }
-}
-
-/** A layout with type, and room for it, larger by a factor. */
-export function enlarged(value, factor) {
-  if (factor === 1 || !value || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((part) => enlarged(part, factor));
-  const part = ([name, one]) => [name, /^([lrtb]|size)$/.test(name) ? one * factor : enlarged(one, factor)];
-  return Object.fromEntries(Object.entries(value).map(part));
 }

@@ -1,10 +1,10 @@
 // The stage: one translation, all its heads, one of them large. Knows nothing of Streamlit; a host brings messages.
 
-import { at, unpack } from "./data.js";
+import { unpack } from "./data.js";
+import { dress, el, put } from "./dom.js";
 import { effects } from "./effects.js";
 import { build, fillIn, legend } from "./frame.js";
-import { Lines, headColour } from "./lines.js";
-import { LargeMap } from "./map.js";
+import { headColour } from "./lines.js";
 import { draw } from "./picture.js";
 import { Projector } from "./projector.js";
 import { sampling } from "./sampling.js";
@@ -12,28 +12,23 @@ import { Open } from "./state.js";
 import { card, line } from "./telling.js";
 
 const NOWHERE = { row: -1, column: -1 };
-const QUIET = 560; // pixels of width below which only lines of the word pointed at are drawn
+const QUIET = 560; // pixels of width below which only a word pointed at has lines
 const OF_HEADS = ["map", "mask"];
 const OF_STEPS = ["words", "lens", "left-out"]; // whose rows are steps
 
-/** What lines are drawn from: weights, or the sizes of differences. */
-function sizes(kind, layer, head) {
-  const map = kind.map(layer, head);
-  return kind.signed ? map.map((row) => row.map((value) => Math.abs(value) / kind.limit)) : map;
-}
+/** The row that is lit, or else the column; both of a cell that is pointed at. */
+const cross = ({ row, column, both }) => [row, row >= 0 && !both ? -1 : column];
 
 export class Stage extends Open {
   /**
    * `host` has plotly() and part(address), which promise Plotly and the bytes of maps that did not travel with the
-   * message, read() and write(parameters) for the address of the page, and ask(parameters), which has the server make
-   * another message; without ask there are no options. act(action) has it change something, where a message has
-   * `steering`; shell() promises the page that the stage can be kept as (file.js). A page of its own has none of these.
+   * message, and read() and write(parameters) for the address of the page. In the app also: ask(parameters) for another
+   * message, act(action) for a change, and shell(), which promises the page that the stage is kept as.
    */
-  constructor(root, host) {
+  constructor(host) {
     super();
-    Object.assign(this, { root, host, state: null, point: null, drawn: 0 });
-    this.asks = (names, value) => host.ask(Object.fromEntries([names].flat().map((name) => [name, value])));
-    root.classList.add("hl-stage");
+    const root = el("div.stage");
+    Object.assign(this, { root, host, state: null, point: null });
     new ResizeObserver(() => this.resized()).observe(root);
     addEventListener("resize", () => this.resized());
     root.addEventListener("keydown", (event) => this.key(event));
@@ -46,60 +41,59 @@ export class Stage extends Open {
     if (whole.stamp === this.whole?.stamp) return;
     const another = Boolean(this.whole);
     const { setting } = whole;
-    Object.assign(this, { whole, bytes, made: {} });
+    Object.assign(this, { whole, bytes, sides: {} });
+    for (const version of ["before", "after", "difference"]) {
+      const told = { ...whole, ...whole[version] };
+      this.sides[version] = { told, kinds: this.ofKinds(told) };
+    }
     if (setting) this.state = this.opened = null;
-    this.root.classList.toggle("hl-set", Boolean(setting));
-    this.root.classList.toggle("hl-board", Boolean(setting && whole.steering));
+    dress(this.root, { set: setting, board: setting && whole.steering });
     this.take();
     const owned = whole.owned.map((name) => [name, null]);
     if (!setting && this.host.ask) this.host.write({ ...Object.fromEntries(owned), ...whole.address });
     this.remember();
     this.fillIn().then(() => {
-      this.root.dataset.ready = String(++this.drawn);
+      this.root.dataset.ready = Number(this.root.dataset.ready ?? 0) + 1;
       // The server computes what was looked at last; who has gone back to the weights waits for effects once only.
       if (another && whole.effects?.kinds && this.state.measure !== "effects") this.host.ask?.({ measure: null });
     });
   }
 
-  /** Takes over the chosen version: with the changes, without them, or their difference. */
   take() {
-    const { whole } = this;
+    const { whole, sides } = this;
     const { comparing } = whole;
-    this.versions = whole.before ? ["before", "after", "difference"] : ["after"];
+    this.versions = whole.before ? Object.keys(sides) : ["after"];
     // Of two beside each other only one with attention can be the one whose tiles are shown.
-    if (comparing) this.versions = this.versions.filter((version) => this.toldOf(version).kinds.length);
+    if (comparing) this.versions = this.versions.filter((version) => sides[version].kinds.size);
     this.usual = (comparing && this.versions.at(-1)) || "after";
     const { version, measure } = this.state ?? this.asked();
     this.version = this.versions.includes(version) ? version : this.usual;
-    const chosen = this.toldOf(this.version);
-    [this.measure, this.told] = comparing ? ["weights", chosen] : effects.applied(this, chosen, measure);
-    const lines = comparing ? [whole, whole.before] : [this.told];
+    const { told, kinds } = sides[this.version];
+    [this.measure, this.told] = comparing ? ["weights", told] : effects.applied(this, told, measure);
+    this.kinds = this.told === told ? kinds : this.ofKinds(this.told);
+    const lines = comparing ? [whole, whole.before] : [told];
     const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
     if (this.tokens !== tokens) {
       if (this.state && this.tokens) Object.assign(this.state, { pin: null, step: null });
       Object.assign(this, { tokens, partner: null });
     }
-    this.kinds = this.measure === "weights" ? this.kindsOf(this.version) : this.ofKinds(this.told);
-    const words = JSON.stringify(this.told.words);
+    const words = JSON.stringify(told.words);
     if (words !== this.spoken) build(this);
     this.spoken = words;
-    Object.assign(this, this.beside?.of(this.version));
     this.restore();
   }
 
-  newLines(of, height) {
-    const point = (at) => this.pointed(at && { token: at, of });
-    const pin = (side, index) => {
-      this.pin(side, index, of);
-      this.steering?.ask(this.pinned());
-    };
-    return new Lines(this.told.words, point, pin, height);
+  /** The part of the version whose tiles are shown. */
+  get part() {
+    return this.parts[this.version] ?? this.parts.after;
   }
 
-  newMap(of = null) {
-    const point = (row, column) => this.pointed(row === null ? null : { row, column, of });
-    const pin = (row, column) => this.steering?.cell(row, column) || this.pinRow(row, of);
-    return new LargeMap(this.host.plotly, this.told.words, point, pin);
+  get lines() {
+    return this.part.lines ?? this.parts.after.lines;
+  }
+
+  get map() {
+    return this.part.map;
   }
 
   fillIn() {
@@ -110,15 +104,15 @@ export class Stage extends Open {
   }
 
   renderKind() {
-    const { kind } = this;
-    this.tabs.kinds.mark(this.state.kind);
-    this.places.measures.replaceChildren(...effects.measures(this));
-    this.root.classList.toggle("hl-none", !kind);
-    if (this.beside) this.beside.build();
-    else this.lines.build(this.told, kind);
-    if (!kind) return;
-    this.tiles.build(kind);
-    if (this.state.step !== null) this.tiles.paint(this.state.step);
+    const { kind, state } = this;
+    put(this.places.measures, effects.measures(this));
+    dress(this.root, { none: !kind });
+    for (const part of Object.values(this.parts)) {
+      const { told, kinds } = this.beside ? this.sides[part.version] : this;
+      Object.assign(part, { told, kind: kinds.get(state.kind) ?? null });
+      part.lines?.build(told, part.kind);
+    }
+    if (kind) this.tiles.build(kind);
   }
 
   choose(change, focus = false) {
@@ -128,23 +122,16 @@ export class Stage extends Open {
       Object.assign(this, { partner: null, point: null });
       this.renderKind();
     }
-    this.tabs.views.mark(this.state.view);
-    this.tabs.lines?.mark(this.state.lines);
     this.remember();
     return this.render(focus);
   }
 
-  turn(version) {
-    this.state.version = version;
+  /** Turns to another version or measure. */
+  turn(change) {
+    Object.assign(this.state, change);
     this.take();
     this.remember();
     return this.fillIn();
-  }
-
-  /** Turns to weights or effects, which the server computes when they are first asked for. */
-  weigh(measure) {
-    this.state.measure = measure;
-    return this.turn(this.version);
   }
 
   open(layer, head, focus = false) {
@@ -152,19 +139,21 @@ export class Stage extends Open {
     this.choose(OF_HEADS.includes(this.state.view) ? {} : { view: "map" }, focus);
   }
 
-  pin(side, index, of = null) {
+  pin(side, index, version) {
     if (index < 0) return;
-    const pin = `${of === "before" ? "a" : ""}${side[0]}${index}`;
+    const pin = `${this.beside && version === "before" ? "a" : ""}${side[0]}${index}`;
     this.partner = null;
     this.choose({ pin: this.state.pin === pin ? null : pin });
   }
 
-  pinRow(row, of = null) {
+  /** A click on a cell of the large picture changes it, or pins its row. */
+  clicked(row, column, version) {
     const { view } = this.state;
-    if (OF_STEPS.includes(view)) return this.pin("target", row, of);
-    const kind = of ? this.beside.parts[of].kind : this.kind;
+    const { kind } = this.parts[version];
+    if (this.steering?.cell(row, column)) return;
+    if (OF_STEPS.includes(view)) return this.pin("target", row, version);
     const side = kind?.steps ? "target" : "source";
-    if (OF_HEADS.includes(view)) this.pin(side, kind[side].row.indexOf(row), of);
+    if (OF_HEADS.includes(view)) this.pin(side, kind[side].row.indexOf(row), version);
   }
 
   pointed(point) {
@@ -184,81 +173,87 @@ export class Stage extends Open {
     }
   }
 
-  /** Shows a step of the film; the last one, and null, show all. */
+  /** The last step of the film, and null, show all. */
   step(step) {
     this.state.step = step === this.film.count - 1 && !this.film.playing ? null : step;
-    if (this.kind) this.tiles.paint(this.state.step);
     this.remember();
     this.render();
-  }
-
-  /** The row, column and token that are pointed at, played or pinned. */
-  lit() {
-    if (this.beside) return this.beside.lit(this.version);
-    const { point } = this;
-    const token = point ? point.token : (this.filmed() ?? this.pinned());
-    if (token) return { ...this.lines.of(...token), token };
-    return point ? { row: point.row, column: point.column, both: true } : NOWHERE;
   }
 
   filmed() {
     return this.state.step === null ? null : ["target", this.state.step];
   }
 
+  /** The row, column and token of a part that are pointed at, played or pinned, or their partners. */
+  lit(part) {
+    const filmed = this.filmed();
+    const from = this.point ?? (filmed ? { of: "after", token: filmed } : this.pinOf());
+    const own = from && this.parts[from.of];
+    if (!own?.kind) return NOWHERE;
+    const { token } = from;
+    const there = token ? { ...own.lines.of(...token), token } : { ...from, both: true };
+    return this.beside?.partner(own, part, there) ?? there;
+  }
+
   light() {
-    const { beside, kind, lines, tiles, state, says } = this;
-    if (!kind) return beside || lines.light(NOWHERE, this.pinned(), state.step);
-    const lit = this.lit();
-    if (beside) beside.light();
-    else {
-      lines.light(lit, this.pinned(), state.step);
-      lines.draw(this.linesOf(kind), lit, state.step, this.narrow);
+    const { kind, tiles, state, says } = this;
+    const pin = this.pinOf();
+    for (const part of Object.values(this.parts)) {
+      const { lines, version } = part;
+      const lit = this.lit(part);
+      lines?.light(lit, pin?.of === version ? pin.token : null, state.step);
+      lines?.draw(this.linesOf(part.kind), lit, state.step, this.narrow);
+      part.map.light(...this.framed(lit));
     }
-    tiles.light(lit.row, lit.row >= 0 && !lit.both ? -1 : lit.column);
+    if (!kind) return;
+    const lit = this.lit(this.part);
+    tiles.light(...cross(lit), state.step);
     effects.tint(this, state.view === "map" || !lit.both ? lit.row : -1);
     if (this.pinned()) this.describe();
-    this.map.light(this.litIn(lit));
     says.textContent = line(this, lit) ?? says.textContent;
   }
 
-  /** Rows of other pictures than maps are steps. */
-  litIn(lit) {
-    if (OF_HEADS.includes(this.state.view)) return lit;
-    if (this.state.view === "agree") return NOWHERE;
-    return { row: lit.token?.[0] === "target" ? lit.token[1] : -1, column: -1 };
+  /** As cross, in the large picture; rows of other pictures than maps are steps. */
+  framed(lit) {
+    const { view } = this.state;
+    if (OF_HEADS.includes(view)) return cross(lit);
+    return [view !== "agree" && lit.token?.[0] === "target" ? lit.token[1] : -1, -1];
   }
 
   linesOf(kind) {
+    if (!kind?.holds(this.kind?.open)) return [];
+    const { lines, off } = this.state;
     const [layer, head] = kind.open;
-    if (this.state.lines === "head") {
-      if (!kind.has(layer, head)) return [];
-      return kind.effect ? effects.lines(kind, kind.map(layer, head)) : [{ rows: sizes(kind, layer, head) }];
-    }
-    const heads = kind.places.filter(([own, one]) => own === layer && kind.has(own, one) && !this.state.off.has(one));
-    return heads.map(([, one]) => ({ rows: sizes(kind, layer, one), colour: headColour(one) }));
+    const alone = lines === "head";
+    const drawn = ([own, one]) => own === layer && (alone ? one === head : !off.has(one)) && kind.has(own, one);
+    const made = ([, one]) => {
+      const rows = kind.map(layer, one);
+      if (alone && kind.effect) return effects.lines(kind, rows);
+      const sizes = (row) => row.map((value) => Math.abs(value) / kind.limit);
+      return { rows: kind.signed ? rows.map(sizes) : rows, colour: alone ? null : headColour(one) };
+    };
+    return kind.places.filter(drawn).flatMap(made);
   }
 
   async render(focus = false) {
-    const { kind, state, told, beside } = this;
+    const { kind, state, told, part } = this;
     const { words } = told;
     this.projector.light(state.projector);
     this.film.render();
+    for (const [name, bar] of Object.entries(this.tabs)) bar.mark(state[name]);
     if (kind) this.tiles.select(...kind.open, focus);
-    const named = kind?.names().join(" · ");
-    const role = kind?.roles?.[kind.open[0]][kind.open[1]];
-    const title = named ? [named, role].filter(Boolean).join(" · ") : words.no_attention;
+    const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : words.no_attention;
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
     legend(this);
     this.steering?.render();
     this.describe();
-    const others = beside?.render();
+    const others = this.beside?.render() ?? [];
     this.light();
-    await draw(this);
-    await others;
+    await Promise.all([part, ...others].map((one) => draw(this, one)));
   }
 
   /** What is drawn large: a look, its numbers, and the line under it. */
-  shown(told = this.told, kind = this.kind) {
+  shown({ told, kind } = this.part) {
     const { view, picture } = this.state;
     if (this.measure === "effects") return effects.shown(this);
     if (sampling.open(this)) return sampling.shown(this);
@@ -273,13 +268,13 @@ export class Stage extends Open {
     const { kind, told } = this;
     const lit = this.pinned() ? this.lines.of(...this.pinned()).row : -1;
     const [layer, head] = kind.open;
-    const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : at(kind.told, layer, head) };
+    const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.told[layer][head] };
     const here = told.inside && Object.entries(place).every(([name, value]) => told.inside.place[name] === value);
-    return here ? told.inside : this.wait(place, { view: "inside", ...place });
+    return here ? told.inside : this.wait({ view: "inside", ...place });
   }
 
-  wait(what, parameters) {
-    const wanted = JSON.stringify([this.whole.stamp, what]);
+  wait(parameters) {
+    const wanted = JSON.stringify([this.whole.stamp, parameters]);
     if (wanted !== this.wanted) this.host.ask(parameters);
     this.wanted = wanted;
     this.says.textContent = this.told.words.computing;
@@ -297,21 +292,14 @@ export class Stage extends Open {
   }
 
   unmeasure() {
-    const all = this.beside ? this.beside.all.map((part) => part.lines) : [this.lines];
-    for (const lines of all) if (lines) lines.measured = lines.spots = null;
+    for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
   }
 
-  /** Fills the card, of a head that is pointed at where there is one. */
   describe(place = null) {
     const parts = card(this, place);
-    // A button that is replaced while it is pressed is never clicked: pressing takes the focus from a word, which
-    // describes what is there again.
+    // A button that is replaced while it is pressed, which takes the focus from a word, is never clicked.
     const old = this.card.children;
     const same = parts.length === old.length && parts.every((part, i) => part.isEqualNode(old[i]));
-    if (!same) this.card.replaceChildren(...parts);
-  }
-
-  themed() {
-    if (this.told) this.render();
+    if (!same) put(this.card, parts);
   }
 }

@@ -1,4 +1,4 @@
-// What is open on the stage, and how the address of the page and the visitor's next page know of it.
+// What is open on the stage, and how the address and the visitor's next page know of it.
 
 import { Kind } from "./data.js";
 import { effects } from "./effects.js";
@@ -8,15 +8,6 @@ const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const OF_ROWS = ["row", "unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
 
 export class Open {
-  toldOf(version) {
-    return version === "after" ? this.whole : { ...this.whole, ...this.whole[version] };
-  }
-
-  /** The same ones for as long as the message is. */
-  kindsOf(version) {
-    return (this.made[version] ??= this.ofKinds(this.toldOf(version)));
-  }
-
   ofKinds(told) {
     return new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, this.host.part)]));
   }
@@ -57,25 +48,25 @@ export class Open {
   views() {
     if (this.measure === "effects") return effects.views(this);
     const [first] = this.kinds.values();
-    const sides = this.beside ? ["before", "after"].map((version) => this.toldOf(version)) : [this.told];
+    const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
     const has = { map: Boolean(first), inside: this.host.ask && first?.inside };
-    return VIEWS.filter((view) => has[view] ?? sides.some((told) => told.views[view]?.length));
+    return VIEWS.filter((view) => has[view] ?? sides.some(({ told }) => told.views[view]?.length));
   }
 
   usualView() {
     return this.told.next && this.measure !== "effects" ? "words" : this.views()[0];
   }
 
-  /** The pinned token of an address (s3, t5; of A beside B as3, at5) as {of, token: [side, index]}, or null. */
+  /** A pin of the address (s3, t5; of A beside B as3, at5) as {of, token: [side, index]}, or null. */
   pinOf(pin = this.state.pin) {
     const [, first, letter, index] = /^(a?)([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
     if (!letter || (first && !this.beside)) return null;
     const [of, side] = [first ? "before" : "after", letter === "s" ? "source" : "target"];
-    const { tokens } = (this.beside ? this.toldOf(of) : this.told)[side];
+    const { tokens } = (this.beside ? this.sides[of] : this).told[side];
     return Number(index) < tokens.length ? { of, token: [side, Number(index)] } : null;
   }
 
-  /** The pinned token where it is one of the translation whose tiles are shown. */
+  /** The pinned token if it is of the translation whose tiles are shown. */
   pinned() {
     const pin = this.pinOf();
     return pin && (!this.beside || (pin.of === "before") === (this.version === "before")) ? pin.token : null;
@@ -87,8 +78,8 @@ export class Open {
     if (this.whole.setting) return;
     const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
     const inside = view === "inside";
-    const [layer, head] = this.kind?.open ?? [];
-    const moved = inside || String([layer, head]) !== String(this.kind?.first ?? []);
+    const { open: [layer, head] = [], first } = this.kind ?? {};
+    const moved = inside || String([layer, head]) !== String(first);
     const unless = (usual, value) => (usual ? null : value);
     const chosen = {
       step,

@@ -1,33 +1,26 @@
-// What can be changed on the stage, and what became of it: switches on tiles, cells to force or to paint, chips.
-// The server computes every change; an action is sent to it as a small object (viz/ui/steering.py).
+// What can be changed on the stage, and what became of it. The server, which is sent an action as a small object
+// (viz/ui/steering.py), computes every change.
 
-import { at, fill, rows } from "./data.js";
-import { button, change, copied, el, marked, percent, tabs } from "./dom.js";
+import { fill } from "./data.js";
+import { button, change, copied, dress, el, marked, named, percent, put, tabs } from "./dom.js";
 import { fields, form } from "./menus.js";
 
 const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does
-const RANGE = { type: "range", enabled: true };
 
-/** Whether a list has a head, given as what it begins with. */
-const has = (heads, ...place) => heads.some((head) => place.every((n, i) => head[i] === n));
+/** Whether a list has one that begins with these. */
+const has = (list, ...first) => list.some((one) => first.every((n, i) => one[i] === n));
 
 export class Steering {
   constructor(stage) {
     const mode = stage.whole.setting ? "off" : "open";
-    Object.assign(this, { stage, mode, strength: 1, everyHead: false, chosen: [], marks: [] });
-    this.before = el("p.hl-before", { "data-testid": "stage-before", dir: "auto" });
-    this.chips = el("div.hl-chips", { role: "group", "data-testid": "stage-changes" });
-    this.bar = el("div.hl-switches.hl-steering");
-    this.modes = el("div.hl-modes");
+    Object.assign(this, { stage, mode, strength: 1, heads: "one", chosen: {} });
+    this.before = el("p.before#before", { dir: "auto" });
+    this.chips = el("div.chips#changes", { role: "group" });
+    this.bar = el("div.switches.steering");
+    this.modes = el("div.modes");
     const onkeydown = ({ key }) => key === "Escape" && this.ask(null);
-    this.menu = el("div.hl-words", { hidden: true, onkeydown }); // where nothing asks for another word
+    this.menu = el("div.words", { hidden: true, onkeydown }); // where nothing asks for another word
     document.addEventListener("pointerdown", (event) => this.menu.contains(event.target) || this.ask(null));
-    stage.tiles.decorate = (cell, layer, head) => this.decorate(cell, layer, head);
-    stage.tiles.layer = (layer) => this.layer(layer);
-    stage.tiles.box.addEventListener("keydown", ({ key, target }) => {
-      const tile = target.closest(".hl-tile")?.dataset;
-      if (key === "Delete" && tile) this.head("off", Number(tile.layer), Number(tile.head));
-    });
     stage.map.box.addEventListener("pointerdown", (event) => this.paint(event), true);
   }
 
@@ -39,12 +32,12 @@ export class Steering {
     return this.stage.told.words;
   }
 
-  act(action) {
-    this.stage.host.act(action);
+  act(what, more = {}) {
+    this.stage.host.act({ do: what, ...more });
   }
 
   head(what, layer, head) {
-    this.act({ do: what, kind: this.stage.kind.code, layer, head });
+    this.act(what, { kind: this.stage.kind.code, layer, head });
   }
 
   fillIn() {
@@ -53,31 +46,27 @@ export class Steering {
     const changed = told.chips.length > 0;
     this.before.hidden = !changed;
     if (changed) {
-      const label = el("span.hl-label", {}, `${words.before}: `);
-      this.before.replaceChildren(label, ...marked(told.pairs, 0, "hl-gone"));
-      this.stage.translation.replaceChildren(...marked(told.pairs, 1, "hl-new"));
+      put(this.before, el("span.label", `${words.before}: `), marked(told.pairs, 0, "gone"));
+      put(this.stage.translation, marked(told.pairs, 1, "new"));
     }
     const chip = ([code, text]) => {
-      const label = fill(words.take_back, { change: text });
-      const about = { "data-code": code, "aria-label": label, title: label };
-      return button("hl-chip", `${text} ×`, () => this.act({ do: "drop", code }), about);
+      const about = { "data-code": code, ...named(fill(words.take_back, { change: text })) };
+      return button("chip", `${text} ×`, () => this.act("drop", { code }), about);
     };
-    const cost = (text, about) => text && el("span.hl-cost", about, text);
-    const parts = [
-      ...told.chips.map(chip),
-      changed ? cost(told.cost, { "data-testid": "stage-cost" }) : cost(words.unchanged),
-      changed && button("hl-plain", words.copy_link, () => copied(location.href)),
-      changed && button("hl-plain", words.reset_all, () => this.act({ do: "reset" })),
-      told.problem && el("span.hl-problem", { role: "alert" }, told.problem),
+    const cost = (text, part = "") => text && el(`span.cost${part}`, text);
+    this.chips.ariaLabel = words.changes;
+    put(
+      this.chips,
+      told.chips.map(chip),
+      changed ? cost(told.cost, "#cost") : cost(words.unchanged),
+      changed && button("plain", words.copy_link, () => copied(location.href)),
+      changed && button("plain", words.reset_all, () => this.act("reset")),
+      told.problem && el("span.problem", { role: "alert" }, told.problem),
       cost(told.future),
-    ];
-    this.chips.setAttribute("aria-label", words.changes);
-    this.chips.replaceChildren(...parts.filter(Boolean));
-    const options = MODES.map((mode) => [mode, words[mode]]);
-    const { bar } = tabs(words.do, "data-do", options, this.mode, (mode) => (this.mode = mode), "stage-do");
-    const pressed = { "aria-pressed": String(Boolean(told.importance)), "data-testid": "stage-importance" };
-    const weigh = () => this.act({ do: "importance" });
-    this.modes.replaceChildren(bar, button("hl-plain", words.importance, weigh, pressed));
+    );
+    const bar = tabs(words, "do", "do", MODES, this.mode, (change) => (this.mode = change.do));
+    const pressed = { "aria-pressed": String(Boolean(told.importance)) };
+    put(this.modes, bar, button("plain#importance", words.importance, () => this.act("importance"), pressed));
   }
 
   /** Whether a click on a tile did something else than open it. */
@@ -89,16 +78,15 @@ export class Steering {
   }
 
   get picked() {
-    return this.chosenOf === this.stage.kind?.code ? this.chosen : [];
+    return this.chosen[this.stage.kind?.code] ?? [];
   }
 
   choose(layer, head) {
     const { stage, picked } = this;
     if (!stage.kind.plain) return false;
-    this.chosen = has(picked, layer, head)
-      ? picked.filter(([l, h]) => l !== layer || h !== head)
-      : [...picked, [layer, head]];
-    Object.assign(this, { chosenOf: stage.kind.code, everyHead: false });
+    const others = picked.filter((one) => !has([one], layer, head));
+    this.chosen = { [stage.kind.code]: others.length < picked.length ? others : [...picked, [layer, head]] };
+    this.heads = "one";
     stage.renderKind();
     stage.render();
     return true;
@@ -107,36 +95,31 @@ export class Steering {
   decorate(cell, layer, head) {
     const { told, words, stage } = this;
     const { code } = stage.kind;
-    const say = (text) => cell.setAttribute("aria-label", cell.getAttribute("aria-label") + text);
-    if (has(this.picked, layer, head)) {
-      cell.classList.add("hl-picked");
-      say(`, ${words.picked}`);
-    }
-    for (const name of stage.state.version === "before" ? [] : ["off", "uniform"]) {
-      if (!has(told[name], code, layer, head)) continue;
-      cell.classList.add(`hl-is-${name}`);
-      say(`, ${words[`is_${name}`]}`);
-    }
+    const now = stage.state.version !== "before";
+    const off = has(told.off, code, layer, head);
+    const signs = {
+      picked: has(this.picked, layer, head) && words.picked,
+      "is-off": now && off && words.is_off,
+      "is-uniform": now && has(told.uniform, code, layer, head) && words.is_uniform,
+    };
+    dress(cell, signs);
+    cell.ariaLabel = [cell.ariaLabel, ...Object.values(signs).filter(Boolean)].join(", ");
     const worth = told.importance?.[code];
     if (worth) {
-      const value = at(worth, layer, head);
-      const most = Math.max(...worth.values.map(Math.abs)) || 1;
-      cell.append(el("span.hl-worth", { style: `--hl-share: ${Math.abs(value) / most}` }));
+      const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
+      const value = worth[layer][head];
+      cell.append(el("span.worth", { style: `--hl-share: ${Math.abs(value) / most}` }));
       cell.title = fill(words.costs, { change: change(value) });
-      say(`. ${cell.title}`);
+      cell.ariaLabel += `. ${cell.title}`;
     }
-    const label = fill(words.switch, { layer, head });
-    const pressed = { tabindex: "-1", "aria-pressed": String(has(told.off, code, layer, head)) };
+    const pressed = { tabindex: "-1", "aria-pressed": String(off) };
     const flip = (event) => (event.stopPropagation(), this.head("off", layer, head));
-    cell.append(
-      button("hl-power", "⏻", flip, { ...pressed, "data-testid": "stage-off", "aria-label": label, title: label }),
-    );
+    cell.append(button("power#off", "⏻", flip, { ...pressed, ...named(fill(words.switch, { layer, head })) }));
   }
 
   layer(layer) {
-    const label = fill(this.words.whole_layer, { layer });
-    const flip = () => this.act({ do: "layer", kind: this.stage.kind.code, layer });
-    return button("hl-layer", String(layer), flip, { "aria-label": label, title: label });
+    const flip = () => this.act("layer", { kind: this.stage.kind.code, layer });
+    return button("layer", String(layer), flip, named(fill(this.words.whole_layer, { layer })));
   }
 
   get acts() {
@@ -147,10 +130,10 @@ export class Steering {
   cell(row, column) {
     const { state, kind } = this.stage;
     if (!this.acts) return false;
-    if (state.view === "words") this.act({ do: "write", step: row, rank: column });
+    if (state.view === "words") this.act("write", { step: row, rank: column });
     else if (state.view === "map" && kind.plain) {
-      const heads = this.everyHead ? [] : this.picked.length ? this.picked : [kind.open];
-      this.act({ do: "force", kind: kind.code, row, key: column, strength: this.strength, heads });
+      const heads = this.heads === "all" ? [] : this.picked.length ? this.picked : [kind.open];
+      this.act("force", { kind: kind.code, row, key: column, strength: Number(this.strength), heads });
     } else return false;
     return true;
   }
@@ -158,36 +141,33 @@ export class Steering {
   render() {
     const { words } = this;
     const { state, kind } = this.stage;
-    const moved = (name, value) =>
-      this.act({ do: "positions", ...(value === null ? { scale: 1, shift: 0 } : { [name]: value }) });
+    const usual = { scale: 1, shift: 0 };
+    const moved = (given) => this.act("positions", Object.values(given).includes(null) ? usual : given);
     this.bar.hidden = !this.acts || !kind || state.view === "inside";
     if (this.bar.hidden) return;
     const parts = {
-      map: () => (kind.plain ? this.forcing() : [words.with_options]),
-      mask: () => [words.click_cell],
-      words: () => [words.click_word],
+      map: () => (kind.plain ? this.forcing() : words.with_options),
+      mask: () => words.click_cell,
+      words: () => words.click_word,
       positions: () => form(this.told.positions, words, moved),
     };
-    this.bar.replaceChildren(...parts[state.view]());
+    put(this.bar, parts[state.view]());
   }
 
   forcing() {
-    const { words, picked, everyHead } = this;
+    const { words, picked, heads, strength } = this;
     const chosen = fill(words.chosen_heads, { heads: picked.map((place) => place.join(".")).join(", ") });
     const options = [["one", picked.length ? chosen : words.one_head], ["all", words.every_head]];
+    const range = { type: "range", low: 0, high: 1, step: 0.05 };
     const controls = [
-      { ...RANGE, name: "strength", label: words.strength, value: this.strength, low: 0, high: 1, step: 0.05 },
-      { name: "heads", label: words.within, value: everyHead ? "all" : "one", options, enabled: true },
+      { ...range, name: "strength", label: words.strength, value: strength },
+      { type: "choice", name: "heads", label: words.within, value: heads, options },
     ];
-    const set = (name, value) => {
-      if (name === "strength") this.strength = Number(value);
-      else this.everyHead = value === "all";
-    };
-    return [el("span", {}, words.click_force), ...fields(controls, set, set)];
+    const set = (given) => Object.assign(this, given);
+    return [el("span", words.click_force), ...fields(controls, set, set)];
   }
 
-  outline() {
-    this.marks.forEach((mark) => mark.remove());
+  edited() {
     const { state, kind, told } = this.stage;
     const { forced, cells, locked } = this.told;
     const { tokens, candidates = [] } = told.target;
@@ -198,15 +178,7 @@ export class Steering {
       mask: () => cells.filter(([code]) => code === kind.code).map((cell) => cell.slice(1, 3)),
       words: () => locked.map((_, step) => [step, rank(step)]).filter((place) => place[1] >= 0),
     };
-    const changed = (this.acts && kind && places[state.view]?.()) || [];
-    this.marks = changed.map((place) => this.mark(place, "edited"));
-  }
-
-  mark(place, look) {
-    const { map } = this.stage;
-    const mark = map.frame(el(`div.hl-mark.hl-${look}`), ...place);
-    map.box.append(mark);
-    return mark;
+    return (this.acts && kind && places[state.view]?.()) || [];
   }
 
   /** Opens what can be done with a word of the translation, [side, index]; else closes it. */
@@ -216,19 +188,20 @@ export class Steering {
     if (menu.hidden) return;
     const step = pinned[1];
     const { tokens, candidates } = stage.told.target;
-    const item = (text, action) => button("hl-item", text, () => this.act({ step, ...action }));
+    const item = (text, what, more) => button("item", text, () => this.act(what, { step, ...more }));
     const other = ([name, share], rank) =>
-      name === tokens[step] ? [] : [item(`${name} ${percent(share)}`, { do: "write", rank })];
+      name !== tokens[step] && item(`${name} ${percent(share)}`, "write", { rank });
     const box = el("input", { type: "text", "aria-label": words.type, placeholder: words.type });
     const onsubmit = (event) => {
       event.preventDefault();
-      if (box.value.trim()) this.act({ do: "type", step, text: box.value });
+      if (box.value.trim()) this.act("type", { step, text: box.value });
     };
-    menu.replaceChildren(
-      el("p", {}, fill(words.instead_of, { token: tokens[step] })),
-      ...(candidates[step] ?? []).flatMap(other),
+    put(
+      menu,
+      el("p", fill(words.instead_of, { token: tokens[step] })),
+      (candidates[step] ?? []).map(other),
       el("form", { onsubmit }, box),
-      item(words.keep, { do: "keep" }),
+      item(words.keep, "keep"),
     );
     const place = stage.lines.chips.target[step].getBoundingClientRect();
     const root = stage.root.getBoundingClientRect();
@@ -244,22 +217,22 @@ export class Steering {
     event.preventDefault();
     event.stopPropagation();
     const edited = this.told.cells.find((cell) => has([cell], kind.code, ...start));
-    const open = edited ? !edited[3] : !rows(this.stage.shown().z)[start[0]][start[1]];
-    const painted = new Map();
-    const add = (place) => {
-      if (place && !painted.has(String(place)))
-        painted.set(String(place), { place, mark: this.mark(place, open ? "opened" : "blocked") });
+    const open = edited ? !edited[3] : !this.stage.shown().z[start[0]][start[1]];
+    const cells = [];
+    const marks = [];
+    const move = (moved) => {
+      const place = map.cellAt(moved);
+      if (!place || has(cells, ...place)) return;
+      cells.push(place);
+      marks.push(map.mark(place, open ? "opened" : "blocked"));
     };
-    const move = (moved) => add(map.cellAt(moved));
     const stopped = new AbortController();
-    const end = (ended) => {
+    const end = ({ type }) => {
       stopped.abort();
-      const all = [...painted.values()];
-      all.forEach(({ mark }) => mark.remove());
-      const cells = all.map(({ place }) => place);
-      if (ended.type === "pointerup") this.act({ do: "cells", kind: kind.code, cells, open });
+      marks.forEach((mark) => mark.remove());
+      if (type === "pointerup") this.act("cells", { kind: kind.code, cells, open });
     };
-    add(start);
+    move(event);
     for (const [name, listener] of [["pointermove", move], ["pointerup", end], ["pointercancel", end]])
       addEventListener(name, listener, { signal: stopped.signal });
   }

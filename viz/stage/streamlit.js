@@ -1,4 +1,4 @@
-// The stage inside Streamlit: where messages come from, and the address of the page.
+// The stage inside Streamlit.
 
 import { addressed } from "./data.js";
 import { plotly } from "./library.js";
@@ -6,41 +6,28 @@ import { Stage } from "./stage.js";
 
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
-const memories = {}; // what was open, for when the visitor comes back: of texts alone, and of translations
+const memories = {}; // what was open when the visitor left: of texts alone, and of translations
 
-async function fetched(address) {
+async function fetched(address, as) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(String(answer.status));
-  return answer;
+  return answer[as]();
 }
 
-let unwritten = null; // parameters of the address of a page, until the picture that they tell of is painted
-
-/** Has parameters written after the next picture, which should not wait for that. */
+/** Writes parameters into the address without an entry of the history, which the server is not told; returns them. */
 function write(parameters) {
-  if (unwritten) return Object.assign(unwritten, parameters);
-  unwritten = { ...parameters };
-  const page = location.pathname;
-  requestAnimationFrame(() => setTimeout(() => (page === location.pathname ? written() : (unwritten = null))));
-}
-
-/** No entry of the history, and the server is not asked. */
-function written() {
-  const query = addressed(new URLSearchParams(location.search), unwritten ?? {});
-  unwritten = null;
+  const query = addressed(new URLSearchParams(location.search), parameters);
   const search = String(query) && `?${query}`;
-  if (search !== location.search)
-    history.replaceState(history.state, "", location.pathname + search + location.hash);
-  return query;
+  if (search !== location.search) history.replaceState(history.state, "", location.pathname + search + location.hash);
+  return search;
 }
 
 function hosted() {
-  const root = document.createElement("div");
-  const stage = new Stage(root, {
+  const stage = new Stage({
     plotly,
-    part: async (path) => (await fetched(new URL(path, base))).arrayBuffer(),
-    shell: async () => (await fetched(new URL("stage.html", import.meta.url))).text(),
-    read: () => Object.fromEntries(written()),
+    part: (path) => fetched(new URL(path, base), "arrayBuffer"),
+    shell: () => fetched(new URL("stage.html", import.meta.url), "text"),
+    read: () => Object.fromEntries(new URLSearchParams(location.search)),
     write,
     get memory() {
       return memories[Boolean(stage.whole.next)] ?? {};
@@ -48,12 +35,8 @@ function hosted() {
     set memory(value) {
       memories[Boolean(stage.whole.next)] = value;
     },
-    ask: (parameters) => {
-      if (stage.whole.setting) return stage.trigger("asked", `?${new URLSearchParams(parameters)}`);
-      write(parameters);
-      // What Streamlit itself tells the server of the address is what it was when the page was opened.
-      stage.trigger("asked", `?${written()}`);
-    },
+    // What Streamlit itself tells the server of the address is what it was when the page was opened.
+    ask: (asked) => stage.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(asked)),
     act: (action) => stage.trigger("did", JSON.stringify(action)),
   });
   return stage;
@@ -66,6 +49,6 @@ export function show({ data, parentElement, setTriggerValue }) {
   stage.trigger = setTriggerValue;
   stage.show(data);
   const theme = getComputedStyle(stage.root).color;
-  if (stage.colour && stage.colour !== theme) stage.themed();
+  if (stage.colour && stage.colour !== theme) stage.render();
   stage.colour = theme;
 }

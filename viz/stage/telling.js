@@ -1,7 +1,7 @@
-// What the stage says: the line under the picture, and the card under the tiles. Numbers are picked, not computed.
+// What the stage says: the line under the picture, and the card under the tiles.
 
-import { at, fill, largest } from "./data.js";
-import { button, change, decimals, el, percent } from "./dom.js";
+import { fill } from "./data.js";
+import { button, decimals, el, percent } from "./dom.js";
 import { effects } from "./effects.js";
 
 const MOST_HEADS = 6; // that the card of a pinned word names
@@ -12,27 +12,29 @@ const SAYS = {
   effects: ["adds", "added", "adds_nothing"],
 };
 
+/** The place of the number that is largest in size. */
+function largest(numbers) {
+  const sizes = Array.from(numbers, Math.abs);
+  return sizes.indexOf(Math.max(...sizes));
+}
+
 export function line(stage, lit) {
   const { kind, state, told } = stage;
   const view = stage.shown();
   if (!view || !kind) return null;
   const step = lit.token ? (lit.token[0] === "target" ? lit.token[1] : -1) : lit.row;
   if (state.view !== "map") return view.lines?.[step < 0 ? effects.stepOf(stage) : step] ?? view.line ?? "";
-  if (!kind.has(...kind.open)) return null;
-  const map = kind.map(...kind.open, true);
+  const [layer, head] = kind.open;
+  if (!kind.has(layer, head)) return null;
+  const map = kind.map(layer, head, true);
   const byColumn = lit.row < 0 && lit.column >= 0;
-  const best = (numbers) => largest(numbers.map(Math.abs));
-  const row = byColumn ? best(map.map((one) => one[lit.column])) : lit.row >= 0 ? lit.row : at(kind.told, ...kind.open);
-  const key = byColumn ? lit.column : best(map[row]);
+  const row = byColumn ? largest(map.map((one) => one[lit.column])) : lit.row >= 0 ? lit.row : kind.told[layer][head];
+  const key = byColumn ? lit.column : largest(map[row]);
   const value = map[row][key];
   const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
   const empty = kind.signed ? Math.abs(value) < SLIGHT : !value && !byColumn;
-  const weight = kind.signed ? change(value) : decimals(value, 2);
-  return fill(told.words[empty ? none : byColumn ? ofColumn : ofRow], {
-    query: kind.queries[row],
-    key: kind.keys[key],
-    weight,
-  });
+  const named = { query: kind.queries[row], key: kind.keys[key], weight: kind.written(value) };
+  return fill(told.words[empty ? none : byColumn ? ofColumn : ofRow], named);
 }
 
 /** The card: a head that is pointed at, else the pinned word, else the opened head. */
@@ -44,29 +46,30 @@ export function card(stage, place) {
   if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(told, pinned[1]));
   else if (kind) {
     const [layer, head] = place ?? kind.open;
-    const role = kind.roles?.[layer][head];
-    const number = (array) => decimals(at(array, layer, head), 2);
+    const role = kind.role([layer, head]);
+    const number = (array) => decimals(array[layer][head], 2);
     if (place || !stage.beside) parts.push(kind.names([layer, head]).join(", "));
     if (role) parts.push(fill(words.role, { role }));
     if (kind.entropy) parts.push(fill(words.entropy, { entropy: number(kind.entropy) }));
     if (!kind.signed) parts.push(fill(words.largest, { weight: number(kind.largest) }));
-    if (kind.measured) parts.push(kind.measured[layer][head]);
-    if (!pinned && !place) parts.push(words.pick);
+    parts.push(kind.measured?.[layer][head], !pinned && !place && words.pick);
   }
-  if (kind?.said) parts.push(kind.said[kind.open[0]][kind.open[1]]);
-  const said = (texts) => texts.map((text) => el("p", {}, text));
-  return [...said(parts), ...(place ? [] : [...strongest(stage), ...said(effects.note(stage))])];
+  parts.push(kind?.said?.[kind.open[0]][kind.open[1]]);
+  const said = (texts) => texts.filter(Boolean).map((text) => el("p", text));
+  return [...said(parts), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
 }
 
 function writing({ words, target }, place) {
   const token = target.tokens[place];
   const index = place - target.late; // the step that wrote it, where it is not the one that read it
   if (index < 0) return [];
-  const said = [fill(words.written, { token, probability: percent(target.probability.values[index]) })];
-  if (target.entropy) said.push(fill(words.undecided, { entropy: decimals(target.entropy.values[index], 2) }));
   const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
   const named = others.map(([name, share]) => `${name} ${percent(share)}`).join(" · ");
-  return others.length ? [...said, fill(words.instead, { others: named })] : said;
+  return [
+    fill(words.written, { token, probability: percent(target.probability[index]) }),
+    target.entropy && fill(words.undecided, { entropy: decimals(target.entropy[index], 2) }),
+    named && fill(words.instead, { others: named }),
+  ];
 }
 
 /** The heads that link the pinned word most to another, or to the one pointed at, or added most. */
@@ -80,16 +83,15 @@ function strongest(stage) {
   const dull = (key) => !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row));
   const found = kind.places.map(([layer, head]) => {
     const weights = kind.map(layer, head, true)[row];
-    const key = chosen >= 0 ? chosen : largest(weights.map(Math.abs));
-    return { layer, head, key, value: kind.did ? at(kind.did, layer, head, row) : weights[key] };
+    const key = chosen >= 0 ? chosen : largest(weights);
+    return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : weights[key] };
   });
   const first = found.filter(({ key }) => !dull(key)).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
   if (!first.length) return [];
   const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
-    const weight = kind.did ? change(value) : decimals(value, 2);
-    const text = fill(words.link, { layer, head, key: kind.keys[key], weight });
-    return button("hl-plain", text, () => stage.open(layer, head));
+    const text = fill(words.link, { layer, head, key: kind.keys[key], weight: kind.written(value) });
+    return button("plain", text, () => stage.open(layer, head));
   });
   const title = fill(kind.did ? words.adding : words.strongest, { query: kind.queries[row] });
-  return [el("p", {}, title), el("div.hl-links", {}, heads)];
+  return [el("p", title), el("div.links", heads)];
 }
