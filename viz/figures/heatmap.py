@@ -28,6 +28,7 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
         "title": {"text": labels.escape(title)},
         "tickvals": list(range(0, len(texts), step)),
         "ticktext": list(texts[::step]),
+        "ticks": "",  # beside a heatmap Plotly would draw marks
         "ticklabelstandoff": 4,
         "tickfont": {"size": theme.TICK_SIZE},
         "range": ends[::-1] if downwards else ends,
