@@ -43,10 +43,10 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
     return value
 
 
-def arrives(key: str) -> bool:
-    """Whether the visitor has just come to a page with this control; Streamlit empties controls between pages."""
+def arrives(*keys: str) -> bool:
+    """Whether the visitor has just come to a page with these controls; Streamlit empties controls between pages."""
     state = st.session_state
-    return key not in state or state.get(_PAGE) != get_script_run_ctx().page_script_hash
+    return any(key not in state for key in keys) or state.get(_PAGE) != get_script_run_ctx().page_script_hash
 
 
 def told(codes: Mapping[str, str | None]) -> None:

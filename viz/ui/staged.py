@@ -49,7 +49,8 @@ def page(names: list[str], show: Show) -> None:
     `show` draws what is below it, given the names, what is asked for, and whether the visitor has just come.
     """
     state = st.session_state
-    if choices.arrives("sentence"):
+    # A page that is left while it is drawn keeps some of its controls.
+    if choices.arrives("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
         state[CAME], state[QUERY] = controls.arrive(names, View(), PREFIX), st.query_params.to_dict()
         state["sentence"] = state[CAME].text
     with shared.row(gap="small", key="ask"):
