@@ -61,7 +61,7 @@ class Plot {
   /** As the page looks; the zoom stays for as long as the axes are the same. */
   look({ color, fontFamily: family, backgroundColor: bgcolor }, width) {
     const { layout } = this.told;
-    const axis = { gridcolor: SOFT, zerolinecolor: SOFT, linecolor: SOFT };
+    const axis = { gridcolor: SOFT, zerolinecolor: SOFT, linecolor: SOFT, tickfont: { color } };
     const font = { color, family };
     const hoverlabel = { bgcolor, bordercolor: SOFT, font };
     const axes = ["xaxis", "yaxis"].map((name) => [layout[name]?.range, layout[name]?.ticktext]);
