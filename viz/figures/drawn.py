@@ -13,7 +13,7 @@ from viz.figures.tables import Table
 
 WIDTH = 900  # pixels of an exported figure
 QUIET = {"hoverinfo": "skip", "showlegend": False}  # settings of a trace that takes no part in pointing
-BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # and of an axis that only places things
+BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # of an axis that places things
 LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
 
 
