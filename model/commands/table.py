@@ -14,6 +14,7 @@ _FLICKR = "multi30k/test_2016_flickr: "
 # By checkpoint: the figure, and whose.
 PUBLISHED = {
     "en-de": _FLICKR + "BLEU 36.3, cased (OPUS-MT opus-mt-en-de, 74 M, not trained on captions)",
+    "de-en": _FLICKR + "BLEU 39.7, cased (OPUS-MT opus-mt-de-en, 74 M, not trained on captions)",
     "multi30k-de-en": _FLICKR + "BLEU 36.5 ¹ (pytorch-seq2seq, Transformer of 9.0 M, greedy)",
     "multi30k-de-en-gru": (
         _FLICKR + "perplexity 40.6 (the reference), 37.5 and 34.7 (pytorch-seq2seq); BLEU 20.6 ¹ (pytorch-seq2seq)"

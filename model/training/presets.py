@@ -32,15 +32,16 @@ def _like(run: RunConfig, model: dict[str, Any] | None = None, **training: Any) 
 _EN_DE = _run(
     TransformerConfig(vocab_size=8000),
     **_STABLE,
-    data="all + 2*multi30k",
-    steps=12_000,
+    data="all + 2*tatoeba + 2*multi30k",
+    final_data="all + 6*tatoeba + 6*multi30k + 3*tatoeba-testsets-rest",
+    steps=4_500,
     batch_tokens=6400,
     optimizer="muon",
-    learning_rate=2e-3,
-    warmup=100,
-    decay=4_000,
+    learning_rate=1.5e-3,
+    warmup=50,
+    decay=3_000,
     bpe_dropout=0.05,
-    typo_rate=0.01,
+    typo_rate=0.02,
     recase_rate=0.03,
     join_rate=0.1,
     clause_rate=0.1,
@@ -98,10 +99,10 @@ PRESETS = {
     # English to German with all data there are.
     "en-de": _EN_DE,
     # With those whose licences leave free what is done with the weights.
-    "en-de-free": _like(_EN_DE, data="cc0 + by + perm + sa"),
+    "en-de-free": _like(_EN_DE, data="cc0 + by + perm + sa", final_data=""),
     # With those that `model download` fetches.
-    "en-de-public": _like(_EN_DE, data="tatoeba + multi30k"),
-    "de-en": _like(_EN_DE, source="de", target="en"),
+    "en-de-public": _like(_EN_DE, data="tatoeba + multi30k", final_data=""),
+    "de-en": _like(_EN_DE, source="de", target="en", final_data="", steps=6_000, learning_rate=1.5e-3, decay=3_500),
     # Minutes, to see the whole path work.
     "tiny": _run(
         TransformerConfig(vocab_size=2000, d_model=64, n_heads=4, n_encoder_layers=2, n_decoder_layers=2, d_ff=128),

@@ -104,11 +104,16 @@ def test_a_reference_system_reaches_its_bars(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "test_set, required",
-    [("tatoeba-de-en/test", 40), ("multi30k/test_2016_flickr", 35)],
+    "name, test_set, required",
+    [
+        ("en-de", "tatoeba-de-en/test", 40),
+        ("en-de", FLICKR, 35),
+        ("de-en", "tatoeba-de-en/test", 46),
+        ("de-en", FLICKR, 37),
+    ],
 )
-def test_english_to_german_reaches_its_bars(test_set: str, required: float) -> None:
-    scores = read_json(CHECKPOINTS / "en-de" / CARD)["scores"][test_set]
+def test_everyday_translators_reach_their_bars(name: str, test_set: str, required: float) -> None:
+    scores = read_json(CHECKPOINTS / name / CARD)["scores"][test_set]
     assert scores["beam"] == 4
     assert "case:mixed" in scores["signature"]
     assert scores["sentences"] in (1000, 1724)
