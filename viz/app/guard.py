@@ -35,8 +35,11 @@ class Guard:
     """Refuses what comes from elsewhere, in one sentence with status 403; anything else passes."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app, self.names = app, own_names()
-        self.origins = {origin.strip().rstrip("/") for origin in config.get_option("server.corsAllowedOrigins")}
+        machine, get = socket.gethostname(), config.get_option
+        names = ["localhost", machine, f"{machine}.local", *os.environ.get(VARIABLE, "").split(",")]
+        names += [get("server.address") or "", get("browser.serverAddress") or "", *get("server.allowedHosts")]
+        self.app, self.names = app, {name.strip().lower().rstrip(".") for name in names} - {""}  # patterns
+        self.origins = {origin.strip().rstrip("/") for origin in get("server.corsAllowedOrigins")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -82,15 +85,6 @@ class Guard:
             f"Headlight at {name!r} takes no connection from a page of {origin[:100]!r}: have the proxy keep the Host "
             "header, or add that origin to server.corsAllowedOrigins in .streamlit/config.toml."
         )
-
-
-def own_names() -> set[str]:
-    """Patterns of the names that the machine, Streamlit's settings and HEADLIGHT_HOSTS give to the app."""
-    machine = socket.gethostname()
-    names = ["localhost", machine, f"{machine}.local", *os.environ.get(VARIABLE, "").split(",")]
-    names += [config.get_option(name) or "" for name in ("server.address", "browser.serverAddress")]
-    names += config.get_option("server.allowedHosts")
-    return {name.strip().lower().rstrip(".") for name in names} - {""}
 
 
 def _without(name: bytes, scope: Scope) -> Scope:

@@ -29,7 +29,12 @@ def serve(hosts: str, replicas: str, port: str) -> None:
         hosts: names and addresses by which the class opens the app, with commas between them.
         replicas: how many processes; they listen on this machine only, on the ports after `port`, the proxy's.
     """
-    names = names_in(hosts)
+    names = [name.strip().strip("[]") for name in hosts.split(",") if name.strip()]
+    if not names:
+        raise ValueError(f"HOSTS is empty: give the names or addresses by which the class opens the app, {EXAMPLE}")
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"HOSTS has {name!r}: give names or IP addresses alone, {EXAMPLE}")
     count, first = number("REPLICAS", replicas, MOST), number("PORT", port, 65535 - MOST)
     caddy = shutil.which("caddy")
     if caddy is None:
@@ -54,16 +59,6 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     print(f"{count} replicas, on ports {ports[0]} to {ports[-1]} of this machine; Ctrl-C ends them. The class opens")
     print("\n".join(f"  http://{f'[{name}]' if ':' in name else name}:{first}" for name in names), flush=True)
     look_after(commands, environment)
-
-
-def names_in(hosts: str) -> list[str]:
-    names = [name.strip().strip("[]") for name in hosts.split(",") if name.strip()]
-    if not names:
-        raise ValueError(f"HOSTS is empty: give the names or addresses by which the class opens the app, {EXAMPLE}")
-    for name in names:
-        if not _NAME.fullmatch(name):
-            raise ValueError(f"HOSTS has {name!r}: give names or IP addresses alone, {EXAMPLE}")
-    return names
 
 
 def number(name: str, text: str, most: int) -> int:

@@ -4,7 +4,8 @@ In every map rows are queries (position 0 on top) and columns are keys; position
 their labels. Of every figure function:
 
 - Numbers are copied to float32; a map is data[0].z, a line data[k].y. What does not fit is a ValueError.
-- What an axis, a number or a column is, is given in English; `say` puts all words into the reader's language.
+- What an axis, a number (`value`) or a column is, is given in English; `say` puts all words into the reader's language.
+- A `mask` is bool (T, S), True = may attend; `selected` is what gets a frame or a ring, a cell by its row and column.
 - The figure gives along its `description` for a screen reader, and its `table`.
 """
 

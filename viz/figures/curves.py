@@ -59,7 +59,7 @@ def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = eng
 
 
 def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
-    """Draw, for each of K named encodings, how many positions each dimension needs for one wave (K, D), above 0."""
+    """Draw, for each of K named encodings, the positions that each dimension needs for one wave (K, D), above 0."""
     lines = _numbered(checks.as_float("wavelengths", wavelengths, "KD"), names)
     return _drawn(lines, message("dimension"), message("wavelength (positions)"), say, log_y=True)
 

@@ -34,7 +34,6 @@ def head_board(
         texts, names: R times C texts for the cells instead of the numbers, and for the hover box.
         signed: make the colours symmetric about 0.
         low_is_good: make small numbers bright, unless they are signed.
-        selected: (row, column) to frame.
     """
     values = checks.as_float("values", values, "RC")
     columns = checks.as_tokens("columns", columns, values.shape[1])
@@ -81,7 +80,6 @@ def head_map(
         places: N times the numbers of a head, the last two its layer and its head (customdata).
         groups: N names; each group has a trace with a colour and a sign.
         axes: what x and y are; None where only distances mean something.
-        selected: the place of the head to draw a ring round.
     """
     points, places = checks.as_float("points", points, "ND"), [list(map(int, place)) for place in places]
     groups, traces = np.array(checks.as_tokens("groups", groups, len(points)), dtype=object), []
@@ -117,14 +115,9 @@ def head_overview(
     layer_names: Sequence[str] | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw every head of every layer: layers in rows, heads in columns, each tile a small attention map.
+    """Draw the maps (L, H, T, S) of all heads, within [0, 1]: layers, maybe named, in rows, heads in columns.
 
     A transparent cell over each tile is what is pointed at (data[1], customdata = [layer, head]).
-
-    Args:
-        weights: float (L, H, T, S), probabilities after softmax or summaries.
-        selected: (layer, head) to frame.
-        layer_names: L names where tiles are not numbered layers.
     """
     weights = checks.as_probabilities("weights", weights, "LHTS")
     n_layers, n_heads = weights.shape[:2]

@@ -72,7 +72,7 @@ def grid(
     most: int = theme.MAX_NUMBERS,
     **heatmap,
 ) -> Drawn:
-    """Draw a map of rows (top to bottom) by columns (left to right), the first trace of the figure.
+    """Draw a map, the first trace of the figure.
 
     The names of rows and columns in the hover box are the ticks of axes that nobody sees, on which the map stands: in
     `customdata` they would travel once per cell. The axes with the ticks, cut and thinned, lie over them.
@@ -87,7 +87,6 @@ def grid(
         written: escaped texts (T, S) in the cells, which are then higher and can be clicked but not zoomed.
         framed: (row, column) of cells to draw an outline round.
         most: numbers on the axis of the columns.
-        heatmap: settings of go.Heatmap, zmin and zmax among them.
     """
     given = zip("yx", tokens.items(), values.shape)
     named = {side: checks.as_tokens(name, one, n) for side, (name, one), n in given if one is not None}
@@ -119,10 +118,10 @@ def grid(
     if hatched:
         traces[1] = go.Scatter(**hatched_boxes(blocked), **theme.HATCH, name=say(NOT_ALLOWED), showlegend=True)
         description += " " + say("Hatched cells are not allowed by the mask.")
-    height, fixed = theme.plot_height(len(values)), {}
+    height = theme.plot_height(len(values))
     if written is not None:
         traces.append(cell_texts(cells, written))
-        height, fixed = WRITTEN_ROW * len(values), {"dragmode": False}
+        height, axes["dragmode"] = WRITTEN_ROW * len(values), False
     return figure(
         traces,
         height,
@@ -131,7 +130,6 @@ def grid(
         top=theme.LEGEND_HEIGHT * hatched,
         bottom=(theme.LEANING * labels.tick_width(named["x"]) if "x" in named else 0) + theme.AXIS_HEIGHT,
         **axes,
-        **fixed,
         shapes=[frame(*cell) for cell in framed],
         description=description,
         table=Cells(values, names, named.get("y"), named.get("x"), value),
@@ -167,7 +165,7 @@ def centred(values: np.ndarray, least: float = 0.0) -> dict:
 
 
 def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
-    """The outlines, as x and y, of a box for each run of masked cells in a row of (T, S)."""
+    """The outline, as x and y, of each run of masked cells in a row of (T, S)."""
     edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))  # 1 where a run starts, -1 just after its end
     (row, left), (_, right) = np.argwhere(edges == 1).T - 0.5, np.argwhere(edges == -1).T - 0.5
     return polylines([left, right, right, left, left], [row, row, row + 1, row + 1, row])

@@ -34,9 +34,7 @@ def attention(
 ) -> dict:
     """The look of a map of attention weights, T queries by S keys, colours from 0 to `limit`, from -limit if `signed`.
 
-    Args:
-        mask: bool (T, S), True = may attend; blocked cells are hatched, and the hover box says so.
-        notes: T texts for the hover box, beside the query.
+    What a `mask` (T, S) blocks is hatched; `notes` are T texts for the hover box, beside the query.
     """
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:{'+' * signed}.3f}}{_CELL}"))
     scale, low = (theme.DIVERGING, -limit) if signed else (theme.SEQUENTIAL, 0)

@@ -14,6 +14,7 @@ ROUNDING = 1e-5  # what two passes in float32 over the same tokens may differ by
 _WRITTEN_UP_TO = 12  # rows or columns of a mask; more leave no room for letters in the cells
 _CANDIDATES_UP_TO = 26  # rows; more are too low for letters
 _NAMES = "query", "key"
+READ, PREDICTED = message("read {token}"), message("predicted {token}")
 
 
 def attention_heatmap(
@@ -35,7 +36,7 @@ def attention_heatmap(
     """Draw the attention weights (T, S) of one head, or a summary of several within [0, 1].
 
     Args:
-        mask: bool (T, S), True = may attend; the other cells are hatched.
+        mask: whose other cells are hatched.
         shown: bool (T, S), False = left blank (NaN); the hover text still names the number.
         read, predicted: T tokens that the step of each row read or predicted.
         removed: float (T,), the part of each row in columns that are not drawn.
@@ -43,7 +44,7 @@ def attention_heatmap(
     """
     weights = checks.as_probabilities("weights", weights, "TS")
     blocked, blank = _hidden("mask", mask, weights.shape), _hidden("shown", shown, weights.shape)
-    texts, number, colors = None, "%{z:.3f}", dict(heatmap.PROBABILITIES)
+    texts, number, colors, notes = None, "%{z:.3f}", dict(heatmap.PROBABILITIES), np.full(len(weights), "", object)
     if blocked.any() or blank.any():
         texts = _noted(blocked, say(heatmap.NOT_ALLOWED))
         texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
@@ -54,6 +55,13 @@ def attention_heatmap(
         colors["zmax"] = top = float(weights.max()) or 1.0
         title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)
         colors["colorbar"] = theme.color_bar(title)
+    for name, tokens, note in (("read", read, READ), ("predicted", predicted, PREDICTED)):
+        if tokens is not None:
+            tokens = checks.as_tokens(name, tokens, len(weights))
+            notes += [", " + say(note, token=labels.quoted(one, say)) for one in tokens]
+    if removed is not None:
+        shares = checks.as_float("removed", removed, "T")
+        notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
     drawn = heatmap.grid(
         np.where(blank, np.float32(np.nan), weights),
         {"queries": queries, "keys": keys},
@@ -63,7 +71,7 @@ def attention_heatmap(
         names=_NAMES,
         number=number,
         blocked=blocked,
-        notes=_row_notes(len(weights), read, predicted, removed, say),
+        notes=notes.tolist(),
         customdata=texts,
         **colors,
     )
@@ -78,18 +86,6 @@ def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.nd
 
 def _noted(cells: np.ndarray, note: str) -> np.ndarray:
     return np.where(cells, f", {note}", "").astype(object)
-
-
-def _row_notes(n: int, read, predicted, removed, say: Say) -> list[str]:
-    notes = np.full(n, "", dtype=object)
-    given = ("read", read, message("read {token}")), ("predicted", predicted, message("predicted {token}"))
-    for name, tokens, note in given:
-        if tokens is not None:
-            notes += [", " + say(note, token=labels.quoted(one, say)) for one in checks.as_tokens(name, tokens, n)]
-    if removed is not None:
-        shares = checks.as_float("removed", removed, "T")
-        notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
-    return notes.tolist()
 
 
 def mask_bar(say: Say) -> dict:
@@ -110,7 +106,7 @@ def mask_heatmap(
     legend: bool = True,
     say: Say = english,
 ) -> Drawn:
-    """Draw a mask, bool (T, S), in two colours: True = may attend.
+    """Draw a mask, bool (T, S), in two colours.
 
     Args:
         padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
@@ -143,9 +139,8 @@ def mask_heatmap(
         colorbar=theme.color_bar("", len=1) | mask_bar(say),
         written=texts if written is not None and max(mask.shape) <= _WRITTEN_UP_TO else None,
     )
-    counts = {"n": mask.sum(), "total": mask.size}
-    text = message("Which keys (columns) each query (row) may attend to: {n} of {total} cells.")
-    drawn.description = say(text, **counts)
+    line = message("Which keys (columns) each query (row) may attend to: {n} of {total} cells.")
+    drawn.description = say(line, n=mask.sum(), total=mask.size)
     return drawn
 
 
@@ -189,11 +184,9 @@ def values_heatmap(
     most_labels: int = theme.MAX_NUMBERS,
     say: Say = english,
 ) -> Drawn:
-    """Draw numbers (T, D) about zero: tokens in rows, numbered columns.
+    """Draw numbers (T, D) about zero: tokens in rows, numbered columns, at most `most_labels` of them labelled.
 
-    Args:
-        limit: where the colours end on both sides of 0; at the largest of the values otherwise.
-        most_labels: how many columns have their number written at most.
+    Colours end at `limit` on both sides of 0, otherwise at the largest of the values.
     """
     values = checks.as_float("values", values, "TD")
     colors = heatmap.centred(values if limit is None else np.array([limit]))
@@ -236,7 +229,6 @@ def loss_board(
 
     Args:
         limit: where the colours end; otherwise at the largest.
-        selected: (row, column) of the runs to draw an outline round.
     """
     losses = checks.as_float("losses", losses, "TS")
     low, high = float(losses.min()), float(losses.max())
@@ -265,12 +257,9 @@ def candidates_heatmap(
     written: np.ndarray | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw what a model might have written at each step: the most probable tokens first (T, K), steps in rows.
+    """Draw T tokens and what could have been written at each step: K candidates, the most probable first (T, K).
 
-    Args:
-        tokens: T tokens that were written.
-        candidates: T times K tokens that could have been written.
-        written: float (T,), the probabilities of `tokens`, which need not be among the candidates.
+    `written` (T,) are the probabilities of `tokens`, which need not be among the candidates.
     """
     probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
     n_steps, count = probabilities.shape

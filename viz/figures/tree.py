@@ -70,7 +70,7 @@ def search_tree(
         fates: N keys of FATES.
         scores: by finished node; the largest marks the best path.
         looked_at: float (N, S), how much the step that wrote each node attended to each of S keys.
-        steps: the first and the last row to draw; all otherwise.
+        steps: the first and the last row to draw.
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
@@ -101,8 +101,8 @@ def search_tree(
         some = drawn[fates[drawn] == fate].tolist()
         place, numbered = (tree.rank[some], tree.step[some]), [[node] for node in some]
         node = dots(*place, numbered, say(fate), look, "%{hovertext}", **look_of_text)
-        node.update(text=[labels.tick_text(tokens[i]) + below[i] for i in some], hovertext=[texts[i] for i in some])
-        traces.append(node.update(textfont_size=theme.TICK_SIZE))
+        text = [labels.tick_text(tokens[i]) + below[i] for i in some]
+        traces.append(node.update(text=text, hovertext=[texts[i] for i in some], textfont_size=theme.TICK_SIZE))
         points.append((say(fate), *place, [f"{tokens[i]} {added[i]}".strip() for i in some]))
     n_columns = int(tree.rank[drawn].max(initial=0)) + 1
     ranks, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]

@@ -106,7 +106,7 @@ def show() -> None:
     hidden, name = {"label_visibility": "collapsed"}, names[0]
     with shared.row(gap="small", key="ask-text"):
         hint = say("Type a beginning")
-        text = st.text_input(say("Beginning"), key="beginning", live=staged.LIVE, placeholder=hint, **hidden) or ""
+        text = st.text_input(say("Beginning"), key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
         if len(names) > 1:

@@ -127,7 +127,7 @@ def show_head(page: Page) -> None:
     n_queries, n_keys = (real[side] for side in SIDES[page.kind])
     mask = page.result.own.masks[page.kind]
     cells = [Cell(page.kind, t, s, not mask[b, t, s]) for b, t, s in page.cells if t < n_queries and s < n_keys]
-    if cells and not page.request.is_example:
+    if cells and page.request.sources:
         query = {"text": page.request.sources[page.sentence], "edits": Edits(cells=tuple(cells)).code}
         st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
 

@@ -17,8 +17,7 @@ from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 ROOT = Path(__file__).parents[2]
 MARKS = {"model": {"Problem", "Phrase"}, "viz": {"say", "message", "Problem", "Phrase"}}  # what is given a sentence
 # Where a table of words is made: the keywords that hold sentences, or how many of the first arguments do.
-TABLES = {"Story": {"name", "line"}}
-TABLES["pitfall"] = {"name", "explanation", "picture"}
+TABLES = {"Story": {"name", "line"}, "pitfall": {"name", "explanation", "picture"}}
 FIRST = {"card": 4}
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
 

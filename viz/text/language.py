@@ -65,7 +65,9 @@ def say(text: str, /, **values: object) -> str:
     """
     spoken = current()
     text = catalogue(spoken).get(text, text)
-    return _filled(text, spoken, values) if values else text
+    if not values:
+        return text
+    return text.format(**values) if spoken == ENGLISH else _Filling(spoken).vformat(text, (), values)
 
 
 def counted(number: int) -> str:
@@ -112,10 +114,7 @@ def begun(text: str, small: bool = False) -> str:
     return (text[:1].lower() if small else text[:1].upper()) + text[1:]
 
 
-def _filled(text: str, language: str, values: dict[str, object]) -> str:
-    return text.format(**values) if language == ENGLISH else _filling(language).vformat(text, (), values)
-
-
+@cache
 class _Filling(Formatter):
     """Puts values into a sentence of another language, numbers with its decimal and other marks."""
 
@@ -129,6 +128,3 @@ class _Filling(Formatter):
     def format_field(self, value: object, format_spec: str) -> str:
         text = format(value, format_spec)
         return text.translate(self.marks) if hasattr(value, "__float__") else text
-
-
-_filling = cache(_Filling)

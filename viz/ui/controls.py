@@ -169,8 +169,9 @@ def no_model(
 ) -> None:
     """Say that there is no model, why, and how to train one."""
     st.error(say(line))
-    said = [say("The folder is {folder}.", folder=checkpoints_folder()), say(TO_TRAIN)]
-    shared.small(" ".join([errors.sentence(error), *said] if error else said), "no-model")
+    why = [errors.sentence(error)] if error else []
+    folder = say("The folder is {folder}.", folder=checkpoints_folder())
+    shared.small(" ".join([*why, folder, say(TO_TRAIN)]), "no-model")
     st.code(TRAIN.format(preset=preset), "bash", wrap_lines=True)
 
 

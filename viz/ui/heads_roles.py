@@ -70,7 +70,7 @@ KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_sel
 
 def measure_name(name: str, kind: str) -> str:
     """What a measure is called, of a kind of attention."""
-    return say(CROSS_MEASURES.get(name, MEASURES[name]) if kind == "cross" else MEASURES[name])
+    return say((CROSS_MEASURES if kind == "cross" else MEASURES).get(name, MEASURES[name]))
 
 
 def show_board(
@@ -131,9 +131,9 @@ def show_board(
     )
     width = 84 if with_roles else 56  # pixels that a role or a number needs
     explore.draw(plot, "role-board", width, lambda row, column: open_head(*ordered[row * n_heads + column]))
-    extremes = {"most": numbers.max(), "least": numbers.min()}
-    extremes |= {"high": name_of(*places[numbers.argmax()]), "low": name_of(*places[numbers.argmin()])}
-    _caption(say("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).", **extremes), measure)
+    high, low = (name_of(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
+    line = message("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).")
+    _caption(say(line, high=high, low=low, most=numbers.max(), least=numbers.min()), measure)
 
 
 def _caption(line: str, *measures: str) -> None:

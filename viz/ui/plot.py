@@ -36,9 +36,12 @@ def plot(
     if isinstance(cells, Cells) and cells.row_names and cells.column_names:  # the browser shows one of a map
         corner = " / ".join(map(say, cells.axes))
         table = {"rows": cells.row_names, "columns": cells.column_names, "corner": corner}
+    axis, margin = figure.layout.xaxis, figure.layout.margin
+    labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
+    has_bar = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
     told = {
         "alt": figure.description,
-        "least": _least_width(figure, column_width),
+        "least": round(labels + margin.l + margin.r + 70 * has_bar),  # below which labels of columns would overlap
         "table": table,
         "clicks": on_click is not None,
         "language": current(),
@@ -64,14 +67,6 @@ def pictures(figure: Drawn, name: str, key: str) -> None:
 
 def _parts(figure: Drawn) -> dict[str, Any]:
     return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
-
-
-def _least_width(figure: Drawn, column_width: int | None) -> int:
-    """Pixels below which the labels of the columns would lie on each other."""
-    axis, margin = figure.layout.xaxis, figure.layout.margin
-    labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
-    has_bar = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
-    return round(labels + margin.l + margin.r + 70 * has_bar)
 
 
 def _clicked(point: Any) -> list[int]:

@@ -26,15 +26,14 @@ from viz.views.view import FIELDS, View
 
 Show = Callable[[list[str], View, bool], None]
 
-LIVE = "200ms"  # how long a pause in typing is, after which the sentence is translated
 # In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
 
 
 def live() -> str | bool:
-    """As Streamlit's text boxes take it."""
-    return LIVE if st.session_state.get("stage-live", True) else False
+    """The pause in typing after which a sentence is translated, as Streamlit's text boxes take it."""
+    return st.session_state.get("stage-live", True) and "200ms"
 
 
 def models() -> list[str]:
@@ -98,7 +97,7 @@ def on_asked(query: dict[str, str]) -> None:
 
 
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
-    """Show it on a stage; arguments as of `viz.stage.message.message`."""
+    """Show it on a stage; the rest as of `viz.stage.message.message`."""
     assets.stage(stage_message.message(shown, assets.keep, *before, **more), asked)
 
 

@@ -15,7 +15,7 @@ from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.words import field, label
-from viz.text.language import message, say
+from viz.text.language import message, messages, say
 from viz.ui import staged
 from viz.views import cached, heads_results, maps
 from viz.views import changes as change
@@ -23,15 +23,15 @@ from viz.views.cached import Request, compute, remembered
 from viz.views.changes import Changes
 from viz.views.view import View
 
-_KINDS = {"cross": message("cross"), "encoder_self": message("encoder"), "decoder_self": message("decoder")}
-_SAID = {  # by the letter of their code
-    "o": message("{kind} {layer}.{head} off"),
-    "u": message("{kind} {layer}.{head} uniform"),
-    "f": message("step {step} attends to “{key}” × {strength:g}, {heads}"),
-    "b": message("{kind} “{query}” → “{key}” blocked"),
-    "a": message("{kind} “{query}” → “{key}” open"),
-}
-_MANY = {"b": message("{n} mask cells blocked"), "a": message("{n} mask cells open")}
+_KINDS = messages(cross="cross", encoder_self="encoder", decoder_self="decoder")
+_SAID = messages(  # by the letter of their code
+    o="{kind} {layer}.{head} off",
+    u="{kind} {layer}.{head} uniform",
+    f="step {step} attends to “{key}” × {strength:g}, {heads}",
+    b="{kind} “{query}” → “{key}” blocked",
+    a="{kind} “{query}” → “{key}” open",
+)
+_MANY = messages(b="{n} mask cells blocked", a="{n} mask cells open")
 
 
 def after(request: Request, action: Mapping) -> Changes:
@@ -77,11 +77,10 @@ def _done(request: Request, action: Mapping) -> Changes:
         case "reset":
             return Changes()
         case "keep" | "write" | "type" as do if 0 <= (step := int(action["step"])) < len(written):
-            if do == "keep":
-                new = written[step : step + 1]
-            elif do == "write":
+            new = written[step : step + 1]
+            if do == "write":
                 new = [result.next_words.candidate_ids[step][int(action["rank"])]]
-            else:
+            elif do == "type":
                 new = request.translator.tokenizer.target.encode(str(action["text"]).strip())
             if new:
                 return replace(changes, locked=(*written[:step], *new))
@@ -136,9 +135,9 @@ def chips(request: Request) -> list[tuple[str, str]]:
     letters = [item[0] for item in items]
     for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells)):
         letter, names = code[0], vars(edit) | {"kind": say(_KINDS[edit.kind])}
-        text = _SAID[letter]
-        if letter in _MANY and letters.count(letter) > 3:
-            found[letter] = say(_MANY[letter], n=letters.count(letter))
+        text, n = _SAID[letter], letters.count(letter)
+        if letter in _MANY and n > 3:
+            found[letter] = say(_MANY[letter], n=n)
             continue
         if not isinstance(edit, Head):
             rows, keys, _ = maps.axis_tokens(result, edit.kind, "predicted")
@@ -183,7 +182,8 @@ def tree(request: Request) -> tuple[Search, np.ndarray]:
         return found, in_turn(looked_at)(request.translator, request.text, found.tree, request.changes.edits)
 
 
-def spoken_cost(change: float) -> str:
+def _spoken_cost(request: Request) -> str:
+    change = cost(request)
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
         return say("The old translation is as probable as before.")
@@ -200,9 +200,9 @@ def told(
     chosen: View,
     problem: str = "",
     weighed: bool = False,
-    setting: Mapping[str, object] | None = None,
+    **more,
 ) -> bytes:
-    """The message of a translation with changes and of the one without; `setting` as of `viz.stage.message.message`.
+    """The message of a translation with changes and of the one without; the rest as of `viz.stage.message.message`.
 
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """
@@ -225,7 +225,7 @@ def told(
         old = compute(request.plain)
         before = staged.shown_of(old, request.plain, chosen, rowwise=False)
         steering["pairs"] = comparison.beside(old.text.split(), result.text.split())
-        steering["cost"] = spoken_cost(cost(request))
+        steering["cost"] = _spoken_cost(request)
         if edits.without_future != edits:
             steering["future"] = say(
                 "This mask opens the future: with teacher forcing a model could copy what it should predict. While it "
@@ -233,4 +233,4 @@ def told(
             )
     if problem:
         steering["problem"] = problem
-    return stage_message.message(shown, assets.keep, before, steering, owned=change.NAMES, setting=setting)
+    return stage_message.message(shown, assets.keep, before, steering, owned=change.NAMES, **more)

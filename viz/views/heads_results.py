@@ -22,11 +22,9 @@ from viz.views.maps import axis_tokens
 
 Place = tuple[str, int, int]  # kind of attention, layer, head
 IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
-# What `model.analysis.head_roles.roles` names, the measures above among it; of a positional head after a prefix.
+# What `model.analysis.head_roles.roles` names beside measures; of a positional head after a prefix.
 POSITIONAL = "positional: "
-ROLES = messages(
-    names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"),
-)
+ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))
 REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
@@ -66,7 +64,7 @@ class Source:
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds, of some, of whose heads a measure is known and means something."""
-        known = (kind for kind in kinds if kind in self.kinds and measure in self.kinds[kind])
+        known = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
         return [kind for kind in known if measure not in IMPOSSIBLE.get(kind, ())]
 
     def table(self, measure: str, kinds: Sequence[str]) -> Made:

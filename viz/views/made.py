@@ -5,7 +5,7 @@ translation, `result.attention("cross")[0, 3]` stands for a map of it. Values ar
 """
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, Self
 
@@ -96,18 +96,15 @@ def the(function: Callable) -> Made:
     return made(function, name)
 
 
-def _parts(one: Any) -> Iterator[Any]:
-    if type(one) in (list, tuple, dict):
-        for part in one.values() if type(one) is dict else one:
-            yield from _parts(part)
-    else:
-        yield one
-
-
 def lines_of(*some: Any) -> tuple[str, ...]:
     """The lines that the Mades among these need, each once."""
-    needed = (one._lines for one in _parts(some) if isinstance(one, Made))
-    return tuple(dict.fromkeys(line for lines in needed for line in lines))
+    found = {}
+    for one in some:
+        if isinstance(one, Made):
+            found |= dict.fromkeys(one._lines)
+        elif type(one) in (list, tuple, dict):
+            found |= dict.fromkeys(lines_of(*(one.values() if type(one) is dict else one)))
+    return tuple(found)
 
 
 def value_of(one: Any) -> Any:

@@ -25,15 +25,11 @@ class Request:
     sources: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
 
-    @property
-    def is_example(self) -> bool:
-        return not self.sources
-
     def batch(self) -> Sentences:
         """The sentences; errors as `model.experiments.masks.read_batch`."""
-        if self.is_example:
-            return experiments.worked_example()
-        return experiments.read_batch(cached.translator(self.checkpoint), self.sources, self.targets)
+        if self.sources:
+            return experiments.read_batch(cached.translator(self.checkpoint), self.sources, self.targets)
+        return experiments.worked_example()
 
 
 def change(left_out: str, kind: str, cells: list[tuple[int, int, int]]) -> dict[str, Any]:
@@ -89,9 +85,8 @@ def differences(request: Request, sentence: int, pads: int | None = None) -> tup
 
 def recipe(request: Request, changed: Mapping[str, Any]) -> Recipe:
     """The batch with its masks, in Python `batch` and `result`, and with changed ones, `changed`."""
-    if request.is_example:
-        note, read = say("the worked example"), "worked_example()"
-    else:
+    note, read = say("the worked example"), "worked_example()"
+    if request.sources:
         pairs = zip(request.sources, request.targets, strict=True)
         note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)
         read = call("read_batch", made(None, "translator"), list(request.sources), list(request.targets))

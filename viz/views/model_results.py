@@ -18,8 +18,6 @@ from viz.views import cached
 from viz.views.cached import Request
 from viz.views.made import Made, made, the, value_of
 
-UNKNOWN = SPECIAL_TOKENS[UNK_ID]
-
 
 @dataclass(frozen=True)
 class Side:
@@ -48,7 +46,7 @@ class Side:
 
     def unknown(self, side: str) -> int:
         """How many words of the "source" or the "target" are <unk>."""
-        return (self.keys if side == "source" else self.words).count(UNKNOWN)
+        return (self.keys if side == "source" else self.words).count(SPECIAL_TOKENS[UNK_ID])
 
     def map(self, layer: int, head: int | None) -> tuple[Made, str]:
         """What each word attends to, (T, S), or the context, and a line that says which map that is.
@@ -93,8 +91,7 @@ def side_of(name: str, text: str, beam: int) -> Side:
     read = the(comparison.words_of)(tokenizer.source, known.source_tokens).named("read")
     system, weights, context = checkpoint.system_of(loaded.config), None, None
     if system == checkpoint.GRU:
-        first = the(np.unique)(written.of_token, return_index=True)[1].named("first")
-        context = known.trace["decoder.context"][first]
+        context = known.trace["decoder.context"][the(np.unique)(written.of_token, return_index=True)[1].named("first")]
     else:
         weights = the(analysis.merge_words)(known.attention("cross"), written, read).named("weights")
     return Side(request, system, result, seconds, written, read, weights, context)
