@@ -68,13 +68,10 @@ def number(name: str, text: str, most: int) -> int:
 
 
 def is_free(address: str, port: int) -> bool:
-    with socket.socket() as probe:
-        if os.name == "posix":  # else a port counts as taken for a minute after its last connection
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, port))
-        except OSError:
-            return False
+    try:
+        socket.create_server((address, port)).close()
+    except OSError:
+        return False
     return True
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-Reader = Callable[[str], Any]  # of a code; ValueError where no choice has it
+Reader = Callable[[str], Any]  # of a code; ValueError or KeyError where no choice has it
 
 
 def code(value: object) -> str:
@@ -23,14 +23,7 @@ def code(value: object) -> str:
 
 def one_of(options: Iterable) -> Reader:
     """Reads which of some options was chosen."""
-    known = {code(option): option for option in options}
-
-    def read(asked: str) -> Any:
-        if asked not in known:
-            raise ValueError
-        return known[asked]
-
-    return read
+    return {code(option): option for option in options}.__getitem__
 
 
 def several_of(options: Iterable, most: int | None = None) -> Reader:
@@ -68,6 +61,6 @@ def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[
         try:
             if name in query:
                 values[name] = reader(query[name])
-        except ValueError:
+        except (KeyError, ValueError):
             problems.append(f"{name}={query[name][:40]}")
     return values, problems
