@@ -57,20 +57,20 @@ class Guard:
 
     def _wrong_host(self, host: str | None) -> str:
         """What is wrong with the name that a request is for; only programs send none."""
-        if host is None or self._is_own(host):
+        if host is None:
             return ""
+        match = _HOST.fullmatch(host)
+        name = match[1].lower() if match else ""
+        try:
+            ip_address(name.strip("[]"))  # looked up nowhere, so nobody can point it elsewhere
+            return ""
+        except ValueError:
+            if name and any(fnmatchcase(name, pattern) for pattern in self.names):
+                return ""
         return (
             f"Headlight does not answer to the name {host[:100]!r}: open it by its own name or IP address, or add the "
             f"name to the environment variable {VARIABLE} (names with commas between them, * for any)."
         )
-
-    def _is_own(self, host: str) -> bool:
-        match = _HOST.fullmatch(host)
-        name = match[1].lower() if match else ""
-        try:
-            return bool(ip_address(name.strip("[]")))  # looked up nowhere, so nobody can point it elsewhere
-        except ValueError:
-            return bool(name) and any(fnmatchcase(name, pattern) for pattern in self.names)
 
     def _wrong_origin(self, origin: str | None, host: str | None) -> str:
         """What is wrong with the page that a websocket comes from; only programs come from none."""

@@ -19,7 +19,6 @@ from model.errors import Problem
 from model.translator import Translator, Writer
 
 SLICE = 0.3  # seconds that a place is kept while others wait: most translations are done by then
-_LOG = logging.getLogger(__name__)
 LOOK = 0.1  # seconds between two looks of somebody who waits, whether the result is still wanted
 
 
@@ -100,7 +99,7 @@ def in_turn(function: Callable) -> Callable:
             except ValueError:
                 raise
             except Exception as error:
-                _LOG.exception("a computation failed")
+                logging.getLogger(__name__).exception("a computation failed")
                 name = type(error).__name__
                 raise Problem("the computation failed ({name}); the log of the server says more", name=name) from error
 

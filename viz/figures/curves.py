@@ -93,7 +93,7 @@ def run_curves(
         marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
     line = {"type": "line", "line": {"color": theme.LINES[-1], "width": 1, "dash": "dot"}}
     note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
-    corner = {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
+    note |= {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
     drawn.layout.update(
         height=drawn.layout.height + SECOND_PANEL,
         xaxis_anchor="y2",
@@ -101,7 +101,7 @@ def run_curves(
         yaxis2=lower.layout.yaxis,
         yaxis2_domain=(0, 0.6),
         shapes=[line | mark for mark in marks],
-        annotations=[note | corner],
+        annotations=[note],
     )
     return drawn
 
@@ -207,9 +207,8 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         values: float (N, 3), from 0 up: what was measured, what is allowed, and what is measured while the mask that
             the claim rests on is off; -inf where there is no such number.
     """
-    values = checks.as_float("values", values, "NK", masked=True)
+    values, n = checks.as_float("values", values, "NK", masked=True), len(values)
     values[np.isneginf(values)] = np.nan
-    n = len(values)
     names = checks.as_tokens("names", names, n)
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)

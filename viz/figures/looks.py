@@ -100,15 +100,8 @@ def next_words(names: Sequence[str], say: Say) -> dict:
         say("falls out"): {"color": "rgba(138,141,147,0.55)"},
         say("model"): {"color": theme.TRANSPARENT, "line": {"color": theme.HATCH_FILL, "width": 1.5}},
     }
-    bar = {
-        "type": "bar",
-        "orientation": "h",
-        "y": list(range(len(names))),
-        "hovertemplate": hover + "<extra></extra>",
-        "textposition": "outside",
-        "constraintext": "none",
-        "cliponaxis": False,
-    }
+    bar = {"type": "bar", "orientation": "h", "y": list(range(len(names))), "hovertemplate": hover + "<extra></extra>"}
+    bar |= {"textposition": "outside", "constraintext": "none", "cliponaxis": False}
     layout = layout_of(labels.tick_width(names) + 30, 24, say, bottom=30) | {
         "barmode": "overlay",
         "bargap": 0.3,

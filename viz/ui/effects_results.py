@@ -28,8 +28,7 @@ def found(
         return stage_effects.NO_EFFECTS
     if query.get("measure") != "effects":
         return None
-    against, view = query.get("against"), query.get("view")
-    against = against if against in AGAINST else AGAINST[0]
+    against, view = None if query.get("against") == AGAINST[1] else RUNNER_UP, query.get("view")
     written = result.predicted_tokens
     more = {"lacks": ("agree",) if request.changes else ()}
     try:
@@ -51,9 +50,9 @@ def found(
 
 
 @remembered(32)
-def effects_of(request: Request, against: str) -> Effects:
-    """Against a name of AGAINST; errors as of `Translator.effects`."""
-    return request.translator.effects(request.translated(), RUNNER_UP if against == RUNNER_UP else None)
+def effects_of(request: Request, against: str | None) -> Effects:
+    """As `Translator.effects`."""
+    return request.translator.effects(request.translated(), against)
 
 
 @remembered(32)
@@ -79,9 +78,9 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
     return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
 
 
-def code(recipe: Recipe, effects: Effects, result: Shown, against: str, edited: bool) -> dict[str, str]:
+def code(recipe: Recipe, effects: Effects, result: Shown, against: str | None, edited: bool) -> dict[str, str]:
     translator, known = made(None, "translator"), made(result, "result")
-    computed = translator.effects(known, against=RUNNER_UP if against == RUNNER_UP else None)
+    computed = translator.effects(known, against=against)
     named, place = computed.named("effects").being(effects), (made(0, "{layer}"), made(0, "{head}"))
     tokens, more = known.predicted_tokens, {"value": stage_effects.VALUE, "column_axis": "key"}
     plots = {kind: recipe.plot("", values_heatmap, named.heads(kind)[place], tokens, **more) for kind in effects.kinds}

@@ -145,8 +145,7 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
     points = the(np.stack)([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
-    spot = (everything.index(head.kind), head.layer, head.head)
-    known = [(everything.index(kind), *place) for kind, *place in places]
+    spot, *known = ((everything.index(kind), *place) for kind, *place in (vars(head).values(), *places))
     plot = recipe.plot(
         say("{y} over {x}", x=say(axes[0]), y=say(axes[1])),
         head_map,
@@ -181,9 +180,9 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
 
 def show_table(shown: Numbers, kind: str) -> None:
     """Show the numbers of all heads of a kind."""
-    layers, heads = np.indices(np.shape(shown["role"])).reshape(2, -1)
-    roles = list(map(role_name, np.ravel(shown["role"])))
-    columns = {say("layer"): layers, say("head"): heads, say("role"): roles}
+    roles = np.array(shown["role"])
+    layers, heads = np.indices(roles.shape).reshape(2, -1)
+    columns = {say("layer"): layers, say("head"): heads, say("role"): list(map(role_name, roles.ravel()))}
     for name in MEASURES:
         if name in shown and name not in IMPOSSIBLE.get(kind, ()):
             columns[measure_name(name, kind)] = np.round(np.ravel(shown[name]), 4)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import streamlit as st
@@ -38,8 +39,7 @@ def live() -> str | bool:
 
 def models() -> list[str]:
     """The checkpoints that translate, the default one first."""
-    names = [name for direction in by_direction()[0].values() for name in direction]
-    return list(dict.fromkeys((cached.default_checkpoint(), *names)))
+    return list(dict.fromkeys((cached.default_checkpoint(), *chain(*by_direction()[0].values()))))
 
 
 def page(names: list[str], show: Show) -> None:

@@ -4,7 +4,7 @@ State has three homes: models in `st.cache_resource`, results in `st.cache_data`
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
@@ -78,10 +78,8 @@ def default_checkpoint() -> str:
 
 def preload() -> None:
     """Load the model and run it once, so that the first visitor waits for nothing."""
-    try:
+    with suppress(ValueError):  # no usable checkpoint: the page tells its reader
         translator(default_checkpoint()).translate("a", beam=1)
-    except ValueError:
-        pass  # no usable checkpoint: the page tells its reader
 
 
 @dataclass(frozen=True)

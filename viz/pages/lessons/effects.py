@@ -111,7 +111,7 @@ def harm() -> dict:
     right=2,
 )
 def parts() -> dict:
-    effects, row = effects_of(SENTENCE, "mean"), compute(SENTENCE).predicted_tokens.index(WORD)
+    effects, row = effects_of(SENTENCE, None), compute(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
     fed = effects.parts["decoder.layers.0.feed_forward"][row]
     return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
@@ -134,7 +134,7 @@ def parts() -> dict:
 def apart() -> dict:
     result = compute(SENTENCE)
     row, read = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
-    added = effects_of(SENTENCE, "mean").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
+    added = effects_of(SENTENCE, None).heads("cross").sum((0, 1))[row]  # by all heads, from each source token
     weight = result.attention("cross").mean((0, 1))[row, read]
     return {"weight": weight, "effect": added.max(), "own": added[read]}
 
