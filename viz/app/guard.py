@@ -3,9 +3,6 @@
 A foreign page can point a name of its own at this machine (DNS rebinding); the browser then says that name in `Host`:
 only the app's own names are answered. Of a websocket whose `Origin` it does not know, Streamlit would ask a host on the
 internet for this machine's address, while every visitor waits: it is never told one.
-
-Pages run the scripts that leave here with them, those of this server, and what Streamlit makes of a component (a blob);
-they fetch nothing from elsewhere, and are framed by this server and by those that HEADLIGHT_FRAMED_BY names.
 """
 
 import base64
@@ -47,7 +44,7 @@ class Guard:
         headers, is_websocket = Headers(scope=scope), scope["type"] == "websocket"
         host, origin = headers.get("host"), headers.get("origin")
         problem = self._wrong_host(host) or (self._wrong_origin(origin, host) if is_websocket else "")
-        if not problem:  # Streamlit would look up where a websocket comes from
+        if not problem:
             return await self.app(_without(b"origin", scope) if is_websocket else scope, receive, send)
         if is_websocket:  # a browser does not show its answer
             get_logger(__name__).warning(problem)
@@ -143,7 +140,7 @@ class PageHead(BaseHTTPMiddleware):
 
 
 def policy(scripts: Iterable[bytes], host: str) -> str:
-    """What browsers may do with a page: run these scripts and no others.
+    """What browsers may do with a page: run these scripts, those of this server and of Streamlit's components (blobs).
 
     `host`: by which it was asked for: to some browsers websockets are not 'self'.
     """

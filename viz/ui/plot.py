@@ -28,8 +28,7 @@ def plot(
     """Show a figure.
 
     Args:
-        on_click: called before the page runs again with the numbers of the clicked point (its customdata), else with
-            row and column of the cell.
+        on_click: called before the page runs again with the customdata of the clicked point, else with row and column.
         column_width: pixels that a column needs, where it needs more than its label.
     """
     cells, table = figure.table, None

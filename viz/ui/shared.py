@@ -93,7 +93,7 @@ def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others
 
 
 def opening(title: str, line: str) -> None:
-    """Begin a page: its name, and beside it a line on what can be done here."""
+    """Begin a page: its name, and beside it what can be done here."""
     with row(align="bottom", key="opening"):
         st.title(title, width="content")
         st.caption(line, width="content")
