@@ -95,6 +95,8 @@ class TestWords:
             "Checkpoint en-de · 1.2 million parameters · trained in this project on toys · "
             "BLEU 12.3 on toys/test, beam 4"
         )
+        many = words.describe_card("many", {"data": {f"corpus {n}": {} for n in range(7)}})
+        assert many == "Checkpoint many · trained in this project on 7 corpora, listed on its card"
 
     @pytest.mark.parametrize(
         "card",

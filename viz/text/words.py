@@ -65,6 +65,7 @@ _KINDS = messages(
 )
 KINDS = {kind: KindWords(*texts) for kind, texts in _KINDS.items()}
 SHORT_KINDS = messages(encoder_self="Encoder", decoder_self="Decoder", cross="Cross")
+MOST_NAMED = 6  # corpora
 SCORES = (  # of a test set; the first that a card has the numbers for
     message("BLEU {bleu:.1f} on {test}, beam {beam}"),
     message("BLEU {bleu:.1f} on {test}"),
@@ -109,8 +110,9 @@ def describe_card(name: str, card: dict[str, Any]) -> str:
         parts.append(say("{millions:.1f} million parameters", millions=known["parameters"] / 1e6))
     if "converted_from" in known:
         parts.append(say("converted from {origin}", origin=known["converted_from"]))
-    if known.get("data"):
-        parts.append(say("trained in this project on {data}", data=listed(list(known["data"]))))
+    if names := list(known.get("data", ())):
+        many = say("{n} corpora, listed on its card", n=len(names))
+        parts.append(say("trained in this project on {data}", data=many if len(names) > MOST_NAMED else listed(names)))
     for test, score in known.get("scores", {}).items():
         for text in SCORES:
             with suppress(KeyError, TypeError, ValueError):
