@@ -21,7 +21,6 @@ B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
-    """The second row above the stage: what differs, a key of VERSUS, and what B is."""
     hidden = {"label_visibility": "collapsed", "persist_state": "session"}
     with shared.row(gap="small", key="ask-b"):
         more = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
@@ -36,7 +35,6 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
 
 
 def note(versus: str, pair: Pair) -> str:
-    """What this comparison does not tell, in a sentence; empty where there is nothing to say."""
     if pair[0] == pair[1]:
         if versus == "model" and len(staged.models()) < 2:
             return say("There is only one checkpoint. To train another: python -m model train --help")
@@ -52,7 +50,7 @@ def note(versus: str, pair: Pair) -> str:
 
 
 def code(pair: Pair, kind: str, rows: str) -> str:
-    """Python that draws the difference of a head; {layer} and {head} stand for the opened one, rows as of a View."""
+    """Python that draws the difference of a head; {layer} and {head} stand for the opened one."""
     loaded = {pair[1].model: "other"} | {pair[0].model: "translator"}
     lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
     for name, request in zip("ab", pair):
@@ -71,7 +69,6 @@ def answer(asked: tuple[str, Pair]) -> list[cached.Shown]:
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The row that says in what B differs, and the stage with both; arguments as of `staged.page`."""
     state, a = st.session_state, cached.Request.of(chosen, names[0])
     # At first: the example with another word or the same sentence, another model, and greedy.
     default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}

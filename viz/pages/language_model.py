@@ -53,7 +53,6 @@ def read(checkpoint: str, text: str) -> tuple[cached.Shown, np.ndarray]:
 
 @cached.remembered()
 def continued(checkpoint: str, text: str, chance: Chance) -> str:
-    """A text and what is drawn after it; errors as `Writer.write`."""
     chosen = dict(vars(chance))
     return cached.translator(checkpoint).write(text, chosen.pop("count"), **chosen)
 

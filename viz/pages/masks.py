@@ -59,8 +59,6 @@ def flip(*cell: int) -> None:
 
 
 class Page:
-    """What is chosen of a batch, and what came of it."""
-
     def __init__(self, request: Request, result: Result) -> None:
         names = {mask: name for mask, (name, _) in MASKS.items()}
         numbers = range(1, len(result.lengths) + 1)
@@ -92,7 +90,7 @@ class Page:
         return say("{mask}, sentence {number}", mask=name, number=sentence + 1)
 
     def draw_mask(self, key: str, mask: str, sentence: int, line: str, convention: str = "", **more) -> None:
-        """Draw a mask as it is changed, with a line under its title, in a convention if any."""
+        """Draw a mask as it is changed, in a convention if any."""
         known, values = self.own.masks, self.other.masks[mask][sentence]
         title, told = self.title(say(MASKS[mask][0]), sentence), {"legend": False}  # the page names the colours
         if convention:
@@ -133,7 +131,6 @@ def show_head(page: Page) -> None:
 
 
 def show_effect(page: Page) -> None:
-    """Say what the changes did to the weights of the map, to the logits and to the likeliest next tokens."""
     result, here = page.result, (page.sentence, *page.place)
     pairs = result.likeliest[page.sentence]
     changed = [say("step {step}: {a} → {b}", step=t, a=a, b=b) for t, (a, b) in enumerate(pairs) if a != b]
@@ -202,7 +199,6 @@ def show_conventions(page: Page) -> None:
 
 
 def show_nothing(page: Page) -> None:
-    """Show a fully blocked row of the head, as four programs would compute it."""
     line = say(
         "What if all keys of a query are blocked, as in a sentence of padding only? This head's first row, four ways:"
     )

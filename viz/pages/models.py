@@ -53,7 +53,6 @@ BESIDE = message("Words that belong together share a row in every picture. Subwo
 
 
 def choose_system(sides: list[Side]) -> int:
-    """Show what every model wrote, how long it took and how probable it is; return the number of the chosen one."""
     names, captions = {}, []
     for side in sides:
         score = float(side.result.log_probabilities.sum(dtype="float64"))
@@ -66,7 +65,7 @@ def choose_system(sides: list[Side]) -> int:
 
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
-    """Let the visitor choose which map of the Transformers is drawn; a head of None is the mean of all."""
+    """A head of None is the mean of all."""
     shapes = [value_of(side.weights).shape for side in sides if side.system == checkpoint.TRANSFORMER]
     if not shapes:
         return 0, None
@@ -78,10 +77,7 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
 
 
 def show_maps(seen: list[tuple], numbers: Sequence[int], least: int = 0) -> None:
-    """Draw what every output word of some models read of the source, and say which map and which model that is.
-
-    Seen is of each model: its side; which of its words stands in each row, if any; and as of `Side.map`.
-    """
+    """Seen is of each model: its side; which of its words stands in each row, if any; and as of `Side.map`."""
     for number in shared.columns(numbers, min(len(numbers), 2)):
         side, places, known, about = seen[number]
         system, how = map(say, SYSTEMS[side.system])
@@ -121,7 +117,6 @@ def show_words(seen: list[tuple]) -> None:
 
 
 def show_lengths(names: list[str]) -> None:
-    """Draw the quality of every model by length of sentence, and say how it was measured."""
     found, measured = [], []
     for name in names:
         try:
@@ -165,7 +160,6 @@ def commands(lines: Iterable[str]) -> None:
 
 
 def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
-    """Say which systems of a direction are not there, and how to train one."""
     here = {checkpoint.system_of(cached.translator(name).config) for name in names}
     if missing := [system for system in SYSTEMS if system not in here]:
         systems = ", ".join(say(SYSTEMS[system][0]) for system in missing)

@@ -69,7 +69,6 @@ np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
 
 
 def open_uploaded() -> None:
-    """Read the file that was just chosen; one that cannot be read leaves what was shown before."""
     state = st.session_state
     state.pop("file-problem", None)
     if (uploaded := state["file"]) is None:  # so does a browser begin when one file takes the place of another
@@ -98,7 +97,6 @@ def offer_file() -> None:
 
 @cached.remembered(2, cached.TRANSLATING)
 def example() -> tuple[cached.Request, Attention]:
-    """What is open at first: what a shipped model attended to, as `python -m model trace` writes it."""
     request = cached.Request(view.EXAMPLE, cached.default_checkpoint())
     result = cached.compute(request)
     weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
@@ -125,7 +123,7 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
 
 
 def not_whole(attention: Attention, kinds: list[str]) -> str:
-    """Say by how much rows of some kinds do not add up to 1, which keeps heads from being told apart; "" if they do."""
+    """Why heads of these kinds cannot be told apart; "" if their rows add up to 1."""
     residual = max(map(attention.residual, kinds))
     line = message(
         "Rows do not add up to 1: the worst is off by {off:.2g}. They may be summed, pruned or taken after dropout, so "
@@ -135,7 +133,6 @@ def not_whole(attention: Attention, kinds: list[str]) -> str:
 
 
 def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_results.Source]) -> None:
-    """Show what the heads of a kind do; `numbers` keeps that of each kind."""
     counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
     head = Head(*controls.choose_head(counts.get, "cross", kinds=attention.kinds))
     kind = head.kind
@@ -161,7 +158,7 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
 
 
 def show_rollout(attention: Attention, recipe: Recipe) -> None:
-    """Follow attention through both stacks, or the encoder alone, and say what is missing where that cannot be done."""
+    """Through both stacks, or the encoder alone."""
     known, place, problems = attention.kinds, st.container(), []
     if "cross" in known and "decoder_self" not in known:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))

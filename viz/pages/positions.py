@@ -94,7 +94,6 @@ def show_encoding(beside: DeltaGenerator) -> None:
 
 
 def add_wave(_: int, dimension: int) -> None:
-    """Draw the wave of a clicked column, or take it away."""
     kept = st.session_state["dimensions"]
     changed = [one for one in kept if one != dimension] if dimension in kept else [*kept, dimension][-MAX_WAVES:]
     st.session_state["dimensions"] = sorted(changed)
@@ -152,7 +151,7 @@ def show_wavelengths(beside: DeltaGenerator) -> None:
 
 
 def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
-    """The translations of both orders, by what was read, and how order-blind the encoder is, as of `shuffled`."""
+    """The translations by what was read, and how order-blind the encoder is, as of `shuffled`."""
     found = {own: compute(own)}  # says what is wrong with the sentence
     other, differences = position_results.shuffled(own.model, own.text, order)
     other = replace(own, text=other)
@@ -160,7 +159,6 @@ def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], 
 
 
 def show_order(beside: DeltaGenerator) -> None:
-    """Show that an encoder without positions only shuffles its output when its input is shuffled."""
     if (checkpoint := controls.default_model()) is None:
         return
     loaded = cached.translator(checkpoint)

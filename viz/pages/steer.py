@@ -52,14 +52,12 @@ def wanted(asked: Request, query: Mapping[str, str]) -> Request:
 
 
 def take_back() -> None:
-    """Go back to the sentence whose changes were dropped."""
     state = st.session_state
     state[ASKED] = replace(state.pop(LOST), model=state["stage-model"])
     state["sentence"] = state[ASKED].text
 
 
 def on_did(action: dict) -> None:
-    """Something was changed on the stage, in what was shown there."""
     state, request = st.session_state, st.session_state[ANSWERED]
     if action.get("do") == "importance":
         state[WEIGHED] = not state.get(WEIGHED, False)
@@ -74,7 +72,6 @@ def on_did(action: dict) -> None:
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The stage with what is changed, its model's card, report and search tree; arguments as of `staged.page`."""
     state = st.session_state
     asked = state[ASKED] = wanted(Request.of(chosen, names[0]), state[staged.QUERY] if came else {})
     if lost := state.get(LOST):

@@ -8,7 +8,6 @@ from viz.views.view import View
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
-    """The stage, and under it the model's card and the report; arguments as of `staged.page`."""
     request = cached.Request.of(chosen, names[0])
     answered = shared.compute_or_keep("answered", request, cached.compute, request.example)
     if answered is None:

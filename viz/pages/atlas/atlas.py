@@ -37,7 +37,6 @@ SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this 
 
 
 def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, request: cached.Request) -> None:
-    """A view, in the places of the picture, of its controls, of the card below it, and of what chooses the head."""
     picture, beside, card, below = places
     with card:
         missing = say(
@@ -99,10 +98,7 @@ def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, requ
 
 
 def choose_measures(part: str, held: Source | None) -> tuple[list[str], str]:
-    """The measures of the board (its colours, and what it is sorted by, "place" if by none) or of two axes; of a kind.
-
-    Of other views none, and "all".
-    """
+    """Two measures and a kind: of the board its colours and order ("place": as they stand), else none and "all"."""
     if part not in ("board", "scatter"):
         return [], "all"
     offered = [
@@ -126,7 +122,6 @@ def show_card(
     report: dict[str, Any] | None,
     sources: dict[str, Source],
 ) -> None:
-    """Show the numbers of a head, the sentences where it is strongest, heads like it, and it in this sentence."""
     kind, layer, number = vars(head).values()
     source = next(iter(sources.values()))
     of_kind = source.kinds[kind]
@@ -162,7 +157,6 @@ def show_card(
 
 
 def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict[str, str]) -> str:
-    """The sentences where a head is strongest (as of `atlas.measure`), as HTML: links that open them on the stage."""
     side, line, more = "s", message("“{word}” attends {value:.2f} to “{key}”"), {}
     if kind in agreement.DECODER:
         side, line, more = "t", message("“{word}” {value:+.1f} logits from “{key}”"), {"measure": "effects"}

@@ -35,7 +35,6 @@ ALIGNED_FROM = messages(weights="attention weights", norms="contributions")
 
 
 def show_contribution(result: cached.Shown, request: cached.Request, head: Head, beside: DeltaGenerator) -> None:
-    """Draw the weights of a head, the shares of what its keys add, and the difference."""
     with beside:
         help_ = say(
             "Heads with nothing to do often attend to the start, the end or a full stop. Without these keys, the rest "
@@ -92,7 +91,6 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
 
 
 def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: DeltaGenerator) -> None:
-    """Draw the error rate of every head, for a set of links that the visitor chooses; or say how to measure it."""
     results = report["alignment"] if report else {}
     if not results:
         line = say(

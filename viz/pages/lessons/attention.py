@@ -23,7 +23,6 @@ def powered(weights: np.ndarray, power: float) -> np.ndarray:
 
 
 def _inside(head: tuple[int, int], **answered: object) -> OnStage:
-    """The row of the word in a head as it comes about, with something done differently in the answer."""
     return OnStage(SENTENCE, {"at": head, "view": "inside", "row": WORD, "pin": WORD}, answered)
 
 

@@ -20,7 +20,7 @@ Link = tuple[str, Mapping[str, str]]  # a page on which the visitor can go on, a
 
 @dataclass(frozen=True)
 class Card:
-    """What to look at, and a question with two to four guesses; those that are not tokens are messages."""
+    """A question with two to four guesses; those that are not tokens are messages."""
 
     look: str
     question: str
@@ -33,8 +33,6 @@ class Card:
 
 @dataclass(frozen=True)
 class Story:
-    """A lesson: its title, what it is about, and what to read; a card takes about a minute."""
-
     name: str
     line: str
     sources: str
@@ -99,8 +97,6 @@ class OnStage:
 
 @dataclass(frozen=True)
 class Figures:
-    """A figure, or some below each other."""
-
     draws: Callable[[bool], Drawn | Plot | list[Drawn | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)

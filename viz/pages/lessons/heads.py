@@ -43,8 +43,6 @@ def greedy() -> int:
 
 @dataclass(frozen=True)
 class Tiles:
-    """The heads of the cross-attention, to be switched off, with both translations above."""
-
     after: Sequence[tuple[int, int]] = ()  # heads that are off with the answer, until the visitor switches some
 
     def draw(self, answered: bool) -> None:

@@ -79,7 +79,6 @@ def _board(answered: bool) -> Drawn:
 
 
 def click(row: int, column: int) -> None:
-    """Open a cell of the triangle, or close it."""
     if row < column < len(EXAMPLE):
         st.session_state[CELLS] = st.session_state.get(CELLS, set()) ^ {(row, column)}
 

@@ -22,7 +22,6 @@ def _end(cell: GridCell) -> float:
 
 
 def _highest(norm: str = "post") -> list[float]:
-    """The ends of the runs with the highest peak."""
     return list(map(_end, table([norm])[0]))
 
 
@@ -36,7 +35,6 @@ def _picked() -> list[GridCell]:
 
 
 def pick(row: int, column: int) -> None:
-    """Compare a run whose cell was clicked, or no longer."""
     st.session_state[PICKED] = toggled(_picked(), table(POST)[row][column], MOST)
 
 

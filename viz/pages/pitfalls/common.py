@@ -23,8 +23,6 @@ Shown = tuple  # both figures, the numbers, and perhaps what was written, as of 
 
 @dataclass(frozen=True)
 class Demo:
-    """One mistake beside the right version; words are in the language of the visitor."""
-
     wrong: Drawn
     right: Drawn
     numbers: Numbers
@@ -96,7 +94,6 @@ class Pitfall:
 
 
 def pitfall(**words: str) -> Callable[[Callable[[Sentence], Shown]], Pitfall]:
-    """Give a function that shows a mistake its words, as of Pitfall."""
     return lambda show: Pitfall(**words, show=show)
 
 

@@ -214,7 +214,6 @@ def rows(sentence: Sentence) -> Shown:
     padding = pitfalls.row_padding_mask, masks.padding_mask
 
     def apart(tgt: Tensor, others: Tensor) -> float:
-        """Largest difference of the logits of real tokens."""
         model, cache, real = sentence.translator.model, sentence.cache, tgt[0] != PAD_ID
         both = (masks.combine(mask(tgt), others) for mask in padding)
         return gap(*(pitfalls.decode_with(model, tgt, mask, cache)[0][real] for mask in both))

@@ -22,7 +22,7 @@ def demonstrated(key: str, language: str, request: Request) -> Demo:
 
 
 def harm(demo: Demo) -> list[str]:
-    """What came of it, wrong and right, in HTML: the words that differ are marked, as on Steer."""
+    """What came of it, wrong and right, in HTML with the words that differ marked."""
     if not demo.written:
         return ["", ""]
     pairs, marked = beside(*(text.split() for text in demo.written)), []
@@ -33,7 +33,6 @@ def harm(demo: Demo) -> list[str]:
 
 
 def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
-    """Show what came of it (in the language of that code), both pictures with their lines, and the numbers folded."""
     spoken = PITFALLS[key]
     for side, name, text in shared.columns(zip(("wrong", "right"), (say("Wrong"), say("Right")), harm(demo)), 2):
         st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')

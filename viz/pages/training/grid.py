@@ -48,7 +48,7 @@ def compared() -> None:
 
 
 def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> None:
-    """Draw the loss at the end of all runs of the first seed that decay as the paper's; a click compares one more."""
+    """A click on a run compares one more."""
 
     def pick(row: int, column: int) -> None:
         st.session_state[PICKED] = list(map(cells.index, toggled(picked, table(NORMS)[row][column], MOST)))
@@ -67,7 +67,6 @@ def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> Non
 
 
 def show_written(grid: Grid, cells: list[GridCell], picked: list[GridCell], step: int) -> None:
-    """Show what each run wrote after a step and, where they are asked for, a map of it of that time."""
     with shared.row(align="bottom"):
         sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
         number = controls.among(say("Sentence"), sentences, "grid-sentence", width=380)

@@ -43,7 +43,6 @@ def described(settings: practice.Settings) -> str:
 
 
 def start(settings: practice.Settings) -> None:
-    """Start a run; the one before stays to be compared with."""
     runs = st.session_state.get(RUNS, [])
     if not (runs and runs[0].active):
         st.session_state[RUNS] = [LiveRun(settings, cached.presence()), *runs[:1]]
@@ -98,7 +97,6 @@ def here() -> None:
 
 
 def watch(head: int, text: str, was_active: bool) -> None:
-    """Draw how the run stands; while it is active this part of the page draws itself again and again."""
     run, *_ = runs = st.session_state[RUNS]
     frame = run.frame()
     st.progress(min(1.0, frame.step / practice.MAX_STEPS), progress(frame))
@@ -135,7 +133,6 @@ def show_loss(runs: dict[str, LiveRun]) -> None:
 
 
 def try_it(run: LiveRun, head: int, text: str) -> None:
-    """Have the present weights reverse a string; draw one head large, and all of them small where there are several."""
     written, weights, step = run.reverse(text)
     shared.large(written or say("(the model wrote nothing)"), "reversed")
     st.caption(say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1]))

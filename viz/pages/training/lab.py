@@ -65,7 +65,7 @@ def lines_at(rates: dict[str, Made], steps: np.ndarray) -> dict[str, np.ndarray]
 
 
 def ask() -> tuple[list[Noam], list[str], int, int]:
-    """Ask for the curves: all Noam ones with the present one last, the names of the others, steps, and the epoch."""
+    """The Noam curves with the present one last, the names of the others, steps, and the epoch."""
     d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d")
     warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup")
     factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor")
