@@ -16,16 +16,14 @@ from viz.text.language import ENGLISH, LANGUAGES, begun, path_of
 
 ROOT = Path(__file__).parents[2]
 MARKS = {"model": {"Problem", "Phrase"}, "viz": {"say", "message", "Problem", "Phrase"}}  # what is given a sentence
-# Where a table of words is made: the keywords that hold sentences, or how many of the first arguments do.
-TABLES = {"Story": {"name", "line"}, "pitfall": {"name", "explanation", "picture"}}
-FIRST = {"card": 4}
+FIRST = {"Story": 2, "card": 4, "pitfall": 3}  # how many of the first arguments are sentences
 _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”]")
 
 
 def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
     """The sentences that a call is given."""
     name = getattr(node.func, "id", "")
-    named = [one.value for one in node.keywords if name == "messages" or one.arg in TABLES.get(name, ())]
+    named = [one.value for one in node.keywords if name == "messages"]
     named += node.args[: FIRST.get(name, 0)]
     parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
     first = node.args[:1] if name in marks else []

@@ -27,9 +27,9 @@ def _inside(head: tuple[int, int], **answered: object) -> OnStage:
 
 
 STORY = Story(
-    name="What does “Fahrrad” attend to?",
-    line="How one row of weights comes from queries and keys, and mixes values.",
-    sources="Vaswani et al. 2017, 3.2 · Clark et al. 2019 · Kobayashi et al. 2020",
+    "What does “Fahrrad” attend to?",
+    "How one row of weights comes from queries and keys, and mixes values.",
+    "Vaswani et al. 2017, 3.2 · Clark et al. 2019 · Kobayashi et al. 2020",
 )
 
 

@@ -65,9 +65,9 @@ def _gru(answered: bool) -> Drawn:
 
 
 STORY = Story(
-    name="Is attention an explanation?",
-    line="A weight says where a head looks. What a head does is another question.",
-    sources="Jain and Wallace 2019 · Wiegreffe and Pinter 2019 · Kobayashi et al. 2020 · Bastings and Filippova 2020",
+    "Is attention an explanation?",
+    "A weight says where a head looks. What a head does is another question.",
+    "Jain and Wallace 2019 · Wiegreffe and Pinter 2019 · Kobayashi et al. 2020 · Bastings and Filippova 2020",
 )
 
 

@@ -68,9 +68,9 @@ class Tiles:
 
 
 STORY = Story(
-    name="Break it",
-    line="Switch off heads, and see how long the translation holds.",
-    sources="Voita et al. 2019 · Michel et al. 2019",
+    "Break it",
+    "Switch off heads, and see how long the translation holds.",
+    "Voita et al. 2019 · Michel et al. 2019",
 )
 
 

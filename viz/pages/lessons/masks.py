@@ -84,9 +84,9 @@ def click(row: int, column: int) -> None:
 
 
 STORY = Story(
-    name="The cheater",
-    line="Why a decoder must not see the word that it is to write.",
-    sources="Vaswani et al. 2017, 3.1 and 3.2.3",
+    "The cheater",
+    "Why a decoder must not see the word that it is to write.",
+    "Vaswani et al. 2017, 3.1 and 3.2.3",
 )
 
 

@@ -63,9 +63,9 @@ def _board(answered: bool) -> Drawn:
 
 
 STORY = Story(
-    name="A bag of words",
-    line="What is lost without positions, and how they are told apart.",
-    sources="Vaswani et al. 2017, 3.5 · Haviv et al. 2022",
+    "A bag of words",
+    "What is lost without positions, and how they are told apart.",
+    "Vaswani et al. 2017, 3.5 · Haviv et al. 2022",
 )
 
 

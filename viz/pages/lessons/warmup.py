@@ -43,9 +43,9 @@ def _compared(answered: bool) -> list[Plot]:
 
 
 STORY = Story(
-    name="Peak × warmup",
-    line="How high the learning rate may go, and how slowly it has to get there.",
-    sources="Vaswani et al. 2017, 5.3 · Xiong et al. 2020",
+    "Peak × warmup",
+    "How high the learning rate may go, and how slowly it has to get there.",
+    "Vaswani et al. 2017, 5.3 · Xiong et al. 2020",
 )
 
 

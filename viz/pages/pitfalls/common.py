@@ -77,13 +77,13 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Pitfall:
-    """A mistake: its name, two sentences on it, its line of Python, the right one, and what both pictures show."""
+    """A mistake: its name, two sentences on it, what both pictures show, its line of Python, and the right one."""
 
     name: str
     explanation: str
+    picture: str
     wrong: str
     right: str
-    picture: str
     show: Callable[[Sentence], Shown]
 
     def __call__(self, sentence: Sentence) -> Demo:
@@ -93,8 +93,8 @@ class Pitfall:
         return Demo(*figures, *more)
 
 
-def pitfall(**words: str) -> Callable[[Callable[[Sentence], Shown]], Pitfall]:
-    return lambda show: Pitfall(**words, show=show)
+def pitfall(*words: str) -> Callable[[Callable[[Sentence], Shown]], Pitfall]:
+    return lambda show: Pitfall(*words, show)
 
 
 def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: list[str], **more: object) -> list[Drawn]:

@@ -24,16 +24,16 @@ DROPOUT = 0.1
 
 
 @pitfall(
-    name="Positions by the literal loop",
-    explanation="The paper's exponent is 2i/d for pair i, but a loop over 0, 2, 4, … already counts 2i. Doubled again, "
+    "Positions by the literal loop",
+    "The paper's exponent is 2i/d for pair i, but a loop over 0, 2, 4, … already counts 2i. Doubled again, "
     "waves slow down twice as fast and a pair's sine and cosine differ in frequency: a shift is no longer a rotation.",
-    wrong="for i in range(0, d_model, 2):\n"
+    "The positional encoding",
+    "for i in range(0, d_model, 2):\n"
     "    pe[pos, i] = sin(pos / 10000 ** (2 * i / d_model))\n"
     "    pe[pos, i + 1] = cos(pos / 10000 ** (2 * (i + 1) / d_model))",
-    right="for i in range(0, d_model, 2):\n"
+    "for i in range(0, d_model, 2):\n"
     "    pe[pos, i] = sin(pos / 10000 ** (i / d_model))\n"
     "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
-    picture="The positional encoding",
 )
 def loop(sentence: Sentence) -> Shown:
     tokens, width = sentence.result.source_tokens, sentence.translator.config.d_model // 2 * 2
@@ -45,13 +45,13 @@ def loop(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="The missing √d_model",
-    explanation="The paper multiplies the embedding by √d_model before it adds the positions. Without the factor the "
+    "The missing √d_model",
+    "The paper multiplies the embedding by √d_model before it adds the positions. Without the factor the "
     "words are small beside the positions, at the start of training (Xavier-uniform table of 58,101 × 512) about 120 "
     "times smaller.",
-    wrong="x = embedding(ids) + positions",
-    right="x = embedding(ids) * sqrt(d_model) + positions",
-    picture="The input of the first layer",
+    "The input of the first layer",
+    "x = embedding(ids) + positions",
+    "x = embedding(ids) * sqrt(d_model) + positions",
 )
 def scale(sentence: Sentence) -> Shown:
     positions, right = sentence.tensor(INPUT + "positions"), sentence.tensor(INPUT + "tokens")
@@ -64,12 +64,12 @@ def scale(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="Dropout that is never applied",
-    explanation="The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
+    "Dropout that is never applied",
+    "The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
     "never calls it. In evaluation dropout does nothing, so a trained model translates the same with either code.",
-    wrong="self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
-    right="self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
-    picture="The input of the first layer in training",
+    "The input of the first layer in training",
+    "self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
+    "self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
 )
 def dropout(sentence: Sentence) -> Shown:
     wrong = sentence.tensor(INPUT + "stream")
@@ -81,12 +81,12 @@ def dropout(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="One side's tokenizer for both",
-    explanation="A subword model learned on one language cuts another into many small pieces, each of which says less. "
+    "One side's tokenizer for both",
+    "A subword model learned on one language cuts another into many small pieces, each of which says less. "
     "Both tokenizers here have the same size and learned from the same few sentences, each in its language.",
-    wrong="labels = tokenizer(targets)                  # the source side's model",
-    right="labels = tokenizer(text_target=targets)      # the target side's model",
-    picture="Pieces per word",
+    "Pieces per word",
+    "labels = tokenizer(targets)                  # the source side's model",
+    "labels = tokenizer(text_target=targets)      # the target side's model",
 )
 def tokenizer(sentence: Sentence) -> Shown:
     card, known = sentence.translator.card, tuple(pitfalls.SAMPLES)
@@ -105,12 +105,12 @@ def tokenizer(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="The forgotten transpose",
-    explanation="Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
+    "The forgotten transpose",
+    "Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
     "the heads of one token with each other. It runs without an error, but nothing passes from one token to another.",
-    wrong="q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
-    right="q = q.view(B, T, n_heads, d_head).transpose(1, 2)\nscores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
-    picture="Encoder layer 0, head 0 (wrong: first token)",
+    "Encoder layer 0, head 0 (wrong: first token)",
+    "q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
+    "q = q.view(B, T, n_heads, d_head).transpose(1, 2)\nscores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
 )
 def transpose(sentence: Sentence) -> Shown:
     weights, q, k, v = (sentence.tensor(FIRST + name) for name in ("weights", *"qkv"))  # (H, S, S), (H, S, K)
@@ -135,12 +135,12 @@ def transpose(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="Scores without scaling",
-    explanation="With components of unit variance a dot product has the standard deviation √d_k: undivided, it makes "
+    "Scores without scaling",
+    "With components of unit variance a dot product has the standard deviation √d_k: undivided, it makes "
     "the softmax give nearly all weight to one key. There the slope is small, so that little is learned.",
-    wrong="weights = softmax(q @ k.transpose(-2, -1))",
-    right="weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
-    picture="Encoder layer 0, head 0",
+    "Encoder layer 0, head 0",
+    "weights = softmax(q @ k.transpose(-2, -1))",
+    "weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
 )
 def scaling(sentence: Sentence) -> Shown:
     right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
@@ -152,12 +152,12 @@ def scaling(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="Attention shown after dropout",
-    explanation="Dropout after the softmax sets some weights to 0 and enlarges the others, at random, so a map taken "
+    "Attention shown after dropout",
+    "Dropout after the softmax sets some weights to 0 and enlarges the others, at random, so a map taken "
     "there shows noise and rows that do not sum to 1. It happens only in training: in evaluation dropout does nothing.",
-    wrong="weights = dropout(softmax(scores))\nself.attention = weights",
-    right="weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
-    picture="Cross-attention, last layer, head 0",
+    "Cross-attention, last layer, head 0",
+    "weights = dropout(softmax(scores))\nself.attention = weights",
+    "weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
 )
 def after(sentence: Sentence) -> Shown:
     right = torch.from_numpy(sentence.result.attention("cross")[-1])
@@ -172,13 +172,13 @@ def after(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="No start token",
-    explanation="Without a start token and a shift, the first word is read in training but never predicted, so this "
+    "No start token",
+    "Without a start token and a shift, the first word is read in training but never predicted, so this "
     "model loses the beginning of the translation. T5 and Marian start with padding, but do not mask it: with −1e9 "
     "for −∞ a masked first row is uniform, later tokens included.",
-    wrong="decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
-    right="decoder_input, target = [BOS, *ids], [*ids, EOS]",
-    picture="Decoder layer 0, head 0",
+    "Decoder layer 0, head 0",
+    "decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
+    "decoder_input, target = [BOS, *ids], [*ids, EOS]",
 )
 def start(sentence: Sentence) -> Shown:
     model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
@@ -200,12 +200,12 @@ def start(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="Padded rows, not columns",
-    explanation="A padding mask over the rows blanks padded queries and leaves padded keys visible. With padding on "
+    "Padded rows, not columns",
+    "A padding mask over the rows blanks padded queries and leaves padded keys visible. With padding on "
     "the right the causal mask hides those anyway; with padding on the left or without it, queries attend to the pads.",
-    wrong="mask = (ids != PAD)[:, None, :, None] & causal",
-    right="mask = (ids != PAD)[:, None, None, :] & causal",
-    picture="The decoder's mask, with pads on the right",
+    "The decoder's mask, with pads on the right",
+    "mask = (ids != PAD)[:, None, :, None] & causal",
+    "mask = (ids != PAD)[:, None, None, :] & causal",
 )
 def rows(sentence: Sentence) -> Shown:
     tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
@@ -228,12 +228,12 @@ def rows(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="The double residual",
-    explanation="A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input "
+    "The double residual",
+    "A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input "
     "twice. Training gets used to it, but weights trained the right way, as here, receive a stream they never saw.",
-    wrong="def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
-    right="def feed_forward(x):\n    return w_2(relu(w_1(x)))",
-    picture="Last encoder layer, head 0",
+    "Last encoder layer, head 0",
+    "def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
+    "def feed_forward(x):\n    return w_2(relu(w_1(x)))",
 )
 def residual(sentence: Sentence) -> Shown:
     result, output = sentence.result, "encoder.output"
@@ -248,12 +248,12 @@ def residual(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="A hand-written layer norm",
-    explanation="This norm adds the bias in the denominator and takes the unbiased deviation. At the start the bias "
+    "A hand-written layer norm",
+    "This norm adds the bias in the denominator and takes the unbiased deviation. At the start the bias "
     "is 0 and both agree up to √((d−1)/d), which hides the mistake until training moves the bias.",
-    wrong="weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
-    right="weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
-    picture="The input of the first layer, normed with trained weights",
+    "The input of the first layer, normed with trained weights",
+    "weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
+    "weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
 )
 def norm(sentence: Sentence) -> Shown:
     x = sentence.tensor(INPUT + "stream")
@@ -269,13 +269,13 @@ def norm(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="A GRU over padding",
-    explanation="A recurrent encoder that is not told where the sentence ends reads the padding, too. How much there "
+    "A GRU over padding",
+    "A recurrent encoder that is not told where the sentence ends reads the padding, too. How much there "
     "is depends on the other sentences of the batch, so they change the context vector of this one.",
-    wrong="states, context = gru(embedded)",
-    right="packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
+    "The states, with pads after the sentence",
+    "states, context = gru(embedded)",
+    "packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
     "states, context = gru(packed)",
-    picture="The states, with pads after the sentence",
 )
 def gru(sentence: Sentence) -> Shown:
     ids, generator = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1), torch.Generator().manual_seed(0)
@@ -299,12 +299,12 @@ def gru(sentence: Sentence) -> Shown:
 
 
 @pitfall(
-    name="The best model, by alias",
-    explanation="An assignment gives a second name to the same object, which goes on training. What is kept as the "
+    "The best model, by alias",
+    "An assignment gives a second name to the same object, which goes on training. What is kept as the "
     "best is therefore always the last.",
-    wrong="best_model = model",
-    right="best_model = copy.deepcopy(model)",
-    picture="Validation loss, and what was kept",
+    "Validation loss, and what was kept",
+    "best_model = model",
+    "best_model = copy.deepcopy(model)",
 )
 def best(_: Sentence) -> Shown:
     figures, numbers = [], []
