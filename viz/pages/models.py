@@ -21,7 +21,6 @@ from viz.views.model_results import Side, compare, usable
 
 MEAN = message("mean")  # of all heads
 LARGE = 480  # pixels of the map of one model
-VECTOR_LABELS = 4  # numbers on the axis of a vector, which stands beside others
 VIEWS = messages(one="One system", all="Side by side", words="Word by word", lengths="Quality by length")
 GERMAN = {
     message("A short one"): "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
@@ -70,14 +69,13 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     if not shapes:
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
-    help_ = say("Of a Transformer; one with fewer layers or heads shows its last one. A mean is not a real head.")
-    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, help=help_)
-    head = controls.choose(say("Head"), [MEAN, *range(n_heads)], "models-head", help=help_)
+    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1)
+    head = controls.choose(say("Head"), [MEAN, *range(n_heads)], "models-head")
     return layer, None if head == MEAN else head
 
 
 def show_maps(seen: list[tuple], numbers: Sequence[int], least: int = 0) -> None:
-    """Seen is of each model: its side; which of its words stands in each row, if any; and as of `Side.map`."""
+    """Seen holds of each model: its side, which of its words stands in each row, and as of `Side.map`."""
     for number in shared.columns(numbers, min(len(numbers), 2)):
         side, places, known, about = seen[number]
         system, how = map(say, SYSTEMS[side.system])
@@ -85,10 +83,7 @@ def show_maps(seen: list[tuple], numbers: Sequence[int], least: int = 0) -> None
         recipe, names, notes = recipes.translation(side.request), side.written.names, []
         if side.weights is None:
             axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
-            more = axes | {"value": message("number"), "most_labels": VECTOR_LABELS}
-            plot = recipe.plot("", values_heatmap, known, names, **more)
-            difference = words.number(float(np.ptp(value_of(known), axis=0).max()))
-            notes.append(say("Largest difference between two words: {difference}.", difference=difference))
+            plot = recipe.plot("", values_heatmap, known, names, value=message("number"), most_labels=4, **axes)
         else:
             axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
             plot = recipe.plot("", attention_heatmap, known, names, side.read.names, **axes)
@@ -139,10 +134,7 @@ def show_lengths(names: list[str]) -> None:
         axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
         recipe = Recipe(f"{test} · {' · '.join(measured)}", (f"test = {test!r}",))
         explore.draw(recipe.plot(say("Quality by length of sentence"), curves, lines, **axes), "lengths")
-        line = say(
-            "Each point is a group of sentences of similar length. The signatures below say whether case counts."
-        )
-        st.caption(line)
+        st.caption(say("Each point is a group of sentences of similar length."))
         with st.expander(say("The numbers, and the commands that made them")):
             st.dataframe(table.rename(columns=say), hide_index=True, key="lengths-table")  # COLUMNS
             for number, name in enumerate(measured):

@@ -87,7 +87,7 @@ def show_encoding(beside: DeltaGenerator) -> None:
             draw(found.recipe.plot(title, positional_waves, found.tables["first"], dimensions), "waves", LARGE)
         else:
             st.info(say("Choose at least one dimension to see its wave."))
-    st.caption(f"{say('Row = position, column = dimension. Click a column to see its wave.')} {found.line('first')}")
+    st.caption(f"{say('Click a column to see its wave.')} {found.line('first')}")
     text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
     links = [speaking.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
     st.html(f"{say('In the model, on Steer:')} {' · '.join(links)}")
@@ -142,7 +142,7 @@ def show_wavelengths(beside: DeltaGenerator) -> None:
     recipe = found.recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
     known, title = made(np.stack(list(waves.values())), "waves"), say("Wavelengths of the dimensions")
     draw(recipe.plot(title, wavelength_lines, known, [found.legends[place] for place in waves]), "wavelengths")
-    st.caption(say("Wavelength in positions. In the paper's formula a sine and its cosine share one."))
+    st.caption(say("In the paper's formula a sine and its cosine share a wavelength."))
     table = pd.DataFrame({say("pair"): range(found.d_model // 2)})
     for place, one in waves.items():
         pairs = position_results.in_order(found.chosen[place], one[None])[0].reshape(-1, 2).round(3)

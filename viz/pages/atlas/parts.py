@@ -74,15 +74,11 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
             contributions=value_of(kept_shares[1]).mean(),
         )
         st.caption(line)
-    total = say(
-        "Shares of the lengths, which add up to {length:.2f} per row on average.",
-        length=value_of(lengths).sum(-1).mean(),
-    )
     change = say("Orange: contributes more than its weight suggests. Blue: less.")
     of_change = {"a": message("contribution"), "b": message("weights")}
     pictures = (
         ("weights", say("Weights"), say(spoken.rows), attention_heatmap, weights, of_map),
-        ("added", say("Contributions"), total, attention_heatmap, shares, of_shares),
+        ("added", say("Contributions"), "", attention_heatmap, shares, of_shares),
         ("added-change", say("Contributions minus weights"), change, difference_heatmap, shares - weights, of_change),
     )
     for key, title, line, figure, array, more in shared.columns(pictures, gap="small"):

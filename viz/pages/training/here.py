@@ -140,13 +140,9 @@ def try_it(run: LiveRun, head: int, text: str) -> None:
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
     recipe, title = Recipe(" · ".join(note)), say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
-    line = say(
-        "Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal, from the end "
-        "of the string.",
-        step=step,
-    )
+    line = message("Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal.")
     plot = recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes)
-    explore.draw(plot, "practice-try", line=line, height=MAP)
+    explore.draw(plot, "practice-try", line=say(line, step=step), height=MAP)
     if weights.shape[1] > 1:
         more = {"selected": (0, head), "layer_names": [say("decoder")]}
         explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), "practice-all")

@@ -120,6 +120,4 @@ def lab() -> None:
             for row, (*_, text) in enumerate(marks):
                 shared.small(text, f"peak-{row}")
         if "inverse_sqrt" in others:
-            gap = np.abs(lines[noams[-1].name][1] - lines[say(OTHERS["inverse_sqrt"])][1]).max()
-            text = message("Inverse square root is Noam with its peak given. Largest difference here: {gap}.")
-            st.caption(say(text, gap=f"{gap:.1g}" if gap else "0"))
+            st.caption(say("Inverse square root is Noam with its peak given."))
