@@ -1,4 +1,4 @@
-"""The page Head atlas: all heads over held-out sentences and in the visitor's own, and the card of one."""
+"""The page Head atlas: all heads over held-out sentences and in the visitor's own."""
 
 import html
 from collections.abc import Sequence
@@ -24,7 +24,6 @@ from viz.views.heads_results import Source
 from viz.views.made import Recipe, made, the, value_of
 from viz.views.view import View
 
-NEIGHBOURS = 4
 VIEWS = messages(
     board="All heads",
     scatter="Two measures",
@@ -66,8 +65,7 @@ def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, requ
         first = heads_results.best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
         if report:
-            made_of = {name: report[name] for name in ("sentences", "words", "data")}
-            line = say("{sentences} held-out sentences, {words} words, {data}.", **made_of)
+            line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
             if report["bleu"]:
                 line += " " + say("BLEU {score} on {sentences} of them.", **report["bleu"])
             shared.small(f"{line} {report['credit']}", "report")
@@ -86,7 +84,6 @@ def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, requ
     held = heads_results.of_report(report) if report else None
     with beside:
         measures, some = choose_measures(part, held)
-        # On the board also what is different in the visitor's own sentence.
         over = ["held-out", "sentence", *(["difference"] if part == "board" else [])] if held else ["sentence"]
         over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
     if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
@@ -155,7 +152,7 @@ def show_card(
                 n_heads = len(of_kind["role"][0])
                 own_place = layer * n_heads + number
                 distances = np.sqrt(of_kind["divergence"][own_place])
-                for at in [at for at in np.argsort(distances, kind="stable") if at != own_place][:NEIGHBOURS]:
+                for at in [at for at in np.argsort(distances, kind="stable") if at != own_place][:4]:
                     other = divmod(int(at), n_heads)
                     name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
                     label = say("{name} ({x:.2f})", name=name, x=distances[at])

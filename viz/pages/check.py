@@ -1,4 +1,4 @@
-"""The page Self-check: what must be true of every map, as it was last measured and on the visitor's sentence."""
+"""The page Self-check: what must be true of every map."""
 
 import numpy as np
 import pandas as pd
@@ -64,17 +64,12 @@ def measured(request: cached.Request) -> list[Check]:
     return in_turn(checks.check)(request.translator, request.translated())
 
 
-def claim_table(found: list[Check], names: list[str]) -> pd.DataFrame:
-    def number(x: float | None) -> str:
-        return "" if x is None else say("{x:.2g}", x=x)
-
-    columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
-    rows = []
-    for one in found:
-        holds = say("yes") if one.holds else say("NO")
-        holds = holds if one.compared else say("nothing to compare")
-        rows.append((holds, number(one.deviation), number(one.allowed), counted(one.compared), number(one.control)))
-    return pd.DataFrame(rows, pd.Index(names, name=say("Claim")), columns)
+def row(one: Check) -> tuple[str, ...]:
+    deviation, allowed, control = (
+        "" if x is None else say("{x:.2g}", x=x) for x in (one.deviation, one.allowed, one.control)
+    )
+    holds = say("yes") if one.holds else say("NO")
+    return holds if one.compared else say("nothing to compare"), deviation, allowed, counted(one.compared), control
 
 
 def show(found: list[Check], recipe: Recipe) -> None:
@@ -97,12 +92,9 @@ def show(found: list[Check], recipe: Recipe) -> None:
             "All claims hold. 32-bit numbers carry about seven digits: two computations differ in the last ones."
         )
         shared.small(line, "all")
-    st.table(claim_table(found, names))
+    columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
+    st.table(pd.DataFrame(map(row, found), pd.Index(names, name=say("Claim")), columns))
     st.caption(say("“With the mask off” leaves out the mask that the claim rests on, to show that the check can fail."))
-
-
-def show_own(_: cached.Shown, request: cached.Request) -> None:
-    show(measured(request), recipes.translation(request).then("found = checks.check(translator, result)"))
 
 
 @choices.fragment
@@ -127,7 +119,10 @@ def live() -> None:
             lines = (recipes.loading(name), "found = checks.read(translator.folder)['claims']")
             show(kept["claims"], Recipe(kept["command"], lines))
         else:
-            controls.one_translation(show_own, beside)
+            line = "found = checks.check(translator, result)"
+            controls.one_translation(
+                lambda _, asked: show(measured(asked), recipes.translation(asked).then(line)), beside
+            )
     with beside:
         names = {claim: title for claim, (title, _) in CLAIMS.items()}
         claim = controls.among(say("What was compared"), names, "claim", "rows")

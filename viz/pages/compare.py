@@ -15,8 +15,7 @@ from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
 VERSUS = messages(sentence="Sentences", model="Models", search="Searches")
-OF = {"sentence": "text-b", "model": "model-b", "search": "beam-b"}  # what then is chosen of B, in an address
-NAMES = ("versus", *OF.values())  # in an address, and in the session what was chosen of B
+OF = {"sentence": "text-b", "model": "model-b", "search": "beam-b"}  # in address and session, what is chosen of B
 B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
@@ -64,10 +63,6 @@ def code(pair: Pair, kind: str, rows: str) -> str:
     return Recipe("", tuple(lines)).plot("", difference_heatmap, change, *tokens, a="B", b="A").code
 
 
-def answer(asked: tuple[str, Pair]) -> list[cached.Shown]:
-    return list(map(cached.compute, asked[1]))
-
-
 def show(names: list[str], chosen: View, came: bool) -> None:
     state, a = st.session_state, cached.Request.of(chosen, names[0])
     # At first: the example with another word or the same sentence, another model, and greedy.
@@ -83,7 +78,9 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     versus, b = ask(names, a)
     chose = {name: codes.code(state[name]) for name in ("versus", OF[versus]) if state[name] != default[name]}
     example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))
-    answered = shared.compute_or_keep("compare-answered", (versus, (a, b)), answer, example)
+    answered = shared.compute_or_keep(
+        "compare-answered", (versus, (a, b)), lambda asked: list(map(cached.compute, asked[1])), example
+    )
     if answered is None:
         return
     (versus, pair), results = answered
@@ -104,7 +101,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         "note": note(versus, pair),
         "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
     }
-    staged.put(b, a, comparing=comparing, owned=NAMES)
+    staged.put(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):
         shared.card(checkpoint, f"card-{checkpoint}")
 

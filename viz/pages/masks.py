@@ -1,4 +1,4 @@
-"""The page Masks: who may attend to whom in a padded batch, and what a head makes of it."""
+"""The page Masks: who may attend to whom in a padded batch."""
 
 import numpy as np
 import streamlit as st

@@ -47,7 +47,7 @@ SYSTEMS = {  # what each is called, and how a step of it knows of the source
     ),
 }
 MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {name} --by-length --save-as multi30k/test_2016_flickr"
-COLUMNS = message("model"), message("words"), message("shortest"), message("longest"), message("sentences")
+COLUMNS = messages(words="words", shortest="shortest", longest="longest", sentences="sentences", model="model")
 BESIDE = message("Words that belong together share a row in every picture. Subwords are merged into words.")
 
 

@@ -15,7 +15,6 @@ from viz.ui import choices, controls, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
 
-MAX_MEGABYTES = 20
 WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
 VIEWS = messages(maps="Maps", roles="Roles", rollout="Through all layers")
 FORMAT = message("""
@@ -31,8 +30,7 @@ An `.npz` file of numpy, with at least one of the three kinds of attention and t
 | `cross` | the same from decoder to encoder | layers, heads, T, S |
 | `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True = may attend | queries, keys |
 
-At most {tokens} tokens per side, and {weights:,} weights in all. A model without an encoder has only
-`decoder_self`, one without a decoder only `encoder_self`.
+At most {tokens} tokens per side, and {weights:,} weights in all.
 
 **From Hugging Face transformers**, with a model loaded with `attn_implementation="eager"`:
 
@@ -87,7 +85,7 @@ def offer_file() -> None:
             "npz",
             key="file",
             on_change=open_uploaded,
-            max_upload_size=MAX_MEGABYTES,
+            max_upload_size=20,
             help=say("This app checks and draws the file; it does not keep it, and nothing in it can run."),
         )
         with st.expander(say("What a file holds, and how to make one")):
@@ -162,18 +160,17 @@ def show_rollout(attention: Attention, recipe: Recipe) -> None:
     known, place, problems = attention.kinds, st.container(), []
     if "cross" in known and "decoder_self" not in known:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))
-    tried = [known] if "decoder_self" in known else []
-    if "encoder_self" in known:
-        tried.append(["encoder_self"])
-    for kinds in tried:
-        if problem := not_whole(attention, kinds):
-            problems.append(problem)
+    for needed, kinds in (("decoder_self", known), ("encoder_self", ["encoder_self"])):
+        if needed not in known:
             continue
-        try:
-            heads_roles.show_rollout(attention, kinds, recipe)
-            break
-        except ValueError as error:
-            problems.append(errors.sentence(error))
+        problem = not_whole(attention, kinds)
+        if not problem:
+            try:
+                heads_roles.show_rollout(attention, kinds, recipe)
+                break
+            except ValueError as error:
+                problem = errors.sentence(error)
+        problems.append(problem)
     if problems:
         place.info(problems[0])
 

@@ -1,4 +1,4 @@
-"""The page Positions: what positional encodings look like, and what a model knows of word order without one."""
+"""The page Positions: what encodings look like, and what a model knows of word order without one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The page Steer: the stage, on which everything inside the model can be changed, and what becomes of it."""
+"""The page Steer: the stage, on which everything inside the model can be changed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,8 +27,8 @@ ASKED, ANSWERED, LOST = "steer-asked", "steer-answered", "steer-lost"
 WEIGHED = "steer-importance"  # whether tiles show what each head is worth
 STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
 TREE_LINE = message(
-    "Row n: candidates for the n-th token and their log-probabilities. Star: finished; cross: pruned. Point at one to "
-    "see what its step attended to (mean of all cross-attention heads); click it to lock what leads there."
+    "Row n: candidates for the n-th token. Star: finished; cross: pruned. Point at one to see what its step attended "
+    "to (mean of all cross-attention heads); click it to lock what leads there."
 )
 
 

@@ -1,4 +1,4 @@
-"""What a lesson is made of: cards, each with a question to guess at and one picture, and pictures of two sorts."""
+"""What a lesson is made of: cards, each with a question and one picture."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -53,19 +53,15 @@ def asks(text: str, **changes: object) -> Request:
 class OnStage:
     """The stage, as a card sets it.
 
-    Attributes:
-        before, after: what is shown before the guess, and with the answer where it is something else.
-        place, then: what is open (of the cross-attention unless said), and what changes with the answer, as in an
-            address; but "step", "row" and "pin" are written tokens, "at" is a layer and a head, and "ring" the cell to
-            frame, of a written and a source token.
-        chosen: how the maps are drawn.
+    Place and then are as in an address, but "step", "row" and "pin" are written tokens, "at" is a layer and a head, and
+    "ring" the cell to frame, of a written and a source token.
     """
 
     before: Request
-    place: Mapping[str, object] = field(default_factory=dict)
-    then: Mapping[str, object] = field(default_factory=dict)
-    after: Request | None = None
-    chosen: View = View()
+    place: Mapping[str, object] = field(default_factory=dict)  # what is open, of the cross-attention unless said
+    then: Mapping[str, object] = field(default_factory=dict)  # what changes with the answer
+    after: Request | None = None  # what is shown with the answer, where it is something else
+    chosen: View = View()  # how the maps are drawn
 
     def draw(self, answered: bool) -> None:
         request, chosen, place, ring = self._set(answered)

@@ -1,4 +1,4 @@
-"""The page Lessons: six stories of a few cards, each beside one picture; which card is open stands in the address."""
+"""The page Lessons: six stories of a few cards, each beside one picture."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -13,11 +13,9 @@ from viz.text.language import message, say
 from viz.views.cached import compute, remembered
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
-BEFORE = 10  # steps that are drawn before the guess
 WRITTEN, SHOWN = 200, 5  # sentences that each model writes, and those on the board
 EXAMPLE = "the old dog sees a cat .".split()
 ROW = 2  # of the example, that the question is about
-LAST = 20  # steps whose mean loss is the loss at the end
 CELLS = "lesson-cells"  # in the session: cells that were clicked
 NAMES = message("honest"), message("cheater")
 
@@ -31,7 +29,7 @@ def trained() -> tuple[list[np.ndarray], list[list[list[str]]], np.ndarray]:
 
 
 def chance() -> float:
-    """The entropy of the toy language per word, in nats: no model can have a lower loss without looking ahead."""
+    """The entropy of the toy language per word, in nats."""
     thing = math.log(len(cheater.ARTICLES) * 2 * len(cheater.NOUNS)) + 0.5 * math.log(len(cheater.ADJECTIVES))
     return (2 * thing + math.log(len(cheater.VERBS))) / cheater.LONGEST
 
@@ -40,7 +38,7 @@ def _curves(answered: bool) -> Drawn:
     losses = dict(zip(map(say, NAMES), trained()[0]))
     if answered:
         losses[say("chance in the language")] = np.full(cheater.STEPS, chance())
-    steps = np.arange(1, (cheater.STEPS if answered else BEFORE) + 1)
+    steps = np.arange(1, (cheater.STEPS if answered else 10) + 1)
     lines = {name: np.stack([steps, line[: len(steps)]]) for name, line in losses.items()}
     return curves(lines, y_axis=message("loss"), say=say)
 
@@ -101,7 +99,7 @@ STORY = Story(
     right=1,
 )
 def losses() -> dict:
-    honest, cheating = (losses[-LAST:].mean() for losses in trained()[0])
+    honest, cheating = (losses[-20:].mean() for losses in trained()[0])
     return {"honest": honest, "cheater": cheating, "floor": chance()}
 
 

@@ -1,4 +1,4 @@
-"""What the mistakes of the page Pitfalls share: their words, what they are given, and what they give."""
+"""What the mistakes of the page Pitfalls share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from viz.text.language import say
 
 PADS = 3
 LONGER = 6  # pads after the source, as beside a sentence that is so much longer
-DRAWN_DIMENSIONS = 64
 Numbers = dict[str, object]  # by what was measured, the headline first: a number or text, or two, wrong and right
 Shown = tuple  # both figures, the numbers, and perhaps what was written, as of a Demo
 
@@ -105,7 +104,7 @@ def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: lis
 def values(wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **more: str) -> list[Drawn]:
     """Draw two tables (T, D) in the same colours; where their columns have no name, the first dimensions."""
     if not columns:
-        n, total = min(DRAWN_DIMENSIONS, right.size(1)), right.size(1)
+        n, total = min(64, right.size(1)), right.size(1)
         columns = say("dimension (the first {n} of {total})", n=n, total=total)
         wrong, right = wrong[:, :n], right[:, :n]
     limit = right.abs().max().item()

@@ -1,4 +1,4 @@
-"""Every mistake of the page Pitfalls: in the input, in attention, in the layers, and in keeping the best."""
+"""Every mistake of the page Pitfalls."""
 
 import copy
 import math

@@ -1,4 +1,4 @@
-"""The page Pitfalls: well-known mistakes that run without an error, each live beside the right version."""
+"""The page Pitfalls: mistakes that run without an error, each live beside the right version."""
 
 from functools import partial
 from html import escape

@@ -14,7 +14,6 @@ from viz.views.made import Recipe, made
 
 MOST = 4  # runs beside each other
 PICKED = "grid-runs"
-BOARD = 360  # pixels
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
 
 
@@ -54,7 +53,7 @@ def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> Non
         st.session_state[PICKED] = list(map(cells.index, toggled(picked, table(NORMS)[row][column], MOST)))
 
     try:
-        explore.draw(board(NORMS, picked), "grid", 34, pick, height=BOARD)
+        explore.draw(board(NORMS, picked), "grid", 34, pick, height=360)
     except KeyError:  # a grid that is still trained
         st.info(say("The grid is not finished: {n} of its runs are there.", n=len(cells)))
         return

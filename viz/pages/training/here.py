@@ -1,4 +1,4 @@
-"""Train here: a tiny model learns in the browser's sight to write strings backwards."""
+"""Train here: a tiny model learns to write strings backwards."""
 
 from collections.abc import Callable
 
@@ -16,12 +16,9 @@ from viz.ui import controls, explore, shared
 from viz.views import cached
 from viz.views.made import Recipe
 
-REFRESH = 1.0  # seconds between two pictures of a run
-PAUSE_WIDTH, MAP = 110, 380  # pixels of a button, and of a map whatever is written
 RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and the one before; why not
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
-LEAST = 1e-6  # loss that is drawn: 0 has no place on a logarithmic axis
 STATUS = messages(
     running="Training", paused="Paused", solved="Solved", stopped="Stopped", ended="Ended without solving it"
 )
@@ -61,13 +58,12 @@ def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
     name, pause = say("Pause"), run and run.pause
     if active and run.frame().status == "paused":
         name, pause = say("Go on"), run.go_on
-    # The same buttons at the same places, whatever can be done: one that goes away would move its neighbour from under
-    # the mouse, between press and release.
+    # A button that goes away would move its neighbour from under the mouse, between press and release.
     with shared.row(gap="xsmall"):
         does = {"on_click": allowed, "disabled": active, "type": "primary"}
         st.button(say("Train"), key="practice-start", args=(start, settings), **does)
         does = {"on_click": allowed, "disabled": not active}
-        st.button(name, key="practice-pause", args=(pause,), width=PAUSE_WIDTH, **does)
+        st.button(name, key="practice-pause", args=(pause,), width=110, **does)
         st.button(say("Stop"), key="practice-stop", args=(run and run.stop,), **does)
     if problem := st.session_state.pop(PROBLEM, None):
         shared.warn(problem)
@@ -90,7 +86,7 @@ def here() -> None:
     with pictures:
         if runs:
             active = runs[0].active
-            st.fragment(watch, run_every=REFRESH if active else None)(head, text.strip(), active)
+            st.fragment(watch, run_every=1.0 if active else None)(head, text.strip(), active)
         else:
             text = say("Choose settings and press Train. Training runs in the background until you leave the page.")
             st.caption(text)
@@ -123,7 +119,7 @@ def progress(frame: Frame) -> str:
 
 def show_loss(runs: dict[str, LiveRun]) -> None:
     losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
-    lines = {name: np.stack([np.arange(1, len(one) + 1), one.clip(LEAST)]) for name, one in losses.items() if one.size}
+    lines = {name: np.stack([np.arange(1, len(one) + 1), one.clip(1e-6)]) for name, one in losses.items() if one.size}
     if not lines:
         st.caption(say("The first step is not done yet."))
         return
@@ -142,7 +138,7 @@ def try_it(run: LiveRun, head: int, text: str) -> None:
     axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
     line = message("Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal.")
     plot = recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes)
-    explore.draw(plot, "practice-try", line=say(line, step=step), height=MAP)
+    explore.draw(plot, "practice-try", line=say(line, step=step), height=380)
     if weights.shape[1] > 1:
         more = {"selected": (0, head), "layer_names": [say("decoder")]}
         explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), "practice-all")

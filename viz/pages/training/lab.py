@@ -15,8 +15,6 @@ from viz.views.made import Made, Recipe, call, made, value_of
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
 STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 EPOCHS = (50, 100, 200, 500, 1000, 2000, 3000, 5000)
-MOST_DROPS = 100  # of a step decay, that are drawn exactly; 0.6 % of the peak is left by then
-MOST_KEPT = 4  # Noam curves beside the present one
 POINTS = 300  # of a curve, and as many again that are even on a logarithmic axis
 LINEAR, LOGARITHMIC = message("linear"), message("logarithmic")
 KEPT = "kept-noam"  # in the session
@@ -44,7 +42,7 @@ class Noam:
 
 def sample(n_steps: int, warmups: Sequence[int], epoch: int) -> np.ndarray:
     """The steps, int (n,), at which curves are drawn: even on both kinds of axes, peaks, corners of a step decay."""
-    ends = np.concatenate([np.arange(warmup + epoch, n_steps, epoch)[:MOST_DROPS] for warmup in warmups])
+    ends = np.concatenate([np.arange(warmup + epoch, n_steps, epoch)[:100] for warmup in warmups])
     even = np.linspace(1, n_steps, POINTS), np.geomspace(1, n_steps, POINTS)
     steps = np.unique(np.concatenate([*even, warmups, ends, ends + 1]).round().astype(int))
     return steps[steps <= n_steps]
@@ -79,7 +77,7 @@ def ask() -> tuple[list[Noam], list[str], int, int]:
     others = controls.some(st.pills, say("Against"), list(OTHERS), ["cosine", "linear"], "against", **more)
     epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch") if "step_decay" in others else 1000
     with shared.row(gap="xsmall"):
-        more = {"disabled": present in kept or len(kept) >= MOST_KEPT}
+        more = {"disabled": present in kept or len(kept) >= 4}
         more["help"] = say("Up to four Noam curves stay on the chart while you move the sliders.")
         st.button(say("Save this Noam curve"), key="keep", on_click=kept.append, args=(present,), **more)
         st.button(say("Clear saved curves"), key="drop", on_click=kept.clear, disabled=not kept)

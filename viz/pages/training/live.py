@@ -17,15 +17,12 @@ MAX_RUNS = 2  # at a time, of all visitors
 # Seconds without a look until a run ends by itself; more than a minute, as hidden tabs of browsers look.
 FORGOTTEN_AFTER = 90.0
 GONE_AFTER = 5.0  # seconds until it ends when whom it is for is gone: a connection may break and come back
-BREATH, PAUSE = 0.002, 0.05  # seconds after every step in which other threads have their turn; between two looks
 _CHANGING = threading.Lock()  # the status of runs
 _RUNS = WeakSet()
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A run at one moment, in an array of its own."""
-
     losses: np.ndarray  # (steps,) float32, in nats per letter
     right: float  # share of unseen strings written without a mistake at the last check, teacher-forced
     status: str  # "running", "paused", "solved", "stopped" or "ended" (out of steps)
@@ -36,10 +33,7 @@ class Frame:
 
 
 class LiveRun:
-    """A practice in a thread of its own, which ends by itself; a ValueError if too many are under way.
-
-    `present` says whether the visitor is still there; the thread asks before every step.
-    """
+    """A practice in a thread that ends by itself when `present` says that the visitor is gone; errors as of `go_on`."""
 
     def __init__(self, settings: practice.Settings, present: Callable[[], bool] = lambda: True) -> None:
         self.settings, self._present, self._status = settings, present, "paused"
@@ -55,7 +49,6 @@ class LiveRun:
         return self._status in ("running", "paused")
 
     def pause(self) -> None:
-        """Wait, until told to go on; somebody else may run meanwhile."""
         self._become("paused")
 
     def go_on(self) -> None:
@@ -68,7 +61,6 @@ class LiveRun:
                 self._status = "running"
 
     def stop(self) -> None:
-        """End after the present step; returns when the thread has ended."""
         self._become("stopped")
         self._thread.join()
 
@@ -95,14 +87,13 @@ class LiveRun:
                 elif self._status == "running":
                     with self._turns.turn(), TURNS.turn():
                         self._practice.advance()
-                    time.sleep(BREATH)
+                    time.sleep(0.002)  # other threads have their turn
                 else:
-                    time.sleep(PAUSE)
+                    time.sleep(0.05)
         finally:
             self._become("stopped")
 
     def _end(self) -> str | None:
-        """What ends it now, if anything does."""
         now = time.monotonic()
         if self._present():
             self._seen = now
