@@ -27,9 +27,8 @@ GERMAN = {
     message("Two dogs"): "Zwei Hunde spielen mit einem roten Ball im Schnee.",
     message("No caption"): "Das Tier überquerte die Straße nicht, weil es zu müde war.",
     message("A long one"): (
-        "An einem sonnigen Tag im Sommer sitzt eine Gruppe junger Leute vor einem alten Gebäude auf dem Gras, und "
-        "während einige von ihnen essen und miteinander reden, spielt ein kleines Mädchen in einem roten Kleid mit "
-        "einem kleinen braunen Hund, der einen gelben Ball im Maul hat."
+        "An einem sonnigen Tag im Sommer sitzt eine Gruppe junger Leute vor einem alten Gebäude auf dem Gras, und ein "
+        "kleines Mädchen spielt mit einem kleinen braunen Hund, der einen gelben Ball im Maul hat."
     ),
 }
 SYSTEMS = {  # what each is called, and how a step of it knows of the source

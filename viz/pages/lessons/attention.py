@@ -35,7 +35,7 @@ STORY = Story(
 
 @card(
     "“einem” is written, “Fahrrad” comes next. Lines run from a written token to the source tokens that one head of "
-    "the cross-attention attends to; the map below has a row for each.",
+    "the cross-attention attends to.",
     "Which source token will “Fahrrad” attend to most?",
     "riding bicycle street".split(),
     "“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; learning to translate was "
@@ -70,8 +70,7 @@ def divided() -> dict:
     "scores once more. Keep it at 1 until you have guessed.",
     "At temperature 2, what happens to the largest weight?",
     ("It grows", "It shrinks", "It stays the same"),
-    "From {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the tokens stays. Move the "
-    "slider and see.",
+    "From {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the tokens stays.",
     _inside(SOFT, temperature=2),
     right=1,
 )
@@ -98,8 +97,7 @@ def handed() -> dict:
 
 
 @card(
-    "Queries and keys of the same sentence: self-attention. This is a head of the encoder; rows and columns are the "
-    "English tokens.",
+    "Queries and keys of the same sentence: self-attention. This is a head of the encoder.",
     "Which token do most tokens attend to here?",
     ("Themselves", "The next one", "The first one"),
     "{n} of {total} rows have their largest weight just right of the diagonal. The equation is the same, "

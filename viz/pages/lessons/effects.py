@@ -155,7 +155,7 @@ def rates() -> dict:
 
 @card(
     "A GRU without attention: it squeezes the German sentence into one vector. The bars show how probable each word "
-    "was that it wrote. There are no weights at all.",
+    "was that it wrote.",
     "Can one still tell which source word “bike” depends on?",
     ("No, not without attention", "Yes, by leaving out source words"),
     "Replace each source word by <unk> in turn: “bike” loses most without “{key}”, {drop:.1f} nats. An explanation "

@@ -75,8 +75,7 @@ STORY = Story(
 
 
 @card(
-    "All 24 heads of the cross-attention, layers in rows. Click one to switch it off, or on again. Above stand the "
-    "translation and what it cost.",
+    "All 24 heads of the cross-attention, layers in rows. Click one to switch it off, or on again.",
     "How many of them can you switch off, each alone, without losing “Fahrrad”?",
     "8 16 24".split(),
     "{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without it the old "

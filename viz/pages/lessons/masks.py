@@ -90,7 +90,7 @@ STORY = Story(
 
 @card(
     "Two tiny models learn a toy language on this server, each word from the words before it. The honest one has the "
-    "causal mask; the cheater may look ahead while it learns. Ten steps are drawn.",
+    "causal mask; the cheater may look ahead while it learns.",
     "Whose loss is lower after 150 steps?",
     ("The honest model's", "The cheater's", "They are equal"),
     "{cheater:.3f} nats per word against {honest:.2f}: the cheater copies the next word. Without looking ahead no "

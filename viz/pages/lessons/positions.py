@@ -83,7 +83,7 @@ def text() -> dict:
 
 
 @card(
-    "Dog and man change places: “The man bites the dog.” With the answer, positions are off again.",
+    "Dog and man change places: “The man bites the dog.”",
     "Without positions, does this sentence get another translation than the first?",
     ("Yes", "No, the same one"),
     "“{text}” again: a bag of words. Shuffling the words only shuffles the encoder's output, to within {off:.0e}; with "

@@ -51,7 +51,7 @@ STORY = Story(
 
 @card(
     "16 small post-norm translators, trained for 1,000 steps on image captions. Only the learning rate differs: four "
-    "peaks, each with four warmups. Four curves are drawn.",
+    "peaks, each with four warmups.",
     "Which runs learn nothing?",
     ("All without warmup", "All with the highest peak", "Only the highest peak without warmup"),
     "With the peak 0.1 all end at {low:.2f} or above; word frequencies alone give {entropy:.2f}. Without any warmup a "
