@@ -90,7 +90,6 @@ class Page:
         return say("{mask}, sentence {number}", mask=name, number=sentence + 1)
 
     def draw_mask(self, key: str, mask: str, sentence: int, line: str, convention: str = "", **more) -> None:
-        """Draw a mask as it is changed, in a convention if any."""
         known, values = self.own.masks, self.other.masks[mask][sentence]
         title, told = self.title(say(MASKS[mask][0]), sentence), {"legend": False}  # the page names the colours
         if convention:

@@ -156,7 +156,6 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
 
 
 def show_rollout(attention: Attention, recipe: Recipe) -> None:
-    """Through both stacks, or the encoder alone."""
     known, place, problems = attention.kinds, st.container(), []
     if "cross" in known and "decoder_self" not in known:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))

@@ -41,8 +41,6 @@ def legend(place: str, name: str) -> str:
 
 
 class Encodings:
-    """One encoding, or two that are compared: "first" and "second"."""
-
     def __init__(self, beside: DeltaGenerator, *places: str) -> None:
         labels = (say("First encoding"), say("Second encoding")) if places[1:] else (say("Encoding"),)
         names, self.chosen = {name: said for name, (said, _) in ENCODINGS.items()}, {}

@@ -1,4 +1,4 @@
-"""Is attention an explanation? Weights beside direct effects, and a network without weights that can be explained."""
+"""Is attention an explanation? Weights beside direct effects, and a network without weights."""
 
 import numpy as np
 import torch

@@ -1,4 +1,4 @@
-"""Bag of words: what attention does without positions, how dials tell positions apart, and what a causal mask adds."""
+"""Bag of words: what attention does without positions, how dials tell them apart, and what a causal mask adds."""
 
 import numpy as np
 import torch
@@ -21,7 +21,6 @@ MOST = 5  # words on the board
 
 
 def waves() -> list[np.ndarray]:
-    """The dials, float64 (LENGTH,) each."""
     width = compute(asks(DOG)).config.d_model
     return list(value_of(table("sinusoidal", LENGTH, width))[:, list(DIALS)].T)
 

@@ -16,15 +16,13 @@ from viz.text.language import say
 
 PADS = 3
 LONGER = 6  # pads after the source, as beside a sentence that is so much longer
-Numbers = dict[str, object]  # by what was measured, the headline first: a number or text, or two, wrong and right
-Shown = tuple  # both figures, the numbers, and perhaps what was written, as of a Demo
 
 
 @dataclass(frozen=True)
 class Demo:
     wrong: Drawn
     right: Drawn
-    numbers: Numbers
+    numbers: dict[str, object]  # the headline first: a number or text, or two, wrong and right
     written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
 
     @property
@@ -83,7 +81,7 @@ class Pitfall:
     picture: str
     wrong: str
     right: str
-    show: Callable[[Sentence], Shown]
+    show: Callable[[Sentence], tuple]  # both figures, the numbers, and perhaps what was written
 
     def __call__(self, sentence: Sentence) -> Demo:
         figures, *more = self.show(sentence)
@@ -92,7 +90,7 @@ class Pitfall:
         return Demo(*figures, *more)
 
 
-def pitfall(*words: str) -> Callable[[Callable[[Sentence], Shown]], Pitfall]:
+def pitfall(*words: str) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
     return lambda show: Pitfall(*words, show)
 
 

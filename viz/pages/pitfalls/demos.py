@@ -14,7 +14,7 @@ from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from viz.figures import attention_heatmap, bars, curves, mask_heatmap
-from viz.pages.pitfalls.common import LONGER, PADS, Pitfall, Sentence, Shown, both, gap, percent, pitfall, values
+from viz.pages.pitfalls.common import LONGER, PADS, Pitfall, Sentence, both, gap, percent, pitfall, values
 from viz.text.language import counted, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
@@ -35,7 +35,7 @@ DROPOUT = 0.1
     "    pe[pos, i] = sin(pos / 10000 ** (i / d_model))\n"
     "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
 )
-def loop(sentence: Sentence) -> Shown:
+def loop(sentence: Sentence) -> tuple:
     tokens, width = sentence.result.source_tokens, sentence.translator.config.d_model // 2 * 2
     right, wrong = (make(len(tokens), width) for make in (sinusoidal, literal_loop))
     return values(wrong, right, tokens, message("encoding"), message("dimension")), {
@@ -53,7 +53,7 @@ def loop(sentence: Sentence) -> Shown:
     "x = embedding(ids) + positions",
     "x = embedding(ids) * sqrt(d_model) + positions",
 )
-def scale(sentence: Sentence) -> Shown:
+def scale(sentence: Sentence) -> tuple:
     positions, right = sentence.tensor(INPUT + "positions"), sentence.tensor(INPUT + "tokens")
     wrong = right / math.sqrt(right.size(1))
     sizes = [x.square().mean().sqrt() for x in (wrong, right, positions)]
@@ -71,7 +71,7 @@ def scale(sentence: Sentence) -> Shown:
     "self.dropout = nn.Dropout(0.1)\nreturn x + self.pe[:, : x.size(1)]",
     "self.dropout = nn.Dropout(0.1)\nreturn self.dropout(x + self.pe[:, : x.size(1)])",
 )
-def dropout(sentence: Sentence) -> Shown:
+def dropout(sentence: Sentence) -> tuple:
     wrong = sentence.tensor(INPUT + "stream")
     right = pitfalls.weights_after_dropout(wrong, DROPOUT)  # nn.Dropout draws from the generator that all share
     return values(wrong, right, sentence.result.source_tokens, message("input")), {
@@ -88,7 +88,7 @@ def dropout(sentence: Sentence) -> Shown:
     "labels = tokenizer(targets)                  # the source side's model",
     "labels = tokenizer(text_target=targets)      # the target side's model",
 )
-def tokenizer(sentence: Sentence) -> Shown:
+def tokenizer(sentence: Sentence) -> tuple:
     card, known = sentence.translator.card, tuple(pitfalls.SAMPLES)
     languages = [card[side] if card.get(side) in known else one for side, one in zip(("source", "target"), known)]
     words = sentence.result.text.split() or pitfalls.SAMPLES[languages[1]].split()[:12]
@@ -112,7 +112,7 @@ def tokenizer(sentence: Sentence) -> Shown:
     "q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
     "q = q.view(B, T, n_heads, d_head).transpose(1, 2)\nscores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
 )
-def transpose(sentence: Sentence) -> Shown:
+def transpose(sentence: Sentence) -> tuple:
     weights, q, k, v = (sentence.tensor(FIRST + name) for name in ("weights", *"qkv"))  # (H, S, S), (H, S, K)
     changed = v.clone()
     changed[:, -1] += 1  # at the last token: does it change the others?
@@ -142,7 +142,7 @@ def transpose(sentence: Sentence) -> Shown:
     "weights = softmax(q @ k.transpose(-2, -1))",
     "weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
 )
-def scaling(sentence: Sentence) -> Shown:
+def scaling(sentence: Sentence) -> tuple:
     right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
     wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
     return both(attention_heatmap, wrong[0], right[0], tokens, tokens), {
@@ -159,7 +159,7 @@ def scaling(sentence: Sentence) -> Shown:
     "weights = dropout(softmax(scores))\nself.attention = weights",
     "weights = softmax(scores)\nself.attention = weights\nweights = dropout(weights)",
 )
-def after(sentence: Sentence) -> Shown:
+def after(sentence: Sentence) -> tuple:
     right = torch.from_numpy(sentence.result.attention("cross")[-1])
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
     rows, columns = message("word just read (query)"), message("source (key)")
@@ -180,7 +180,7 @@ def after(sentence: Sentence) -> Shown:
     "decoder_input, target = ids[:-1], ids[1:]   # ids without a start token",
     "decoder_input, target = [BOS, *ids], [*ids, EOS]",
 )
-def start(sentence: Sentence) -> Shown:
+def start(sentence: Sentence) -> tuple:
     model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
     address, figures, numbers = "decoder.layers.0.self_attention.weights", [], []
     first = tgt[0, 1] if tgt.size(1) > 1 else EOS_ID
@@ -207,7 +207,7 @@ def start(sentence: Sentence) -> Shown:
     "mask = (ids != PAD)[:, None, :, None] & causal",
     "mask = (ids != PAD)[:, None, None, :] & causal",
 )
-def rows(sentence: Sentence) -> Shown:
+def rows(sentence: Sentence) -> tuple:
     tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
     on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
     causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
@@ -235,7 +235,7 @@ def rows(sentence: Sentence) -> Shown:
     "def feed_forward(x):\n    return x + w_2(relu(w_1(x)))",
     "def feed_forward(x):\n    return w_2(relu(w_1(x)))",
 )
-def residual(sentence: Sentence) -> Shown:
+def residual(sentence: Sentence) -> tuple:
     result, output = sentence.result, "encoder.output"
     last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
     with torch.inference_mode(), record(last, output) as trace:
@@ -255,7 +255,7 @@ def residual(sentence: Sentence) -> Shown:
     "weight * (x - mean) / (x.std(-1, keepdim=True) + eps + bias)",
     "weight * (x - mean) / sqrt(x.var(-1, unbiased=False, keepdim=True) + eps) + bias",
 )
-def norm(sentence: Sentence) -> Shown:
+def norm(sentence: Sentence) -> tuple:
     x = sentence.tensor(INPUT + "stream")
     trained = sentence.translator.model.encoder.layers[0].residual_self.norm
     norms = trained, nn.LayerNorm(x.size(-1), eps=trained.eps)
@@ -277,7 +277,7 @@ def norm(sentence: Sentence) -> Shown:
     "packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)\n"
     "states, context = gru(packed)",
 )
-def gru(sentence: Sentence) -> Shown:
+def gru(sentence: Sentence) -> tuple:
     ids, generator = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1), torch.Generator().manual_seed(0)
     length, embedding = ids.size(1) - PADS, sentence.translator.model.encoder.input.embedding
     with NoRandomNumbers():
@@ -306,7 +306,7 @@ def gru(sentence: Sentence) -> Shown:
     "best_model = model",
     "best_model = copy.deepcopy(model)",
 )
-def best(_: Sentence) -> Shown:
+def best(_: Sentence) -> tuple:
     figures, numbers = [], []
     for keep in (lambda model: model, copy.deepcopy):
         losses, loss = pitfalls.overfit(keep)

@@ -17,7 +17,6 @@ from viz.views.made import Recipe, made
 
 @st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
 def demonstrated(key: str, language: str, request: Request) -> Demo:
-    """A mistake on a sentence, or what is remembered of it; nobody writes into it."""
     return PITFALLS[key](Sentence(request.translator, request.translated()))
 
 

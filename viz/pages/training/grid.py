@@ -1,4 +1,4 @@
-"""The grid of small runs: what a peak rate, a warmup and the place of the norm do to the loss at the end."""
+"""The grid of small runs: what peak rate, warmup and place of the norm do to the loss at the end."""
 
 import streamlit as st
 
@@ -47,8 +47,6 @@ def compared() -> None:
 
 
 def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> None:
-    """A click on a run compares one more."""
-
     def pick(row: int, column: int) -> None:
         st.session_state[PICKED] = list(map(cells.index, toggled(picked, table(NORMS)[row][column], MOST)))
 

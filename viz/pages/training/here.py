@@ -46,7 +46,6 @@ def start(settings: practice.Settings) -> None:
 
 
 def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
-    """Do it; the page tells why where too many others train already."""
     try:
         call(*given)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The schedule lab of the page Warm-up: learning rates as curves over the steps."""
+"""The schedule lab: learning rates as curves over the steps."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
