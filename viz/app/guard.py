@@ -88,8 +88,8 @@ def _without(name: bytes, scope: Scope) -> Scope:
     return {**scope, "headers": [header for header in scope["headers"] if header[0] != name]}
 
 
-# Of a link that names a page (/masks), Streamlit's browser code takes the path for a folder that the app may be served
-# in, asks there first, and never below a path that the app is served below: that path is filled in.
+# Streamlit's browser code takes the path of a link (/masks) for a folder that the app may be served in, and never asks
+# below a path that the app is served below: that path is filled in.
 SERVER = '<script>window.__streamlit = {BACKEND_BASE_URL: new URL("%s", window.location.origin).href}</script>'
 # Streamlit puts an open popover at the end of the document: from its button Tab goes on inside it; Escape leads back.
 INTO_POPOVERS = """<script>addEventListener("keydown", event => {
@@ -113,7 +113,7 @@ _INLINE = re.compile(rb"<script>(.*?)</script>", re.S)
 
 
 class PageHead(BaseHTTPMiddleware):
-    """Adds HTML to the beginning of the head of every page; `later`: scripts that a page may add to itself."""
+    """Adds HTML to the head of every page; `later`: scripts that a page may add to itself."""
 
     def __init__(self, app: ASGIApp, added: str, later: Iterable[str] = ()) -> None:
         super().__init__(app)

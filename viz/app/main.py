@@ -9,7 +9,7 @@ from viz.app.menu import MENU
 from viz.text.language import say
 from viz.ui import speaking
 
-# A file of our own: the icons and emojis that Streamlit offers are fetched from the network.
+# A file of our own: Streamlit fetches its icons and emojis from the network.
 ICON = Path(__file__).with_name("icon.svg")
 PAGES = ICON.parents[1] / "pages"
 MARK = ICON.with_name("mark.svg")  # the same with the name beside it, in a colour for light and dark

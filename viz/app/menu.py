@@ -2,8 +2,7 @@
 
 from viz.text.language import message
 
-# By group, both names in English: the file in viz/pages, without its suffix, and the name of the page. A page's address
-# is the name of its file; the first one of all is the app's own.
+# By group the file in viz/pages, which is the address, and the name of each page; the first one is the app's own.
 MENU = {
     message("Explore"): {
         "translate": message("Translate"),

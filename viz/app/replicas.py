@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-z0-9_.-]+|[0-9a-f]*:[0-9a-f]*:[0-9a-f:.]*", re.I)  # the
 
 
 def serve(hosts: str, replicas: str, port: str) -> None:
-    """Serve until Ctrl-C or SIGTERM; a ValueError says what is wrong with the three, or keeps it from running.
+    """Serve until Ctrl-C or SIGTERM; a ValueError says what is wrong.
 
     Args:
         hosts: names and addresses by which the class opens the app, with commas between them.
@@ -76,7 +76,7 @@ def is_free(address: str, port: int) -> bool:
 
 
 def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]) -> None:
-    """Run commands, by name, each again when it ends, until Ctrl-C; a ValueError says which one does not start."""
+    """Run commands, by name, each again when it ends; a ValueError says which one does not start."""
     running: dict[str, tuple[subprocess.Popen, float]] = {}
 
     def start(name: str) -> None:

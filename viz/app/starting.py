@@ -14,11 +14,11 @@ _loading: threading.Thread | None = None
 
 
 def load(work: Callable[[], None]) -> None:
-    """Load what pages need in a thread; if that fails, it is logged and the server ends."""
+    """Load what pages need in a thread; if that fails, the server ends."""
     global _loading
 
     def run() -> None:
-        # Streamlit warns in its log where a cache is filled for no visitor, as here.
+        # Streamlit warns where a cache is filled for no visitor.
         warnings = logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context")
         warnings.disabled = True
         try:
@@ -34,7 +34,7 @@ def load(work: Callable[[], None]) -> None:
 
 
 def wait() -> None:
-    """Wait until all is loaded, and tell the visitor; only then import it: two threads at it can get half a module."""
+    """Wait until all is loaded; only then import it: two threads at it can get half a module."""
     if _loading is not None and _loading.is_alive():
         with st.spinner(say("Loading …"), show_time=True):
             _loading.join()

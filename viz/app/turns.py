@@ -27,7 +27,7 @@ class _Mine(threading.local):
 
 
 class Turns:
-    """As many places in which threads compute; one is offered to those who wait after a slice, in seconds."""
+    """Places in which threads compute; each is offered to those who wait after a slice, in seconds."""
 
     def __init__(self, places: int, slice: float = SLICE) -> None:
         # Called by who works, between two steps, and by who waits; ends what nobody wants by raising.
@@ -42,7 +42,7 @@ class Turns:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Compute inside the block, from when a place is free; a turn inside a turn of the thread is the same one."""
+        """Compute inside the block once a place is free; a turn inside a turn of the thread is the same one."""
         if self._mine.since is not None:
             yield
             return
@@ -107,14 +107,13 @@ def in_turn(function: Callable) -> Callable:
 
 
 def each_in_turn(steps: Iterator) -> Iterator:
-    """The same values, each computed in a turn of its own."""
+    """The same, each computed in a turn of its own."""
     nothing = object()
     while (step := in_turn(next)(steps, nothing)) is not nothing:
         yield step
 
 
 def queued(loaded: Translator | Writer) -> Translator | Writer:
-    """The same model, which computes in turns."""
     of_translators = "translate", "force", "translate_lines", "effects", "lens", "occlusion"
     for name in (*of_translators, "read", "distribution", "write"):
         if hasattr(loaded, name):

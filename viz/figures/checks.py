@@ -29,7 +29,7 @@ def as_probabilities(name: str, values, axes: str) -> np.ndarray:
 
 
 def as_mask(name: str, values, shape: tuple[int, ...] | None = None) -> np.ndarray:
-    """Copy a mask (T, S), True = may attend, of this shape if one is given: bool, as 0/1 leaves open which blocks."""
+    """Copy a mask (T, S), True = may attend: bool, as 0/1 leaves open which blocks."""
     array = _array(name, values, "TS", "b", "is bool, where True means may attend")
     if shape not in (None, array.shape):
         raise ValueError(f"{name} has shape {array.shape}; allowed is {shape}, one cell for each query and key.")

@@ -13,7 +13,7 @@ from viz.figures.tables import Points
 
 CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT = 320, 70, 200
 CLAIM_HEIGHT = 44  # pixels
-MARKERS_UP_TO = 12  # points; of a longer line the points are not drawn
+MARKERS_UP_TO = 12  # points of a line
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 # What is drawn of a claim: symbol, size and colour.
 PARTS = {
@@ -72,20 +72,18 @@ def run_curves(
     step: float | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw learning rate and training loss of R runs in two panels over one axis of steps.
+    """Draw learning rate and training loss of runs in two panels over one axis of steps.
 
     Args:
         rates, losses: name to float (2, n), step and value.
-        limit: a loss in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
-        step: that is marked in both panels.
+        limit: in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
+        step: marked in both panels.
     """
-    steps, quantities = message("training step"), (message("learning rate"), message("training loss"))
-    drawn, lower = (
-        _drawn(_checked(lines), steps, quantity, say, reach=reach)
-        for lines, quantity, reach in zip((rates, losses), quantities, ((), (limit,)))
-    )
-    tables = zip((drawn, lower), map(say, quantities))
-    drawn.table = Points([(f"{name}, {said}", *line) for one, said in tables for name, *line in one.table.lines])
+    steps, rate, loss = message("training step"), message("learning rate"), message("training loss")
+    drawn = _drawn(_checked(rates), steps, rate, say)
+    lower = _drawn(_checked(losses), steps, loss, say, reach=(limit,))
+    panels = (drawn, say(rate)), (lower, say(loss))
+    drawn.table = Points([(f"{name}, {said}", *line) for one, said in panels for name, *line in one.table.lines])
     drawn.description += " " + lower.description
     drawn.add_traces([trace.update(yaxis="y2", showlegend=False) for trace in lower.data])
     marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
@@ -177,7 +175,7 @@ def bars(
 ) -> Drawn:
     """Draw one bar per word from 0 up, of K stacked parts (T, K); data[k].y is the k-th column.
 
-    `top` is where the axis ends, so that two figures can be compared; just above the highest bar otherwise.
+    `top` is where the axis ends, otherwise just above the highest bar.
     """
     values = checks.as_float("values", values, "TK")
     tokens = checks.as_tokens("tokens", tokens, len(values))
@@ -204,8 +202,8 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
     A click on a dot selects its row (customdata = [row]).
 
     Args:
-        values: float (N, 3), from 0 up: what was measured, what is allowed, and what is measured while the mask that
-            the claim rests on is off; -inf where there is no such number.
+        values: float (N, 3), from 0 up: measured, allowed, and measured while the mask that the claim rests on is
+            off; -inf where there is no such number.
     """
     values, n = checks.as_float("values", values, "NK", masked=True), len(values)
     values[np.isneginf(values)] = np.nan

@@ -40,7 +40,7 @@ def figure(
     bottom: float = theme.AXIS_HEIGHT,
     **layout,
 ) -> Drawn:
-    """Build a figure with what all share; height is that of the plot itself, the sides what labels need, in pixels.
+    """Build a figure with what all share; height is that of the plot, the sides what labels need, in pixels.
 
     Plotly's own fitting of margins to labels is slow and makes the page jump.
     """
@@ -52,7 +52,7 @@ def figure(
 
 def clear(say: Say) -> dict:
     """What every layout has: no background, and numbers as a language writes them."""
-    number = say("{number:,}", number=1234.5)  # the decimal point and what stands between thousands, as Plotly has them
+    number = say("{number:,}", number=1234.5)
     shared = {"separators": number[5] + number[1], "paper_bgcolor": theme.TRANSPARENT}
     return shared | {"plot_bgcolor": theme.TRANSPARENT}
 
@@ -71,7 +71,7 @@ def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.
 
 
 def titled(figure: Drawn, title: str, note: str) -> Drawn:
-    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white in any theme."""
+    """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white."""
     copy = Drawn(figure, description=figure.description, table=figure.table)
     lines = textwrap.wrap(note, width=110, max_lines=3, placeholder=" …") or [""]
     small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]

@@ -74,7 +74,7 @@ def head_map(
     selected: tuple[int, ...] | None = None,
     say: Say = english,
 ) -> Drawn:
-    """Draw heads as points (N, 2), by two numbers, or near each other where they are alike; a click opens one.
+    """Draw heads as points (N, 2), by two numbers, or near each other where they are alike.
 
     Args:
         places: N times the numbers of a head, the last two its layer and its head (customdata).

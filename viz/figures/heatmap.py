@@ -35,8 +35,7 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
         "showgrid": False,
         "zeroline": False,
         "automargin": False,
-        # Else Plotly measures every label against the edges of the figure: 40 ms a redraw.
-        "ticklabeloverflow": "allow",
+        "ticklabeloverflow": "allow",  # else Plotly measures every label: 40 ms a redraw
         **more,
     }
 
@@ -44,7 +43,7 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
 def side(
     entries: Sequence[str] | int, title: str, say: Say, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
 ) -> dict:
-    """The axis of these tokens, or of so many numbers from 0, at most `most` of them labelled."""
+    """The axis of tokens, or of so many numbers from 0, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
         step, numbers = labels.tick_step(entries, most), list(map(str, range(entries)))
@@ -74,8 +73,8 @@ def grid(
 ) -> Drawn:
     """Draw a map, the first trace of the figure.
 
-    The names of rows and columns in the hover box are the ticks of axes that nobody sees, on which the map stands: in
-    `customdata` they would travel once per cell. The axes with the ticks, cut and thinned, lie over them.
+    The map stands on axes that nobody sees, whose ticks are the names in the hover box: in `customdata` they would
+    travel once per cell. The axes with the ticks, cut and thinned, lie over them.
 
     Args:
         values: float32, or bool for a mask, (T, S).
@@ -84,9 +83,8 @@ def grid(
         number, hover: what the hover box says of a cell, and all that it says, if not row, column and number.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
-        written: escaped texts (T, S) in the cells, which are then higher and can be clicked but not zoomed.
-        framed: (row, column) of cells to draw an outline round.
-        most: numbers on the axis of the columns.
+        written: escaped texts (T, S) in the cells, which are then higher and not zoomed.
+        framed: (row, column) of cells in an outline.
     """
     given = zip("yx", tokens.items(), values.shape)
     named = {side: checks.as_tokens(name, one, n) for side, (name, one), n in given if one is not None}
@@ -137,7 +135,7 @@ def grid(
 
 
 def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say = english) -> Drawn:
-    """Move the rows of a map (changed in place) apart, so that rows of other systems' maps have places between them.
+    """Move the rows of a map (changed in place) apart, so that those of other systems have places between them.
 
     Args:
         drawn: a map with named rows, without hatched cells.
@@ -165,7 +163,7 @@ def centred(values: np.ndarray, least: float = 0.0) -> dict:
 
 
 def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
-    """The outline, as x and y, of each run of masked cells in a row of (T, S)."""
+    """The outline of each run of masked cells in a row of (T, S)."""
     edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))  # 1 where a run starts, -1 just after its end
     (row, left), (_, right) = np.argwhere(edges == 1).T - 0.5, np.argwhere(edges == -1).T - 0.5
     return polylines([left, right, right, left, left], [row, row, row + 1, row + 1, row])

@@ -22,7 +22,7 @@ def english(text: str, /, **values: object) -> str:
 
 
 def message(text: str) -> str:
-    """Marks a sentence that is said elsewhere."""
+    """Mark a sentence that is said elsewhere."""
     return text
 
 
@@ -32,7 +32,7 @@ def escape(text: str) -> str:
 
 
 def told(say: Say, *parts: tuple[str, str]) -> str:
-    """Lines of a hover box: what each part is, in English, and where Plotly writes it."""
+    """Lines of a hover box: what each part is, and where Plotly writes it."""
     return "<br>".join(f"{escape(say(name))} {place}" for name, place in parts)
 
 
@@ -69,18 +69,18 @@ def _extends(character: str) -> bool:
 
 
 def tick_text(token: str) -> str:
-    """The escaped text of a token, shortened to theme.MAX_TICK_WIDTH columns."""
+    """A token, escaped and shortened."""
     return escape(_shortened(token))
 
 
 def tick_width(tokens: Sequence[str]) -> float:
-    """Estimate the pixels that the widest tick label of these tokens takes."""
+    """The pixels that the widest tick label takes."""
     return theme.GLYPH_WIDTH * max(text_width(_shortened(token)) for token in tokens)
 
 
 @lru_cache(maxsize=REMEMBERED)
 def _shortened(token: str) -> str:
-    """A token cut with an ellipsis, never inside a letter with marks or a joined emoji."""
+    """A token, cut to theme.MAX_TICK_WIDTH columns, never inside a letter with marks or a joined emoji."""
     text = visible(token)
     if text_width(text) <= theme.MAX_TICK_WIDTH:
         return text
@@ -100,7 +100,7 @@ def text_width(text: str) -> int:
 
 
 def quoted(token: str, say: Say = english) -> str:
-    """A full token in quotation marks, escaped; right-to-left text does not reorder the words beside it."""
+    """A token in quotation marks, escaped; right-to-left text does not reorder the words beside it."""
     return in_quotes(_isolated(token), say)
 
 

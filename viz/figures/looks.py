@@ -49,7 +49,6 @@ def attention(
 
 
 def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
-    """The look of a mask in two colours."""
     hover = labels.told(say, ("query", _ROW), ("key", _COLUMN)) + f"<br>{_CELL}"
     look = _tokens(queries, keys, say, (query_axis, key_axis), hover, theme.MASK_SCALE)
     look["data"][0]["colorbar"] |= mask_bar(say)
@@ -67,7 +66,7 @@ def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) 
 
 
 def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, say: Say) -> dict:
-    """Some dimensions of a positional encoding (T, D) as waves over the tokens, numbers and all."""
+    """Some dimensions of a positional encoding (T, D) as waves over the tokens."""
     shared = {"type": "scatter", "mode": "lines+markers", "marker": {"size": 5}}
     spline = {"width": theme.LINE_WIDTH, "shape": "spline"}
     lines = [
@@ -93,7 +92,7 @@ def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say)
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:
-    """The look of the most probable next words, three bars for each, of which the browser gives the lengths."""
+    """The look of the most probable next words, three bars for each."""
     hover = say("{word}<br>model {own}<br>sampling {drawn}", word=_ROW, own=_COLUMN, drawn=_CELL)
     kinds = {
         say("sampling"): {"color": theme.MAY_ATTEND},
@@ -117,7 +116,7 @@ def next_words(names: Sequence[str], say: Say) -> dict:
 def lens(
     steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
 ) -> dict:
-    """The look of a word per cell, coloured by its probability: (T, N) escaped words `named`, and their hover texts."""
+    """The look of escaped words (T, N), coloured by their probability; `cells` are their hover texts."""
     look = _tokens(steps, columns, say, titles, f"{_ROW}<br>{_CELL}", leaning=-30)
     look["hover"]["cells"] = cells
     return look | {"texts": named}
@@ -156,13 +155,12 @@ def _tokens(
 
 
 def tick_axis(tokens: Sequence[str], title: str, *, downwards: bool = False, **more) -> dict:
-    """An axis whose coordinates are positions, so that equal tokens keep rows of their own."""
     small = {"text": labels.escape(title), "standoff": 4, "font": {"size": theme.TICK_SIZE}}
     texts, step = list(map(labels.tick_text, tokens)), labels.tick_step(len(tokens), MAX_LABELS)
     return heatmap.axis(texts, step=step, downwards=downwards) | {"title": small, "tickangle": 0} | more
 
 
 def layout_of(left: float, top: float, say: Say, *, right: int = 58, bottom: int = 10) -> dict:
-    """The layout that all looks share, with room in pixels: for labels, and at the right for a colour bar."""
+    """The layout that all looks share, with room in pixels."""
     margin = {"l": round(left) + 10, "r": right, "t": round(top) + 10, "b": bottom, "autoexpand": False}
     return clear(say) | {"margin": margin, "dragmode": False, "showlegend": False}

@@ -89,7 +89,7 @@ def _noted(cells: np.ndarray, note: str) -> np.ndarray:
 
 
 def mask_bar(say: Say) -> dict:
-    """The colours of a mask in words, as settings of a colour bar."""
+    """The colours of a mask in words."""
     return {"tickvals": [0.25, 0.75], "ticktext": list(map(say, MASK_WORDS)), "tickangle": -90, "ticks": ""}
 
 
@@ -110,8 +110,8 @@ def mask_heatmap(
 
     Args:
         padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
-        written: str (T, S), how some convention writes each cell: in hover texts, and in the cells of small masks.
-        legend: whether the colours are named beside the map.
+        written: str (T, S), how a convention writes each cell: in hover texts, and in the cells of small masks.
+        legend: name the colours beside the map.
     """
     mask, texts, notes = checks.as_mask("mask", mask), None, ""
     if written is not None:
@@ -200,10 +200,7 @@ def positional_heatmap(
     value: str = message("value"),
     say: Say = english,
 ) -> Drawn:
-    """Draw a positional encoding (T, D), or the difference of two: positions in rows, dimensions in columns.
-
-    The colours run from -1 to 1, further where it does; rows without tokens are numbered.
-    """
+    """Draw a positional encoding (T, D), or the difference of two; colours run from -1 to 1, further where it does."""
     table = checks.as_float("table", table, "TD")
     titles = message("position"), message("dimension")
     return heatmap.grid(table, {"tokens": tokens}, say, value, titles, **heatmap.centred(table, least=1.0))
@@ -227,8 +224,7 @@ def loss_board(
 ) -> Drawn:
     """Draw the loss (T, S) that each run of a grid ended with, of T peaks of the learning rate and S warmups.
 
-    Args:
-        limit: where the colours end; otherwise at the largest.
+    Colours end at `limit`, otherwise at the largest.
     """
     losses = checks.as_float("losses", losses, "TS")
     low, high = float(losses.min()), float(losses.max())

@@ -17,7 +17,7 @@ Row = list  # of numbers, texts, and None where nothing is drawn
 
 class Table:
     """What was drawn: `header` names the columns in English, `rows` gives them, and `in_words` says what stands out
-    in each row of a map, head or line, which is what rows that begin with the same `names` are of."""
+    in each map row, head or line: the rows that begin with the same `names`."""
 
     names = 1
 
@@ -134,12 +134,12 @@ class Points(Table):
 
 
 def _no_formula(cell: object) -> object:
-    """A cell, with an apostrophe before a text that spreadsheets would take for a formula."""
+    """An apostrophe before what spreadsheets would take for a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
 
 
 def _number(value: object) -> int | float | None:
-    """A number as Python writes it, whole numbers without a point; None where there is none."""
+    """A number as Python writes it; None for NaN."""
     if isinstance(value, (np.floating, float)):
         return None if np.isnan(value) else float(str(value))  # with the digits of a float32, no more
     return int(value)

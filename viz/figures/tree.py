@@ -25,7 +25,7 @@ _EDGE = {"color": "#8c8c8c", "width": theme.LINE_WIDTH}
 
 
 class _Tree:
-    """Where the nodes stand: in the row of their number of tokens (`step`), in the column of their `rank`."""
+    """Where the nodes stand: in the row `step`, their number of tokens, and the column `rank`."""
 
     def __init__(self, parents: Sequence[int], added: np.ndarray) -> None:
         self.parents, self.added = np.array(parents, int), added.astype(np.float64)
@@ -69,7 +69,7 @@ def search_tree(
         parents: N numbers of the node before, smaller than the node's own; -1 for node 0.
         fates: N keys of FATES.
         scores: by finished node; the largest marks the best path.
-        looked_at: float (N, S), how much the step that wrote each node attended to each of S keys.
+        looked_at: float (N, S), what the step that wrote each node attended to of S keys.
         steps: the first and the last row to draw.
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
@@ -140,5 +140,5 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: M
 
 
 def column_width(tokens: Sequence[str]) -> int:
-    """Pixels that a column of the tree needs: its widest token, or a number under it, and some room."""
+    """Pixels that a column needs for its widest token or a number under it."""
     return round(max(labels.tick_width(tokens), 60)) + 26

@@ -16,7 +16,7 @@ from model.interventions.edits import Head
 from model.measures import agreement, atlas, contribution
 from model.translation import KINDS
 from viz.figures import attention_heatmap, difference_heatmap, head_board
-from viz.text import words
+from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, explore, heads_roles, shared, speaking
 from viz.views import cached, changes, heads_results, maps, recipes
@@ -56,11 +56,16 @@ ALIGNED_FROM = messages(weights="attention weights", norms="contributions")
 def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, request: cached.Request) -> None:
     picture, beside, card, below = places
     with card:
-        missing = say(
-            "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
-            command=COMMAND.format(name=request.model),
-        )
-        report = shared.measured(heads_results.report, request.model, missing)
+        try:
+            report = heads_results.report(request.model)
+            if report is None:
+                line = say(
+                    "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
+                    command=COMMAND.format(name=request.model),
+                )
+                st.info(line)
+        except ValueError as error:
+            report = shared.warn(errors.sentence(error))
     with below:
         first = heads_results.best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))

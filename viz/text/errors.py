@@ -6,7 +6,7 @@ from viz.text.language import say
 
 
 def sentence(error: ValueError) -> str:
-    """The words of an error as a sentence: a Problem translated; the English of files and links after words on it.
+    """An error as a sentence: a Problem translated; the English of files and links after words on it.
 
     >>> from model.errors import THE_TEXT, Problem
     >>> from viz.text.language import using

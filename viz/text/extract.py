@@ -21,7 +21,6 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 
 
 def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
-    """The sentences that a call is given."""
     name = getattr(node.func, "id", "")
     named = [one.value for one in node.keywords if name == "messages"]
     named += node.args[: FIRST.get(name, 0)]
@@ -32,7 +31,7 @@ def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
 
 @cache
 def calls() -> list[tuple[str, ast.Call, str | None]]:
-    """The calls in the code that are given sentences: where, the call, and the sentence if it is spelt out."""
+    """The calls that are given sentences: where, the call, and the sentence if it is spelt out."""
     return [
         (f"{file.relative_to(ROOT)}:{node.lineno}", node, given.value if isinstance(given, ast.Constant) else None)
         for room, marks in MARKS.items()
@@ -44,7 +43,7 @@ def calls() -> list[tuple[str, ast.Call, str | None]]:
 
 
 def sentences() -> Catalog:
-    """The sentences of the code; those without words, which only put values together, are the same in all languages."""
+    """The sentences of the code; those without words are the same in all languages."""
     found, said = Catalog(), {text for _, _, text in calls() if text}
     for text in said:
         small = begun(text, small=True)  # in its place, where that is said, too
@@ -54,7 +53,7 @@ def sentences() -> Catalog:
 
 
 def in_step(language: str) -> bytes:
-    """The catalogue of a language as a file, with exactly the sentences of the code, sorted."""
+    """The catalogue file of a language, with exactly the sentences of the code."""
     path = path_of(language)
     with path.open("rb") if path.exists() else io.BytesIO() as file:
         catalogue = read_po(file, locale=language)

@@ -25,7 +25,7 @@ def asked() -> str:
 
 
 def current() -> str:
-    """The language that is spoken here and now, a key of LANGUAGES."""
+    """The language that is spoken here, a key of LANGUAGES."""
     return _USED.get() or asked()
 
 
@@ -42,20 +42,20 @@ def using(language: str) -> Iterator[None]:
 
 
 def message(text: str) -> str:
-    """Mark a constant as a sentence of the catalogues, which `say` looks up later."""
+    """Mark a sentence of the catalogues, which `say` looks up later."""
     return text
 
 
 def messages(**texts: Any) -> dict[str, Any]:
-    """Mark sentences, by name, or tuples of them, as `message` marks one."""
+    """Mark sentences, or tuples of them, by name."""
     return texts
 
 
 def say(text: str, /, **values: object) -> str:
-    """Say an English sentence in the language of the visitor, as it is where it has no translation.
+    """Say an English sentence in the language of the visitor, where there is a translation.
 
-    Values fill the places in braces, as for `str.format`, with numbers as the language writes them; without any,
-    braces are nothing special.
+    Values fill the places in braces, as for `str.format`, with numbers as the language writes them; without any, braces
+    are nothing special.
 
         >>> say("{n} of {total} heads", n=3, total=8)
         '3 of 8 heads'
@@ -71,7 +71,7 @@ def say(text: str, /, **values: object) -> str:
 
 
 def counted(number: int) -> str:
-    """A count, with its thousands apart as the present language has it.
+    """A count, with its thousands apart.
 
     >>> counted(14220293)
     '14,220,293'
@@ -110,13 +110,13 @@ def catalogue(language: str) -> dict[str, str]:
 
 
 def begun(text: str, small: bool = False) -> str:
-    """A text with a capital at its beginning, as a label has it, or without."""
+    """A text with a capital at its beginning, or without."""
     return (text[:1].lower() if small else text[:1].upper()) + text[1:]
 
 
 @cache
 class _Filling(Formatter):
-    """Puts values into a sentence of another language, numbers with its decimal and other marks."""
+    """Puts values into a sentence, numbers with the marks of a language."""
 
     def __init__(self, language: str) -> None:
         from babel import Locale

@@ -25,7 +25,7 @@ EXAMPLES = {
 
 
 class KindWords(NamedTuple):
-    """What a page says about one kind of attention; the axes where rows are named by the token read."""
+    """What is said of a kind of attention; the axes where rows are named by the token read."""
 
     name: str  # short, for a button
     title: str
@@ -35,7 +35,6 @@ class KindWords(NamedTuple):
 
     @property
     def axes(self) -> dict[str, str]:
-        """The titles, as figures take them."""
         return {"query_axis": self.query_axis, "key_axis": self.key_axis}
 
 
@@ -75,7 +74,7 @@ PREDICTED_AXIS = message("word being written (query)")
 
 
 def how_decoded(asked: Any) -> str:
-    """One line on how the translation of what is asked, as of `viz.views.view.Asked`, came about."""
+    """How a translation came about; asked as of `viz.views.view.Asked`."""
     if asked.reference is not None:
         return say("Teacher-forced with this reference; on its own the model may write something else.")
     if asked.beam == 1:
@@ -87,22 +86,20 @@ def how_decoded(asked: Any) -> str:
 
 
 def language(code: object, otherwise: str) -> str:
-    """The name of a language of a card, or another word where it has none, as it is said."""
+    """The name of a language of a card, or another word where it has none."""
     return say(LANGUAGES.get(code, otherwise) if isinstance(code, str) else otherwise)
 
 
 def sentence_in(code: object) -> str:
-    """The label of a field for a sentence in the language of a card."""
     return say("{language} sentence", language=language(code, "Source"))
 
 
 def number(value: float) -> str:
-    """A number for a large label: 0 as it is, small ones with their power of ten."""
     return "0" if value == 0 else say("{x:.1e}" if abs(value) < 0.001 else "{x:.3f}", x=value)
 
 
 def describe_card(name: str, card: dict[str, Any]) -> str:
-    """One plain line on where a checkpoint comes from; anything in its card may be missing or of another type."""
+    """Where a checkpoint comes from; anything in its card may be missing or of another type."""
     types = {"parameters": int, "converted_from": str, "data": dict, "scores": dict}
     known = {part: card[part] for part, kind in types.items() if isinstance(card.get(part), kind)}
     parts = [say("Checkpoint {name}", name=name)]

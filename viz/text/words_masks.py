@@ -48,18 +48,16 @@ CONVENTIONS = {
 
 
 def kind_of(mask: str) -> str:
-    """The attention that uses a mask, alone or as a part."""
     return mask if mask in SIDES else "decoder_self"
 
 
 def axes(mask: str) -> dict[str, str]:
-    """The titles of the axes of a mask, as figures take them."""
     rows, columns = SIDES[kind_of(mask)]
     return {"query_axis": AXES[rows][0], "key_axis": AXES[columns][1]}
 
 
 def code(mask: str, convention: str) -> str:
-    """Two lines of PyTorch that make a mask in a convention and apply it to scores (B, H, T, S), or to q, k and v."""
+    """PyTorch that makes a mask in a convention and applies it to scores (B, H, T, S), or to q, k and v."""
     keep = _KEEP.get(mask, _SOURCE)
     blocked = keep.replace("!=", "==").replace("tril()", "triu(diagonal=1)").replace("&", "|")
     made = {

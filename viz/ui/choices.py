@@ -16,17 +16,15 @@ from viz.text.language import say
 from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
-# In the session: by part of the page, the codes of its controls (None for a default); whose they are; for one run.
+# In the session: by part of the page the codes of its controls; the page; what its address asks for that is missing.
 PARTS, _PAGE, _PROBLEMS = "choices", "choices-page", "choices-problems"
 _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
 
 
 def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **more: object) -> Any:
-    """Show a widget of Streamlit, made with args and more, whose choice session and address keep under a key.
+    """Show a widget of Streamlit, whose choice session and address keep under a key.
 
-    Args:
-        reader: of the codes of what can be chosen.
-        default: chosen at first, and where session or address hold nothing that can be.
+    The default is chosen at first, and where these hold nothing that the reader knows.
     """
     state = st.session_state
     comes = key not in state or get_script_run_ctx().is_history_navigation
@@ -44,13 +42,13 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
 
 
 def arrives(*keys: str) -> bool:
-    """Whether the visitor has just come to a page with these controls; Streamlit empties controls between pages."""
+    """Whether the visitor has just come to a page with these controls, which Streamlit then has emptied."""
     state = st.session_state
     return any(key not in state for key in keys) or state.get(_PAGE) != get_script_run_ctx().page_script_hash
 
 
 def told(codes: Mapping[str, str | None]) -> None:
-    """Have the address tell of choices, by their codes, made in other controls; None for a default."""
+    """Have the address tell of choices made in other controls; None is a default."""
     _drawn.get().update(codes)
 
 
@@ -100,7 +98,6 @@ def part(name: str = "") -> Iterator[None]:
 
 
 def address() -> dict[str, str]:
-    """The parameters of the address as they should be now."""
     said = st.query_params.to_dict() | _chosen()
     return {key: one for key, one in said.items() if one is not None}
 

@@ -31,7 +31,7 @@ PENALTY = message(
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
-    """Let the visitor choose an option (of a mapping by name) with buttons or another widget of Streamlit."""
+    """Let the visitor choose an option, with buttons or another widget of Streamlit."""
     names, options = options if isinstance(options, Mapping) else names, list(options)
     more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
@@ -46,7 +46,7 @@ def views(names: Mapping, key: str):
 
 
 def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
-    """Let the visitor choose one of the parts of a page, by code each its name and what shows it, which comes back."""
+    """Let the visitor choose one of the parts of a page; returns what shows it."""
     return parts[views({code: name for code, (name, _) in parts.items()}, key)][1]
 
 
@@ -78,7 +78,7 @@ def text(label: str, default: str, key: str, **more) -> str:
 def choose_head(
     counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = "", kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
-    """Let the visitor choose a kind of attention, a layer and a head; `counts` gives how many a kind has."""
+    """Let the visitor choose a head of some kinds; `counts` gives how many layers and heads a kind has."""
     with shared.row(align="bottom"):
         names = {kind: words.KINDS[kind].name for kind in kinds}
         kind = choose(say("Attention"), names, f"{prefix}kind", default if default in names else None)
@@ -91,7 +91,6 @@ def choose_place(n_layers: int, n_heads: int, first=(0, 0), prefix: str = "") ->
 
 
 def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
-    """Show a button per example that puts it into the control with a key."""
     for number, (name, example) in enumerate(said.items()):
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
 
@@ -109,7 +108,7 @@ def sentence(source: str | None, example: str, key: str = "text", said: dict[str
 
 
 def arrive(names: list[str], usual: View, prefix: str = "") -> View:
-    """What a page with these models shows at first, by the address or as before; sets the controls of `search`."""
+    """Set the controls of `search` to what a page shows at first, by the address or as before."""
     state, query = st.session_state, st.query_params.to_dict()
     wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
     choices.missed(problems)
@@ -121,7 +120,7 @@ def arrive(names: list[str], usual: View, prefix: str = "") -> View:
 
 
 def search(names: list[str], prefix: str = "") -> None:
-    """Let the visitor choose model, search and reference, in controls whose keys begin with a prefix."""
+    """Controls of model, search and reference, whose keys begin with a prefix."""
     state, key = st.session_state, f"{prefix}reference"
     st.selectbox(say("Model"), names, key=f"{prefix}model")
     help_ = say("Teacher forcing: each step reads the reference that you type instead of what the model wrote.")
@@ -143,7 +142,7 @@ def chosen(names: list[str], prefix: str = "") -> dict[str, Any]:
 
 
 def ask() -> Request:
-    """Ask for what to translate, at first what was on the page before or in the address; errors as of `translator`."""
+    """Ask for what to translate; errors as of `translator`."""
     state, default = st.session_state, cached.default_checkpoint()
     names = list(dict.fromkeys((default, *available("transformer"))))
     if choices.arrives("penalty"):
@@ -167,7 +166,6 @@ def ask() -> Request:
 def no_model(
     error: ValueError | None = None, line: str = message("No translation model found."), preset: str = "en-de"
 ) -> None:
-    """Say that there is no model, why, and how to train one."""
     st.error(say(line))
     why = [errors.sentence(error)] if error else []
     folder = say("The folder is {folder}.", folder=checkpoints_folder())
@@ -176,7 +174,7 @@ def no_model(
 
 
 def default_model() -> str | None:
-    """The checkpoint that pages begin with; where it cannot be used, they say so."""
+    """The checkpoint that pages begin with; where it cannot be used, that is said."""
     name = cached.default_checkpoint()
     try:
         cached.translator(name)

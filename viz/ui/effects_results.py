@@ -1,11 +1,11 @@
 """Direct effects, the layer lens and left-out source tokens, computed when they are asked for."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from model.analysis.effects import RUNNER_UP, Effects
-from model.attribution import Lens
 from model.config import TransformerConfig
 from model.measures import agreement
 from viz.app.turns import in_turn
@@ -32,11 +32,12 @@ def found(
     written = result.predicted_tokens
     more = {"lacks": ("agree",) if request.changes else ()}
     try:
-        effects = effects_of(request, against)
+        effects = computed(request, "effects", against)
         if view == "lens":
-            more[view] = stage_effects.lens(lens_of(request), written)
+            more[view] = stage_effects.lens(computed(request, "lens"), written)
         elif view == "left-out":
-            more[view] = stage_effects.left_out(left_out_of(request), result.source_tokens, written)
+            found = computed(request, "occlusion", request.changes.edits)
+            more[view] = stage_effects.left_out(found, result.source_tokens, written)
         elif view == "agree" and not request.changes:
             more[view] = stage_effects.agree(agreement_of(request))
     except ValueError as error:
@@ -50,22 +51,11 @@ def found(
 
 
 @remembered(32)
-def effects_of(request: Request, against: str | None) -> Effects:
-    """As `Translator.effects`."""
-    return request.translator.effects(request.translated(), against)
-
-
-@remembered(32)
-def lens_of(request: Request) -> Lens:
-    return request.translator.lens(request.translated())
-
-
-@remembered(32)
-def left_out_of(request: Request) -> np.ndarray:
-    """What each word loses without each source token, float32 (T, S); errors as of `Translator.occlusion`."""
+def computed(request: Request, method: str, *given: Any) -> Any:
+    """What a method of the Translator, by its name, gives of the translation of a request."""
     translation = request.translated()
     with request.positions():
-        return request.translator.occlusion(translation, request.changes.edits)
+        return getattr(request.translator, method)(translation, *given)
 
 
 @remembered(32)
@@ -92,5 +82,6 @@ def code(recipe: Recipe, effects: Effects, result: Shown, against: str | None, e
         "left-out": f"print({translator.occlusion(known, *edits)!r})",
         "agree": "print(agreement.of_words(translator, result)['cross'])",
     }
-    shown = {view: with_imports(*recipe.lines, lines) for view, lines in shown.items()}
-    return shown | {kind: plot.code for kind, plot in plots.items()}
+    return {kind: plot.code for kind, plot in plots.items()} | {
+        view: with_imports(*recipe.lines, lines) for view, lines in shown.items()
+    }

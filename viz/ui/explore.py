@@ -36,11 +36,9 @@ def draw(
     least: int = 0,
     line: str | None = None,
 ) -> None:
-    """Show a figure, and the button beside it; the rest as for `viz.ui.plot.plot`.
+    """Show a figure and the button beside it, under its title if there is a line of what it shows.
 
-    Args:
-        height, least: pixels, where they are not those of the figure.
-        line: what it shows, under its title; None: there is no title.
+    `height` and `least` are pixels, where they are not those of the figure; the rest is as for `viz.ui.plot.plot`.
     """
     if line is not None:
         heading(plot.title, line)
@@ -63,7 +61,7 @@ def file_name(title: str) -> str:
 
 def offer(plot: Plot, key: str, figure: Drawn) -> None:
     """Show the button that opens words, code and files, all made when they are asked for."""
-    # No fragment of its own: one costs every redrawing a millisecond, and is worth something only to who opens it.
+    # No fragment of its own: one costs every redrawing a millisecond.
     label = say("Description · Python · Download")
     with st.popover(label, key=f"beside-{key}", on_change="rerun", type="tertiary") as popover:
         if popover.open:

@@ -59,7 +59,6 @@ ROLE = message(
     "place with most of the weight, if more than a third. Broad: at least 80 % of the entropy of an even spread. Rows "
     "without a choice are not counted."
 )
-WHOLE = 0.995  # the mean of rows above which it need not be said
 ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, and what it shows
     encoder=("Encoder", "How much of each encoder output comes from each source token."),
     source=("Source", "How much of each decoder step comes from each source token, through the cross-attention."),
@@ -85,9 +84,7 @@ def show_board(
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
-    Args:
-        other: whose numbers are subtracted.
-        sort: "place", or a measure: the largest first, of LOW_FIRST the smallest.
+    The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     """
     known = source.table(measure, kinds)
     known = known if other is None else known - other.table(measure, kinds)
@@ -95,8 +92,7 @@ def show_board(
     n_heads, sorted_by, ordered = numbers.shape[1], sort != "place", places
     if sorted_by:
         by = source.table(sort, kinds).ravel()
-        by = by if sort in LOW_FIRST else -by
-        order = the(np.argsort)(by, kind="stable").named("order")
+        order = the(np.argsort)(by if sort in LOW_FIRST else -by, kind="stable").named("order")
         ordered = [places[at] for at in value_of(order)]
         known = known.named("values").ravel()[order].reshape(-1, n_heads)
     signed = other is not None or measure in SIGNED
@@ -141,7 +137,7 @@ def _caption(line: str, *measures: str) -> None:
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
-    """Draw two measures of all heads of some kinds, which have both, against each other."""
+    """Draw two measures of all heads of some kinds, which have both."""
     points = the(np.stack)([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
@@ -190,7 +186,6 @@ def show_table(shown: Numbers, kind: str) -> None:
 
 
 def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> None:
-    """Draw a head in one sentence."""
     spoken, known, (kind, *place) = words.KINDS[head.kind], made(result, "result"), vars(head).values()
     title = f"{name_of(kind, *place)} · {say('this sentence')}"
     plot = recipes.head(recipe, title, known, kind, tuple(place), **spoken.axes, mask=known.mask(kind))
@@ -198,7 +193,6 @@ def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> N
 
 
 def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
-    """Draw which heads of a kind look alike."""
     kind, shown, lines = head.kind, source.kinds[head.kind], ()
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown["role"])
     if shown["divergence"] is None:
@@ -230,7 +224,7 @@ def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
 
 
 def open_head(*place: int | str) -> None:
-    """Open a head that was clicked: its kind, where it may be another, layer and number."""
+    """Open a head: its kind, where it may be another, layer and number."""
     st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
 
 
@@ -249,7 +243,7 @@ def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe:
         if which == "source" and "encoder" not in flows:
             line = message("How much of each decoder step comes from each encoder output (it has no encoder maps).")
         line, mean = say(line), flows[which].sum(-1).mean()
-        if mean < WHOLE:
+        if mean < 0.995:  # nearer to 1 it need not be said
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
         plot = recipe.plot(
             f"{say('Through all layers')}: {say(name)}",

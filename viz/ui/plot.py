@@ -28,7 +28,7 @@ def plot(
     """Show a figure.
 
     Args:
-        on_click: called before the page runs again with the customdata of the clicked point, else with row and column.
+        on_click: called with the customdata of the clicked point, else with row and column.
         column_width: pixels that a column needs, where it needs more than its label.
     """
     cells, table = figure.table, None
@@ -57,7 +57,7 @@ def plot(
 
 
 def pictures(figure: Drawn, name: str, key: str) -> None:
-    """Show the buttons for a PNG and an SVG of a figure with its title inside; the browser draws the files."""
+    """Show the buttons for a PNG and an SVG of a figure, which the browser draws."""
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
     told = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}

@@ -53,27 +53,16 @@ def style() -> None:
     st.html(_STYLE)
 
 
-def measured(read: Callable[[str], Any], checkpoint: str, missing: str) -> Any:
-    """What `read` gives of a checkpoint; where there is nothing usable, a sentence says so."""
-    try:
-        found = read(checkpoint)
-    except ValueError as error:
-        return warn(errors.sentence(error))
-    if found is None:
-        st.info(say(missing))
-    return found
-
-
 def warn(text: str) -> None:
-    """Warn with words of a visitor, a link or a file in it: as Markdown they could fetch pictures from elsewhere."""
+    """Warn with words of others in it: as Markdown they could fetch pictures from elsewhere."""
     st.warning(literal(text))
 
 
 def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
-    """Compute what is asked for; return it with its result, or None if nothing can be computed.
+    """Compute what is asked for, and return it with its result.
 
-    After a ValueError, which is told, comes what the session keeps under the key, else the first of `others` that can
-    be computed, the last of them the example.
+    After a ValueError, which is told, comes what the session keeps under the key, else one of `others`, the last of
+    them the example; None if nothing can be computed.
     """
     state, problem = st.session_state, ""
     for place, one in enumerate((asked, state.get(key), *others)):
@@ -93,7 +82,6 @@ def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others
 
 
 def opening(title: str, line: str) -> None:
-    """Begin a page: its name, and beside it what can be done here."""
     with row(align="bottom", key="opening"):
         st.title(title, width="content")
         st.caption(line, width="content")
@@ -104,7 +92,7 @@ def row(gap: str = "medium", align: str = "center", key: str | None = None) -> D
 
 
 def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """A place for a picture, and one beside it (on a phone: below) for its controls."""
+    """Places for a picture and, beside it, for its controls."""
     return tuple(st.columns([8, 3], gap="medium"))
 
 
@@ -119,7 +107,6 @@ def columns(items: Iterable, n: int | None = None, gap: str = "medium") -> Itera
 
 
 def small(text: str, key: str) -> None:
-    """Show a line in small letters, exactly as it is."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 

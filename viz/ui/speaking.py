@@ -16,7 +16,7 @@ SCRIPTS = {code: f"document.documentElement.lang = '{code}'" for code in LANGUAG
 
 
 def visitors() -> str:
-    """The language of the visitor for whom this thread draws a page; English where there is none."""
+    """The language of the visitor for whom this thread draws; English where there is none."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
     chosen = st.session_state.get(PARAMETER) or st.query_params.get(PARAMETER)
@@ -39,7 +39,7 @@ def bar() -> None:
             label_visibility="collapsed",
             width=110,
         )
-        # Screen readers pronounce a page as it says, and browsers offer to translate what is in another language.
+        # Screen readers pronounce a page as it says.
         st.html(f"<script>{SCRIPTS[visitors()]}</script>", unsafe_allow_javascript=True)
 
 

@@ -33,7 +33,7 @@ PREFIX = "stage-"  # of the keys of controls
 
 
 def live() -> str | bool:
-    """The pause in typing after which a sentence is translated, as Streamlit's text boxes take it."""
+    """The pause in typing after which Streamlit's text boxes have a sentence translated."""
     return st.session_state.get("stage-live", True) and "200ms"
 
 
@@ -43,9 +43,9 @@ def models() -> list[str]:
 
 
 def page(names: list[str], show: Show) -> None:
-    """A page of the stage: sentence, examples, model (of names, the default one first) and search in a row.
+    """Draw a page of the stage with a choice of models, the default one first.
 
-    `show` draws what is below it, given the names, what is asked for, and whether the visitor has just come.
+    `show` draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
     """
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
@@ -74,9 +74,8 @@ def _live(names: list[str], show: Show) -> None:
             card = cached.translator(state["stage-model"]).card
         except ValueError as error:
             broken = error
-        label = words.sentence_in(card.get("source"))
         more = {"placeholder": say(controls.HINT), "label_visibility": "collapsed"}
-        text = st.text_input(label, key="sentence", live=live(), **more)
+        text = st.text_input(words.sentence_in(card.get("source")), key="sentence", live=live(), **more)
         with st.container(key="below"):
             if broken is not None:
                 controls.no_model(broken)
@@ -85,7 +84,6 @@ def _live(names: list[str], show: Show) -> None:
 
 
 def before(names: list[str]) -> View:
-    """What was shown before, with the options that the stage has asked for since."""
     if st.session_state.pop(ASKED, False):
         options = {name: value for name, value in st.session_state[QUERY].items() if name not in FIELDS}
         return view.read(options, names)[0]
@@ -97,13 +95,12 @@ def on_asked(query: dict[str, str]) -> None:
 
 
 def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
-    """Show it on a stage; the rest as of `viz.stage.message.message`."""
+    """Show it on a stage; arguments as of `viz.stage.message.message`."""
     assets.stage(stage_message.message(shown, assets.keep, *before, **more), asked)
 
 
 @cached.remembered(16)
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
-    """What was measured of the heads of a checkpoint, in words."""
     found, report = {}, heads_results.usable_report(checkpoint)
     for kind, of_kind in report["kinds"].items() if report else ():
         said = {"mixed": "", head_roles.NO_CHOICE: ""}
@@ -147,8 +144,7 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
     place = tuple(0 if name in built.options.axes else made(0, f"{{{name[:-1]}}}") for name in ("layers", "heads"))
     queries, keys, others = maps.axis_tokens(result, kind, chosen.rows)
     others = others if built.others is not None else None
-    shown, more = result, {}
-    weights, mask = result.attention(kind), result.mask(kind)
+    weights, mask, more = result.attention(kind), result.mask(kind), {}
     if changed := built.options.changed:
         mark = None if built.mark == MARK else built.mark
         shown = the(maps.build)(weights, mask, queries, keys, the(View)(**changed), others, mark=mark)
@@ -163,7 +159,7 @@ def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: 
 
 
 def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
-    """How the row comes about that the address asks for, if there is one."""
+    """How the row comes about that the address asks for."""
     config = result.config
     asked = inside.asked(st.session_state[QUERY], config.dropout)
     shape = result.attention(asked.kind).shape if asked else ()

@@ -1,7 +1,7 @@
 """What a visitor changes inside the model: actions on the stage, and what the stage is told of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import astuple, replace
 
 import numpy as np
@@ -58,8 +58,8 @@ def _done(request: Request, action: Mapping) -> Changes:
             return replace(changes, edits=replace(edits, cells=_painted(edits, action)))
         case "force":
             heads = tuple((int(layer), int(head)) for layer, head in action["heads"])
-            places = int(action["row"]), int(action["key"])
-            new = Force(*places, float(action["strength"]), heads, action.get("kind", "cross"))
+            cell = int(action["row"]), int(action["key"])
+            new = Force(*cell, float(action["strength"]), heads, action.get("kind", "cross"))
 
             def is_other(old: Force) -> bool:  # of another row, or of other heads; () are all
                 shares = not old.heads or not heads or bool(set(old.heads) & set(heads))
@@ -140,8 +140,9 @@ def chips(request: Request) -> list[tuple[str, str]]:
             found[letter] = say(_MANY[letter], n=n)
             continue
         if not isinstance(edit, Head):
-            rows, keys, _ = maps.axis_tokens(result, edit.kind, "predicted")
-            names |= {"step": edit.query + 1, "query": _name(rows, edit.query), "key": _name(keys, edit.key)}
+            names["step"] = edit.query + 1
+            for side, tokens in zip(("query", "key"), maps.axis_tokens(result, edit.kind, "predicted")):
+                names[side] = label(tokens[names[side]]) if names[side] < len(tokens) else str(names[side])
         if isinstance(edit, Force):
             heads = ", ".join(f"{layer}.{head}" for layer, head in edit.heads)
             names["heads"] = say("head {head}", head=heads) if heads else say("all heads")
@@ -153,10 +154,6 @@ def chips(request: Request) -> list[tuple[str, str]]:
     if changes.moves:
         found["positions"] = changes.moved
     return list(found.items())
-
-
-def _name(tokens: Sequence[str], place: int) -> str:
-    return label(tokens[place]) if place < len(tokens) else str(place)
 
 
 @remembered()
@@ -187,22 +184,17 @@ def _spoken_cost(request: Request) -> str:
     factor = math.exp(min(abs(change), 700))
     if f"{factor:.1f}" == "1.0":
         return say("The old translation is as probable as before.")
-    rounded = "{x:.1f}" if factor < 10 else "{x:.0f}"
-    said = say(rounded, x=factor) if factor < 1e6 else f"10^{math.log10(factor):.0f}"
+    line = message("The old translation is {factor} times more probable.")
     if change < 0:
-        return say("The old translation is {factor} times less probable.", factor=said)
-    return say("The old translation is {factor} times more probable.", factor=said)
+        line = message("The old translation is {factor} times less probable.")
+    rounded = "{x:.1f}" if factor < 10 else "{x:.0f}"
+    return say(line, factor=say(rounded, x=factor) if factor < 1e6 else f"10^{math.log10(factor):.0f}")
 
 
 def told(
-    request: Request,
-    result: cached.Shown,
-    chosen: View,
-    problem: str = "",
-    weighed: bool = False,
-    **more,
+    request: Request, result: cached.Shown, chosen: View, problem: str = "", weighed: bool = False, **more
 ) -> bytes:
-    """The message of a translation with changes and of the one without; the rest as of `viz.stage.message.message`.
+    """The message of a translation with and without changes; the rest as of `viz.stage.message.message`.
 
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """

@@ -39,13 +39,15 @@ class Waiting(str):
 
 
 def remembered(entries: int = 64, line: str = message("Computing …")) -> Callable[[Callable], Callable]:
-    """Remembers so many results of a function at most; while it computes, its visitor sees the line."""
+    """Remembers results of a function; while it computes, its visitor sees the line."""
     return st.cache_data(max_entries=entries, show_spinner=Waiting(line), show_time=True)
 
 
 def end_unwanted() -> None:
-    """End the run of a page whose visitor has left or wants something else by now."""
-    # Streamlit looks for that whenever a page shows something. A long computation shows nothing, and looks here.
+    """End the run of a page whose visitor has left or wants something else by now.
+
+    Streamlit looks for that whenever a page shows something; a long computation looks here.
+    """
     if (look := get_run_yield_check()) is not None:
         look()
 
@@ -54,7 +56,7 @@ TURNS.still_wanted = end_unwanted
 
 
 def presence() -> Callable[[], bool]:
-    """A function that says, in any thread, whether the visitor of this run is still connected."""
+    """Says, in any thread, whether the visitor of this run is still connected."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
         return lambda: True
@@ -71,21 +73,18 @@ def translator(name: str) -> Translator:
 
 
 def default_checkpoint() -> str:
-    """The checkpoint that pages start with: en-de, or the first one there is."""
     names = available("transformer")
     return DEFAULT_CHECKPOINT if DEFAULT_CHECKPOINT in names or not names else names[0]
 
 
 def preload() -> None:
-    """Load the model and run it once, so that the first visitor waits for nothing."""
+    """Run the model once, so that the first visitor waits for nothing."""
     with suppress(ValueError):  # no usable checkpoint: the page tells its reader
         translator(default_checkpoint()).translate("a", beam=1)
 
 
 @dataclass(frozen=True)
 class Shown(Translation):
-    """A translation cut down to what pages draw."""
-
     next_words: NextWords  # at every step
 
 
@@ -98,7 +97,7 @@ def cut(result: Translation, translator: Translator | Writer) -> Shown:
 
 @dataclass(frozen=True)
 class Request(Asked):
-    """What to translate, and what is changed inside the model meanwhile."""
+    """What to translate, with which changes inside the model."""
 
     changes: Changes = Changes()
 
@@ -109,25 +108,22 @@ class Request(Asked):
 
     @property
     def plain(self) -> Self:
-        """The same without changes."""
         return replace(self, changes=Changes())
 
     @property
     def example(self) -> Self:
-        """The example in its place, without changes."""
         return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
     def translator(self) -> Translator:
-        """The model; errors as of `translator`."""
         return translator(self.model)
 
     def positions(self) -> AbstractContextManager[None]:
-        """Changes the positions of every pass in its block, in this thread only."""
+        """Changes the positions of every pass in its block, in this thread."""
         return changed_positions(getattr(self.translator.config, "positional", ""), *self.changes.positions)
 
     def translated(self) -> Translation:
-        """Translate, or read the reference, with the changes and the whole trace; errors as `Translator.translate`."""
+        """The whole trace, with the changes; errors as `Translator.translate`."""
         edits, locked = self.changes.edits, self.changes.locked
         with self.positions():
             if self.reference is None:

@@ -18,7 +18,7 @@ MAX_PREFIX = 600  # tokens
 
 @dataclass(frozen=True)
 class Changes:
-    """Everything that is changed; positions as for `model.experiments.positions.changed_positions`."""
+    """Everything that is changed; positions as for `changed_positions`."""
 
     edits: Edits = Edits()
     locked: tuple[int, ...] = ()  # ids of the tokens that the translation begins with
@@ -35,12 +35,11 @@ class Changes:
 
     @property
     def positions(self) -> tuple[float, int, tuple[str, ...]]:
-        """How positions are changed, and in which stacks, as for `changed_positions`."""
         return self.scale, self.shift, ("encoder", "decoder") if self.stacks == "both" else (self.stacks,)
 
     @property
     def wordless(self) -> Self:
-        """Those that name no word of the sentence, and so hold for any."""
+        """Those that hold for any sentence."""
         return replace(self, edits=replace(self.edits, forced=(), cells=()), locked=())
 
     @property

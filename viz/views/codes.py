@@ -7,7 +7,7 @@ Reader = Callable[[str], Any]  # of a code; ValueError or KeyError where no choi
 
 
 def code(value: object) -> str:
-    """The code of a chosen value: of one option, of several, of a number or of a switch.
+    """The code of a chosen value.
 
     >>> code("cross"), code(0.5), code(True), code([(0, 1), (1, 2)])
     ('cross', '0.5', '1', '0-1.1-2')
@@ -22,12 +22,10 @@ def code(value: object) -> str:
 
 
 def one_of(options: Iterable) -> Reader:
-    """Reads which of some options was chosen."""
     return {code(option): option for option in options}.__getitem__
 
 
 def several_of(options: Iterable, most: int | None = None) -> Reader:
-    """Reads which of some options were chosen, so many at most."""
     read_one = one_of(options)
 
     def read(asked: str) -> list:
@@ -40,7 +38,7 @@ def several_of(options: Iterable, most: int | None = None) -> Reader:
 
 
 def number(low: float, high: float) -> Reader:
-    """Reads a number from low to high, of their type."""
+    """Reads numbers of the type of these limits."""
 
     def read(asked: str) -> float:
         value = type(low)(asked)

@@ -22,12 +22,11 @@ def _read(folder: Path) -> Grid:
 
 
 def load() -> Grid:
-    """The grid that is there, which nobody writes into; errors as of `read_grid`."""
+    """The grid that is there; errors as of `read_grid`."""
     return _read(checkpoints_folder() / FOLDER)
 
 
 def name_of(cell: GridCell) -> str:
-    """What a run is called: its norm, peak and warmup, and what else is not as usual."""
     text = message("{norm}, peak {peak}, warmup {warmup}")
     name = say(text, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
     others = [say("constant")] * (cell.schedule == "constant") + [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
@@ -40,7 +39,7 @@ def table(norms: Sequence[str]) -> list[list[GridCell]]:
 
 
 def board(norms: Sequence[str], picked: Collection[GridCell]) -> Plot:
-    """The losses at the end, with a frame round some; a KeyError where a run of the `table` is not there yet."""
+    """The losses at the end, with a frame round some; a KeyError where a run is not there yet."""
     grid, cells = load(), table(norms)
     losses = np.array([[grid.runs[cell].final for cell in row] for row in cells])
     final = "grid.runs[GridCell(norm, peak, warmup)].final"
@@ -58,7 +57,6 @@ def board(norms: Sequence[str], picked: Collection[GridCell]) -> Plot:
 
 
 def curves(cells: Collection[GridCell], step: float | None = None) -> Plot:
-    """Rate and loss of runs over one axis of steps, with a line at a step."""
     grid, chosen = load(), {name_of(cell): cell for cell in cells}
     line = f"rates, losses = lines_of({{name: grid.runs[cell] for name, cell in {chosen!r}.items()}})"
     lines = lines_of({name: grid.runs[cell] for name, cell in chosen.items()})
@@ -72,6 +70,6 @@ def curves(cells: Collection[GridCell], step: float | None = None) -> Plot:
 
 
 def toggled(cells: list[GridCell], cell: GridCell, most: int) -> list[GridCell]:
-    """Some runs with one more, in place of the first where there are too many; or without it, if it was there."""
+    """Some runs with one more, in place of the first where there are too many; without it, if it was there."""
     rest = [one for one in cells if one != cell]
     return rest if cell in cells else [*rest, cell][-most:]

@@ -63,12 +63,12 @@ class Source:
     lines: tuple[str, ...]  # that make it
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
-        """The kinds, of some, of whose heads a measure is known and means something."""
+        """The kinds of whose heads a measure is known and means something."""
         known = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
         return [kind for kind in known if measure not in IMPOSSIBLE.get(kind, ())]
 
     def table(self, measure: str, kinds: Sequence[str]) -> Made:
-        """A measure of all heads of some kinds, layers of all of them in rows."""
+        """A measure of all heads of some kinds, their layers in rows."""
         here = made(self.kinds, self.name, *self.lines)
         return the(np.concatenate)([here[kind][measure] for kind in kinds])
 
@@ -81,13 +81,13 @@ class Source:
         return at and (say("⇄ output") if at == "output" else say("⇄ input"))
 
     def about(self, kind: str, layer: int, head: int, name: str = "") -> str:
-        """The role of a head, and where it is read as a word aligner, after its name."""
+        """Name and role of a head, and where it is read as a word aligner."""
         role = role_name(self.kinds[kind]["role"][layer][head])
         return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
 
 
 def role_name(name: str, short: bool = False) -> str:
-    """A role of a head, by a name of `model.analysis.head_roles.roles`; short: with a star for a positional head.
+    """A role of a head, as it is said; short: with a star for a positional head.
 
     >>> role_name("positional: 2 before"), role_name("positional: 2 before", short=True)
     ('positional: 2 before', '★ 2 before')
@@ -109,7 +109,6 @@ def name_of(kind: str, layer: int, head: int) -> str:
 
 
 def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -> Source:
-    """What the weights of one sentence say that the heads of some kinds do."""
     found, lines, known = {}, ["here = {}"], made(result, "result")
     for kind in kinds:
         weights = result.attention(kind)
@@ -123,7 +122,6 @@ def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -
 
 @remembered(16)
 def of_request(request: cached.Request) -> Source:
-    """All that an atlas measures, of the translation of a request."""
     loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
@@ -147,7 +145,7 @@ def report(checkpoint: str) -> dict[str, Any] | None:
 
 
 def usable_report(checkpoint: str) -> dict[str, Any] | None:
-    """The same; None where it cannot be used, too: the Head atlas says why."""
+    """The same; None where it cannot be used, too."""
     try:
         return report(checkpoint)
     except ValueError:
@@ -155,6 +153,6 @@ def usable_report(checkpoint: str) -> dict[str, Any] | None:
 
 
 def best_aligner(report: dict[str, Any]) -> tuple[int, int]:
-    """The cross-attention head that best finds the source word of a written word; the first if unknown."""
+    """The layer and head of cross-attention that best finds the source word of a written word."""
     rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
     return tuple(map(int, np.unravel_index(rates.argmin(), rates.shape)))

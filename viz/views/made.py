@@ -75,7 +75,7 @@ class Made:
         return Made(f"{self._code} - {other!r}", lambda: value_of(self) - value_of(other), lines_of(self, other))
 
     def named(self, name: str) -> Self:
-        """The same, which a line of its own gives a name."""
+        """The same, named in a line of its own."""
         return Made(name, self._make, (*self._lines, f"{name} = {self._code}"))
 
     def being(self, value: Any) -> Self:
@@ -84,7 +84,7 @@ class Made:
 
 
 def made(value: Any, code: str, *lines: str) -> Made:
-    """A value that is at hand, and the expression that makes it, after some lines."""
+    """A value at hand, and the expression that makes it after some lines."""
     return Made(code, lambda: value, lines)
 
 
@@ -108,7 +108,7 @@ def lines_of(*some: Any) -> tuple[str, ...]:
 
 
 def value_of(one: Any) -> Any:
-    """The value of a Made, or of what holds some; anything else as it is."""
+    """The value of a Made, or of what holds some."""
     if isinstance(one, Made):
         return one._make()
     if isinstance(one, dict):
@@ -117,7 +117,7 @@ def value_of(one: Any) -> Any:
 
 
 def call(function: str, *arguments: object, **named: object) -> str:
-    """Write a call; arguments with repr, of the named ones not those that are None.
+    """Write a call, without named arguments that are None.
 
     >>> print(call("bars", made(None, "values"), ["it's", "a"], value="pieces", top=None))
     bars(values, ["it's", 'a'], value='pieces')
@@ -132,7 +132,7 @@ def call(function: str, *arguments: object, **named: object) -> str:
 
 
 def with_imports(*statements: str) -> str:
-    """Python as a program that runs as it is: behind the imports that it needs."""
+    """A program: these statements behind the imports that they need."""
     read, written = (set().union(*names) for names in zip(*map(_names, statements)))
     used = read - written
     imports = [f"import {module} as {name}" for module, name in _ALIASES.items() if name in used]
@@ -144,7 +144,7 @@ def with_imports(*statements: str) -> str:
 
 @lru_cache(1024)  # most statements are those of every visitor: reading them took a tenth of a page's run
 def _names(code: str) -> tuple[set[str], set[str]]:
-    """The names that code reads, and those that it writes."""
+    """The names that code reads and those that it writes."""
     names = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name)]
     written = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     return {node.id for node in names} - written, written
@@ -163,13 +163,13 @@ class Plot(NamedTuple):
 
     @property
     def code(self) -> str:
-        """A program that makes the figure and shows it; empty where there is none."""
+        """A program that shows the figure; empty where there is none."""
         lines = dict.fromkeys((*self.lines, *lines_of(self.figure)))
         return with_imports(*lines, f"figure = {self.figure!r}", "figure.show()") if self.lines else ""
 
 
 class Recipe(NamedTuple):
-    """What the figures of a page are of, and the statements that the program of each begins with."""
+    """What figures of a page are of, and how the program of each begins."""
 
     note: str
     lines: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ class Recipe(NamedTuple):
         return Recipe(self.note, (*self.lines, *lines))
 
     def plot(self, title: str, function: Callable[..., Drawn] | Made, *given: Any, **named: Any) -> Plot:
-        """A figure, of a function of `viz.figures` and what it is given; or, as it is, a Made of one."""
+        """A figure, of a function of `viz.figures` and what it is given, or a Made of one."""
         if not isinstance(function, Made):
             function = made(partial(function, say=say), function.__name__)(*given, **named)
         return Plot(title, self.note, self.lines, function)

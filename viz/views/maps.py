@@ -23,7 +23,7 @@ CANDIDATES = 5  # tokens that could have been written at a step
 class Maps:
     """All maps of one kind as they are drawn; L and H are 1 where layers or heads are summarised."""
 
-    weights: np.ndarray  # float32 (L, H, T, S), with the small ones that are not shown
+    weights: np.ndarray  # float32 (L, H, T, S), all of them
     shown: np.ndarray  # bool (L, H, T, S), False = below the threshold
     mask: np.ndarray  # bool (T, S), True = may attend
     queries: list[str]  # names of the rows
@@ -113,7 +113,7 @@ def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
 
 
 def notes(maps: Maps, layer: int, head: int) -> list[str]:
-    """Say in sentences what was done to a map."""
+    """What was done to a map, in sentences."""
     options, shown = maps.options, maps.shown[layer, head]
     lines = {
         message("No single head looks like this."): options.axes,

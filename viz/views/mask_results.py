@@ -26,16 +26,16 @@ class Request:
     targets: tuple[str, ...] = ()
 
     def batch(self) -> Sentences:
-        """The sentences; errors as `model.experiments.masks.read_batch`."""
+        """Errors as of `read_batch`."""
         if self.sources:
             return experiments.read_batch(cached.translator(self.checkpoint), self.sources, self.targets)
         return experiments.worked_example()
 
 
 def change(left_out: str, kind: str, cells: list[tuple[int, int, int]]) -> dict[str, Any]:
-    """The arguments of `model.experiments.masks.run` that leave out "padding", "look-ahead" or "both", and flip cells.
+    """The arguments of `model.experiments.masks.run` that leave out "padding", "look-ahead" or "both".
 
-    The cells (b, t, s) are of a kind of attention; no arguments where nothing is changed.
+    And that flip cells (b, t, s) of a kind of attention.
     """
     said = {name: False for name in ("padding", "look_ahead") if left_out in (name.replace("_", "-"), "both")}
     return said | ({"flipped": {kind: cells}} if cells else {})
@@ -43,7 +43,7 @@ def change(left_out: str, kind: str, cells: list[tuple[int, int, int]]) -> dict[
 
 @dataclass(frozen=True)
 class Result:
-    """A batch with its masks, and with changed ones; without its logits (B, T, V), which are large."""
+    """A batch with its masks, and with changed ones; without its logits, which are large."""
 
     batch: Sentences
     lengths: list[tuple[int, int]]  # of each sentence the real tokens of source and target
@@ -76,7 +76,7 @@ def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
 
 @remembered()
 def differences(request: Request, sentence: int, pads: int | None = None) -> tuple[float, float]:
-    """The pad-invariance number for a number of pads, else the future-leak number, with the mask and without."""
+    """The pad-invariance number for some pads, else the future-leak number, with the mask and without."""
     model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
     if pads is None:
         return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
@@ -84,7 +84,7 @@ def differences(request: Request, sentence: int, pads: int | None = None) -> tup
 
 
 def recipe(request: Request, changed: Mapping[str, Any]) -> Recipe:
-    """The batch with its masks, in Python `batch` and `result`, and with changed ones, `changed`."""
+    """How in Python `batch`, its `result` and, with changed masks, `changed` come about."""
     note, read = say("the worked example"), "worked_example()"
     if request.sources:
         pairs = zip(request.sources, request.targets, strict=True)

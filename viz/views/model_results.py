@@ -45,13 +45,13 @@ class Side:
         return self.request.model
 
     def unknown(self, side: str) -> int:
-        """How many words of the "source" or the "target" are <unk>."""
+        """How many words of "source" or "target" are <unk>."""
         return (self.keys if side == "source" else self.words).count(SPECIAL_TOKENS[UNK_ID])
 
     def map(self, layer: int, head: int | None) -> tuple[Made, str]:
         """What each word attends to, (T, S), or the context, and a line that says which map that is.
 
-        Of a Transformer, the last layer or head where there are fewer; the mean of all where the head is None.
+        Of a Transformer the last layer or head where there are fewer; for no head the mean of all.
         """
         if self.context is not None:
             size = value_of(self.context).shape[1]
@@ -68,13 +68,13 @@ class Side:
 
 @st.cache_resource(show_spinner=False)
 def _warm(name: str) -> None:
-    """Translate once: no time counts what a model does only the first time."""
+    """Translate once, as the first time takes longer."""
     cached.translator(name).translate("a", beam=1)
 
 
 @cached.remembered(line=cached.TRANSLATING)
 def _timed(request: Request) -> tuple[cached.Shown, float]:
-    """Translate, and measure how long this thread computes, without waiting for other visitors."""
+    """Translate, and measure how long this thread computes."""
     _warm(request.model)
     began = thread_time()
     result = request.translated()
@@ -83,7 +83,7 @@ def _timed(request: Request) -> tuple[cached.Shown, float]:
 
 
 def side_of(name: str, text: str, beam: int) -> Side:
-    """Translate with one model; errors as `cached.compute`."""
+    """Errors as of `cached.compute`."""
     request = Request(text, name, beam)
     loaded, (result, seconds) = request.translator, _timed(request)
     tokenizer, known = made(loaded, "translator").tokenizer, made(result, "result")
@@ -105,7 +105,7 @@ def usable(names: list[str]) -> tuple[list[str], list[str]]:
 
 
 def compare(names: tuple[str, ...], text: str, beam: int) -> tuple[list[Side], dict[str, str]]:
-    """Translate with every model: the translations, and by name why others could not; a ValueError where none could."""
+    """The translations of all models, and by name why others could not; a ValueError where none could."""
     sides, problems = _each(names, lambda name: side_of(name, text, beam))
     if not sides:
         raise next(iter(problems.values()))

@@ -41,7 +41,6 @@ LEARNED = {"learned_start": "initial", "learned": "trained"}
 
 @cached.remembered(8, message("Training …"))
 def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
-    """Train the learned table; equal sizes give equal tables."""
     return in_turn(experiments.learn)(n_positions, d_model)
 
 
@@ -54,7 +53,7 @@ def table(name: str, n_positions: int, d_model: int) -> Made:
 
 
 def wavelengths(name: str, d_model: int) -> np.ndarray | None:
-    """The wavelength of every dimension in positions, float64 (D,); None for an encoding without waves."""
+    """In positions, of every dimension, float64 (D,); None for an encoding without waves."""
     if name in LEARNED or name == "none":
         return None
     return 2 * math.pi / positional.frequencies(name, d_model).numpy()
@@ -74,7 +73,7 @@ def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, a
 
 @cached.remembered()
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
-    """A sentence with its words shuffled, and how order-blind the encoder is without its positions and as trained."""
+    """A sentence shuffled, and how order-blind the encoder is without its positions and as trained."""
     translator = cached.translator(checkpoint)
     other = experiments.shuffle(translator, text, seed)
     off, on = (experiments.order_difference(translator, other, scale) for scale in (0.0, 1.0))

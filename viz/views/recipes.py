@@ -21,7 +21,6 @@ def decoded(beam: int) -> str:
 
 
 def spoken(request: Request) -> str:
-    """What figures of a request are of, as it is said."""
     how = decoded(request.beam)
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)
@@ -32,7 +31,6 @@ def spoken(request: Request) -> str:
 
 
 def translating(request: Request, result: str = "result", translator: str = "translator") -> list[str]:
-    """The lines that make the translation of a request, under a name."""
     changes, lines, more = request.changes, [], {}
     if changes.edits:
         lines, more = [f"edits = {call('Edits.from_code', changes.edits.code)}"], {"edits": made(None, "edits")}
@@ -49,11 +47,10 @@ def translating(request: Request, result: str = "result", translator: str = "tra
 
 
 def translation(request: Request) -> Recipe:
-    """The translation of a request, in Python called `result`."""
     return Recipe(spoken(request), (loading(request.model), *translating(request)))
 
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
-    """A head of a recording as it is, rows named by the token that was read."""
+    """A head of a recording, rows named by the token that was read."""
     queries, keys, _ = maps.axis_tokens(result, kind, "read")
     return recipe.plot(title, attention_heatmap, result.attention(kind)[place], queries, keys, **more)

@@ -36,7 +36,7 @@ class Asked:
     reference: str | None = None  # what the decoder reads instead of its own words
 
     def address(self) -> dict[str, str]:
-        """What of it a View has, without what equals the default."""
+        """What of it a View has and is not the default."""
         return {name: code(value) for name, value in vars(self).items() if value != getattr(View, name, value)}
 
 
@@ -50,23 +50,22 @@ class View(Asked):
     words: bool = False  # instead of tokens
     hide: bool = False  # special tokens
     stretch: bool = False  # colours end at the largest weight instead of 1
-    share: int = 100  # percent of a row that its drawn cells hold at least, the largest first; 100 draws all
+    share: int = 100  # percent of a row that its drawn cells, the largest, hold at least
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """What is summarised."""
         if self.summary == "single":
             return ()
         return ("layers", "heads") if self.over == "all" else (self.over,)
 
     @property
     def changed(self) -> dict[str, Any]:
-        """What changes the maps themselves, by name."""
+        """What changes the maps themselves."""
         names = "summary", "over", "words", "hide", "share"
         return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(View, name)}
 
 
-KEPT = "kept-view"  # in a session: what was shown last, for when the visitor comes back from another page
+KEPT = "kept-view"  # in a session: what was shown last, on any page
 NAMES = tuple(vars(View()))
 FIELDS = NAMES[:5]  # chosen in the row above the stage
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
@@ -96,7 +95,7 @@ def is_addressed(query: Mapping[str, str]) -> bool:
 
 
 def read(query: Mapping[str, str], models: list[str], instead: View = View()) -> tuple[View, list[str]]:
-    """What an address asks to show of some checkpoints, else `instead`; and what is not allowed, as name=code."""
+    """What an address asks to show, else `instead`; and what is not allowed, as name=code."""
     chosen, problems = codes.read(query, _READERS | {"model": one_of(models)})
     return replace(instead, **{name: chosen[name] for name in chosen if name in NAMES}), problems
 
@@ -108,7 +107,7 @@ SEEDS = 10_000
 
 @dataclass(frozen=True)
 class Chance:
-    """How a text is continued; temperature, top_k and top_p as for `model.decoding.sampling.restrict`."""
+    """How a text is continued; the first three as for `model.decoding.sampling.restrict`."""
 
     temperature: float = 1.0
     top_k: int = 0

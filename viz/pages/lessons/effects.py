@@ -7,7 +7,7 @@ from model.text.special import BOS_ID, UNK_ID
 from viz.figures import Drawn, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.ui.effects_results import agreement_of, effects_of
+from viz.ui.effects_results import agreement_of, computed
 from viz.views.cached import compute, remembered, translator
 from viz.views.heads_results import importance
 from viz.views.view import View
@@ -21,7 +21,7 @@ MEAN = EFFECTS | {"against": "mean"}
 
 def _direct() -> np.ndarray:
     """The mean size of what each head of cross-attention adds to a word directly, in logits over the runner-up."""
-    return np.abs(effects_of(SENTENCE, "runner-up").heads("cross").sum(-1)).mean(-1)
+    return np.abs(computed(SENTENCE, "effects", "runner-up").heads("cross").sum(-1)).mean(-1)
 
 
 def _without() -> np.ndarray:
@@ -111,7 +111,7 @@ def harm() -> dict:
     right=2,
 )
 def parts() -> dict:
-    effects, row = effects_of(SENTENCE, None), compute(SENTENCE).predicted_tokens.index(WORD)
+    effects, row = computed(SENTENCE, "effects"), compute(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
     fed = effects.parts["decoder.layers.0.feed_forward"][row]
     return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
@@ -134,7 +134,7 @@ def parts() -> dict:
 def apart() -> dict:
     result = compute(SENTENCE)
     row, read = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
-    added = effects_of(SENTENCE, None).heads("cross").sum((0, 1))[row]  # by all heads, from each source token
+    added = computed(SENTENCE, "effects").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
     weight = result.attention("cross").mean((0, 1))[row, read]
     return {"weight": weight, "effect": added.max(), "own": added[read]}
 
