@@ -106,8 +106,8 @@ def test_a_reference_system_reaches_its_bars(name: str) -> None:
 @pytest.mark.parametrize(
     "name, test_set, required",
     [
-        ("en-de", "tatoeba-de-en/test", 40),
-        ("en-de", FLICKR, 35),
+        ("en-de", "tatoeba-de-en/test", 45),
+        ("en-de", FLICKR, 39.5),
         ("de-en", "tatoeba-de-en/test", 46),
         ("de-en", FLICKR, 37),
     ],
@@ -123,7 +123,6 @@ def test_everyday_translators_reach_their_bars(name: str, test_set: str, require
 @pytest.mark.parametrize(
     "english, acceptable",
     [
-        ("I am happy. Because studying is hard.", HAPPY),
         ("I am happy. Because studing is hard.", HAPPY),
         ("The animal didn't cross the street because it was too tired.", TIRED),
         ("Where is the train station?", r"Wo ist der Bahnhof\?"),

@@ -7,7 +7,7 @@ from viz.views.cached import compute, layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD, READ = "▁Fahrrad", "▁bicycle"
-SHARP, SOFT, SINK = (1, 4), (0, 1), (2, 6)  # layer and head of cross-attention: clear, near one half, and on the end
+SHARP, SOFT, SINK = (1, 2), (2, 5), (2, 1)  # layer and head of cross-attention: clear, near one half, and on the end
 NEXT = (0, 7)  # of the encoder
 
 
@@ -34,13 +34,13 @@ STORY = Story(
 
 
 @card(
-    "“einem” is written, “Fahrrad” comes next. Lines run from a written token to the source tokens that one head of "
+    "“dem” is written, “Fahrrad” comes next. Lines run from a written token to the source tokens that one head of "
     "the cross-attention attends to.",
     "Which source token will “Fahrrad” attend to most?",
     "riding bicycle street".split(),
     "“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; learning to translate was "
     "enough.",
-    OnStage(SENTENCE, {"at": SHARP, "step": "▁einem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
+    OnStage(SENTENCE, {"at": SHARP, "step": "▁dem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
     right=1,
 )
 def found() -> dict:

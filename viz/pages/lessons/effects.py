@@ -90,7 +90,7 @@ def small() -> dict:
     "All 24 heads of the cross-attention by the size of their direct effect. Our head, framed, is dark.",
     "So can it be switched off without harm?",
     ("Yes, nothing changes", "No, it is among the most harmful to lose"),
-    "Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads costs more. Later layers read what "
+    "Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads cost more. Later layers read what "
     "it wrote: a direct effect is not the whole effect.",
     Figures(_board, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
     right=1,

@@ -20,7 +20,7 @@ SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD = "Fahrrad"
 BOARD = tuple(np.ndindex(3, 8))  # layers and heads
 # Off one after the other, each time the head that costs the old translation least (tests find the same).
-ORDER = "20 11 16 15 21 05 06 13 23 04 03 17 07 00 24 02 14 01 26 27 10 12 25 22"
+ORDER = "25 02 23 13 14 27 01 16 04 06 26 00 05 03 24 12 07 20 17 15 21 22 11 10"
 GREEDY = tuple((int(layer), int(head)) for layer, head in ORDER.split())
 OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what the visitor has changed; why not
 
@@ -90,15 +90,15 @@ def each() -> dict:
 
 
 @card(
-    "Now a whole layer at once: all eight heads of layer 0, the first to read the source.",
+    "Now two whole layers at once: all sixteen heads of layers 0 and 1.",
     "What happens to the bicycle?",
     ("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
-    "“{text}” The other two layers still read the source. But the old translation is {factor:.1f} times less probable.",
-    Tiles(BOARD[:8]),
+    "“{text}” The last layer still reads the source. But the old translation is {factor:.1f} times less probable.",
+    Tiles(BOARD[:16]),
     right=0,
 )
-def layer() -> dict:
-    request = without(BOARD[:8])
+def layers() -> dict:
+    request = without(BOARD[:16])
     return {"text": compute(request).text, "factor": math.exp(-steering.cost(request))}
 
 
@@ -108,7 +108,7 @@ def layer() -> dict:
     ("About 5", "About 12", "About 20"),
     "Always taking the head that costs least, {greedy} can go, as now drawn: “{text}” Can you switch off one more? "
     "Heads that matter little alone may matter together.",
-    Tiles(GREEDY[:20]),
+    Tiles(GREEDY[:21]),
     right=2,
 )
 def played() -> dict:

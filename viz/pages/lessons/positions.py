@@ -11,7 +11,7 @@ from viz.views.cached import compute, remembered, translator
 from viz.views.made import value_of
 from viz.views.position_results import shuffled, table
 
-DOG, MAN = "The dog bites the man.", "The man bites the dog."
+DOG, CAT = "The dog chases the cat.", "The cat chases the dog."
 OFF = {"scale": 0.0, "stacks": "encoder"}
 LENGTH = 50  # positions of the dials
 DIALS = {1: message("fast dial"), 79: message("middle dial"), 254: message("slow dial")}  # columns of the encoding
@@ -69,30 +69,30 @@ STORY = Story(
 
 
 @card(
-    "“The dog bites the man.” is translated correctly. Attention compares tokens, wherever they stand; where they "
+    "“The dog chases the cat.” is translated correctly. Attention compares tokens, wherever they stand; where they "
     "stand is added to each token. Now we switch that off in the encoder.",
     "What becomes of the translation?",
-    "Der Hund beißt den Mann.|Der Mann beißt den Hund.|Der Hund beißt den Hund.".split("|"),
-    "“{off}” The words are all known to the model, but no longer who bites whom. With positions it writes “{on}”",
+    "Der Hund verfolgt die Katze.|Die Katze verfolgt den Hund.|Der Hund verfolgt den Hund.".split("|"),
+    "“{off}” The words are all known to the model, but no longer who chases whom. With positions it writes “{on}”",
     OnStage(asks(DOG), after=asks(DOG, **OFF)),
-    right=2,
+    right=1,
 )
 def text() -> dict:
     return {"on": compute(asks(DOG)).text, "off": compute(asks(DOG, **OFF)).text}
 
 
 @card(
-    "Dog and man change places: “The man bites the dog.”",
+    "Dog and cat change places: “The cat chases the dog.”",
     "Without positions, does this sentence get another translation than the first?",
     ("Yes", "No, the same one"),
     "“{text}” again: a bag of words. Shuffling the words only shuffles the encoder's output, to within {off:.0e}; with "
     "positions the difference is {on:.1f}.",
-    OnStage(asks(MAN), after=asks(MAN, **OFF)),
+    OnStage(asks(CAT), after=asks(CAT, **OFF)),
     right=1,
 )
 def swapped() -> dict:
     off, on = shuffled(asks(DOG).model, DOG, SEED)[1]
-    return {"text": compute(asks(MAN, **OFF)).text, "off": off, "on": on}
+    return {"text": compute(asks(CAT, **OFF)).text, "off": off, "on": on}
 
 
 @card(

@@ -18,7 +18,7 @@ from viz.pages.pitfalls.common import LONGER, PADS, Pitfall, Sentence, both, gap
 from viz.text.language import counted, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
-EXAMPLE = "When I was a child, my grandmother gave me an apple every morning."
+EXAMPLE = "My brother gave the old man his umbrella because it was raining."
 FIRST, INPUT = "encoder.layers.0.self_attention.", "encoder.input."
 DROPOUT = 0.1
 
