@@ -113,7 +113,7 @@ def test_attention() -> None:
     result = translated(BICYCLE)
     row, layers = result.predicted_tokens.index("▁Fahrrad"), range(3)
     inner = [inside.recorded(result, "cross", layer) for layer in layers]
-    sharp = inside.row(inner[1], 2, row).weights
+    sharp = inside.row(inner[2], 3, row).weights
     one = inside.row(inner[2], 5, row).weights.max()
     unscaled, cool, warm = (
         inside.row(inner[2], 5, row, inside.Switches(**how)).weights.max()

@@ -7,7 +7,7 @@ from viz.views.cached import compute, layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.")
 WORD, READ = "▁Fahrrad", "▁bicycle"
-SHARP, SOFT, SINK = (1, 2), (2, 5), (2, 1)  # layer and head of cross-attention: clear, near one half, and on the end
+SHARP, SOFT, SINK = (2, 3), (2, 5), (2, 1)  # layer and head of cross-attention: clear, near one half, and on the end
 NEXT = (0, 7)  # of the encoder
 
 
