@@ -24,11 +24,11 @@ TYPED = (
     "The animal didn't cross the street",
     "The animal didn't cross the street because it was too tired.",
 )
-LAYER, HEAD = 2, 2  # of the cross-attention: without it the sentence loses what the animal did
+LAYER, HEAD = 2, 5  # of the cross-attention: without it the sentence is said in other words
 QUALITY = 80
 PAGES = {
     "translate": "",
-    "steer": "steer?edits=v1_oc2-2",
+    "steer": "steer?edits=v1_oc2-5",
     "lessons": "lessons?lesson=attention-1",
     "atlas": "atlas",
 }
