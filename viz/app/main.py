@@ -31,7 +31,7 @@ def groups() -> dict[str, list[st.Page]]:
     }
 
 
-shared.style()
+st.html(shared.STYLE)
 with choices.part():
     speaking.bar()
     page = st.navigation(groups(), position="top")

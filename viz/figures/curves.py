@@ -86,20 +86,17 @@ def run_curves(
     drawn.table = Points([(f"{name}, {said}", *line) for one, said in panels for name, *line in one.table.lines])
     drawn.description += " " + lower.description
     drawn.add_traces([trace.update(yaxis="y2", showlegend=False) for trace in lower.data])
-    marks = [{"xref": "paper", "x0": 0, "x1": 1, "yref": "y2", "y0": limit, "y1": limit}]
+    line = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
+    note = labels.escape(say("entropy of word frequencies, smoothed"))
+    drawn.add_hline(limit, yref="y2", line=line, annotation_text=note)
     if step is not None:
-        marks.append({"x0": step, "x1": step, "yref": "paper", "y0": 0, "y1": 1})
-    line = {"type": "line", "line": {"color": theme.LINES[-1], "width": 1, "dash": "dot"}}
-    note = {"text": labels.escape(say("entropy of word frequencies, smoothed")), "showarrow": False}
-    note |= {"xref": "paper", "x": 1, "xanchor": "right", "yref": "y2", "y": limit, "yanchor": "bottom"}
+        drawn.add_shape(type="line", x0=step, x1=step, yref="paper", y0=0, y1=1, line=line)
     drawn.layout.update(
         height=drawn.layout.height + SECOND_PANEL,
         xaxis_anchor="y2",
         yaxis_domain=(0.68, 1),
         yaxis2=lower.layout.yaxis,
         yaxis2_domain=(0, 0.6),
-        shapes=[line | mark for mark in marks],
-        annotations=[note],
     )
     return drawn
 

@@ -99,7 +99,7 @@ def text_width(text: str) -> int:
     return sum(0 if _extends(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def quoted(token: str, say: Say = english) -> str:
+def quoted(token: str, say: Say) -> str:
     """A token in quotation marks, escaped; right-to-left text does not reorder the words beside it."""
     return in_quotes(_isolated(token), say)
 
@@ -112,7 +112,7 @@ def _isolated(token: str) -> str:
     return escape(text)
 
 
-def in_quotes(text: str, say: Say = english) -> str:
+def in_quotes(text: str, say: Say) -> str:
     return say("“{text}”", text=text)
 
 
@@ -120,7 +120,7 @@ def hover_text(token: str, position: int, say: Say = english) -> str:
     return f"{position} {quoted(token, say)}"
 
 
-def hover_texts(tokens: Sequence[str], say: Say = english) -> list[str]:
+def hover_texts(tokens: Sequence[str], say: Say) -> list[str]:
     return [hover_text(token, position, say) for position, token in enumerate(tokens)]
 
 

@@ -20,7 +20,6 @@ FATES = {
 ROW_HEIGHT = 64  # pixels
 CHANNELS = (0.34, 0.66)  # between two rows, where lines turn
 ASIDE = 0.04  # columns that a line leaves right of a node and comes in left of it, so that no two look like one
-LOOKED_AT = 3  # source tokens that a hover text names
 _EDGE = {"color": "#8c8c8c", "width": theme.LINE_WIDTH}
 
 
@@ -81,7 +80,7 @@ def search_tree(
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
         names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
         for node in np.flatnonzero(looked_at.any(axis=1)):
-            largest = np.argsort(-looked_at[node], kind="stable")[:LOOKED_AT]
+            largest = np.argsort(-looked_at[node], kind="stable")[:3]
             named = " · ".join(f"{names[key]} {looked_at[node, key]:.2f}" for key in largest)
             texts[node] += "<br>" + say("its step attended to {tokens}", tokens=named)
     first, last = steps or (0, int(tree.step.max()))

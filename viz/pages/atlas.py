@@ -98,7 +98,7 @@ def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, requ
     source = held if over == "held-out" else own
     with picture:
         if part == "table":
-            heads_roles.show_table(source.kinds[head.kind], head.kind)
+            heads_roles.show_table(source, head.kind)
         elif part == "alike":
             heads_roles.show_alike(source, head, recipe)
         else:

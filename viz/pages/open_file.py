@@ -152,7 +152,7 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
     with right:
         heads_roles.show_here(head, attention, recipe)
     with st.expander(say("All heads of this kind as a table")):
-        heads_roles.show_table(source.kinds[kind], kind)
+        heads_roles.show_table(source, kind)
 
 
 def show_rollout(attention: Attention, recipe: Recipe) -> None:

@@ -15,7 +15,7 @@ from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import explore, shared
 from viz.views import cached, maps, recipes
-from viz.views.heads_results import IMPOSSIBLE, Numbers, Source, name_of, role_name
+from viz.views.heads_results import Source, name_of, role_name
 from viz.views.made import Recipe, made, the, value_of
 
 # By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.
@@ -174,13 +174,14 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
 
 
-def show_table(shown: Numbers, kind: str) -> None:
+def show_table(source: Source, kind: str) -> None:
     """Show the numbers of all heads of a kind."""
+    shown = source.kinds[kind]
     roles = np.array(shown["role"])
     layers, heads = np.indices(roles.shape).reshape(2, -1)
     columns = {say("layer"): layers, say("head"): heads, say("role"): list(map(role_name, roles.ravel()))}
     for name in MEASURES:
-        if name in shown and name not in IMPOSSIBLE.get(kind, ()):
+        if source.having(name, [kind]):
             columns[measure_name(name, kind)] = np.round(np.ravel(shown[name]), 4)
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 

@@ -6,7 +6,7 @@ import { plotly } from "./library.js";
 import { table } from "./menus.js";
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
-const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset" };
+const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
 const plots = new WeakMap();
 

@@ -16,7 +16,7 @@ INSTEAD = (  # what is shown where something else was asked for
     message("Showing the last one that worked."),
     message("Showing the sentence without changes."),
 )
-_STYLE = """
+STYLE = """
 <style>
 .stMainBlockContainer { max-width: 90rem; padding-top: 4.25rem; padding-bottom: 3rem; }
 h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
@@ -47,10 +47,6 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 [class*="st-key-small"] .stText { font-size: 0.875rem; opacity: 0.8; }
 </style>
 """
-
-
-def style() -> None:
-    st.html(_STYLE)
 
 
 def warn(text: str) -> None:

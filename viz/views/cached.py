@@ -102,9 +102,9 @@ class Request(Asked):
     changes: Changes = Changes()
 
     @classmethod
-    def of(cls, view: Asked, model: str, **more: Changes) -> Self:
+    def of(cls, view: Asked, model: str) -> Self:
         """What a view asks of its model, or of this one where it names none."""
-        return cls(view.text, view.model or model, view.beam, view.penalty, view.reference, **more)
+        return cls(view.text, view.model or model, view.beam, view.penalty, view.reference)
 
     @property
     def plain(self) -> Self:

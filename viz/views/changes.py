@@ -64,8 +64,8 @@ class Changes:
 def read(query: Mapping[str, str]) -> Changes:
     """Read the parameters of an address; a ValueError names what cannot be read."""
     readers = {"scale": codes.number(0.0, MAX_SCALE), "shift": codes.number(0, MAX_SHIFT)}
-    said = {name: one for name, one in query.items() if one}
-    moved, problems = codes.read(said, readers | {"stacks": codes.one_of(STACK_NAMES)})
+    readers["stacks"] = codes.one_of(STACK_NAMES)
+    moved, problems = codes.read({name: one for name, one in query.items() if one}, readers)
     if problems:
         allowed = f"scale 0 - {MAX_SCALE:g}, shift 0 - {MAX_SHIFT}, stacks {', '.join(STACK_NAMES)}"
         raise ValueError(f"the change of positions cannot be read: allowed is {allowed}")

@@ -20,8 +20,6 @@ from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
 from viz.views.maps import axis_tokens
 
-Place = tuple[str, int, int]  # kind of attention, layer, head
-IMPOSSIBLE = {"decoder_self": ("next", "last")}  # what a decoder cannot read
 # What `model.analysis.head_roles.roles` names beside measures; of a positional head after a prefix.
 POSITIONAL = "positional: "
 ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))
@@ -49,30 +47,28 @@ def added(request: cached.Request) -> dict[str, np.ndarray]:
     return {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
 
 
-# What the heads of a kind do: numbers (L, H) by measure of `model.measures.atlas`, the "role" of each, "divergence" of
-# every pair (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.
-Numbers = dict[str, Any]
-
-
 @dataclass(frozen=True)
 class Source:
-    """Numbers of heads by kind, and how they come about."""
+    """What heads do, and how that comes about."""
 
-    kinds: dict[str, Numbers]
+    # By kind: numbers (L, H) by measure of `model.measures.atlas`, the "role" of each, "divergence" of every pair
+    # (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.
+    kinds: dict[str, dict[str, Any]]
     name: str  # what holds them by kind and measure, in Python
     lines: tuple[str, ...]  # that make it
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds of whose heads a measure is known and means something."""
         known = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
-        return [kind for kind in known if measure not in IMPOSSIBLE.get(kind, ())]
+        # What comes next, and last, no decoder can read.
+        return [kind for kind in known if kind != "decoder_self" or measure not in ("next", "last")]
 
     def table(self, measure: str, kinds: Sequence[str]) -> Made:
         """A measure of all heads of some kinds, their layers in rows."""
         here = made(self.kinds, self.name, *self.lines)
         return the(np.concatenate)([here[kind][measure] for kind in kinds])
 
-    def places(self, kinds: Sequence[str]) -> list[Place]:
+    def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind]["role"]))]
 
     def mark(self, kind: str, layer: int, head: int) -> str:

@@ -20,14 +20,15 @@ def decoded(beam: int) -> str:
     return say("beam {width}", width=beam) if beam > 1 else say(BEAMS[1])
 
 
-def spoken(request: Request) -> str:
+def translation(request: Request) -> Recipe:
+    """How Python makes `result`, the translation of a request."""
     how = decoded(request.beam)
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)
     address = request.changes.address()
     prefix = say("locked beginning {code}", code=address["prefix"]) if "prefix" in address else ""
     said = in_quotes(request.text, say), request.model, how, address.get("edits"), prefix, request.changes.moved
-    return " · ".join(filter(None, said))
+    return Recipe(" · ".join(filter(None, said)), (loading(request.model), *translating(request)))
 
 
 def translating(request: Request, result: str = "result", translator: str = "translator") -> list[str]:
@@ -44,10 +45,6 @@ def translating(request: Request, result: str = "result", translator: str = "tra
         moved = call("changed_positions", made(None, f"{translator}.config.positional"), *changes.positions)
         line = f"with {moved}:\n    " + line.replace("\n", "\n    ")
     return [*lines, line]
-
-
-def translation(request: Request) -> Recipe:
-    return Recipe(spoken(request), (loading(request.model), *translating(request)))
 
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
