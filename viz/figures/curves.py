@@ -120,7 +120,7 @@ def _drawn(
     log_x: bool = False,
     log_y: bool = False,
     reach: tuple[float, ...] = (),
-    marks: Sequence[tuple[str, float, float, str]] = (),
+    marks: Sequence[tuple] = (),
 ) -> Drawn:
     """As `curves`; the upright axis reaches some numbers more."""
     x_axis, y_axis, names = say(x_axis), say(y_axis), [name for name, *_ in lines]

@@ -63,8 +63,7 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
     """How far measures agree in a translation without changes, by name of COMPARED float (L, H), mean over words."""
     found = in_turn(agreement.of_words)(request.translator, request.translated())["cross"]
     rates = {name: found[name] for name in stage_effects.COMPARED if name in found}
-    counted = {name: np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}
-    means = {name: np.nansum(one, axis=-1) / counted[name] for name, one in rates.items()}
+    means = {name: np.nansum(one, -1) / np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}
     return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
 
 

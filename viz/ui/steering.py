@@ -122,7 +122,7 @@ def _dropped(changes: Changes, code: str) -> Changes:
         return replace(changes, locked=())
     if code == "positions":
         return replace(changes, scale=1.0, shift=0)
-    # Of several cells, the letter that their codes begin with.
+    # Of several cells the code is their letter.
     kept = [item for item in changes.edits.code.split("_") if code not in {item, item[:1]}]
     return replace(changes, edits=Edits.from_code("_".join(kept) if len(kept) > 1 else ""))
 

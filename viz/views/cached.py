@@ -27,7 +27,7 @@ from viz.views.maps import NextWords, next_words
 from viz.views.view import EXAMPLE, Asked
 
 TRANSLATING = message("Translating …")
-# What pages draw from a trace; the rest (several times as much) is not kept in the cache.
+# What pages draw from a trace; the rest, several times as much, is not kept.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
 

@@ -1,7 +1,6 @@
 """The grid of small runs, read once for all visitors: what its runs are called, and figures of them."""
 
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -14,11 +13,7 @@ from viz.text.language import message, say
 from viz.views.made import Plot, Recipe, made
 
 READ = f"grid = read_grid(checkpoints_folder() / {FOLDER!r})"
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _read(folder: Path) -> Grid:
-    return read_grid(folder)
+_read = st.cache_resource(read_grid, max_entries=2, show_spinner=False)
 
 
 def load() -> Grid:

@@ -20,8 +20,7 @@ from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
 from viz.views.maps import axis_tokens
 
-# What `model.analysis.head_roles.roles` names beside measures; of a positional head after a prefix.
-POSITIONAL = "positional: "
+# What `model.analysis.head_roles.roles` names beside measures; of a positional head after "positional: ".
 ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))
 REPORT = "report = atlas.read(translator.folder, translator.config)"
 
@@ -88,7 +87,7 @@ def role_name(name: str, short: bool = False) -> str:
     >>> role_name("positional: 2 before"), role_name("positional: 2 before", short=True)
     ('positional: 2 before', '★ 2 before')
     """
-    place = name.removeprefix(POSITIONAL)
+    place = name.removeprefix("positional: ")
     said = say(place)
     if place == name:
         return said
