@@ -69,7 +69,7 @@ def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes
 
 
 def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
-    from viz.stage.alone import ADDRESS, Settings, link_to, report
+    from viz.stage.alone import ADDRESS, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports
     from viz.views.maps import next_words
@@ -86,14 +86,15 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
         f"translator = {call('load_translator', name)}",
         f"result = {call('translator.translate', result.source, beam=beam)}",
     )
-    settings = Settings(
+    return report(
+        result,
+        next_words(result.trace["logits"], translator.tokenizer),
         checkpoint=name,
         decoded=words.how_decoded(asked),
         card=words.describe_card(name, translator.card),
         link=link_to(address, state) if beam in BEAMS else "",
         code=with_imports(*lines),
     )
-    return report(result, settings, next_words(result.trace["logits"], translator.tokenizer))
 
 
 if __name__ == "__main__":

@@ -350,7 +350,7 @@ class TestTree:
 def reports(monkeypatch):
     """What the button of the report is given, instead of being clicked."""
     given = []
-    monkeypatch.setattr(explore, "partial", lambda make, *arguments: given.append(arguments) or b"")
+    monkeypatch.setattr(explore, "partial", lambda make, *arguments, **named: given.append((*arguments, named)) or b"")
     return given
 
 
@@ -359,10 +359,10 @@ def reports(monkeypatch):
 )
 def test_the_report_and_the_python_make_the_same_again(recorded, reports, query):
     at = open_page(text=SENTENCE, **query)
-    result, settings, *_ = reports[-1]
-    assert settings.changes and "/steer?" in settings.link
-    asked = parse_qs(urlsplit(settings.link).query)
+    result, *_, named = reports[-1]
+    assert named["changes"] and "/steer?" in named["link"]
+    asked = parse_qs(urlsplit(named["link"]).query)
     assert {name: value for name, (value,) in asked.items()}.items() >= ({"text": SENTENCE} | query).items()
     names: dict = {}
-    exec(settings.code, names)
+    exec(named["code"], names)
     assert names["result"].text == screen.stage(at)["translation"] == result.text

@@ -14,7 +14,7 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
 from tests.test_viz.test_stage.test_alone import of_file
 from viz.__main__ import main
-from viz.stage.alone import Settings, report
+from viz.stage.alone import report
 from viz.stage.message import KINDS_SHOWN
 from viz.text import language, words
 from viz.views.view import BEAMS
@@ -74,8 +74,9 @@ def test_the_report_speaks_the_language_that_is_asked_for(tmp_path, capsys, lang
 def test_a_report_that_is_made_later_speaks_as_when_it_was_asked_for(folder):
     result = load_translator(str(folder / "en-de")).translate("a", beam=1)
     with language.using("de"):
-        settings = Settings("en-de", "", "", "", "")
-    made = report(result, settings).decode("utf-8")
+        nothing = dict.fromkeys(("checkpoint", "card", "decoded", "link", "code"), "")
+        make = language.using(language.current())(report)
+    made = make(result, **nothing).decode("utf-8")
     assert '<html lang="de">' in made and "Einstellungen" in made
 
 

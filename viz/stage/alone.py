@@ -1,10 +1,10 @@
-"""The stage outside the app: what a notebook shows, the file that it is kept as, and the report of a translation."""
+"""The stage outside the app: in a notebook, as a file, and in the report of a translation."""
 
 import base64
 import gzip
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,7 @@ from model.translator import Translator, Writer
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown, built
 from viz.stage.message import message as message_of
-from viz.text import language
-from viz.text.language import ENGLISH, say
+from viz.text.language import current, say
 from viz.views.maps import NextWords, next_words
 from viz.views.view import View
 
@@ -30,17 +29,17 @@ ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
 
 @dataclass(frozen=True)
 class StagePage:
-    """The stage as one HTML file, which needs neither a server nor a network; a notebook shows it as it is."""
+    """The stage as one HTML file, which needs no network; a notebook shows it as it is."""
 
     message: bytes = field(repr=False)  # with all maps in it
     place: Mapping[str, object]  # what is open at first, by the names of an address
     height: int = HEIGHT
 
-    def to_html(self, below: str = "", language: str = ENGLISH) -> str:
-        """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML in a language."""
+    def to_html(self, below: str = "") -> str:
+        """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML."""
         packed = base64.b64encode(gzip.compress(self.message, 6, mtime=0)).decode()
         told = json.dumps({"place": self.place, "parts": {"": packed}}).replace("<", "\\u003c")
-        text = page().replace(MARK, told, 1).replace("<html>", f'<html lang="{language}">', 1)
+        text = page().replace(MARK, told, 1).replace("<html>", f'<html lang="{current()}">', 1)
         return text.replace("</main>", f"</main>{below}", 1)
 
     def save(self, path: Path | str) -> Path:
@@ -50,7 +49,7 @@ class StagePage:
         return path
 
     def _repr_html_(self) -> str:
-        """A frame with the file in it, so that several in one notebook know nothing of each other."""
+        # A frame, so that several in one notebook know nothing of each other.
         return (
             f'<iframe title="Headlight" srcdoc="{html.escape(self.to_html())}" sandbox="allow-scripts allow-downloads" '
             f'allow="clipboard-write" style="width: 100%; height: {self.height}px; border: 0"></iframe>'
@@ -88,22 +87,19 @@ def stage(
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
         result = attention_from(attention, tokens)
-    view = View(stretch=stretch)
+    view, what = View(stretch=stretch), type(result).__name__
     if isinstance(result, Attention):
         shown = of_attention(result, view)
     elif isinstance(result, Translation):
-        known = translator is not None and "logits" in result.trace
+        known = translator and "logits" in result.trace
         found = next_words(result.trace["logits"], translator.tokenizer) if known else None
         shown = Shown(result, view, built(result, view), found)
     else:
-        raise ValueError(
-            f"the stage shows a translation, or attention=... with tokens=..., got {type(result).__name__}"
-        )
+        raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {what}")
     return StagePage(message_of(shown), _place(shown, kind, layer, head), height)
 
 
 def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, object]:
-    """What is open at first; a ValueError where there is no such thing."""
     if kind is layer is head is None:
         return {}
     code = next((one for one in shown.built if kind in (None, one, one.removesuffix("_self"))), None)
@@ -118,27 +114,13 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
 
 
 def of_attention(given: Attention, view: View) -> Shown:
-    """What the stage shows of the attention of any model; rows are named as in a view where that is known."""
+    """What the stage shows of the attention of any model; without predictions, rows are named by what was read."""
     view = view if given.predicted_tokens else replace(view, rows="read")
     return Shown(given, view, built(given, view))
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a translation came about, in sentences and lines that are said where these settings are made."""
-
-    checkpoint: str
-    decoded: str  # how it was decoded
-    card: str  # what the checkpoint is
-    link: str  # where a running app shows it; empty where the app has no such search
-    code: str  # a Python program that makes it again
-    changes: tuple[str, ...] = ()  # inside the model, and what it writes without them
-    place: Mapping[str, object] = field(default_factory=dict)  # what is open at first, by the names of an address
-    language: str = field(default_factory=language.current)  # the report may be made where there is no visitor
-
-
 def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
-    """A link to a page of an app, given the address of any page, parameters by name, and its path.
+    """A link to a page of an app, given the address of any page.
 
     >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
     'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
@@ -146,36 +128,48 @@ def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
     return f"{urljoin(address, '/' + page)}?{urlencode(state, errors='replace')}"
 
 
-def report(result: Translation, settings: Settings, found: NextWords | None = None) -> bytes:
-    """The report, an HTML file: the stage, and below it how the translation came about, and its tokens."""
-    with language.using(settings.language):
-        told = message_of(Shown(result, View(), built(result, View()), found))
-        text = StagePage(told, settings.place).to_html(_below(result, settings), settings.language)
-    return text.encode("utf-8", "replace")
+def report(
+    result: Translation,
+    found: NextWords | None = None,
+    *,
+    checkpoint: str,
+    card: str,
+    decoded: str,
+    link: str,
+    code: str,
+    changes: Sequence[str] = (),
+    place: Mapping[str, object] = {},
+) -> bytes:
+    """The report, an HTML file: the stage, and below it how the translation came about, and its tokens.
 
-
-def _below(result: Translation, settings: Settings) -> str:
-    """What stands below the stage; every text is escaped."""
+    Args:
+        card, decoded: what the checkpoint is, and how it decoded, in sentences.
+        link, code: where a running app shows it, if it can, and a Python program that makes it again.
+        changes: inside the model, and what it writes without them.
+        place: what is open at first, by the names of an address.
+    """
     stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
-    known = [(say("checkpoint"), settings.checkpoint), (say("about it"), settings.card), *vars(result.config).items()]
+    known = [(say("checkpoint"), checkpoint), (say("about it"), card), *vars(result.config).items()]
     chances = [f"{p:.4f}" for p in np.exp(result.log_probabilities)]
     steps = zip(range(len(chances)), result.target_tokens, result.predicted_tokens, chances, strict=True)
-    address = html.escape(settings.link)
-    link = _part("p", say("The same in a running app:")), f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
+    address = html.escape(link)
+    in_app = _part("p", say("The same in a running app:")), f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
     parts = (
         _part("h1", say("“{text}”", text=result.source)),
         _part("p", result.text or say("(the model wrote nothing)")),
-        _part("p", " ".join([settings.decoded, *stopped, *settings.changes])),
-        *(link if address else ()),
+        _part("p", " ".join([decoded, *stopped, *changes])),
+        *(in_app if link else ()),
         _part("p", say("The same in Python, in the folder of the project:")),
-        _part("pre", settings.code),
+        _part("pre", code),
         _part("h2", say("Settings")),
         _table((say("setting"), say("value")), *known),
         _part("h2", say("Tokens")),
         _part("p", say("Source: {tokens}", tokens=" ".join(result.source_tokens))),
         _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
     )
-    return f'<section class="hl-report">{"".join(parts)}</section>'
+    told = message_of(Shown(result, View(), built(result, View()), found))
+    below = f'<section class="hl-report">{"".join(parts)}</section>'
+    return StagePage(told, place).to_html(below).encode("utf-8", "replace")
 
 
 def _part(tag: str, text: object) -> str:
@@ -183,6 +177,5 @@ def _part(tag: str, text: object) -> str:
 
 
 def _table(*rows: Iterable[object]) -> str:
-    """A table, its header first."""
     lines = ("".join(_part("td" if i else "th", cell) for cell in row) for i, row in enumerate(rows))
     return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

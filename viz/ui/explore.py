@@ -9,7 +9,7 @@ import streamlit as st
 from viz.export import page
 from viz.figures import Drawn
 from viz.figures.drawn import titled
-from viz.stage.alone import ADDRESS, Settings, link_to, report
+from viz.stage.alone import ADDRESS, link_to, report
 from viz.text import words
 from viz.text.language import current, say, using
 from viz.ui import choices, shared
@@ -88,12 +88,15 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
 
 
 def offer_report(result: cached.Shown, request: cached.Request, page: str = "", changed: tuple[str, ...] = ()) -> None:
-    """Show the card of a model, and the report of its translation; `changed` as of its Settings."""
+    """Show the card of a model, and the report of its translation; `changed` as its `changes`."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
     asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
     asked |= request.address() | request.changes.address()
-    settings = Settings(
+    make = partial(
+        report,
+        result,
+        result.next_words,
         checkpoint=request.model,
         decoded=words.how_decoded(request),
         card=words.describe_card(request.model, request.translator.card),
@@ -102,10 +105,9 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
         changes=changed,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )
-    make = partial(report, result, settings, result.next_words)
     label = say("Report of this sentence (HTML)")
     help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
     more = {"key": "report", "help": help_, "on_click": "ignore"}
     with shared.row():
         shared.card(request.model)
-        st.download_button(label, make, "headlight-report.html", "text/html", **more)
+        st.download_button(label, using(current())(make), "headlight-report.html", "text/html", **more)
