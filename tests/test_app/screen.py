@@ -133,14 +133,15 @@ def component(at: AppTest, key: str) -> dict[str, Any]:
 
 
 def stage(at: AppTest) -> dict[str, Any]:
-    """What the stage of a page is told: the header of its message, with its arrays.
+    """What the stage of a page is told: the header of its message, with its arrays; its address without what goes.
 
     Raises:
         AssertionError: there is no stage.
     """
     parts = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
     assert len(parts) == 1, f"{len(parts)} stages"
-    return unpack(parts[0].proto.bytes)
+    told = unpack(parts[0].proto.bytes)
+    return told | {"address": {name: value for name, value in told["address"].items() if value is not None}}
 
 
 def has_stage(at: AppTest) -> bool:
@@ -184,7 +185,7 @@ def click(at: AppTest, key: str, **point: Any) -> AppTest:
 def do(at: AppTest, what: str, **action: Any) -> AppTest:
     """Sends what the stage sends of a change; returns the page, after it ran again."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
-    return _trigger(at, part.proto.id, "did", json.dumps({"do": what} | action))
+    return _trigger(at, part.proto.id, "did", {"do": what} | action)
 
 
 def ask(at: AppTest, **query: Any) -> AppTest:

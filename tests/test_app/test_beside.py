@@ -87,7 +87,7 @@ def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, qu
     assert not at.exception
     told = screen.stage(at)
     for kind in told["kinds"]:
-        layer, head = (count - 1 for count in kind["layers"])
+        layer, head = (count - 1 for count in kind["tiles"].shape[:2])
         heat = run(told["code"][kind["code"]].replace("{layer}", str(layer)).replace("{head}", str(head))).data[0]
         wanted = kind["weights"][layer, head]
         shown = np.ones(wanted.shape, bool) if kind["shown"] is None else kind["shown"][layer, head].astype(bool)

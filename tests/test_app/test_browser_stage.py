@@ -329,7 +329,7 @@ def test_the_slider_hides_what_comes_later_and_the_film_goes_through_the_steps(p
     count = len(result.predicted_tokens)
     assert count > 10
     show(page, app_server, f"?text={quote(text)}&layer=0&head=1")
-    slider = page.get_by_role("slider", name="Step of the decoding")
+    slider = page.get_by_role("slider", name="Step")
     later = part(page, "target").locator(".hl-token.hl-later")
     expect(later).to_have_count(0)
     weights = result.attention("cross")[0, 1]

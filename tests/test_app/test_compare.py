@@ -59,7 +59,7 @@ def assert_shown(at, a, b):
             np.testing.assert_allclose(side(at, version, kind)["weights"], result.attention(kind), atol=2e-5)
         aligned, change = told["comparing"]["aligned"][kind], side(at, "difference", kind)
         n_layers, n_heads = np.minimum(a.attention(kind).shape[:2], b.attention(kind).shape[:2])
-        assert change["layers"] == [n_layers, n_heads]
+        assert change["tiles"].shape[:2] == (n_layers, n_heads)
         shown = np.zeros(b.attention(kind).shape[2:], bool)
         for i, j in aligned["rows"]:
             for k, m in aligned["columns"]:
@@ -136,7 +136,7 @@ class TestModels:
         assert at.selectbox(key="model-b").value == "other"
         assert_shown(at, recorded.translate(A), load_translator("other").translate(A))
         assert screen.stage(at)["comparing"]["note"].startswith("A translates English-German, B German-English")
-        assert side(at, "difference")["layers"] == [1, 2] and side(at, "before")["layers"] == [2, 4]
+        assert side(at, "difference")["tiles"].shape[:2] == (1, 2) and side(at, "before")["tiles"].shape[:2] == (2, 4)
 
     def test_one_that_cannot_be_loaded_leaves_the_last_comparison(self, recorded, second):
         at = open_page()
@@ -154,7 +154,7 @@ class TestModels:
         transformer, gru = (load_translator(name).translate(text) for name in ("c-transformer", "b-gru-attention"))
         np.testing.assert_allclose(side(at, "before")["weights"], transformer.attention("cross"), atol=2e-5)
         np.testing.assert_allclose(side(at, "after")["weights"], gru.attention("cross"), atol=2e-5)
-        assert side(at, "difference")["layers"] == [1, 1]
+        assert side(at, "difference")["tiles"].shape[:2] == (1, 1)
         assert side(at, "after", "encoder_self") is None and side(at, "difference", "encoder_self") is None
         at = open_page(**query, **{"model-b": "a-gru"})
         told = screen.stage(at)

@@ -201,7 +201,7 @@ class TestAddress:
         told = screen.stage(at)
         assert not at.warning and told["address"] == query | {"text": SENTENCE}
         assert {field["name"]: str(field["value"]) for field in told["options"]}.items() >= query.items()
-        assert all(kind["layers"][1] == 1 and not kind["single"] and kind["stretch"] for kind in told["kinds"])
+        assert all(kind["tiles"].shape[1] == 1 and not kind["single"] and kind["stretch"] for kind in told["kinds"])
 
     def test_a_language_changes_no_code(self):
         told = screen.stage(screen.open_app(lang="ko", beam="1", summary="mean"))

@@ -1,9 +1,9 @@
-// Draws the figure of a file that stands for itself: nothing is fetched, and no text is ever read as HTML.
+// Draws the figure of a file that stands for itself.
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const { lang } = document.documentElement;
 const place = document.getElementById("place");
-const dictionary = read("buttons"); // what they say, by what it is in English
+const dictionary = read("buttons");
 const kept = (format, scale) => ({ format, scale, filename: place.dataset.name });
 const svg = {
   name: "svg",

@@ -11,7 +11,7 @@ from viz.text import language
 from viz.text.language import messages, say
 
 _SCRIPT = Path(__file__).with_name("page.js")
-# The file may draw and may hand out pictures of itself; it may ask nobody for anything.
+# The file may hand out pictures of itself, and ask nobody for anything.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # What Plotly's buttons and notes say, and the button that page.js adds.
 _SAID = messages(
@@ -40,10 +40,7 @@ p { unicode-bidi: plaintext; }
 
 
 def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
-    """The file of a figure with its title inside, in the language that is spoken here; every text is escaped.
-
-    Title and note say, whole, what it shows and of what; a picture of it becomes a file of that name.
-    """
+    """The file of a figure with its title inside; a picture of it becomes a file of that name."""
     # Nothing in them can end the script that they stand in.
     drawn, buttons = (
         one.replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-// The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the # of its address.
+// The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
 
 import { addressed } from "./data.js";
 import { Stage } from "./stage.js";
@@ -8,9 +8,7 @@ const { parts, place } = JSON.parse(inPage("hl-message"));
 let library;
 
 function unpacked(text) {
-  const letters = atob(text);
-  const bytes = new Uint8Array(letters.length);
-  for (let i = 0; i < letters.length; i++) bytes[i] = letters.charCodeAt(i);
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
@@ -36,7 +34,7 @@ const stage = new Stage({
   part: (address) => unpacked(parts[address]).arrayBuffer(),
   read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
   write,
-  memory: {},
+  memories: {},
 });
 document.getElementById("hl-place").append(stage.root);
 stage.host.part("").then((message) => {

@@ -1,10 +1,9 @@
-"""The stage in the app: what shows it on a page, and what browsers fetch beside the page.
+"""The stage in the app: what shows it, and what browsers fetch.
 
 Our modules and styles and Plotly have their version in their address, so that browsers keep them for good.
 """
 
 import hashlib
-import json
 import secrets
 import threading
 from collections.abc import Callable
@@ -24,11 +23,11 @@ PAGE = "stage.html"  # what streamlit.js keeps the stage as
 KEPT = 64_000_000  # bytes of maps, the newest
 _MAPS: dict[str, bytes] = {}
 _LOCK, _SALT = threading.Lock(), secrets.token_bytes(16)
-_FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
+_FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 
 
 def root() -> str:
-    """The path below which the app is served, without a slash at its end."""
+    """The path below which the app is served, without a last slash."""
     path = (st.get_option("server.baseUrlPath") or "").strip("/")
     return path and f"/{path}"
 
@@ -42,11 +41,11 @@ def _plotly_address() -> str:
 
 
 def head() -> str:
-    """Tags for the head of every page: our styles; our modules and Plotly, fetched before they are needed."""
+    """Tags for the head of every page, which fetch styles, modules and Plotly early."""
     how = {".js": "modulepreload", ".css": "stylesheet"}
-    links = [(how[Path(name).suffix], _address(VERSION, name)) for name in FILES if name != ALONE]
-    ours = "".join(f'<link rel="{rel}" href="{address}">' for rel, address in links)
-    library = _address(VERSION, "library.js")
+    names = [name for name in FILES if name != ALONE]
+    ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{_address(VERSION, name)}">' for name in names)
+    library = _address(VERSION, "dom.js")
     return (
         f'{ours}<link rel="preload" as="script" data-plotly href="{_plotly_address()}">'
         f'<script>(window.requestIdleCallback ?? setTimeout)(() => import("{library}").then((ours) => ours.plotly())'
@@ -54,10 +53,10 @@ def head() -> str:
     )
 
 
+@cache
 def component(name: str, module: str, shows: str = "show"):
     """What mounts a component of Streamlit, whose messages a function of a module of FILES shows."""
-    # Styles are not isolated: in a shadow tree Plotly's own are missing. The code travels with every message, so it
-    # only fetches the modules, which browsers keep.
+    # In a shadow tree Plotly's own styles are missing. The code travels with every message, so it only fetches modules.
     return st.components.v2.component(
         name,
         html='<div class="hl-place"></div>',
@@ -73,19 +72,13 @@ export default function (component) {{
     )
 
 
-@cache
-def _mounted():
-    return component("headlight_stage", "streamlit.js")
-
-
 def stage(
     message: bytes, on_asked: Callable[[dict[str, str]], None], on_did: Callable[[dict], None] = lambda _: None
 ) -> None:
-    """Show a message, as of `viz.stage.message.message`; both functions are called before the page runs again.
+    """Show a message, as of `viz.stage.message.message`.
 
-    Args:
-        on_asked: of the address, as it is then, where something was chosen that the server computes.
-        on_did: of an action (steer.js), where something was changed.
+    Before the page runs again, `on_asked` is called with the address where something was chosen that the server
+    computes, and `on_did` with an action (steer.js) where something was changed.
     """
     key = "stage"
 
@@ -93,18 +86,15 @@ def stage(
         on_asked(dict(parse_qsl(str(st.session_state[key]["asked"] or "").lstrip("?"), keep_blank_values=True)))
 
     def did() -> None:
-        try:
-            action = json.loads(str(st.session_state[key]["did"]))
-        except ValueError:
-            return
-        if isinstance(action, dict):
+        if isinstance(action := st.session_state[key]["did"], dict):
             on_did(action)
 
-    _mounted()(key=key, data=message, on_asked_change=asked, on_did_change=did)
+    mounted = component("headlight_stage", "streamlit.js")
+    mounted(key=key, data=message, on_asked_change=asked, on_did_change=did)
 
 
 def keep(data: bytes) -> str:
-    """Keep maps for browsers to fetch; returns their address, which nobody can guess, relative to the app's root."""
+    """Keep maps for browsers to fetch; returns an address below the app's root, which nobody can guess."""
     name = hashlib.blake2b(data, digest_size=16, key=_SALT).hexdigest()
     with _LOCK:
         _MAPS.pop(name, None)
@@ -116,17 +106,14 @@ def keep(data: bytes) -> str:
 
 async def _file(request: Request) -> Response:
     name = request.path_params["name"]
-    if name == PAGE:
-        return Response(page(), media_type="text/plain", headers=_FOR_GOOD)
-    if name not in FILES:
+    content = page() if name == PAGE else FILES.get(name)
+    if content is None:
         return Response(status_code=404)
-    return Response(FILES[name], media_type=TYPES[Path(name).suffix], headers=_FOR_GOOD)
+    return Response(content, media_type=TYPES.get(Path(name).suffix, "text/plain"), headers=_FOR_GOOD)
 
 
 async def _plotly(request: Request) -> Response:
-    if "gzip" in request.headers.get("accept-encoding", ""):
-        return Response(plotly(), media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
-    return Response(offline.get_plotlyjs(), media_type="text/javascript", headers=_FOR_GOOD)
+    return Response(plotly(), media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
 
 
 async def _maps(request: Request) -> Response:
@@ -137,7 +124,6 @@ async def _maps(request: Request) -> Response:
 
 
 def routes() -> list[BaseRoute]:
-    """The routes of the app."""
     return [
         Route(_plotly_address(), _plotly),
         Route(_address("maps", "{name}"), _maps),

@@ -1,6 +1,5 @@
-// Two translations beside each other, A ("before") and B ("after"), and B minus A on the rows and columns of B.
+// Two translations beside each other, A ("before") and B ("after"), and B minus A on the tokens of B.
 
-import { fill } from "./data.js";
 import { dress, el, marked, put } from "./dom.js";
 
 const SIDES = ["before", "after"];
@@ -9,10 +8,12 @@ const number = ({ version }) => (version === "before" ? 0 : 1);
 
 export class Beside {
   constructor(stage) {
-    Object.assign(this, { stage, words: stage.whole.words, all: Object.values(stage.parts) });
-    const letter = (version) => el("span.letter", { "aria-hidden": "true" }, this.words[version]);
-    const side = (version) =>
-      el("div.side", { "data-side": this.words[version] }, letter(version), stage.parts[version].lines.box);
+    Object.assign(this, { stage, all: Object.values(stage.parts) });
+    const side = (version) => {
+      const letter = stage.say(version);
+      const sign = el("span.letter", { "aria-hidden": "true" }, letter);
+      return el("div.side", { "data-side": letter }, sign, stage.parts[version].lines.box);
+    };
     this.texts = el("div.texts#texts");
     this.strips = el("div.strips", SIDES.map(side));
     for (const part of this.all) {
@@ -27,24 +28,25 @@ export class Beside {
   }
 
   fillIn() {
-    const { told, words } = this;
+    const { told, stage } = this;
     const line = (version, side) => {
+      const letter = stage.say(version);
       const said = marked(told.words, side, "new");
-      const part = `translation-${words[version].toLowerCase()}`;
-      const text = el(`span.translation#${part}`, said.length ? said : words.nothing);
+      const look = `span.translation#translation-${letter.toLowerCase()}`;
+      const text = el(look, said.length ? said : stage.say("nothing"));
       const about = el("span.label", told.about[side]);
-      return el("p.text", { dir: "auto" }, el("span.letter", words[version]), el("span", text, about));
+      return el("p.text", { dir: "auto" }, el("span.letter", letter), el("span", text, about));
     };
     put(this.texts, SIDES.map(line), told.note && el("p.label#note", told.note));
   }
 
   lacks({ version, kind }) {
-    const { words, stage } = this;
+    const { stage } = this;
     const [layer, head] = stage.kind.open;
-    const name = words[version];
-    if (!stage.sides[version].kinds.size) return version === "difference" ? words.no_difference : words.no_attention;
-    if (!kind) return fill(words.lacks_kind, { name });
-    return kind.holds(stage.kind.open) ? "" : fill(words.lacks_head, { name, layer, head });
+    const named = { name: stage.say(version), layer, head };
+    if (!stage.sides[version].kinds.size) return stage.say(version === "difference" ? "no_difference" : "no_attention");
+    if (!kind) return stage.say("lacks_kind", named);
+    return kind.holds(stage.kind.open) ? "" : stage.say("lacks_head", named);
   }
 
   /** Returns the parts that are still to be drawn. */
@@ -59,18 +61,18 @@ export class Beside {
       part.map.box.hidden = Boolean(lacks);
       if (slot.hidden) return false;
       if (!lacks) kind.open = stage.kind.open;
-      const about = version === "difference" ? this.words.minus : this.told.names[number(part)];
+      const about = version === "difference" ? stage.say("minus") : this.told.names[number(part)];
       part.title.textContent = [about, !lacks && kind.role()].filter(Boolean).join(" · ");
       return !lacks && part !== stage.part;
     });
   }
 
-  /** The row and column of a part that belong to those of another one. */
+  /** What in a part belongs to a row and column of another one. */
   partner(own, part, there) {
     const [from, to] = [own, part].map(number);
     if (from === to) return there;
-    const pairs = this.told.aligned[own.kind.code] ?? { rows: [], columns: [] };
-    const place = (found, one) => found.find((pair) => pair[from] === one)?.[to] ?? -1;
-    return { both: there.both, row: place(pairs.rows, there.row), column: place(pairs.columns, there.column) };
+    const pairs = this.told.aligned[own.kind.code];
+    const place = (axis) => pairs?.[`${axis}s`].find((pair) => pair[from] === there[axis])?.[to] ?? -1;
+    return { both: there.both, row: place("row"), column: place("column") };
   }
 }

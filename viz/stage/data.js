@@ -4,7 +4,7 @@ import { change, decimals } from "./dom.js";
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array };
 
-/** An array as arrays in arrays, the innermost ones typed or, where values are places in `texts`, of texts. */
+/** Arrays in arrays, the innermost ones typed or, where values are places in `texts`, of texts. */
 function nested(values, [count, ...rest], texts) {
   if (!rest.length) return texts ? Array.from(values, (place) => texts[place]) : values;
   const size = values.length / count;
@@ -14,7 +14,7 @@ function nested(values, [count, ...rest], texts) {
 export function unpack(bytes) {
   const length = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0, true);
   const text = new TextDecoder().decode(bytes.subarray(4, 4 + length));
-  const body = bytes.slice(4 + length).buffer; // a copy, so that it begins at a multiple of eight
+  const body = bytes.slice(4 + length).buffer; // copied, to begin at a multiple of eight
   const revive = (_, value) => {
     if (!value?.["@"]) return value;
     const [offset, size, type, shape] = value["@"];
@@ -24,7 +24,7 @@ export function unpack(bytes) {
   return JSON.parse(text, revive);
 }
 
-/** The parameters of an address with others put in; null takes one out. */
+/** Puts parameters into those of an address; null takes one out. */
 export function addressed(query, parameters) {
   for (const [name, value] of Object.entries(parameters)) {
     if ((value ?? null) === null) query.delete(name);
@@ -35,10 +35,10 @@ export function addressed(query, parameters) {
 
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-/** A kind of attention: its maps, which may still have to be fetched. */
+/** A kind of attention, whose maps may still have to be fetched. */
 export class Kind {
   constructor(told, part) {
-    Object.assign(this, told, { part, maps: {}, open: [0, 0] });
+    Object.assign(this, told, { part, maps: {} });
     this.places = this.tiles.flatMap((heads, layer) => heads.map((_, head) => [layer, head]));
   }
 
@@ -68,7 +68,7 @@ export class Kind {
     this.weights = nested(this.signed ? new Int16Array(bytes) : new Uint16Array(bytes), this.shape);
   }
 
-  /** The map of a head as rows of numbers; what is not drawn is NaN unless `whole`. */
+  /** Rows of numbers; what is not drawn is NaN unless `whole`. */
   map(layer, head, whole = false) {
     const shown = whole ? null : this.shown?.[layer][head];
     const cell = (i) => (value, j) => (shown && !shown[i][j] ? NaN : value / this.scale);

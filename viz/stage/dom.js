@@ -2,7 +2,7 @@
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
-/** Replaces the children of an element by these, or lists of them; what is empty is left out. */
+/** Gives an element these children, or lists of them, but for empty ones. */
 export const put = (box, ...children) => box.replaceChildren(...children.flat(2).filter(Boolean));
 
 /** An element: "tag.class#part" (hl-class; stage-part for tests), properties ("on..." are listeners), children. */
@@ -25,7 +25,6 @@ export function el(name, ...children) {
   return made;
 }
 
-/** Gives an element the classes of these that are true, and takes the others. */
 export function dress(one, looks) {
   for (const [name, on] of Object.entries(looks)) one.classList.toggle(`hl-${name}`, Boolean(on));
 }
@@ -33,7 +32,6 @@ export function dress(one, looks) {
 export const button = (look, text, onclick, properties = {}) =>
   el(`button.${look}`, { type: "button", onclick, ...properties }, text);
 
-/** What names an element that has a sign alone. */
 export const named = (text) => ({ title: text, "aria-label": text });
 
 export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, named(text));
@@ -43,7 +41,7 @@ export function select(options, chosen, choose, properties, look = "") {
   return el(`select${look}`, { ...properties, onchange: ({ target }) => choose(target.value) }, options.map(option));
 }
 
-/** A number with n decimals, as the language of the page writes it. */
+/** A number as the language of the page writes it. */
 export function decimals(value, n) {
   const [, mark] = (0.5).toLocaleString(document.documentElement.lang || "en");
   return value.toFixed(n).replace(".", mark);
@@ -53,14 +51,14 @@ export const change = (value) => (value > 0 ? "+" : "") + decimals(value, 2);
 
 export const percent = (share) => `${decimals(100 * share, 1)} %`;
 
-/** The words of one (0 or 1) of two texts in pairs; those that differ have a class. */
+/** One side (0 or 1) of words in pairs; those that differ have a class. */
 export const marked = (pairs, side, look) =>
   pairs
     .filter((pair) => pair[side])
     .flatMap((pair) => [" ", pair[0] === pair[1] ? pair[side] : el(`span.${look}`, pair[side])])
     .slice(1);
 
-/** Calls move(target, right, down) for the arrow keys, without `rows` only for those along the line. */
+/** Calls move(target, right, down) for arrow keys, without `rows` only for those along the line. */
 export function arrows(box, move, rows = false) {
   box.addEventListener("keydown", (event) => {
     const [down, right] = STEPS[event.key] ?? [];
@@ -70,20 +68,31 @@ export function arrows(box, move, rows = false) {
   });
 }
 
+let library;
+
+/** Our own copy of Plotly, loaded once. */
+export function plotly() {
+  library ??= new Promise((done, failed) => {
+    const onerror = () => ((library = null), failed(new Error("Plotly")));
+    const { href: src } = document.querySelector("link[data-plotly]");
+    document.head.append(el("script", { src, onload: () => done(window.Plotly), onerror }));
+  });
+  return library;
+}
+
 export function mark(one, chosen) {
   one.ariaSelected = chosen;
   one.tabIndex = chosen ? 0 : -1;
 }
 
-/** Buttons of which one is chosen as the `name`, of codes, which `words` say, or [code, text]. */
+/** Buttons that choose one of codes, which `words` say, or of [code, text]. */
 export function tabs(words, part, name, options, chosen, choose) {
-  const tab = ([code, text]) => {
+  const all = options.map((option) => {
+    const [code, text] = Array.isArray(option) ? option : [option, words[option]];
     const pick = () => (bar.mark(code), choose({ [name]: code }));
     return button("tab", text, pick, { role: "tab", [`data-${name}`]: code });
-  };
-  const all = options.map((one) => tab(Array.isArray(one) ? one : [one, words[one]]));
-  const label = words[`${name}s`] ?? words[name];
-  const bar = el(`div.tabs#${part}`, { role: "tablist", "aria-label": label }, all);
+  });
+  const bar = el(`div.tabs#${part}`, { role: "tablist", "aria-label": words[part] }, all);
   bar.mark = (code) => all.forEach((one) => mark(one, one.dataset[name] === code));
   bar.mark(chosen);
   arrows(bar, (one, step) => {
@@ -98,26 +107,25 @@ export function tabs(words, part, name, options, chosen, choose) {
 export function menu(part, sign, text, make) {
   const panel = el("div.panel", { hidden: true });
   const toggle = (open) => {
-    if (open)
-      put(panel, make(() => toggle(false)));
+    if (open) put(panel, make(() => toggle(false)));
     panel.hidden = !open;
     opener.ariaExpanded = open;
   };
   const opener = icon(`#${part}`, sign, text, () => toggle(panel.hidden));
-  const box = el("div.menu", opener, panel);
-  toggle(false);
-  box.addEventListener("keydown", (event) => {
+  const onkeydown = (event) => {
     if (event.key !== "Escape" || panel.hidden) return;
     toggle(false);
     opener.focus();
     event.stopPropagation();
-  });
+  };
+  const box = el("div.menu", { onkeydown }, opener, panel);
+  toggle(false);
   document.addEventListener("pointerdown", (event) => box.contains(event.target) || toggle(false));
   box.renew = () => panel.hidden || toggle(true);
   return box;
 }
 
-/** Copies a text; over plain HTTP, where pages have no clipboard, as a reader would. */
+/** Over plain HTTP, where pages have no clipboard, copies as a reader would. */
 export function copied(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   const field = el("textarea", text);

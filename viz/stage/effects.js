@@ -1,21 +1,20 @@
-// Direct effects in place of weights, which come with the message once they are asked for (viz/stage/effects.py).
+// Direct effects in place of weights, which come once they are asked for (viz/stage/effects.py).
 
-import { fill } from "./data.js";
 import { dress, select, tabs } from "./dom.js";
+import { isNarrow } from "./picture.js";
 
-const NARROW = 760; // pixels below which panels stand one over the other, and the lens is a table
-const TALL = 620; // pixels of the panels there
-const SIGNS = ["#a63603", "#08519c"]; // of lines: towards the word, away from it
+const TALL = 620; // pixels of panels that stand one over the other
+const SIGNS = ["#a63603", "#08519c"]; // towards the word, away from it
 const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
 
-const here = ({ told }, view) => Boolean(told.effects?.[view === "map" ? "kinds" : view]);
+const here = ({ told }, view) => told.effects?.[view === "map" ? "kinds" : view];
 
 const views = (stage) =>
   stage.version === "difference"
     ? ["map"]
     : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.lacks?.includes(view)));
 
-/** Whether direct effects are to be shown, and what is told of the translation then. */
+/** Which measure is shown, and what is told of the translation then. */
 function applied(stage, told, wanted) {
   const { kinds, reason, code } = told.effects ?? {};
   const can = wanted === "effects" && !told.next && !reason && (kinds || stage.host.ask);
@@ -44,7 +43,7 @@ function measures(stage) {
   return bar;
 }
 
-/** The step of the pinned word, of the film, or the one that is worth most. */
+/** That of the pinned word, of the film, or the one worth most. */
 function stepOf(stage) {
   const pinned = stage.pinned();
   return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects.step);
@@ -52,13 +51,13 @@ function stepOf(stage) {
 
 function shown(stage) {
   const { kind, state, host } = stage;
-  const { effects, words } = stage.told;
+  const { effects } = stage.told;
   const { view } = state;
   if (!here(stage, view)) return stage.wait({ measure: "effects", view });
   if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects[view] };
   if (view === "map" && !kind) return null;
   const pick = (against) => host.ask({ against });
-  const about = { "aria-label": words.against };
+  const about = { "aria-label": stage.say("against") };
   const can = host.ask && effects.choices;
   const choice = can && select(effects.choices, effects.against, pick, about, ".pictures#against");
   if (view === "map") return { look: kind.look, kind, choice: kind.effect && choice };
@@ -70,36 +69,34 @@ function note({ measure, told, state }) {
   return notes && (notes[state.view] ?? notes.map);
 }
 
-/** The same object for the same word, so that it is drawn once. */
 function word(stage, parts) {
   const step = stepOf(stage);
-  const narrow = stage.root.clientWidth < NARROW;
-  const made = () => {
-    const drawn = parts.values.map(([axis, steps], i) => ({ ...parts.look.data[i], [axis]: steps[step] }));
-    const look = { data: drawn, layout: parts.layouts[Number(narrow)], hover: null };
-    const table = [parts.names, [""], Array.from(drawn[0].x, (value) => [value])];
-    return { look, line: parts.lines[step], table, height: narrow ? TALL : null };
-  };
-  parts.made ??= {};
-  return (parts.made[`${step} ${narrow}`] ??= made());
+  const narrow = isNarrow(stage);
+  const axes = ["x", "y", "z"];
+  const data = parts.data.map((trace, i) => ({ ...trace, [axes[i]]: trace[axes[i]][step] }));
+  const look = { data, layout: parts.layouts[Number(narrow)], hover: null };
+  const table = [parts.names, [""], Array.from(data[0].x, (value) => [value])];
+  return { look, line: parts.lines[step], table, height: narrow ? TALL : null };
 }
 
-/** The title of a picture that is not of one head; null where it is. */
+/** Of pictures that are not of one head. */
 function title(stage) {
-  const { words, target, effects } = stage.told;
+  const { target, effects } = stage.told;
   const { view } = stage.state;
   if (stage.measure !== "effects" || view === "map") return null;
-  return view === "parts" && effects?.parts ? fill(words.who, { token: target.tokens[stepOf(stage)] }) : words[view];
+  return view === "parts" && effects?.parts
+    ? stage.say("who", { token: target.tokens[stepOf(stage)] })
+    : stage.say(view);
 }
 
-/** A map as lines: those towards the word and those away from it, on a scale to 1. */
+/** Lines towards the word and lines away from it, on a scale to 1. */
 const lines = (kind, map) =>
   SIGNS.map((colour, away) => ({
     rows: map.map((row) => row.map((value) => Math.max(0, (away ? -value : value) / kind.limit))),
     colour,
   }));
 
-/** Tints every tile by what its head did for the lit row, over all keys. */
+/** Tints every tile by what its head did for the lit row. */
 function tint({ kind, tiles }, row) {
   const on = kind?.did && row >= 0;
   dress(tiles.box, { tinted: on });

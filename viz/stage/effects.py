@@ -1,9 +1,9 @@
-"""Direct effects on the stage: what each part of the decoder adds to the logit of each word, and what stands beside.
+"""Direct effects on the stage: what each part of the decoder adds to the logit of each word.
 
-Their maps are told as those of the weights are (message.py); here are the other pictures, and what is said of them.
+Their maps are told as those of the weights (message.py); here are the other pictures, and what is said of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from viz.views.view import AGAINST
 
 VALUE = message("direct effect (logits)")
 NO_EFFECTS = message("Direct effects need the residual stream of a Transformer; a recurrent network has none.")
-COMPARED = {  # with the weights of a head over the source tokens; the last one with its direct effect on each word
+COMPARED = {  # in each head of the cross-attention
     "agreement": message("weights and direct effects"),
     "norms": message("weights and norms of contributions"),
     "occlusion": message("weights and leaving tokens out"),
@@ -46,8 +46,6 @@ _CELL = 11  # letters that a cell of the lens has room for
 
 
 class Found(NamedTuple):
-    """The direct effects on a translation, or what changed in them."""
-
     built: Mapping[str, Maps]  # by kind
     more: Mapping[str, dict] = {}  # by kind, beside what is told of weights, too
     told: Mapping[str, Any] = {}  # beside the maps
@@ -64,9 +62,8 @@ def found(
     """The direct effects of a translation; their maps have the options of the weights but for the threshold.
 
     Args:
-        rows: as of a View.
         others: the T tokens that logits are compared with; None: with the mean.
-        measured: the atlas of the checkpoint (`model.measures.atlas`), if there is one.
+        measured: the atlas of the checkpoint (`model.measures.atlas`).
     """
     built, more, against = {}, {}, AGAINST[others is None]
     for kind in effects.kinds:
@@ -123,15 +120,14 @@ def difference(before: Found | str | None, after: Found | str | None) -> Found |
 
 
 def sublayer(address: str) -> str:
-    """What a part of the decoder is called."""
     *_, layer, module = f".{address}".split(".")
     return say(_PARTS[module], layer=layer)
 
 
 def parts(effects: Effects, source: Sequence[str], written: Sequence[str], others: Sequence[str] | None) -> dict:
-    """The picture of who wrote a word: its parts, what was read at each source token, and each head.
+    """Who wrote a word: its parts, what was read at each source token, and each head.
 
-    Its "look" has one layout for a wide and one for a narrow page; "values" are what its traces draw, by step.
+    The numbers of its traces are of all steps; it has one layout for a wide and one for a narrow page.
     """
     biases = [part for name, part in effects.parts.items() if name.endswith(".bias")]
     *inner, norm, output = ((name, part) for name, part in effects.parts.items() if not name.endswith(".bias"))
@@ -142,66 +138,61 @@ def parts(effects: Effects, source: Sequence[str], written: Sequence[str], other
     heads = np.concatenate(list(of_kinds.values()))
     most = float(np.abs(heads).max()) or 1.0
     colours = [_COLOURS.get(name.rpartition(".")[2], theme.LINES[-1]) for name in of_parts]
-    bars = {"type": "bar", "orientation": "h", "y": list(range(len(names))), "customdata": names}
-    bars |= {"marker": {"color": colours}, "hovertemplate": "%{customdata}<br>%{x:+.2f}<extra></extra>"}
-    keys = {"type": "bar", "x": list(range(len(source))), "customdata": labels.hover_texts(source, say)}
-    keys |= {"marker": {"color": theme.LINES[0]}, "hovertemplate": "%{customdata}<br>%{y:+.2f}<extra></extra>"}
-    grid = {"type": "heatmap", "zmin": -most, "zmax": most, "showscale": False, "colorscale": theme.DIVERGING}
-    grid |= {"texttemplate": "%{z:.1f}", "textfont": {"size": 10}, "xgap": 1, "ygap": 1}
+    bars = {"orientation": "h", "x": np.stack(list(of_parts.values()), axis=1), "y": list(range(len(names)))}
+    bars |= {"customdata": names, "marker": {"color": colours}}
+    keys = {"x": list(range(len(source))), "y": effects.heads("cross").sum((0, 1))}
+    keys |= {"customdata": labels.hover_texts(source, say), "marker": {"color": theme.LINES[0]}}
+    for axis, bar in (("x", bars), ("y", keys)):
+        bar |= {"type": "bar", "hovertemplate": f"%{{customdata}}<br>%{{{axis}:+.2f}}<extra></extra>"}
+    grid = {"type": "heatmap", "z": heads.transpose(2, 0, 1), "xgap": 1, "ygap": 1, "colorscale": theme.DIVERGING}
+    grid |= {"zmin": -most, "zmax": most, "showscale": False, "texttemplate": "%{z:.1f}", "textfont": {"size": 10}}
     grid["hovertemplate"] = f"%{{y}} · %{{x}}<br>{labels.escape(say(VALUE))} %{{z:+.2f}}<extra></extra>"
-    data = [bars, keys | {"xaxis": "x2", "yaxis": "y2"}, grid | {"xaxis": "x3", "yaxis": "y3"}]
+    font = {"tickfont": {"size": theme.TICK_SIZE - 1}}
+
+    def listed(texts: Iterable[str], downwards: bool = True) -> dict:
+        return heatmap.axis(list(map(labels.escape, texts)), step=1, downwards=downwards, **font)
+
+    lines, tokens = looks.GRID | font, looks.tick_axis(source, "", tickangle=-45, **font)
+    columns = listed(map(str, range(heads.shape[1])), False)
+    left, right, column = (0, 0.42), (0.54, 1), (0, 1)
+    panels = {  # across and upwards on a wide page, upwards on a narrow one, what is drawn, axes
+        say("Parts of the decoder"): (left, column, (0.54, 1), bars, lines | {"nticks": 6}, listed(names)),
+        say("Added from each encoder position"): (right, (0.66, 1), (0.32, 0.42), keys, tokens, lines | {"nticks": 4}),
+        say("Each head: layers in rows"): (right, (0, 0.36), (0, 0.2), grid, columns, listed(rows)),
+    }
+    margins = theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22
+    title = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
+    title["font"], layouts = {"size": theme.TICK_SIZE}, []
+    for narrow in (False, True):
+        layout = looks.layout_of(*margins, say, right=12, bottom=22) | {"bargap": 0.2, "annotations": []}
+        layouts.append(layout)
+        for of, (text, (x, wide, tall, trace, below, beside)) in zip(("", "2", "3"), panels.items()):
+            x, y = (column, tall) if narrow else (x, wide)
+            trace |= {"xaxis": f"x{of}", "yaxis": f"y{of}"}
+            layout[f"xaxis{of}"] = below | {"domain": x, "anchor": f"y{of}"}
+            layout[f"yaxis{of}"] = beside | {"domain": y, "anchor": f"x{of}"}
+            layout["annotations"].append(title | {"x": x[0], "y": y[1], "text": labels.escape(text)})
     text = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
     if others is None:
         text = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
     said = zip(written, named(others or written), effects.logits.tolist())
     return {
-        "look": {"data": data, "hover": None},
-        "layouts": [_layout(names, rows, source, narrow) for narrow in (False, True)],
-        "values": [
-            ["x", np.stack(list(of_parts.values()), axis=1)],
-            ["y", effects.heads("cross").sum((0, 1))],
-            ["z", heads.transpose(2, 0, 1)],
-        ],
+        "data": [bars, keys, grid],
+        "layouts": layouts,
         "names": names,
         "lines": [say(text, token=token, other=other, logit=logit) for token, other, logit in said],
     }
 
 
-def _layout(names: Sequence[str], rows: Sequence[str], source: Sequence[str], narrow: bool) -> dict:
-    """Where the three panels of `parts` stand: the first left of the others or, on a narrow page, above them."""
-    layout = looks.layout_of(theme.GLYPH_WIDTH * max(map(labels.text_width, names)), 22, say, right=12, bottom=22)
-    font = {"tickfont": {"size": theme.TICK_SIZE - 1}}
-    flat, grid = {"showgrid": False, "zeroline": False, "ticks": ""} | font, looks.GRID | font
-
-    def listed(texts: Sequence[str]) -> dict:
-        """Texts from the top down."""
-        return heatmap.axis(list(map(labels.escape, texts)), step=1, downwards=True) | font
-
-    tokens = looks.tick_axis(source, "") | {"tickangle": -45} | font
-    panels = {  # across and upwards on a wide page, upwards on a narrow one, axes
-        say("Parts of the decoder"): ((0, 0.42), (0, 1), (0.54, 1), grid | {"nticks": 6}, listed(names)),
-        say("Added from each encoder position"): ((0.54, 1), (0.66, 1), (0.32, 0.42), tokens, grid | {"nticks": 4}),
-        say("Each head: layers in rows"): ((0.54, 1), (0, 0.36), (0, 0.2), flat | {"dtick": 1}, listed(rows)),
-    }
-    look = {"xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom", "showarrow": False}
-    look["font"] = {"size": theme.TICK_SIZE}
-    layout |= {"bargap": 0.2, "annotations": []}
-    for of, (title, (x, wide, tall, below, left)) in zip(("", "2", "3"), panels.items()):
-        x, y = ((0, 1), tall) if narrow else (x, wide)
-        layout[f"xaxis{of}"] = below | {"domain": x, "anchor": f"y{of}"}
-        layout[f"yaxis{of}"] = left | {"domain": y, "anchor": f"x{of}"}
-        layout["annotations"].append({"x": x[0], "y": y[1], "text": labels.escape(title), **look})
-    return layout
-
-
 def lens(found: Lens, written: Sequence[str]) -> dict:
-    """The picture of the layer lens: steps in rows, sublayers in columns, in each cell the most probable word."""
+    """The layer lens: steps in rows, sublayers in columns, in each cell the most probable word."""
     columns, steps = list(map(sublayer, found.sublayers)), named(written)
     texts, hover, table, lines = [], [], [], []
     for t, token in enumerate(written):
         tops = [list(zip(named(one[t]), p[t].tolist())) for one, p in zip(found.words, found.probabilities)]
         right = [one[t][0] == token for one in found.words]
-        texts.append([_cell(top[0][0], same) for top, same in zip(tops, right)])
+        short = [labels.escape(word if len(word) <= _CELL else f"{word[: _CELL - 1]}…") for (word, _), *_ in tops]
+        texts.append([f"<b>{word}</b>" if same else word for word, same in zip(short, right)])
         likely = [[say("{word} {p:.1%}", word=labels.quoted(word, say), p=p) for word, p in top] for top in tops]
         hover.append(["<br>".join([labels.escape(column), *best]) for column, best in zip(columns, likely)])
         table.append([f"{top[0][0]} {top[0][1]:.0%}" for top in tops])
@@ -214,19 +205,13 @@ def lens(found: Lens, written: Sequence[str]) -> dict:
         lines.append(say(text, token=steps[t], part=columns[min(first, len(columns) - 1)]))
     titles = say("word being written"), say("after this part of the decoder")
     look = looks.lens(steps, columns, texts, hover, titles, say)
-    look["layout"]["xaxis"]["ticktext"] = list(map(labels.escape, columns))  # whole: they lean, and there is room
+    look["layout"]["xaxis"]["ticktext"] = list(map(labels.escape, columns))  # whole
     z = found.probabilities[:, :, 0].T.astype(np.float32)
     return {"look": look, "z": z, "lines": lines, "table": [steps, columns, table]}
 
 
-def _cell(word: str, same: bool) -> str:
-    """A word as its cell has room for, bold where it is the one that was written."""
-    text = labels.escape(word if len(word) <= _CELL else f"{word[: _CELL - 1]}…")
-    return f"<b>{text}</b>" if same else text
-
-
 def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -> dict:
-    """The picture of what each word loses without each source token; steps in rows, source tokens in columns."""
+    """What each word loses without each source token; steps in rows, source tokens in columns."""
     source, written = named(source), named(written)
     axes = {"query_axis": say("word being written"), "key_axis": say("source token that is left out")}
     value, limit = message("drop of the log-probability (nats)"), float(np.abs(drops).max()) or 1.0
@@ -241,7 +226,7 @@ def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -
 
 
 def agree(rates: Mapping[str, np.ndarray]) -> dict:
-    """The picture of whether measures agree: what is compared in rows, cross-attention heads in columns.
+    """Whether measures agree: what is compared in rows, cross-attention heads in columns.
 
     `rates`: by name of COMPARED, float (L, H).
     """

@@ -1,4 +1,4 @@
-// What the stage leaves as: pictures, numbers, and a page that needs neither a server nor a network.
+// What the stage leaves as: pictures, numbers, a page.
 
 import { button, el } from "./dom.js";
 import { tableOf } from "./menus.js";
@@ -11,27 +11,26 @@ function save(name, type, text) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** Saves what is drawn, dark on white and with its title. */
+/** Dark on white, with its title. */
 async function picture({ host, map }, text, format, filename) {
   const { data, layout } = map.drawn;
   const { width, margin, font } = layout;
   const height = layout.height + TITLE;
   const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } };
-  const white = { font: { ...font, color: "#1f2933" }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
   const room = { height, margin: { ...margin, t: margin.t + TITLE }, title: { text, ...place } };
+  const white = { font: { ...font, color: "#1f2933" }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
   const figure = { data, layout: { ...layout, ...room, ...white } };
   (await host.plotly()).downloadImage(figure, { format, filename, width, height, scale: 2 });
 }
 
-/** What is drawn as comma-separated values; what spreadsheets take for formulas begins with a '. */
+/** What spreadsheets take for formulas begins with a '. */
 function csv(stage) {
-  const { words } = stage.told;
-  const [names, keys, cells, corner = ""] = tableOf(stage.shown(), stage.told);
+  const [names, keys, cells, corner = ""] = tableOf(stage.shown(), stage);
   const safe = (text) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
   const said = (one) => (typeof one === "string" ? safe(one) : Number(one.toFixed(6)));
   const lines = [[corner, ...keys], ...cells.map((row, i) => [names[i], ...row])];
   if (stage.state.view === "map") {
-    lines.splice(0, Infinity, ["row", words.query, "column", words.key, words.weight]);
+    lines.splice(0, Infinity, ["row", stage.say("query"), "column", stage.say("key"), stage.say("weight")]);
     cells.forEach((row, i) => row.forEach((value, j) => lines.push([i, names[i], j, keys[j], value])));
   }
   return lines.map((line) => `${line.map(said).join(",")}\r\n`).join("");
@@ -47,14 +46,12 @@ async function packed(bytes) {
   });
 }
 
-/** The page (files.py) with the message and the maps that came later. */
-async function page({ host, whole, bytes }) {
+/** The page (files.py) with the message and all maps. */
+async function page({ host, sides, bytes, memory }) {
   const parts = { "": await packed(bytes) };
-  for (const told of [whole, whole.before, whole.difference]) {
-    const kinds = [...(told?.kinds ?? []), ...Object.values(told?.effects?.kinds ?? {})];
-    for (const { address } of kinds) if (address) parts[address] = await packed(await host.part(address));
-  }
-  const message = JSON.stringify({ place: host.memory, parts }).replaceAll("<", "\\u003c");
+  const all = Object.values(sides).flatMap(({ told }) => [...told.kinds, ...Object.values(told.effects?.kinds ?? {})]);
+  for (const { address } of all) if (address) parts[address] ??= await packed(await host.part(address));
+  const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
   return (await host.shell()).replace("@message@", () => message);
 }
 
@@ -68,6 +65,6 @@ export function downloads(stage, close) {
     html: host.shell && (async () => save("headlight-stage.html", "text/html", await page(stage))),
     csv: stage.shown() && (() => save(`${name}.csv`, "text/csv", csv(stage))),
   };
-  const item = ([what, make]) => make && button("item", told.words[what], () => (close(), make()));
+  const item = ([what, make]) => make && button("item", stage.say(what), () => (close(), make()));
   return Object.entries(items).map(item);
 }

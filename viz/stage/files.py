@@ -1,8 +1,7 @@
 """What browsers run: our modules and styles, the Plotly of its Python package, and all of them as one HTML page.
 
-That page is what the stage leaves the app as. alone.py and file.js put its message in the place of MARK: JSON with
-`parts` (by address gzip in base64, the message itself under "") and `place` (what is open at first, as in an address).
-Texts of visitors and models are nowhere else in the file.
+The stage leaves the app as that page. alone.py and file.js put its message in the place of MARK: JSON with `parts` (by
+address gzip in base64, the message itself under "") and `place` (what is open at first).
 """
 
 import base64
@@ -14,17 +13,19 @@ from pathlib import Path
 
 from plotly import offline
 
-FOLDERS = (Path(__file__).parent, Path(__file__).parents[1] / "ui")
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 ALONE = "alone.js"  # begins the page that stands alone; no other page has it
 FILES = {
-    path.name: path.read_bytes() for folder in FOLDERS for path in sorted(folder.iterdir()) if path.suffix in TYPES
+    path.name: path.read_bytes()
+    for folder in ("stage", "ui")
+    for path in sorted(Path(__file__).parents[1].joinpath(folder).iterdir())
+    if path.suffix in TYPES
 }
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK = "@message@"
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";$', re.M)
-_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const|let) (\w+))", re.M)
-# The scripts of the page, and no others, which may ask nobody for anything; pictures are what Plotly makes of itself.
+_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
+# Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
     "form-action 'none'"
@@ -44,12 +45,12 @@ body { margin: 12px 20px; background: var(--st-background-color, #fff); }
 
 @cache
 def plotly() -> bytes:
-    """The gzipped source of Plotly; takes a quarter of a second."""
+    """Gzipped, which takes a quarter of a second."""
     return gzip.compress(offline.get_plotlyjs().encode("utf-8"), 6)
 
 
 def bundle() -> str:
-    """A module of FILES and all that it imports as one script, which browsers also run from a file."""
+    """ALONE and all that it imports as one script, which browsers also run from a file."""
     made: dict[str, str] = {}
 
     def add(name: str) -> None:

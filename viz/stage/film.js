@@ -1,6 +1,5 @@
-// The film: the decoding step by step, played or by a slider.
+// The decoding step by step, played or by a slider.
 
-import { fill } from "./data.js";
 import { button, el, put } from "./dom.js";
 
 const BEAT = 700; // milliseconds per step
@@ -10,7 +9,7 @@ export class Film {
     this.stage = stage;
     this.play = button("play#play", "", () => (this.playing ? this.pause() : this.start()));
     const oninput = () => stage.step(Number(this.slider.value));
-    this.slider = el("input", { type: "range", min: 0, "aria-label": stage.told.words.slider, oninput });
+    this.slider = el("input", { type: "range", min: 0, "aria-label": stage.say("slider"), oninput });
     this.said = el("span.count");
     this.box = el("div.player", this.play, this.slider, this.said);
   }
@@ -19,19 +18,18 @@ export class Film {
     return this.stage.told.target.tokens.length;
   }
 
-  /** The step that is shown; the last one where all is. */
   get place() {
     return this.stage.state.step ?? this.count - 1;
   }
 
   render() {
-    const { words } = this.stage.told;
+    const { stage } = this;
     this.box.hidden = !this.count;
     this.slider.max = Math.max(0, this.count - 1);
     this.slider.value = this.place;
-    put(this.said, fill(words.step, { step: this.place + 1, steps: this.count }));
+    put(this.said, stage.say("step", { step: this.place + 1, steps: this.count }));
     put(this.play, this.playing ? "❚❚" : "▶");
-    this.play.ariaLabel = this.playing ? words.pause : words.play;
+    this.play.ariaLabel = stage.say(this.playing ? "pause" : "play");
   }
 
   start() {

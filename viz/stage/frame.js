@@ -1,4 +1,4 @@
-// The parts of the stage, where they stand, and what changes in them with the translation alone.
+// The parts of the stage, where they stand, and what changes in them with the translation.
 
 import { Beside } from "./beside.js";
 import { button, el, icon, menu, put, tabs } from "./dom.js";
@@ -11,17 +11,15 @@ import { sampling } from "./sampling.js";
 import { Steering } from "./steer.js";
 import { Tiles } from "./tiles.js";
 
-const BESIDE = 40; // pixels between two lines of tokens where others stand beside them
-const OF_TEXT = 44; // the same of a text, which has no source
+const LOW = 40; // pixels between two lines of tokens beside others, or without a source
 
-/** Builds a stage anew, as it is when its words have changed. */
+/** Builds all parts, again when the words have changed. */
 export function build(stage) {
   const { told, whole, host } = stage;
   const { words } = told;
-  const place = (name) => el(`div.${name}`);
   clearInterval(stage.film?.playing);
   const versions = whole.comparing ? Object.keys(stage.sides) : ["after"];
-  const height = whole.comparing ? BESIDE : told.next ? OF_TEXT : undefined;
+  const height = whole.comparing || told.next ? LOW : undefined;
   stage.parts = {};
   for (const version of versions) {
     const lines = version === "difference" ? null : new Lines(stage, version, height);
@@ -31,12 +29,12 @@ export function build(stage) {
     translation: el("p.translation#translation", { dir: "auto", tabindex: "0" }),
     notes: el("p.notes"),
     writing: el("div.switches.writing"),
-    card: place("card"),
+    card: el("div.card"),
     title: el("h2.title"),
     says: el("p.says", { "aria-live": "polite" }),
-    legend: place("legend"),
+    legend: el("div.legend"),
     switches: el("div.switches", { hidden: true }),
-    places: { kinds: place("kinds"), views: place("views"), measures: el("div"), versions: el("div") },
+    places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div") },
     film: new Film(stage),
     tiles: new Tiles(stage),
     beside: whole.comparing ? new Beside(stage) : null,
@@ -49,7 +47,7 @@ export function build(stage) {
     icon("#table", "▦", words.table, () => stage.choose({ table: !stage.state.table })),
   ];
   const { beside, places, tiles, lines, map } = stage;
-  const corner = stage.projector.button(words);
+  const corner = stage.projector.button();
   const bar = el("div.bar", !beside && places.versions, places.views, el("div.tools", tools));
   if (beside) {
     const left = el("div.left", places.kinds, tiles.box);
@@ -69,13 +67,14 @@ export function build(stage) {
 export function fillIn(stage) {
   const { told, whole, state, places, beside } = stage;
   const { words, next } = told;
-  const continued = sampling.text(stage);
-  put(stage.translation, next ? continued : told.translation || words.nothing);
-  stage.translation.hidden = next ? !continued.length : told.translation === null; // null: a model that is not ours
+  const continued = next?.continued && [told.translation, el("span.written", next.continued)];
+  const written = told.translation === "" ? words.nothing : told.translation; // null: of a model that is not ours
+  const text = next ? continued : written;
+  put(stage.translation, text);
+  stage.translation.hidden = !text;
   put(stage.writing, sampling.writing(stage));
-  const changes = stage.steering || stage.version === "before" ? [] : (whole.steering?.chips ?? []);
-  stage.notes.textContent = [...told.notes, ...changes.map(([, text]) => text)].join(" ");
-  stage.notes.hidden = !stage.notes.textContent;
+  const changes = !stage.steering && stage.version !== "before" && whole.steering?.chips.map(([, text]) => text);
+  stage.notes.textContent = [...told.notes, ...(changes || [])].join(" ");
   const { versions, version } = stage;
   const kinds = told.kinds.map((kind) => [kind.code, kind.name]);
   const lines = [["head", words.this_head], ["layer", words.layer]];
@@ -95,16 +94,14 @@ export function fillIn(stage) {
 }
 
 export function legend(stage) {
-  const { legend, kind, state, told } = stage;
-  legend.hidden = state.lines !== "layer" || !kind;
-  if (legend.hidden) return;
+  const { legend, kind, state } = stage;
   const head = (_, number) => {
     const flip = () => {
       if (!state.off.delete(number)) state.off.add(number);
       stage.choose({});
     };
-    const look = { title: told.words.hide, style: `--hl-own: ${headColour(number)}` };
+    const look = { title: stage.say("hide"), style: `--hl-own: ${headColour(number)}` };
     return button("plain", String(number), flip, { "aria-pressed": String(!state.off.has(number)), ...look });
   };
-  put(legend, kind.headNames.map(head));
+  put(legend, state.lines === "layer" && kind?.headNames.map(head));
 }

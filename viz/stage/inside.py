@@ -1,4 +1,4 @@
-"""How one row of a head comes about: q·k, scaling, mask, softmax, values, as panels one below the other."""
+"""How one row of a head comes about: q·k, scaling, mask, softmax, values."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ MOST_SAMPLES = 20  # draws of dropout that can be told apart
 
 
 class Asked(NamedTuple):
-    """Which row is asked for, counted from 0, and what is done differently in it."""
+    """A row, counted from 0, and what is done differently in it."""
 
     kind: str
     layer: int
@@ -40,10 +40,7 @@ _READERS = {
 
 
 def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
-    """The row that the parameters of an address ask for; None where they ask for none. What is wrong is as recorded.
-
-    Dropout is the model's, in training.
-    """
+    """The row that an address asks for, if any; what is wrong there is as recorded. Dropout is that of training."""
     found, _ = codes.read(query, _READERS)
     if not {"view", *_PLACE} <= found.keys():
         return None
@@ -55,10 +52,9 @@ def asked(query: Mapping[str, str], dropout: float) -> Asked | None:
 def told(
     asked: Asked, arrays: Mapping[str, np.ndarray], queries: Sequence[str], keys: Sequence[str], dropout: float
 ) -> dict:
-    """What the stage is told of a row: which it is, its picture, the line under it, and its options.
+    """What the stage is told of a row.
 
-    Given the arrays of its layer, as of `model.experiments.inside.recorded`, the tokens of its kind, and the model's
-    dropout in training.
+    Given the arrays of its layer, as of `model.experiments.inside.recorded`, its tokens, and dropout in training.
     """
     query, keys, switches = label(queries[asked.row]), named(keys), asked.switches
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (switches, AS_RECORDED))
@@ -93,7 +89,7 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
     layout = looks.layout_of(64, theme.LEANING * labels.tick_width(keys) + 24, say) | {
         "bargap": 0.25,
         "grid": {"rows": len(steps), "columns": 1, "subplots": [[f"xy{of}"] for of in places], "ygap": 0.12},
-        "xaxis": looks.tick_axis(keys, "") | {"side": "top", "tickangle": -45, "anchor": "y"},
+        "xaxis": looks.tick_axis(keys, "", side="top", tickangle=-45, anchor="y"),
         "shapes": [band | {"x0": key - 0.5, "x1": key + 0.5} for key in np.flatnonzero(~row.mask).tolist()],
     }
     bars, shared = [], {"type": "bar", "x": list(range(len(keys))), "customdata": labels.hover_texts(keys, say)}
@@ -105,17 +101,12 @@ def panels(row: Row, keys: Sequence[str], scaling: str) -> dict:
             "range": [0, 1.05] if weights and numbers.max() <= 1 else None,
         }
         hover = {"hovertemplate": f"%{{customdata}}<br>{title} %{{y:.4g}}<extra></extra>"}
-        bar = {
-            "y": np.asarray(numbers, dtype=np.float32),
-            "yaxis": f"y{of}",
-            "marker": {"color": theme.LINES[2 * weights]},
-        }
-        bars.append(shared | bar | hover)
+        look = {"yaxis": f"y{of}", "marker": {"color": theme.LINES[2 * weights]}}
+        bars.append(shared | look | hover | {"y": np.asarray(numbers, dtype=np.float32)})
     return {"data": bars, "layout": layout, "hover": None}
 
 
 def form(switches: Switches, dropout: float) -> list[dict]:
-    """What can be done differently."""
     unscaled = say("Leaves out the division by √d, which softens rows with one large weight.")
     unmasked = say("Softmax over all keys, including those that the model may not attend to here.")
     about = say("Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1.")

@@ -1,11 +1,11 @@
-// Both sentences as lines of tokens, and between them the lines of the opened head, or of all heads of its layer.
+// Both sentences as lines of tokens, and between them the lines of one head or of all heads of a layer.
 
 import { arrows, button, dress, el, put } from "./dom.js";
 
 const SIDES = ["source", "target"];
 const HEIGHT = 60; // pixels between the two lines
 const LEAST = 0.08; // weights below have no line while nothing is pointed at
-const LEAST_LIT = 0.01; // and none of the word that is pointed at below this
+const LEAST_LIT = 0.01; // the same of the word that is pointed at
 const MOST = 200; // lines at a time, the strongest
 const HEAD_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c8c8c"];
 
@@ -15,7 +15,7 @@ export class Lines {
   constructor(stage, version, height = HEIGHT) {
     Object.assign(this, { stage, version, height });
     for (const side of SIDES) {
-      const about = { role: "group", "aria-label": stage.told.words[side], onpointerleave: () => stage.pointed(null) };
+      const about = { role: "group", "aria-label": stage.say(side), onpointerleave: () => stage.pointed(null) };
       this[side] = el(`div.line#${side}`, about);
       arrows(this[side], (chip, step) => chip[step < 0 ? "previousElementSibling" : "nextElementSibling"]?.focus());
     }
@@ -24,11 +24,10 @@ export class Lines {
     this.box = el("div.strip", this.inner);
   }
 
-  /** Writes the tokens; that of the start only where the kind has a row or a column of it. */
+  /** Writes the tokens; the start token only where the kind has a row or a column of it. */
   build(told, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
     if (told !== this.told || start !== Boolean(this.start)) {
-      this.spots = null;
       this.start = start ? this.chip("target", -1, told.target.start) : null;
       this.chips = {};
       for (const side of SIDES) {
@@ -49,20 +48,18 @@ export class Lines {
       stage.pin(side, index, version);
       stage.steering?.ask(stage.pinned());
     };
-    const chip = button(joined ? "token.joined" : "token", token, pin, {
+    return button(joined ? "token.joined" : "token", token, pin, {
       tabindex: "-1",
       dir: "auto",
       [index < 0 ? "data-start" : "data-index"]: index < 0 || index,
       onfocus: point,
-      onblur: () => [this.start, ...this.chips[side]].includes(chip) && stage.pointed(null), // not when replaced
+      onblur: ({ target }) => [this.start, ...this.chips[side]].includes(target) && stage.pointed(null), // not replaced
       onpointerenter: ({ pointerType }) => pointerType === "mouse" && point(),
     });
-    return chip;
   }
 
   place({ queries, keys }) {
-    this.rows = queries.map(() => []);
-    this.columns = keys.map(() => []);
+    [this.rows, this.columns] = [queries, keys].map((names) => names.map(() => []));
     for (const side of SIDES) {
       for (const chip of this[side].children) {
         const { row, column } = this.of(side, Number(chip.dataset.index ?? -1));
@@ -72,13 +69,13 @@ export class Lines {
     }
   }
 
-  /** The row and the column of a token, -1 where it has none. */
+  /** -1 where a token has no row or column. */
   of(side, index) {
     if (index < 0) return { row: this.kind.startRow, column: this.kind.start };
     return { row: this.kind[side].row[index] ?? -1, column: this.kind[side].column[index] ?? -1 };
   }
 
-  /** The middles of rows and of columns in the lines, in pixels; null without a token. */
+  /** The middles of rows and columns, in pixels; null without a token. */
   measure() {
     if (!this.spots) {
       dress(this.inner, { long: this.inner.scrollWidth > this.box.clientWidth });
@@ -91,7 +88,7 @@ export class Lines {
     return [this.rows.map(middle), this.columns.map(middle)];
   }
 
-  /** Draws maps, [{rows, colour}]: of one row or column where one is lit, up to a step. */
+  /** Draws maps, [{rows, colour}], up to a step; only the row or column that is lit. */
   draw(maps, lit, step, quiet) {
     if (!this.kind) return put(this.svg);
     const [rowAt, columnAt] = this.measure();
@@ -99,8 +96,8 @@ export class Lines {
     const byRow = lit.row >= 0;
     const byColumn = !byRow && lit.column >= 0;
     const least = byRow || byColumn ? LEAST_LIT : LEAST;
-    const later = (i) => step !== null && this.kind.steps && i > step;
-    const ofRow = (i) => rowAt[i] !== null && !later(i) && (byRow ? i === lit.row : byColumn || !quiet);
+    const last = this.kind.steps && step !== null ? step : Infinity;
+    const ofRow = (i) => rowAt[i] !== null && i <= last && (byRow ? i === lit.row : byColumn || !quiet);
     const ofColumn = (j) => columnAt[j] !== null && (!byColumn || j === lit.column);
     for (const { rows, colour } of maps) {
       rows.forEach((row, i) => {
@@ -128,7 +125,7 @@ export class Lines {
   }
 
   light(lit, pinned, step) {
-    const here = [...(this.rows?.[lit.row] ?? []), ...(this.columns?.[lit.column] ?? [])];
+    const here = [this.rows?.[lit.row], this.columns?.[lit.column]].flat();
     for (const side of SIDES) {
       this.chips[side].forEach((chip, index) => {
         const own = pinned?.[0] === side && pinned[1] === index;

@@ -2,35 +2,35 @@
 
 import { decimals, el } from "./dom.js";
 
-const CONFIG = { displayModeBar: false, displaylogo: false, responsive: false, doubleClick: false, showTips: false };
+const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
-/** A layout with type, and room for it, larger by a factor. */
+/** A layout whose type, and room for it, is larger. */
 function enlarged(value, factor) {
-  if (factor === 1 || !value || typeof value !== "object") return value;
+  if (!value || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map((part) => enlarged(part, factor));
   const part = ([name, one]) => [name, /^([lrtb]|size)$/.test(name) ? one * factor : enlarged(one, factor)];
   return Object.fromEntries(Object.entries(value).map(part));
 }
 
-/** What the hover box says, [row, column, note]; of cells that are left blank also their number. */
-function said({ hover, data: [{ zmin }] }, z, { removed, whole }, words) {
+/** What the hover box says, [row, column, note]; of blank cells also their number. */
+function said({ hover, data: [{ zmin }] }, z, { removed, whole }, stage) {
   const { rows, columns, blocked, blocked_note: note, values, cells } = hover;
   const noted = (i, j) => (cells ? cells[i][j] : values ? values[z[i][j]] : blocked && !blocked[i][j] ? note : "");
   const numbered = (i, j) => {
     const blank = Number.isNaN(z[i][j]) && !noted(i, j);
-    if (blank && zmin < 0) return words.unmatched;
-    return decimals(whole[i][j], 3) + (blank ? `, ${words.below}` : noted(i, j));
+    if (blank && zmin < 0) return stage.say("unmatched");
+    return decimals(whole[i][j], 3) + (blank ? `, ${stage.say("below")}` : noted(i, j));
   };
   const cell = whole ? numbered : noted;
   return rows.map((row, i) => columns.map((column, j) => [row + (removed?.[i] ?? ""), column, cell(i, j)]));
 }
 
-/** Texts in the cells, black or white, whichever stands out more. */
+/** Texts in cells, black or white, whichever stands out more. */
 function texts({ data: [{ colorscale }], texts }, z, size) {
   const ink = (share) => {
     const [, colour] = colorscale.find(([place]) => place >= share) ?? colorscale.at(-1);
-    const [r, g, b] = [1, 3, 5].map((i) => (parseInt(colour.slice(i, i + 2), 16) / 255) ** 2.2);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000" : "#fff";
+    const green = parseInt(colour.slice(3, 5), 16); // most of its luminance
+    return green > 127 ? "#000" : "#fff";
   };
   return {
     ...{ type: "scatter", mode: "text", hoverinfo: "skip", showlegend: false, text: texts.flat() },
@@ -49,27 +49,22 @@ export class LargeMap {
 
   figure(look, z, extra) {
     const { size, font, top, removed, whole } = extra;
-    const { words } = this.stage.told;
     const key = JSON.stringify([size, font, top, Boolean(whole)]);
     let figure = this.made.get(look);
     if (figure?.key !== key) {
       const [first, ...others] = look.data;
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
       if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
-      else if (look.hover && !removed) heat.customdata = said(look, z, extra);
       figure = { key, heat, others, layout: { ...enlarged(look.layout, font.size / 12), ...size, font } };
       this.made.set(look, figure);
     }
     const { heat, others, layout } = figure;
     if (!look.hover) return { data: look.data, layout };
-    const customdata = removed || whole ? said(look, z, extra, words) : heat.customdata;
-    return {
-      data: [{ ...heat, z, customdata }, ...others, ...(look.texts ? [texts(look, z, font.size)] : [])],
-      layout,
-    };
+    if (removed || whole || !heat.customdata) heat.customdata = said(look, z, extra, this.stage);
+    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [texts(look, z, font.size)] : [])], layout };
   }
 
-  /** The cell under a pointer, as [row, column]; null outside of the picture. */
+  /** The [row, column] under a pointer, or null. */
   cellAt({ clientX, clientY }) {
     if (!this.tokens) return null;
     const { xaxis, yaxis } = this.node._fullLayout;
@@ -80,7 +75,7 @@ export class LargeMap {
     return row < 0 || column < 0 ? null : [row, column];
   }
 
-  /** A mark around a cell; -1 stands for all rows, or all columns. */
+  /** -1 stands for all rows, or all columns. */
   frame(mark, row, column) {
     const { xaxis, yaxis } = this.node._fullLayout;
     const side = (axis, index) => {
@@ -104,7 +99,7 @@ export class LargeMap {
     this.marks = cells.map((cell) => this.mark(cell, look));
   }
 
-  /** Draws a look; `extra` has size, font and perhaps top, removed, whole. Says whether it could. */
+  /** Says whether it could; `extra` has size, font and perhaps top, removed, whole. */
   async draw(look, z, extra) {
     const ticket = (this.ticket = {});
     const library = await this.stage.host.plotly().catch(() => null);

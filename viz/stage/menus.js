@@ -1,9 +1,9 @@
-// What stands behind the small buttons: options and code; and the large map as a table.
+// Options, code, and the large map as a table.
 
 import { fill } from "./data.js";
 import { button, copied, decimals, el, select } from "./dom.js";
 
-/** Fields: `ask({name: value})` when one is chosen, `live` while one is moved. */
+/** `ask({name: value})` when one is chosen, `live` while one is moved. */
 export const fields = (options, ask, live) => options.map((option) => field(option, ask, live));
 
 function field({ type, name, label, value, help, enabled = true, options, low, high, step = 1, unit = "" }, ask, live) {
@@ -43,17 +43,18 @@ export function table(names, keys, rows, corner = "") {
 }
 
 /** A picture as [names of rows, of columns, cells, corner]. */
-export function tableOf({ kind, look, z = [], table }, { words }) {
-  if (kind?.code) return [kind.queries, kind.keys, kind.map(...kind.open, true), `${words.query} / ${words.key}`];
+export function tableOf({ kind, look, z = [], table }, stage) {
+  const corner = `${stage.say("query")} / ${stage.say("key")}`;
+  if (kind?.code) return [kind.queries, kind.keys, kind.map(...kind.open, true), corner];
   const [names = [], keys = [], cells = z] = table ?? look.names ?? [];
   return [names, keys, cells];
 }
 
-/** The Python that makes what is drawn. */
-export function code({ kind, told, state }) {
+export function code(stage) {
+  const { kind, told, state } = stage;
   const name = { map: state.kind, mask: `mask ${state.kind}` }[state.view] ?? state.view;
   const [layer, head] = kind?.open ?? [];
   const { temperature, "top-k": top_k, "top-p": top_p } = state.chance ?? {};
   const lines = fill(told.code[name] ?? "", { layer, head, temperature, top_k, top_p });
-  return [el("pre", { tabindex: "0" }, lines), button("plain", told.words.copy, () => copied(lines))];
+  return [el("pre", { tabindex: "0" }, lines), button("plain", stage.say("copy"), () => copied(lines))];
 }

@@ -26,8 +26,8 @@ from viz.views import maps
 from viz.views.maps import Maps, NextWords
 from viz.views.view import NAMES, View
 
-TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile: larger maps are drawn coarsely there
-TILES = 150_000  # cells of all tiles of a kind together, above which they have fewer
+TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile, where larger maps are coarse
+TILES = 150_000  # cells of all tiles of a kind, above which they have fewer
 BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
 KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
 Keep = Callable[[bytes], str] | None
@@ -40,20 +40,19 @@ class Shown:
 
     result: Translation | Attention  # without `predicted_tokens` each token of the translation has its own row
     view: View
-    built: Mapping[str, Maps]  # by kind, as of `built`
+    built: Mapping[str, Maps]  # by kind
     next_words: NextWords | None = None  # at every step
     known: Mapping[str, Known] = field(default_factory=dict)  # by kind
-    address: Mapping[str, str] = field(default_factory=dict)  # what the address of the page should say
+    address: dict[str, str] = field(default_factory=dict)  # what that of the page should say
     notes: Sequence[str] = ()
     code: Mapping[str, str] = field(default_factory=dict)  # Python by kind and by view; of the head {layer}, {head}
-    inside: dict | None = None  # as of `viz.stage.inside`
-    next: dict | None = None  # as of `viz.stage.sampling`
-    effects: Found | str | None = None  # the direct effects; or, in a sentence, why there are none
-    rowwise: bool = False  # rows can be looked into: the model has queries and keys of heads
+    inside: dict | None = None
+    next: dict | None = None
+    effects: Found | str | None = None  # or, in a sentence, why there are none
+    rowwise: bool = False  # rows can be looked into
 
     @property
-    def alone(self) -> bool:
-        """Whether there is a text and no source."""
+    def alone(self) -> bool:  # a text without a source
         return not self.result.source_tokens
 
     @property
@@ -74,22 +73,21 @@ def message(
     """The message of a translation.
 
     Args:
-        keep: stores bytes and returns the address where the browser can fetch them; None: all travels at once.
-        before: the translation without the changes of `shown`, which the visitor sees in turn, and the difference.
-        steering: of a page where the visitor changes something, as steer.js names it.
-        comparing: of a page where both stand beside each other, as beside.js names it, with the code of the difference;
-            then tokens that replace each other are compared, too.
+        keep: stores bytes and returns where the browser can fetch them; None: all travels at once.
+        before: the translation without the changes of `shown`; the visitor sees both in turn, and the difference.
+        steering: for steer.js, where the visitor changes something.
+        comparing: for beside.js, where both stand beside each other; also the code of the difference. Then tokens that
+            replace each other are compared, too.
         owned: further parameters of the address that the message sets or takes out.
-        setting: what is open on a page that sets the stage itself: names of `view.PLACE`, and "ring", a cell to frame.
-            Then the address does not count, and only the picture or, for steering, the tiles are shown.
+        setting: what is open, by names of `view.PLACE`, and "ring", a cell to frame, on a page that sets the stage
+            itself: the address does not count, and only the picture or, for steering, the tiles are shown.
     """
     spoken = words.WORDS | (words.READING if shown.alone else {}) | (words.COMPARING if comparing else {})
     with using(current()):  # asked once, not for each word
         header = _version(shown, keep) | {
             "language": current(),
             "words": {name: say(text) for name, text in spoken.items()},
-            "address": shown.address,
-            "owned": [*NAMES, PARAMETER, *owned],
+            "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | shown.address,
             "options": words.form(shown.view, bool(shown.result.predicted_tokens)),
             "setting": setting,
             "steering": steering,
@@ -108,7 +106,6 @@ def message(
 
 
 def _version(shown: Shown, keep: Keep) -> dict:
-    """What is told of one translation, or of the difference of two."""
     result, found = shown.result, shown.next_words
     kinds = [_kind(shown, kind, made, keep) for kind, made in shown.built.items()]
     logs = getattr(result, "log_probabilities", None)
@@ -134,14 +131,13 @@ def _version(shown: Shown, keep: Keep) -> dict:
 
 
 def _line(tokens: Sequence[str]) -> dict:
-    """A line of tokens: what they are called, and whether each goes on with the word before it."""
+    """Tokens, and whether each goes on with the word before it."""
     mark = analysis.word_mark(tokens)
     of_token = analysis.words(tokens, mark).of_token if mark else range(len(tokens))
     return {"tokens": named(tokens), "joined": [i > 0 and word == of_token[i - 1] for i, word in enumerate(of_token)]}
 
 
 def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> Mapping | None:
-    """What is told of the direct effects, their maps as those of the weights of the same kinds."""
     found = shown.effects
     if not isinstance(found, Found):
         return found and {"reason": say(found)}
@@ -157,7 +153,7 @@ def _effects(shown: Shown, of_weights: Sequence[dict], keep: Keep) -> Mapping | 
 
 
 def built(result: Translation, view: View) -> dict[str, Maps]:
-    """The maps of every kind that a model has, as the options of a view make them."""
+    """The maps of every kind, with the options of a view."""
     made, mark = {}, analysis.word_mark([*result.source_tokens, *result.target_tokens]) or MARK
     for kind in KINDS_SHOWN:
         try:
@@ -180,12 +176,8 @@ def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
     rows = weights[:, :, counted]
     entropy = (analysis.entropy(rows) / np.log(mask[counted].sum(axis=1))).mean(axis=-1)  # (L, H)
     column = rows.mean(axis=2).max(axis=-1) > 0.5
-    return _smallest(entropy + 10 * column + 100 * (rows.sum(axis=(2, 3)) == 0))
-
-
-def _smallest(numbers: np.ndarray) -> tuple[int, int]:
-    layer, head = np.unravel_index(int(numbers.argmin()), numbers.shape)
-    return int(layer), int(head)
+    least = (entropy + 10 * column + 100 * (rows.sum(axis=(2, 3)) == 0)).argmin()
+    return np.unravel_index(least, entropy.shape)
 
 
 def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None = None) -> dict:
@@ -194,9 +186,10 @@ def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None =
     name, title = words.spoken(kind, shown.alone)
     sizes, shape = np.abs(weights), weights.shape[:2]
     largest = sizes.max(axis=(2, 3))
+    most = float(largest.max()) if shown.view.stretch else 0  # where colours end
     single, plain = not made.options.axes, not made.options.changed
     if first is None or not single:
-        first = _smallest(-largest) if signed else first_head(weights, made.mask)
+        first = np.unravel_index(largest.argmax(), shape) if signed else first_head(weights, made.mask)
     # The row of each head that is worth a sentence has the largest number, and is of a word where there are any.
     dull = words.dull(made.queries) & (not signed)
     told = np.where(dull & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1)
@@ -207,7 +200,6 @@ def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None =
         "code": kind,
         "name": name,
         "title": title,
-        "layers": shape,
         "layerNames": made.layer_names,
         "headNames": made.head_names,
         "single": single,
@@ -218,14 +210,13 @@ def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None =
         "queries": named(made.queries),
         "keys": named(made.keys),
         "dull": words.dull(made.keys).tolist(),
-        "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / limit, signed),
+        "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / (most or limit), signed),
         "colours": _colours(signed),
         "shown": None if made.shown.all() else made.shown,
         "removed": made.removed if made.options.hide else None,
         "entropy": None if signed else analysis.entropy(weights).mean(axis=-1),
         "largest": largest,
         "limit": limit,
-        "top": float(largest.max() / limit) if shown.view.stretch and largest.max() > 0 else 1.0,
         "stretch": shown.view.stretch,
         "roles": roles if single and np.shape(roles) == shape else None,
         "told": told,
@@ -236,7 +227,7 @@ def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None =
 
 
 def _places(shown: Shown, kind: str, made: Maps) -> dict:
-    """The row and the column of each token of both lines, and of the start token, -1 where there is none."""
+    """The row and the column of each token, and of the start token, -1 where there is none."""
     rows, columns, late = made.row_of, made.column_of, bool(shown.result.predicted_tokens)
     encoder, decoder, read = kind == "encoder_self", kind == "decoder_self", shown.view.rows == "read"
     source, target = ([-1] * len(tokens) for tokens in (shown.result.source_tokens, shown.written))
@@ -251,7 +242,7 @@ def _places(shown: Shown, kind: str, made: Maps) -> dict:
 
 
 def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> dict:
-    """The maps of a kind or, above a budget in bytes, the first one and where all can be fetched."""
+    """All maps or, above a budget in bytes, the first one and where all can be fetched."""
     whole, scale = quantised(made.weights, made.signed, made.limit)
     if keep is None or whole.nbytes <= budget:
         return {"weights": whole, "scale": scale}
@@ -259,7 +250,6 @@ def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> d
 
 
 def _look(made: Maps, kind: str, rows: str) -> dict:
-    """The look of the opened head of a kind; the same for all its heads."""
     read, writes = say("<br>at the step that reads {token}"), say("<br>at the step that writes {token}")
     step = read if rows == "predicted" else writes
     notes = made.others and [step.format(token=labels.quoted(token, say)) for token in named(made.others)]
@@ -268,7 +258,7 @@ def _look(made: Maps, kind: str, rows: str) -> dict:
 
 
 def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
-    """Every map (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block."""
+    """Maps (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block."""
     most = int(np.clip(np.sqrt(TILES / weights[..., 0, 0].size), SMALLEST_TILE, TILE))
     for axis in (2, 3):
         if (size := weights.shape[axis]) > most:

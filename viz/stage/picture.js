@@ -1,28 +1,28 @@
-// What is drawn large: which look and which numbers, in what size; as a table where it cannot be drawn.
+// What is drawn large: look, numbers, size; as a table where it cannot be drawn.
 
-import { fill } from "./data.js";
 import { dress, percent, put, select } from "./dom.js";
 import { form, table, tableOf } from "./menus.js";
 
 const LOWEST = 362; // pixels that the large picture has at least
-const STEERED = 290; // the same where there are more controls above it
-const SET = 200; // the same on a page that sets the stage, which has to fit into the window
+const STEERED = 290; // the same below more controls
+const SET = 200; // the same on a page that sets the stage
 const HIGHEST = 760;
-const NARROW = 760; // pixels below which the page is one column
+const NARROW = 760; // pixels below which the page is one column, and the lens a table
 const BELOW = 34; // pixels of the line under the picture
 
-/** Draws what is chosen in a part; what is no longer wanted when its numbers have come is left. */
+/** Draws what is chosen in a part, unless something newer is drawn when its numbers have come. */
 export async function draw(stage, part) {
   const { state, root, whole, says } = stage;
   const { map, told } = part;
   const own = part === stage.part;
+  const ticket = (part.ticket = {});
   const view = stage.shown(part);
   if (own) {
     choices(stage, view);
     dress(root, { tabled: state.table });
   }
   const numbers = view && (await numbersOf(stage, view));
-  if (!numbers || own !== (part === stage.part) || (own && view.look !== stage.shown()?.look)) return;
+  if (!numbers || ticket !== part.ticket || part !== stage.parts[part.version]) return;
   map.grid?.remove();
   const tabled = state.table || (view.tabled && isNarrow(stage));
   const around = surroundings(stage, map);
@@ -31,10 +31,10 @@ export async function draw(stage, part) {
   if (!tabled && view.kind?.code) view.kind.fetch().catch(() => {}); // the other heads, while this one is looked at
   if (!drawn) {
     map.grid?.remove();
-    map.grid = table(...tableOf(view, told));
+    map.grid = table(...tableOf(view, stage));
     map.box.append(map.grid);
     dress(root, { tabled: true });
-    if (!tabled) says.textContent = told.words.no_plotly;
+    if (!tabled) says.textContent = stage.say("no_plotly");
   } else if (own) {
     const ring = whole.setting?.ring;
     map.outline(ring ? [ring] : (stage.steering?.edited() ?? []), ring ? "ring#ring" : "edited");
@@ -47,7 +47,7 @@ function choices(stage, view) {
   const several = views[state.view]?.filter((one) => !one.kind) ?? [];
   const named = several.map((one, i) => [String(i), one.name]);
   const pick = (picture) => stage.choose({ picture: Number(picture) });
-  const about = { "aria-label": told.words.views };
+  const about = { "aria-label": stage.say("views") };
   if (stage.choice) stage.choice.remove();
   stage.choice = view?.choice ?? (several.length > 1 && select(named, String(state.picture), pick, about, ".pictures"));
   if (stage.choice) places.views.append(stage.choice);
@@ -57,23 +57,20 @@ function choices(stage, view) {
   put(switches, form(view.options, told.words, view.choose ?? stage.host.ask, view.live));
 }
 
-/** Rows of numbers, and what depends on the head: where colours end, what is hidden. */
+/** Rows of numbers, where colours end, what is hidden. */
 async function numbersOf(stage, { kind, z = [] }) {
-  const { words } = stage.told;
   if (!kind?.code) return { z: written(stage, z, kind && kind !== "encoder_self") };
   const [layer, head] = kind.open;
   if (!kind.has(layer, head)) {
-    stage.says.textContent = words.loading;
+    stage.says.textContent = stage.say("loading");
     try {
       await kind.fetch();
     } catch {
-      stage.says.textContent = words.failed;
+      stage.says.textContent = stage.say("failed");
       return null;
     }
-    const shown = Object.values(stage.parts).some((part) => part.kind === kind);
-    if (!shown || String(kind.open) !== String([layer, head])) return null;
   }
-  const removed = (share) => `<br>${fill(words.hidden, { share: percent(share) })}`;
+  const removed = (share) => `<br>${stage.say("hidden", { share: percent(share) })}`;
   return {
     z: written(stage, kind.map(layer, head), kind.steps),
     removed: kind.removed && Array.from(kind.removed[layer][head], removed),
@@ -87,7 +84,7 @@ function written({ state: { step } }, z, steps) {
   return z.map((row, i) => (i <= step ? row : new Float32Array(row.length).fill(NaN)));
 }
 
-const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.clientWidth) < NARROW;
+export const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.clientWidth) < NARROW;
 
 /** Size and font: what is left of the window; on a narrow page as high as wide. */
 function surroundings(stage, map) {
@@ -97,7 +94,7 @@ function surroundings(stage, map) {
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
-  const below = whole.setting ? 2 * BELOW : BELOW; // there the line must not push anything out of the window
+  const below = whole.setting ? 2 * BELOW : BELOW; // the line must not push anything out
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
   const least = whole.setting ? SET : stage.steering || beside ? STEERED : LOWEST;
   const fits = Math.max(least, Math.min(beside ? width : HIGHEST, left));

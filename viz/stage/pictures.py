@@ -1,4 +1,4 @@
-"""The pictures beside the maps: masks, positions, next words. Each has a name, its kind if any, a look, numbers."""
+"""The pictures beside the maps: masks, positions, next words."""
 
 from collections.abc import Container
 from typing import Any
@@ -11,12 +11,12 @@ from viz.stage.words import label, named
 from viz.text.language import message, say
 from viz.views import maps
 
-WAVES = (0, 1, 2, 4)  # sixteenths of d_model: which dimensions are drawn as waves
+WAVES = (0, 1, 2, 4)  # sixteenths of d_model that are drawn as waves
 WRITTEN_UP_TO = 12  # words; the cells of a larger mask have no room for what is added
 
 
 def told(shown: Any) -> dict[str, list[dict]]:
-    """The pictures of each view, of a `message.Shown`."""
+    """By view, of a `message.Shown`."""
     masked = getattr(shown.result, "masks", shown.built)  # kinds whose masks are known
     sides = {"source": say("Source"), "target": say("Translation")}
     return {
@@ -31,7 +31,7 @@ def _mask(shown: Any, kind: str, masked: Container[str]) -> dict:
     look = looks.mask(named(queries), named(keys), say, **words.axes(kind, shown.view.rows))
     mask = shown.result.mask(kind)
     known, text = kind in masked, message("{n} of {total} cells are blocked.")
-    causal = known and kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape, dtype=bool))
+    causal = known and kind == "decoder_self" and np.array_equal(mask, np.tri(*mask.shape))
     if not known:
         text = message("The mask of this kind of attention is not known.")
     elif mask.all():
@@ -56,13 +56,11 @@ def _positions(result: Any, side: str, name: str) -> list[dict]:
         return []
     names, size = named(getattr(result, f"{side}_tokens")), table.shape[1]
     heat = looks.positions(names, size, max(1.0, float(np.abs(table).max())), say)
-    about = say("Added to the embedding of each token: rows are positions, columns are dimensions.")
+    about = say("Added to the embedding of each token.")
     waves = looks.waves(names, sorted({size * part // 16 for part in WAVES}), table, say)
-    line = say("Each line is one dimension of the encoding, over the positions of the sentence.")
-    return [
-        {"name": name, "look": heat, "z": table, "line": about},
-        {"name": say("{side} as waves", side=name), "look": waves, "line": line},
-    ]
+    line = say("Each line is one dimension of the encoding.")
+    as_waves = {"name": say("{side} as waves", side=name), "look": waves, "line": line}
+    return [{"name": name, "look": heat, "z": table, "line": about}, as_waves]
 
 
 def _words(shown: Any) -> list[dict]:
@@ -75,10 +73,10 @@ def _words(shown: Any) -> list[dict]:
     first = say("probability of the word that follows") if shown.alone else say("probability")
     columns = [first, *map(str, range(1, z.shape[1] + 1))]
     table = [tokens, columns, [[p, *row] for p, row in zip(written, said)]]
-    every = {"look": look, "z": z, "table": table}
+    line = say("The most probable next words. Beam search may choose another one than the first.")
+    every = {"name": "", "look": look, "z": z, "table": table, "line": line}
     if shown.next is None:
-        line = say("The most probable next words at every step. Beam search may choose another one than the first.")
-        return [every | {"name": "", "line": line}]
+        return [every]
     look["layout"]["yaxis"]["title"]["text"] = say("word just read")
-    every |= {"name": say("Every step"), "line": say("The most probable next words after every word of the text.")}
-    return [{"name": say("After the text")}, every]
+    line = say("The most probable next words after every word of the text.")
+    return [{"name": say("After the text")}, every | {"name": say("Every step"), "line": line}]

@@ -1,18 +1,18 @@
-// The stage for a room: large type, nothing beside it, and a presenter's remote (PageUp, PageDown) goes through the
-// steps of the decoding, or through the heads where nothing is decoded.
+// The stage for a room: large type, nothing beside it, and a presenter's remote goes through the steps of the decoding,
+// or through the heads where nothing is decoded.
 
 import { dress, icon } from "./dom.js";
 
 export class Projector {
   constructor(stage) {
     this.stage = stage;
-    stage.root.tabIndex = -1;
     document.addEventListener("keydown", (event) => stage.root.isConnected && this.key(event));
   }
 
-  button({ projector }) {
-    const turn = () => this.turn(!this.stage.state.projector);
-    return (this.switch = icon(".corner#projector", "⤢", projector, turn));
+  button() {
+    const { stage } = this;
+    const turn = () => this.turn(!stage.state.projector);
+    return (this.switch = icon(".corner#projector", "⤢", stage.say("projector"), turn));
   }
 
   turn(projector) {
@@ -22,9 +22,7 @@ export class Projector {
   }
 
   light(on) {
-    const { root } = this.stage;
-    if (root.classList.contains("hl-projector") !== on) this.stage.unmeasure();
-    dress(root, { projector: on });
+    dress(this.stage.root, { projector: on });
     this.switch.ariaPressed = on;
   }
 
@@ -33,7 +31,7 @@ export class Projector {
     const { key, target } = event;
     if (!state || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
     if (target.closest?.("select, textarea, input:not([type=range])")) return;
-    // Letters act only with the focus inside the stage, or while there is nothing but the stage.
+    // Letters act only inside the stage, or while there is nothing else.
     if (key === "p" && (state.projector || root.contains(target))) this.turn(!state.projector);
     if (!state.projector) return;
     if (key === "Escape") this.turn(false);
@@ -48,7 +46,7 @@ export class Projector {
     const { film, kind } = stage;
     if (film.count && !stage.beside) {
       film.pause();
-      return stage.step((film.place + by + film.count) % film.count); // the last step shows all, as no step does
+      return stage.step((film.place + by + film.count) % film.count);
     }
     const [layer, head] = kind.open;
     const place = layer * kind.headNames.length + head + by;

@@ -1,8 +1,7 @@
-// The next word of a text: bars of what temperature, top-k and top-p leave of its distribution, the only numbers that
-// the browser computes, as they follow the sliders; and the continuation, which the server draws.
+// The next word of a text: what temperature, top-k and top-p leave of its distribution, computed here to follow the
+// sliders; and the continuation, which the server draws.
 
-import { fill } from "./data.js";
-import { button, el, percent } from "./dom.js";
+import { button, percent } from "./dom.js";
 import { fields } from "./menus.js";
 
 const MOST_WORDS = 6; // of the text, in the title
@@ -10,10 +9,10 @@ const MOST_WORDS = 6; // of the text, in the title
 const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
 
 /** The distribution that is drawn from, as model/decoding/sampling.py; the largest logit first. */
-export function restrict(logits, never, { temperature, "top-k": k, "top-p": p }) {
+export function restrict(logits, { temperature, "top-k": k, "top-p": p }) {
   const shares = new Float64Array(logits.length);
   const most = temperature === 0 ? 1 : k || logits.length;
-  const some = [...logits.keys()].filter((i) => !never.includes(i)).slice(0, most);
+  const some = [...logits.keys()].filter((i) => logits[i] > -Infinity).slice(0, most);
   for (const i of some) shares[i] = Math.exp((logits[i] - logits[some[0]]) / Math.max(temperature, 1e-30));
   const whole = sum(shares);
   let before = 0;
@@ -47,20 +46,20 @@ function parameters({ told, state: { chance } }) {
 const open = ({ told, state }) => Boolean(told.next) && state.view === "words" && !state.picture;
 
 function title(stage) {
-  const { words, translation, target } = stage.told;
+  const { translation, target } = stage.told;
   if (!open(stage)) return null;
   const last = translation.split(" ");
   const end = last.length > MOST_WORDS ? `… ${last.slice(-MOST_WORDS).join(" ")}` : translation;
-  return fill(words.after_text, { text: end || target.tokens[0] });
+  return stage.say("after_text", { text: end || target.tokens[0] });
 }
 
 /** The same object for the same choices, so that it is drawn once. */
 function shown(stage) {
-  const { next, words, language } = stage.told;
+  const { next, language } = stage.told;
   const { chance } = stage.state;
   const key = JSON.stringify(chance);
   if (next.made?.key === key) return next.made;
-  const all = restrict(next.logits, next.never, chance);
+  const all = restrict(next.logits, chance);
   const given = Array.from(next.own);
   const drawn = Array.from(all.subarray(0, given.length));
   const numbers = [drawn.map((share) => share || null), drawn.map((share, i) => (share ? null : given[i])), given];
@@ -69,7 +68,7 @@ function shown(stage) {
   data[0].text = drawn.map(percent);
   const [left, total] = [all.filter((share) => share > 0), all].map(({ length }) => length.toLocaleString(language));
   const shares = { share: percent(sum(drawn)), own: percent(sum(given)) };
-  const line = fill(words.can_be_drawn, { left, total, count: given.length, ...shares });
+  const line = stage.say("can_be_drawn", { left, total, count: given.length, ...shares });
   const table = [next.names, [data[2].name, data[0].name], given.map((share, i) => [share, drawn[i]])];
   next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
   const choose = (given) => chosen(stage, given);
@@ -92,17 +91,14 @@ function chosen(stage, given) {
 }
 
 function writing(stage) {
-  const { next, words } = stage.told;
+  const { next } = stage.told;
   if (!next || !stage.host.ask) return [];
   const { chance } = stage.state;
   const fresh = next.seed === null;
   const go = () => stage.host.ask({ seed: fresh ? chance.seed : (chance.seed + 1) % 10000 });
   const own = next.writing.map((field) => ({ ...field, value: chance[field.name] }));
-  const draw = button("chip#go-on", fresh ? words.go_on : words.again, go);
+  const draw = button("chip#go-on", stage.say(fresh ? "go_on" : "again"), go);
   return [draw, ...fields(own, (given) => chosen(stage, given))];
 }
 
-const text = ({ told: { next, translation } }) =>
-  next?.continued ? [translation, el("span.written", next.continued)] : [];
-
-export const sampling = { open, parameters, restored, shown, text, title, writing };
+export const sampling = { open, parameters, restored, shown, title, writing };

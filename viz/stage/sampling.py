@@ -1,6 +1,6 @@
-"""What the stage is told of the next word of a text: its distribution, what can be drawn of it, and a continuation.
+"""What the stage is told of the next word of a text: its distribution, how it can be drawn, and a continuation.
 
-What temperature, top-k and top-p leave of the distribution the browser computes (sampling.js): it follows the finger.
+The browser computes what temperature, top-k and top-p leave of the distribution (sampling.js): it follows the finger.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ SHOWN = 20  # words that have a bar
 def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str) -> dict:
     """What `next` is in a message: logits, the largest first, bars without their numbers, and controls.
 
-    Given the logits (V,) after the last word of a text, and what was drawn after it.
+    Given the logits (V,) of the next word, and what was drawn.
     """
     order = np.argsort(-logits, kind="stable")
     names, usual = tokenizer.tokens(order[:SHOWN].tolist()), Chance()
@@ -29,8 +29,7 @@ def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str) -> 
     top_p = say("Keeps the fewest top words whose probabilities reach p (Holtzman et al. 2020).")
     seed = say("The same seed draws the same words.")
     return {
-        "logits": logits[order],
-        "never": np.flatnonzero(order == tokenizer.unk_id).tolist(),
+        "logits": np.where(order == tokenizer.unk_id, -np.inf, logits[order]),  # <unk> is never drawn
         "own": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
         "names": list(map(labels.visible, names)),
         "said": labels.hover_texts(names, say),

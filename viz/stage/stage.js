@@ -1,6 +1,6 @@
-// The stage: one translation, all its heads, one of them large. Knows nothing of Streamlit; a host brings messages.
+// The stage: one translation, all its heads, one of them large. A host brings messages.
 
-import { unpack } from "./data.js";
+import { fill, unpack } from "./data.js";
 import { dress, el, put } from "./dom.js";
 import { effects } from "./effects.js";
 import { build, fillIn, legend } from "./frame.js";
@@ -11,37 +11,34 @@ import { sampling } from "./sampling.js";
 import { Open } from "./state.js";
 import { card, line } from "./telling.js";
 
-const NOWHERE = { row: -1, column: -1 };
 const QUIET = 560; // pixels of width below which only a word pointed at has lines
 const OF_HEADS = ["map", "mask"];
-const OF_STEPS = ["words", "lens", "left-out"]; // whose rows are steps
 
-/** The row that is lit, or else the column; both of a cell that is pointed at. */
+/** The lit row, or else the column; both of a cell that is pointed at. */
 const cross = ({ row, column, both }) => [row, row >= 0 && !both ? -1 : column];
 
 export class Stage extends Open {
   /**
-   * `host` has plotly() and part(address), which promise Plotly and the bytes of maps that did not travel with the
-   * message, and read() and write(parameters) for the address of the page. In the app also: ask(parameters) for another
-   * message, act(action) for a change, and shell(), which promises the page that the stage is kept as.
+   * `host` has plotly() and part(address), which promise Plotly and maps that did not travel with the message, read()
+   * and write(parameters) for the address, and memories. In the app also ask(parameters) for another message,
+   * act(action) for a change, and shell(), which promises the page that the stage is kept as.
    */
   constructor(host) {
     super();
-    const root = el("div.stage");
+    const root = el("div.stage", { tabindex: "-1", onkeydown: (event) => this.key(event) });
     Object.assign(this, { root, host, state: null, point: null });
     new ResizeObserver(() => this.resized()).observe(root);
     addEventListener("resize", () => this.resized());
-    root.addEventListener("keydown", (event) => this.key(event));
     this.projector = new Projector(this);
   }
 
-  /** Shows a message; the same one again changes nothing. */
   show(bytes) {
     const whole = unpack(bytes);
     if (whole.stamp === this.whole?.stamp) return;
     const another = Boolean(this.whole);
     const { setting } = whole;
-    Object.assign(this, { whole, bytes, sides: {} });
+    const memory = (this.host.memories[Boolean(whole.next)] ??= {});
+    Object.assign(this, { whole, bytes, memory, sides: {} });
     for (const version of ["before", "after", "difference"]) {
       const told = { ...whole, ...whole[version] };
       this.sides[version] = { told, kinds: this.ofKinds(told) };
@@ -49,12 +46,11 @@ export class Stage extends Open {
     if (setting) this.state = this.opened = null;
     dress(this.root, { set: setting, board: setting && whole.steering });
     this.take();
-    const owned = whole.owned.map((name) => [name, null]);
-    if (!setting && this.host.ask) this.host.write({ ...Object.fromEntries(owned), ...whole.address });
+    if (!setting && this.host.ask) this.host.write(whole.address);
     this.remember();
     this.fillIn().then(() => {
       this.root.dataset.ready = Number(this.root.dataset.ready ?? 0) + 1;
-      // The server computes what was looked at last; who has gone back to the weights waits for effects once only.
+      // Who has gone back to the weights waits for effects once only.
       if (another && whole.effects?.kinds && this.state.measure !== "effects") this.host.ask?.({ measure: null });
     });
   }
@@ -63,13 +59,12 @@ export class Stage extends Open {
     const { whole, sides } = this;
     const { comparing } = whole;
     this.versions = whole.before ? Object.keys(sides) : ["after"];
-    // Of two beside each other only one with attention can be the one whose tiles are shown.
     if (comparing) this.versions = this.versions.filter((version) => sides[version].kinds.size);
     this.usual = (comparing && this.versions.at(-1)) || "after";
-    const { version, measure } = this.state ?? this.asked();
-    this.version = this.versions.includes(version) ? version : this.usual;
+    const asked = this.state ?? whole.setting ?? { ...this.memory, ...this.host.read() };
+    this.version = this.versions.includes(asked.version) ? asked.version : this.usual;
     const { told, kinds } = sides[this.version];
-    [this.measure, this.told] = comparing ? ["weights", told] : effects.applied(this, told, measure);
+    [this.measure, this.told] = comparing ? ["weights", told] : effects.applied(this, told, asked.measure);
     this.kinds = this.told === told ? kinds : this.ofKinds(this.told);
     const lines = comparing ? [whole, whole.before] : [told];
     const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
@@ -80,10 +75,13 @@ export class Stage extends Open {
     const words = JSON.stringify(told.words);
     if (words !== this.spoken) build(this);
     this.spoken = words;
-    this.restore();
+    this.restore(asked);
   }
 
-  /** The part of the version whose tiles are shown. */
+  say(name, values = {}) {
+    return fill(this.told.words[name], values);
+  }
+
   get part() {
     return this.parts[this.version] ?? this.parts.after;
   }
@@ -126,7 +124,6 @@ export class Stage extends Open {
     return this.render(focus);
   }
 
-  /** Turns to another version or measure. */
   turn(change) {
     Object.assign(this.state, change);
     this.take();
@@ -146,19 +143,18 @@ export class Stage extends Open {
     this.choose({ pin: this.state.pin === pin ? null : pin });
   }
 
-  /** A click on a cell of the large picture changes it, or pins its row. */
   clicked(row, column, version) {
     const { view } = this.state;
     const { kind } = this.parts[version];
     if (this.steering?.cell(row, column)) return;
-    if (OF_STEPS.includes(view)) return this.pin("target", row, version);
+    if (["words", "lens", "left-out"].includes(view)) return this.pin("target", row, version); // whose rows are steps
     const side = kind?.steps ? "target" : "source";
     if (OF_HEADS.includes(view)) this.pin(side, kind[side].row.indexOf(row), version);
   }
 
   pointed(point) {
     this.point = point;
-    // The word pointed at last beside the pinned one stays the one that the card speaks of.
+    // The card goes on speaking of it beside the pinned word.
     if (point?.token && this.state.pin) this.partner = point.token;
     this.light();
   }
@@ -173,7 +169,7 @@ export class Stage extends Open {
     }
   }
 
-  /** The last step of the film, and null, show all. */
+  /** The last step shows all, as null does. */
   step(step) {
     this.state.step = step === this.film.count - 1 && !this.film.playing ? null : step;
     this.remember();
@@ -181,15 +177,15 @@ export class Stage extends Open {
   }
 
   filmed() {
-    return this.state.step === null ? null : ["target", this.state.step];
+    const { step } = this.state;
+    return step === null ? null : { of: "after", token: ["target", step] };
   }
 
-  /** The row, column and token of a part that are pointed at, played or pinned, or their partners. */
+  /** What is pointed at, played or pinned, or its partners in a part. */
   lit(part) {
-    const filmed = this.filmed();
-    const from = this.point ?? (filmed ? { of: "after", token: filmed } : this.pinOf());
+    const from = this.point ?? this.filmed() ?? this.pinOf();
     const own = from && this.parts[from.of];
-    if (!own?.kind) return NOWHERE;
+    if (!own?.kind) return { row: -1, column: -1 };
     const { token } = from;
     const there = token ? { ...own.lines.of(...token), token } : { ...from, both: true };
     return this.beside?.partner(own, part, there) ?? there;
@@ -213,7 +209,7 @@ export class Stage extends Open {
     says.textContent = line(this, lit) ?? says.textContent;
   }
 
-  /** As cross, in the large picture; rows of other pictures than maps are steps. */
+  /** As cross; rows of other pictures than maps are steps. */
   framed(lit) {
     const { view } = this.state;
     if (OF_HEADS.includes(view)) return cross(lit);
@@ -225,34 +221,32 @@ export class Stage extends Open {
     const { lines, off } = this.state;
     const [layer, head] = kind.open;
     const alone = lines === "head";
-    const drawn = ([own, one]) => own === layer && (alone ? one === head : !off.has(one)) && kind.has(own, one);
-    const made = ([, one]) => {
+    const heads = [...kind.headNames.keys()].filter((one) => (alone ? one === head : !off.has(one)));
+    const sizes = (row) => row.map((value) => Math.abs(value) / kind.limit);
+    return heads.filter((one) => kind.has(layer, one)).flatMap((one) => {
       const rows = kind.map(layer, one);
       if (alone && kind.effect) return effects.lines(kind, rows);
-      const sizes = (row) => row.map((value) => Math.abs(value) / kind.limit);
-      return { rows: kind.signed ? rows.map(sizes) : rows, colour: alone ? null : headColour(one) };
-    };
-    return kind.places.filter(drawn).flatMap(made);
+      return { rows: rows.map(sizes), colour: alone ? null : headColour(one) };
+    });
   }
 
   async render(focus = false) {
-    const { kind, state, told, part } = this;
-    const { words } = told;
+    const { kind, state, part } = this;
     this.projector.light(state.projector);
     this.film.render();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(state[name]);
     if (kind) this.tiles.select(...kind.open, focus);
-    const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : words.no_attention;
+    const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
     legend(this);
     this.steering?.render();
     this.describe();
     const others = this.beside?.render() ?? [];
+    for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
     this.light();
     await Promise.all([part, ...others].map((one) => draw(this, one)));
   }
 
-  /** What is drawn large: a look, its numbers, and the line under it. */
   shown({ told, kind } = this.part) {
     const { view, picture } = this.state;
     if (this.measure === "effects") return effects.shown(this);
@@ -263,13 +257,13 @@ export class Stage extends Open {
     return found[picture] ?? found[0] ?? null;
   }
 
-  /** How the pinned row, or the one worth a sentence, comes about. */
+  /** How the pinned row, or the one worth a sentence, is made. */
   row() {
     const { kind, told } = this;
     const lit = this.pinned() ? this.lines.of(...this.pinned()).row : -1;
     const [layer, head] = kind.open;
     const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.told[layer][head] };
-    const here = told.inside && Object.entries(place).every(([name, value]) => told.inside.place[name] === value);
+    const here = JSON.stringify(told.inside?.place) === JSON.stringify(place);
     return here ? told.inside : this.wait({ view: "inside", ...place });
   }
 
@@ -277,7 +271,7 @@ export class Stage extends Open {
     const wanted = JSON.stringify([this.whole.stamp, parameters]);
     if (wanted !== this.wanted) this.host.ask(parameters);
     this.wanted = wanted;
-    this.says.textContent = this.told.words.computing;
+    this.says.textContent = this.say("computing");
     return null;
   }
 
@@ -286,18 +280,13 @@ export class Stage extends Open {
     const size = `${width} ${innerHeight}`;
     if (size === this.size || !this.told || !width) return;
     Object.assign(this, { size, narrow: width < QUIET });
-    this.unmeasure();
     cancelAnimationFrame(this.waiting);
     this.waiting = requestAnimationFrame(() => this.render());
   }
 
-  unmeasure() {
-    for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
-  }
-
   describe(place = null) {
     const parts = card(this, place);
-    // A button that is replaced while it is pressed, which takes the focus from a word, is never clicked.
+    // A button that is replaced while it is pressed is never clicked.
     const old = this.card.children;
     const same = parts.length === old.length && parts.every((part, i) => part.isEqualNode(old[i]));
     if (!same) put(this.card, parts);

@@ -1,24 +1,19 @@
-// What is open on the stage, and how the address and the visitor's next page know of it.
+// What is open, and how the address and the visitor's next page know of it.
 
 import { Kind } from "./data.js";
 import { effects } from "./effects.js";
 import { sampling } from "./sampling.js";
 
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
-const OF_ROWS = ["row", "unscaled", "unmasked", "temperature", "dropout", "sample"]; // of the view "inside"
+const OF_ROWS = { row: null, unscaled: null, unmasked: null, temperature: null, dropout: null, sample: null };
 
 export class Open {
   ofKinds(told) {
     return new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, this.host.part)]));
   }
 
-  asked() {
-    return this.whole.setting ?? { ...this.host.memory, ...this.host.read() };
-  }
-
-  /** Chooses what is shown: the address first, then what was open before, then what says most. */
-  restore() {
-    const asked = this.state ?? this.asked();
+  /** Shows what the address asks for, else what was open before, else what says most. */
+  restore(asked) {
     const step = Number(asked.step ?? -1);
     this.state = {
       kind: this.kinds.has(asked.kind) ? asked.kind : (this.told.kinds[0]?.code ?? null),
@@ -33,12 +28,11 @@ export class Open {
       off: this.state?.off ?? new Set(),
       chance: sampling.restored(this, asked),
     };
-    for (const kind of this.kinds.values()) {
-      const own = this.opened?.[kind.code];
-      kind.open = kind.holds(own) ? own : [...kind.first];
-    }
     const wanted = [Number(asked.layer), Number(asked.head)];
-    if (this.kind?.holds(wanted)) this.kind.open = wanted;
+    for (const kind of this.kinds.values()) {
+      const places = [kind === this.kind && wanted, this.opened?.[kind.code], kind.first];
+      kind.open = places.find((place) => kind.holds(place));
+    }
   }
 
   get kind() {
@@ -57,7 +51,7 @@ export class Open {
     return this.told.next && this.measure !== "effects" ? "words" : this.views()[0];
   }
 
-  /** A pin of the address (s3, t5; of A beside B as3, at5) as {of, token: [side, index]}, or null. */
+  /** A pin of the address (s3, t5; of A beside B as3, at5) as {of, token: [side, index]}. */
   pinOf(pin = this.state.pin) {
     const [, first, letter, index] = /^(a?)([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
     if (!letter || (first && !this.beside)) return null;
@@ -66,13 +60,13 @@ export class Open {
     return Number(index) < tokens.length ? { of, token: [side, Number(index)] } : null;
   }
 
-  /** The pinned token if it is of the translation whose tiles are shown. */
+  /** The pinned token, if its tiles are shown. */
   pinned() {
     const pin = this.pinOf();
     return pin && (!this.beside || (pin.of === "before") === (this.version === "before")) ? pin.token : null;
   }
 
-  /** Keeps what is open: for the next message, for the next visit, and in the address. */
+  /** For the next message, for the next visit, and in the address. */
   remember() {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
     if (this.whole.setting) return;
@@ -80,25 +74,24 @@ export class Open {
     const inside = view === "inside";
     const { open: [layer, head] = [], first } = this.kind ?? {};
     const moved = inside || String([layer, head]) !== String(first);
-    const unless = (usual, value) => (usual ? null : value);
     const chosen = {
       step,
       pin,
-      lines: unless(lines === "head", lines),
-      version: unless(this.version === this.usual, this.version),
-      measure: unless(measure !== "effects", measure),
+      lines: lines === "head" ? null : lines,
+      version: this.version === this.usual ? null : this.version,
+      measure: measure === "effects" ? measure : null,
       ...sampling.parameters(this),
     };
-    this.host.memory = { kind, layer, head, view, ...chosen, chance };
-    const none = [...(measure === "effects" ? [] : ["against"]), ...(inside ? [] : OF_ROWS)];
+    Object.assign(this.memory, { kind, layer, head, view, ...chosen, chance });
     this.host.write({
-      ...Object.fromEntries(none.map((name) => [name, null])),
+      ...(measure !== "effects" && { against: null }),
+      ...(!inside && OF_ROWS), // only the view "inside" has them
       ...chosen,
-      kind: unless(kind === this.told.kinds[0]?.code && !inside, kind),
-      layer: unless(!moved, layer),
-      head: unless(!moved, head),
-      view: unless(view === this.usualView(), view),
-      projector: unless(!projector, 1),
+      kind: kind === this.told.kinds[0]?.code && !inside ? null : kind,
+      layer: moved ? layer : null,
+      head: moved ? head : null,
+      view: view === this.usualView() ? null : view,
+      projector: projector ? 1 : null,
     });
   }
 }

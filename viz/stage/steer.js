@@ -1,13 +1,11 @@
-// What can be changed on the stage, and what became of it. The server, which is sent an action as a small object
-// (viz/ui/steering.py), computes every change.
+// What can be changed on the stage; the server (viz/ui/steering.py) is sent small objects and computes every change.
 
-import { fill } from "./data.js";
 import { button, change, copied, dress, el, marked, named, percent, put, tabs } from "./dom.js";
 import { fields, form } from "./menus.js";
 
 const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does
 
-/** Whether a list has one that begins with these. */
+/** Whether one of a list begins with these. */
 const has = (list, ...first) => list.some((one) => first.every((n, i) => one[i] === n));
 
 export class Steering {
@@ -19,7 +17,7 @@ export class Steering {
     this.bar = el("div.switches.steering");
     this.modes = el("div.modes");
     const onkeydown = ({ key }) => key === "Escape" && this.ask(null);
-    this.menu = el("div.words", { hidden: true, onkeydown }); // where nothing asks for another word
+    this.menu = el("div.words", { hidden: true, onkeydown });
     document.addEventListener("pointerdown", (event) => this.menu.contains(event.target) || this.ask(null));
     stage.map.box.addEventListener("pointerdown", (event) => this.paint(event), true);
   }
@@ -32,7 +30,7 @@ export class Steering {
     return this.stage.told.words;
   }
 
-  act(what, more = {}) {
+  act(what, more) {
     this.stage.host.act({ do: what, ...more });
   }
 
@@ -41,16 +39,13 @@ export class Steering {
   }
 
   fillIn() {
-    const { told, words } = this;
+    const { told, words, stage } = this;
     this.ask(null);
     const changed = told.chips.length > 0;
-    this.before.hidden = !changed;
-    if (changed) {
-      put(this.before, el("span.label", `${words.before}: `), marked(told.pairs, 0, "gone"));
-      put(this.stage.translation, marked(told.pairs, 1, "new"));
-    }
+    put(this.before, changed && [el("span.label", `${words.before}: `), marked(told.pairs, 0, "gone")]);
+    if (changed) put(stage.translation, marked(told.pairs, 1, "new"));
     const chip = ([code, text]) => {
-      const about = { "data-code": code, ...named(fill(words.take_back, { change: text })) };
+      const about = { "data-code": code, ...named(stage.say("take_back", { change: text })) };
       return button("chip", `${text} ×`, () => this.act("drop", { code }), about);
     };
     const cost = (text, part = "") => text && el(`span.cost${part}`, text);
@@ -69,7 +64,7 @@ export class Steering {
     put(this.modes, bar, button("plain#importance", words.importance, () => this.act("importance"), pressed));
   }
 
-  /** Whether a click on a tile did something else than open it. */
+  /** Whether a click on a tile did more than open it. */
   tile(layer, head, shift) {
     if (shift || this.mode === "several") return this.choose(layer, head);
     if (this.mode === "open") return false;
@@ -109,17 +104,17 @@ export class Steering {
       const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
       const value = worth[layer][head];
       cell.append(el("span.worth", { style: `--hl-share: ${Math.abs(value) / most}` }));
-      cell.title = fill(words.costs, { change: change(value) });
+      cell.title = stage.say("costs", { change: change(value) });
       cell.ariaLabel += `. ${cell.title}`;
     }
-    const pressed = { tabindex: "-1", "aria-pressed": String(off) };
+    const about = { tabindex: "-1", "aria-pressed": String(off), ...named(stage.say("switch", { layer, head })) };
     const flip = (event) => (event.stopPropagation(), this.head("off", layer, head));
-    cell.append(button("power#off", "⏻", flip, { ...pressed, ...named(fill(words.switch, { layer, head })) }));
+    cell.append(button("power#off", "⏻", flip, about));
   }
 
   layer(layer) {
     const flip = () => this.act("layer", { kind: this.stage.kind.code, layer });
-    return button("layer", String(layer), flip, named(fill(this.words.whole_layer, { layer })));
+    return button("layer", String(layer), flip, named(this.stage.say("whole_layer", { layer })));
   }
 
   get acts() {
@@ -156,11 +151,10 @@ export class Steering {
 
   forcing() {
     const { words, picked, heads, strength } = this;
-    const chosen = fill(words.chosen_heads, { heads: picked.map((place) => place.join(".")).join(", ") });
+    const chosen = this.stage.say("chosen_heads", { heads: picked.map((place) => place.join(".")).join(", ") });
     const options = [["one", picked.length ? chosen : words.one_head], ["all", words.every_head]];
-    const range = { type: "range", low: 0, high: 1, step: 0.05 };
     const controls = [
-      { ...range, name: "strength", label: words.strength, value: strength },
+      { type: "range", name: "strength", label: words.strength, value: strength, low: 0, high: 1, step: 0.05 },
       { type: "choice", name: "heads", label: words.within, value: heads, options },
     ];
     const set = (given) => Object.assign(this, given);
@@ -170,7 +164,7 @@ export class Steering {
   edited() {
     const { state, kind, told } = this.stage;
     const { forced, cells, locked } = this.told;
-    const { tokens, candidates = [] } = told.target;
+    const { tokens, candidates } = told.target;
     const here = ([code, , , heads]) => code === kind.code && kind.plain && (!heads.length || has(heads, ...kind.open));
     const rank = (step) => (candidates[step] ?? []).findIndex(([name]) => name === tokens[step]);
     const places = {
@@ -181,7 +175,7 @@ export class Steering {
     return (this.acts && kind && places[state.view]?.()) || [];
   }
 
-  /** Opens what can be done with a word of the translation, [side, index]; else closes it. */
+  /** Opens what can be done with a written word, [side, index]; else closes it. */
   ask(pinned) {
     const { stage, words, menu } = this;
     menu.hidden = pinned?.[0] !== "target" || !this.acts;
@@ -198,7 +192,7 @@ export class Steering {
     };
     put(
       menu,
-      el("p", fill(words.instead_of, { token: tokens[step] })),
+      el("p", stage.say("instead_of", { token: tokens[step] })),
       (candidates[step] ?? []).map(other),
       el("form", { onsubmit }, box),
       item(words.keep, "keep"),
@@ -209,7 +203,7 @@ export class Steering {
     Object.assign(menu.style, { left: `${left}px`, top: `${place.bottom - root.top + 4}px` });
   }
 
-  /** Blocks or opens the cells of a mask over which the pointer is drawn. */
+  /** Blocks or opens the cells of a mask under the pointer. */
   paint(event) {
     const { state, kind, map } = this.stage;
     const start = map.cellAt(event);

@@ -1,12 +1,12 @@
 // The stage inside Streamlit.
 
 import { addressed } from "./data.js";
-import { plotly } from "./library.js";
+import { plotly } from "./dom.js";
 import { Stage } from "./stage.js";
 
 const stages = new WeakMap();
 const base = new URL("../../", import.meta.url); // below which the app is served
-const memories = {}; // what was open when the visitor left: of texts alone, and of translations
+const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
 async function fetched(address, as) {
   const answer = await fetch(address);
@@ -14,7 +14,7 @@ async function fetched(address, as) {
   return answer[as]();
 }
 
-/** Writes parameters into the address without an entry of the history, which the server is not told; returns them. */
+/** Writes parameters into the address; neither the history nor the server has them. Returns them. */
 function write(parameters) {
   const query = addressed(new URLSearchParams(location.search), parameters);
   const search = String(query) && `?${query}`;
@@ -29,15 +29,10 @@ function hosted() {
     shell: () => fetched(new URL("stage.html", import.meta.url), "text"),
     read: () => Object.fromEntries(new URLSearchParams(location.search)),
     write,
-    get memory() {
-      return memories[Boolean(stage.whole.next)] ?? {};
-    },
-    set memory(value) {
-      memories[Boolean(stage.whole.next)] = value;
-    },
+    memories,
     // What Streamlit itself tells the server of the address is what it was when the page was opened.
     ask: (asked) => stage.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(asked)),
-    act: (action) => stage.trigger("did", JSON.stringify(action)),
+    act: (action) => stage.trigger("did", action),
   });
   return stage;
 }

@@ -1,6 +1,5 @@
 // What the stage says: the line under the picture, and the card under the tiles.
 
-import { fill } from "./data.js";
 import { button, decimals, el, percent } from "./dom.js";
 import { effects } from "./effects.js";
 
@@ -12,14 +11,13 @@ const SAYS = {
   effects: ["adds", "added", "adds_nothing"],
 };
 
-/** The place of the number that is largest in size. */
 function largest(numbers) {
   const sizes = Array.from(numbers, Math.abs);
   return sizes.indexOf(Math.max(...sizes));
 }
 
 export function line(stage, lit) {
-  const { kind, state, told } = stage;
+  const { kind, state } = stage;
   const view = stage.shown();
   if (!view || !kind) return null;
   const step = lit.token ? (lit.token[0] === "target" ? lit.token[1] : -1) : lit.row;
@@ -34,48 +32,50 @@ export function line(stage, lit) {
   const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
   const empty = kind.signed ? Math.abs(value) < SLIGHT : !value && !byColumn;
   const named = { query: kind.queries[row], key: kind.keys[key], weight: kind.written(value) };
-  return fill(told.words[empty ? none : byColumn ? ofColumn : ofRow], named);
+  return stage.say(empty ? none : byColumn ? ofColumn : ofRow, named);
 }
 
-/** The card: a head that is pointed at, else the pinned word, else the opened head. */
+/** Of a head that is pointed at, else the pinned word, else the opened head. */
 export function card(stage, place) {
   const { kind, told } = stage;
-  const { words } = told;
-  const pinned = stage.filmed() ?? stage.pinned();
+  const pinned = stage.filmed()?.token ?? stage.pinned();
   const parts = [];
-  if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(told, pinned[1]));
+  if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(stage, pinned[1]));
   else if (kind) {
     const [layer, head] = place ?? kind.open;
     const role = kind.role([layer, head]);
     const number = (array) => decimals(array[layer][head], 2);
-    if (place || !stage.beside) parts.push(kind.names([layer, head]).join(", "));
-    if (role) parts.push(fill(words.role, { role }));
-    if (kind.entropy) parts.push(fill(words.entropy, { entropy: number(kind.entropy) }));
-    if (!kind.signed) parts.push(fill(words.largest, { weight: number(kind.largest) }));
-    parts.push(kind.measured?.[layer][head], !pinned && !place && words.pick);
+    parts.push(
+      (place || !stage.beside) && kind.names([layer, head]).join(", "),
+      role && stage.say("role", { role }),
+      kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
+      !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
+      kind.measured?.[layer][head],
+      !pinned && !place && stage.say("pick"),
+    );
   }
   parts.push(kind?.said?.[kind.open[0]][kind.open[1]]);
   const said = (texts) => texts.filter(Boolean).map((text) => el("p", text));
   return [...said(parts), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
 }
 
-function writing({ words, target }, place) {
+function writing(stage, place) {
+  const { target } = stage.told;
   const token = target.tokens[place];
   const index = place - target.late; // the step that wrote it, where it is not the one that read it
   if (index < 0) return [];
   const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
   const named = others.map(([name, share]) => `${name} ${percent(share)}`).join(" · ");
   return [
-    fill(words.written, { token, probability: percent(target.probability[index]) }),
-    target.entropy && fill(words.undecided, { entropy: decimals(target.entropy[index], 2) }),
-    named && fill(words.instead, { others: named }),
+    stage.say("written", { token, probability: percent(target.probability[index]) }),
+    target.entropy && stage.say("undecided", { entropy: decimals(target.entropy[index], 2) }),
+    named && stage.say("instead", { others: named }),
   ];
 }
 
-/** The heads that link the pinned word most to another, or to the one pointed at, or added most. */
+/** The heads that link the pinned word most to others, or to the one pointed at, or that added most. */
 function strongest(stage) {
   const { kind, partner } = stage;
-  const { words } = stage.told;
   const pinned = stage.pinned();
   const row = kind?.weights && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
   if (row < 0) return [];
@@ -89,9 +89,9 @@ function strongest(stage) {
   const first = found.filter(({ key }) => !dull(key)).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
   if (!first.length) return [];
   const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
-    const text = fill(words.link, { layer, head, key: kind.keys[key], weight: kind.written(value) });
+    const text = stage.say("link", { layer, head, key: kind.keys[key], weight: kind.written(value) });
     return button("plain", text, () => stage.open(layer, head));
   });
-  const title = fill(kind.did ? words.adding : words.strongest, { query: kind.queries[row] });
+  const title = stage.say(kind.did ? "adding" : "strongest", { query: kind.queries[row] });
   return [el("p", title), el("div.links", heads)];
 }

@@ -1,28 +1,16 @@
-// All heads of a kind as small canvases in a grid: layers in rows, heads in columns.
+// All heads of a kind as small canvases: layers in rows, heads in columns.
 
-import { fill } from "./data.js";
 import { arrows, decimals, dress, el, mark, named, put } from "./dom.js";
 
-/** The [layer, head] of the tile that an event is of. */
-function placeOf({ target }) {
-  const tile = target.closest(".hl-tile")?.dataset;
-  return tile && [Number(tile.layer), Number(tile.head)];
-}
-
-/** A map as a canvas. */
-function drawn({ colours, top, look, signed, queries, keys }, rows) {
+function drawn({ colours, look, queries, keys }, rows) {
   const [height, width] = [rows.length, rows[0].length];
   const canvas = el("canvas", { width, height, "aria-hidden": "true" });
   const blocked = height === queries.length && width === keys.length && look.hover.blocked;
-  const zero = signed ? 128 : 0;
   const picture = new ImageData(width, height);
   rows.forEach((row, i) =>
     row.forEach((value, j) => {
       if (blocked && !blocked[i][j]) return;
-      const share = Math.round(zero + (value - zero) / top);
-      const pixel = 4 * (i * width + j);
-      picture.data.set(colours[Math.max(0, Math.min(255, share))], pixel);
-      picture.data[pixel + 3] = 255;
+      picture.data.set([...colours[value], 255], 4 * (i * width + j));
     }),
   );
   canvas.getContext("2d").putImageData(picture, 0, 0);
@@ -32,21 +20,16 @@ function drawn({ colours, top, look, signed, queries, keys }, rows) {
 export class Tiles {
   constructor(stage) {
     Object.assign(this, { stage, cells: [] });
-    const at = (act) => (event) => placeOf(event) && act(placeOf(event), event);
     this.box = el("div.heads#heads", {
       role: "grid",
-      "aria-label": stage.told.words.heads,
-      onclick: at((place, { shiftKey }) => stage.steering?.tile(...place, shiftKey) || stage.open(...place)),
-      onkeydown: at((place, { key }) => key === "Delete" && stage.steering?.head("off", ...place)),
-      onpointerover: at((place, { pointerType }) => pointerType === "mouse" && stage.describe(place)),
+      "aria-label": stage.say("heads"),
       onpointerleave: () => stage.describe(),
-      onfocusin: at((place) => stage.describe(place)),
       onfocusout: () => stage.describe(),
     });
     arrows(
       this.box,
       (target, right, down) => {
-        const [layer, head] = placeOf({ target }) ?? [];
+        const { layer, head } = this.cells.find(({ cell }) => cell.contains(target)) ?? {};
         if (this.kind.holds([layer + down, head + right])) stage.open(layer + down, head + right, true);
       },
       true,
@@ -58,7 +41,7 @@ export class Tiles {
     const { headNames, layerNames, places, single } = kind;
     this.box.style.setProperty("--hl-columns", headNames.length);
     dress(this.box, { many: headNames.length > 16 });
-    this.cells = places.map(([layer, head]) => this.cell(layer, head));
+    this.cells = places.map((place) => this.cell(place));
     const row = (...parts) => el("div.row", { role: "row" }, ...parts);
     const axis = (role, text, about) => el("div.axis", { role, ...about }, text);
     const top = headNames.map((name, head) => axis("columnheader", single ? String(head) : name));
@@ -70,12 +53,20 @@ export class Tiles {
     put(this.box, row(axis("presentation"), top), lines);
   }
 
-  cell(layer, head) {
+  cell(place) {
+    const [layer, head] = place;
     const { kind, stage } = this;
-    const { words } = stage.told;
-    const entropy = kind.entropy && fill(words.entropy, { entropy: decimals(kind.entropy[layer][head], 2) });
-    const label = [...kind.names([layer, head]), kind.role([layer, head]), entropy].filter(Boolean).join(", ");
-    const about = { role: "gridcell", "data-layer": layer, "data-head": head, "aria-label": label };
+    const entropy = kind.entropy && stage.say("entropy", { entropy: decimals(kind.entropy[layer][head], 2) });
+    const about = {
+      role: "gridcell",
+      "data-layer": layer,
+      "data-head": head,
+      "aria-label": [...kind.names(place), kind.role(place), entropy].filter(Boolean).join(", "),
+      onclick: ({ shiftKey }) => stage.steering?.tile(...place, shiftKey) || stage.open(...place),
+      onkeydown: ({ key }) => key === "Delete" && stage.steering?.head("off", ...place),
+      onpointerenter: ({ pointerType }) => pointerType === "mouse" && stage.describe(place),
+      onfocusin: () => stage.describe(place),
+    };
     const cell = el("div.tile", about, drawn(kind, kind.tiles[layer][head]));
     mark(cell, false);
     stage.steering?.decorate(cell, layer, head);

@@ -1,4 +1,4 @@
-"""What the stage says: names of kinds and views, titles of axes, the lines under its pictures, controls."""
+"""What the stage says: names, titles of axes, the lines under its pictures, controls."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from viz.text.language import message, messages, say
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 from viz.views.view import OVER, SUMMARIES, View
 
-WORDS = messages(  # by the names that the browser code uses; it fills the places in braces
+WORDS = messages(  # the browser fills the places in braces
     heads="Heads",
     kinds="Kind of attention",
     views="Picture",
@@ -34,10 +34,10 @@ WORDS = messages(  # by the names that the browser code uses; it fills the place
     instead="Other candidates: {others}",
     hidden="{share} of this row is hidden",
     below="not drawn (below the threshold)",
-    play="Play the decoding step by step",
+    play="Play step by step",
     pause="Pause",
     step="step {step} of {steps}",
-    slider="Step of the decoding",
+    slider="Step",
     this_head="This head",
     layer="All heads of the layer",
     lines="Lines between the words",
@@ -65,7 +65,7 @@ WORDS = messages(  # by the names that the browser code uses; it fills the place
     hide="click to hide or show its lines",
     pick="Tap or click a word to pin its row.",
     # Direct effects.
-    measures="Weights or direct effects",
+    measure="Weights or direct effects",
     weights="Weights",
     against="What the logit is compared with",
     effects="Effects",
@@ -118,17 +118,14 @@ WORDS = messages(  # by the names that the browser code uses; it fills the place
     with_options="To change single cells, reset the map options first.",
     importance="Importance",
     costs="Without it the log-probability of the old translation changes by {change} nats",
-    changed_most="The largest change is in “{query}” → “{key}” ({weight}).",
-    no_change="Nothing changed in this head.",
+    changed_most="The largest difference is in “{query}” → “{key}” ({weight}).",
+    no_change="Nothing differs in this head.",
     unmatched="this token is not in both translations",
 ) | {"left-out": message("Left out")}
 
 READING = messages(  # in place of the same where there is no source
     target="Tokens of the text",
     written="“{token}” has probability {probability} here.",
-    instead="Other words there: {others}",
-    play="Play step by step",
-    slider="Step",
 )
 
 COMPARING = messages(  # more of them, on the page Compare, where A stands before and B after
@@ -136,8 +133,6 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     before="A",
     after="B",
     minus="B minus A",
-    changed_most="The largest difference is in “{query}” → “{key}” ({weight}).",
-    no_change="Nothing differs in this head.",
     unmatched="this token has no partner on the other side",
     lacks_kind="{name} has no attention of this kind.",
     lacks_head="{name} has no layer {layer}, head {head}.",
@@ -148,44 +143,43 @@ _ROWS = {"predicted": message("word being written"), "read": message("word just 
 
 
 def spoken(kind: str, alone: bool) -> tuple[str, str]:
-    """The name of a kind on a button, and its title; `alone`: there is no source."""
+    """The short name of a kind, and its title; `alone`: there is no source."""
     if alone and kind == "decoder_self":
         return say("Self"), say("Masked self-attention")
     return say(SHORT_KINDS[kind]), say(KINDS[kind].title)
 
 
 def axes(kind: str, rows: str) -> dict[str, str]:
-    """The titles of the axes of a kind, as figures take them; `rows` as of a View."""
+    """Titles as figures take them; `rows` as of a View."""
     query = PREDICTED_AXIS if rows == "predicted" and kind != "encoder_self" else KINDS[kind].query_axis
     return {"query_axis": say(query), "key_axis": say(KINDS[kind].key_axis)}
 
 
 def dull(tokens: Sequence[str]) -> np.ndarray:
-    """Which tokens say little: special ones and punctuation, bool."""
+    """Which tokens say little, bool."""
     return analysis.is_special(tokens) | analysis.is_punctuation(tokens)
 
 
 def label(token: str) -> str:
-    """A token as it is shown: without the mark of a space, which tokens lines show by distance."""
+    """A token without the mark of a space, which lines of tokens show by distance."""
     return token.removeprefix(MARK) or token
 
 
 def named(tokens: Sequence[str]) -> list[str]:
-    """Tokens as they are shown, what cannot be seen written out."""
+    """Tokens as they are shown."""
     return [labels.visible(label(token)) for token in tokens]
 
 
 def form(view: View, named: bool) -> list[dict]:
-    """The options as they are chosen; `named`: it is known both what the step of a row read and what it predicted."""
+    """Options of the maps; `named`: it is known both what the step of a row read and what it predicted."""
     summary = say("A summary is not a real head: no single head may look like it.")
     merged = say("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
     hide = say("Leaves out the start and end tokens; the rest is not rescaled.")
     stretch = say("Ends the colours at the largest weight of each map instead of 1.")
     share = say("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
-    several = view.summary != "single"
     fields = [
         field("choice", "summary", say("Show"), view.summary, summary, options=SUMMARIES),
-        field("choice", "over", say("Summarised over"), view.over, options=OVER, enabled=several),
+        field("choice", "over", say("Summarised over"), view.over, options=OVER, enabled=bool(view.axes)),
         field("choice", "rows", say("Rows are named by"), view.rows, options=_ROWS),
         field("switch", "words", say("Words instead of subwords"), view.words, merged),
         field("switch", "hide", say("Hide special tokens"), view.hide, hide),
@@ -198,8 +192,8 @@ def form(view: View, named: bool) -> list[dict]:
 def field(
     kind: str, name: str, label: str, value: object, help: str = "", options: Mapping[str, str] = {}, **more: object
 ) -> dict:
-    """A control, as menus.js shows it: its name in the address, label and help as they are said, options in English."""
+    """A control for menus.js: its name in the address, label and help as they are said, options in English."""
     if options:
         more["options"] = [[code, say(text)] for code, text in options.items()]
     value = str(int(value)) if isinstance(value, bool) else value
-    return {"type": kind, "name": name, "label": label, "value": value, "enabled": True, "help": help} | more
+    return {"type": kind, "name": name, "label": label, "value": value, "help": help} | more

@@ -1,8 +1,7 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 
 import { unpack } from "./data.js";
-import { button, dress, el, put } from "./dom.js";
-import { plotly } from "./library.js";
+import { button, dress, el, plotly, put } from "./dom.js";
 import { table } from "./menus.js";
 
 const SOFT = "rgba(128, 128, 128, 0.25)";

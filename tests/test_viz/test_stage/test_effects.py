@@ -62,7 +62,7 @@ def test_a_head_did_as_much_when_keys_are_hidden(shown, tiny, result) -> None:
 def test_the_parts_of_each_word_sum_to_its_logit(shown, tiny, result, against) -> None:
     told = unpack(message.message(shown(result, against)))["effects"]
     wanted = tiny.effects(result, None if against == "mean" else against)
-    (_, bars), (_, keys), (_, heads) = told["parts"]["values"]
+    bars, keys, heads = (trace[axis] for trace, axis in zip(told["parts"]["data"], "xyz", strict=True))
     close(bars.sum(1), wanted.logits)
     assert len(told["parts"]["names"]) == bars.shape[1] == 2 + 3 * tiny.config.n_decoder_layers + 3
     close(keys, wanted.heads("cross").sum((0, 1)))
