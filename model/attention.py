@@ -101,7 +101,7 @@ class MultiHeadAttention(nn.Module):
         return self.tap_context(weights @ v)  # (B, H, T, K)
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """The same in one call without the weights, for when nobody looks."""
+        """The same in one call without the weights, for when nothing is recorded."""
         dropout = self.dropout.p if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 

@@ -1,4 +1,4 @@
-"""The decoder's steps for a search that nobody looks at: the model's own equations, without what is around them.
+"""The decoder's steps for a search that records nothing: the model's own equations, without what is around them.
 
 A step of one token per row takes as long as its matrices take to be read, and as its calls take: so matrices are read
 as float16 where that changes no number, and nn.Module, taps and dropouts are left out.
