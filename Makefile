@@ -9,7 +9,7 @@
 #   make test                                 set up .venv and a browser, run every test
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
 #   make test WORKERS=0                       in one process instead of two at a time
-#   make lint                                 what ruff has to say
+#   make lint                                 what ruff has to say, and tsc of the JavaScript
 #   make messages                             bring the catalogues of other languages in step with the code
 #   make clean                                remove .venv and what the tools leave behind
 
@@ -47,6 +47,7 @@ test: $(VENV)/installed-dev
 
 lint: $(VENV)/installed-dev
 	@"$(PY)" -m ruff check .
+	@"$(PY)" -m tests.support.javascript
 
 messages: $(VENV)/installed
 	@"$(PY)" -m viz.text.extract

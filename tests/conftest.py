@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 # Before torch is imported anywhere: tiny models gain nothing from a second thread, which server and browser can use.
@@ -21,6 +22,7 @@ from benchmarks.support.browser import FLAGS, MISSING, find_browser
 from benchmarks.support.server import serve
 from tests.support import forget
 from tests.support.guard import MISBEHAVED, Guard
+from tests.support.javascript import Script
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
@@ -43,6 +45,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.flaky(reruns=1, rerun_except=MISBEHAVED))
     items.sort(key=lambda item: (bool(item.get_closest_marker("browser")), not item.get_closest_marker("long")))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collects unit tests written in JavaScript."""
+    return Script.from_parent(parent, path=file_path) if file_path.name.endswith(".test.js") else None
 
 
 def is_news(record: logging.LogRecord) -> bool:

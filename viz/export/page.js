@@ -1,4 +1,5 @@
 // Draws the figure of a file that stands for itself.
+// @ts-nocheck
 
 const read = (id) => JSON.parse(document.getElementById(id).textContent);
 const { lang } = document.documentElement;

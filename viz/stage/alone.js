@@ -1,4 +1,5 @@
 // The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
+// @ts-nocheck
 
 import { addressed } from "./data.js";
 import { Stage } from "./stage.js";

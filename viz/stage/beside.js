@@ -1,4 +1,5 @@
 // Two translations beside each other, A ("before") and B ("after"), and B minus A on the tokens of B.
+// @ts-nocheck
 
 import { dress, el, marked, put } from "./dom.js";
 

@@ -1,4 +1,5 @@
 // Reads what viz/stage/packing.py writes: a JSON header whose arrays lie behind it.
+// @ts-nocheck
 
 import { change, decimals } from "./dom.js";
 

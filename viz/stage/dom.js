@@ -1,4 +1,5 @@
 // Small parts of the page.
+// @ts-nocheck
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 

@@ -1,4 +1,5 @@
 // Direct effects in place of weights, which come once they are asked for (viz/stage/effects.py).
+// @ts-nocheck
 
 import { dress, select, tabs } from "./dom.js";
 import { isNarrow } from "./picture.js";

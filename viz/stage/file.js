@@ -1,4 +1,5 @@
 // What the stage leaves as: pictures, numbers, a page.
+// @ts-nocheck
 
 import { button, el } from "./dom.js";
 import { tableOf } from "./menus.js";

@@ -1,4 +1,5 @@
 // The decoding step by step, played or by a slider.
+// @ts-nocheck
 
 import { button, el, put } from "./dom.js";
 

@@ -1,4 +1,5 @@
 // The parts of the stage, where they stand, and what changes in them with the translation.
+// @ts-nocheck
 
 import { Beside } from "./beside.js";
 import { button, el, icon, menu, put, tabs } from "./dom.js";

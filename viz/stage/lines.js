@@ -1,4 +1,5 @@
 // Both sentences as lines of tokens, and between them the lines of one head or of all heads of a layer.
+// @ts-nocheck
 
 import { arrows, button, dress, el, put } from "./dom.js";
 

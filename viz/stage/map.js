@@ -1,4 +1,5 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
+// @ts-nocheck
 
 import { decimals, el } from "./dom.js";
 

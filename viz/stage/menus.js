@@ -1,4 +1,5 @@
 // Options, code, and the large map as a table.
+// @ts-nocheck
 
 import { fill } from "./data.js";
 import { button, copied, decimals, el, select } from "./dom.js";

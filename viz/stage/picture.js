@@ -1,4 +1,5 @@
 // What is drawn large: look, numbers, size; as a table where it cannot be drawn.
+// @ts-nocheck
 
 import { dress, percent, put, select } from "./dom.js";
 import { form, table, tableOf } from "./menus.js";

@@ -1,5 +1,6 @@
 // The stage for a room: large type, nothing beside it, and a presenter's remote goes through the steps of the decoding,
 // or through the heads where nothing is decoded.
+// @ts-nocheck
 
 import { dress, icon } from "./dom.js";
 

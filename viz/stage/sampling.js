@@ -1,5 +1,6 @@
 // The next word of a text: what temperature, top-k and top-p leave of its distribution, computed here to follow the
 // sliders; and the continuation, which the server draws.
+// @ts-nocheck
 
 import { button, percent } from "./dom.js";
 import { fields } from "./menus.js";

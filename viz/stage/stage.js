@@ -1,4 +1,5 @@
 // The stage: one translation, all its heads, one of them large. A host brings messages.
+// @ts-nocheck
 
 import { fill, unpack } from "./data.js";
 import { dress, el, put } from "./dom.js";

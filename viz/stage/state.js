@@ -1,4 +1,5 @@
 // What is open, and how the address and the visitor's next page know of it.
+// @ts-nocheck
 
 import { Kind } from "./data.js";
 import { effects } from "./effects.js";

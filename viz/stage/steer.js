@@ -1,4 +1,5 @@
 // What can be changed on the stage; the server (viz/ui/steering.py) is sent small objects and computes every change.
+// @ts-nocheck
 
 import { button, change, copied, dress, el, marked, named, percent, put, tabs } from "./dom.js";
 import { fields, form } from "./menus.js";

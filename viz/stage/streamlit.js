@@ -1,4 +1,5 @@
 // The stage inside Streamlit.
+// @ts-nocheck
 
 import { addressed } from "./data.js";
 import { plotly } from "./dom.js";

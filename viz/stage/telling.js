@@ -1,4 +1,5 @@
 // What the stage says: the line under the picture, and the card under the tiles.
+// @ts-nocheck
 
 import { button, decimals, el, percent } from "./dom.js";
 import { effects } from "./effects.js";

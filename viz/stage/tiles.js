@@ -1,4 +1,5 @@
 // All heads of a kind as small canvases: layers in rows, heads in columns.
+// @ts-nocheck
 
 import { arrows, decimals, dress, el, mark, named, put } from "./dom.js";
 

@@ -1,4 +1,5 @@
 // Keys of a lesson: the arrows, and the keys of a presenter's remote, press its buttons.
+// @ts-nocheck
 
 const BUTTONS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageUp: "back", Escape: "leave" };
 const OWN = "input, select, textarea, [role=gridcell], [role=tab], [role=radio], [role=slider], [role=combobox]";

@@ -1,4 +1,5 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
+// @ts-nocheck
 
 import { unpack } from "./data.js";
 import { button, dress, el, plotly, put } from "./dom.js";
