@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
 
-PAGE = "stage.html"  # what streamlit.js keeps the stage as
+PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
 KEPT = 64_000_000  # bytes of maps, the newest
 _MAPS: dict[str, bytes] = {}
 _LOCK, _SALT = threading.Lock(), secrets.token_bytes(16)
@@ -45,7 +45,7 @@ def head() -> str:
     how = {".js": "modulepreload", ".css": "stylesheet"}
     names = [name for name in FILES if name != ALONE]
     ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{_address(VERSION, name)}">' for name in names)
-    library = _address(VERSION, "dom.js")
+    library = _address(VERSION, "stage/dom.js")
     return (
         f'{ours}<link rel="preload" as="script" data-plotly href="{_plotly_address()}">'
         f'<script>(window.requestIdleCallback ?? setTimeout)(() => import("{library}").then((ours) => ours.plotly())'
@@ -89,7 +89,7 @@ def stage(
         if isinstance(action := st.session_state[key]["did"], dict):
             on_did(action)
 
-    mounted = component("headlight_stage", "streamlit.js")
+    mounted = component("headlight_stage", "stage/streamlit.js")
     mounted(key=key, data=message, on_asked_change=asked, on_did_change=did)
 
 
@@ -127,5 +127,5 @@ def routes() -> list[BaseRoute]:
     return [
         Route(_plotly_address(), _plotly),
         Route(_address("maps", "{name}"), _maps),
-        Route(_address(VERSION, "{name}"), _file),
+        Route(_address(VERSION, "{name:path}"), _file),
     ]

@@ -7,6 +7,7 @@ address gzip in base64, the message itself under "") and `place` (what is open a
 import base64
 import gzip
 import hashlib
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -14,16 +15,18 @@ from pathlib import Path
 from plotly import offline
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
-ALONE = "alone.js"  # begins the page that stands alone; no other page has it
+FOLDERS = ("stage", "ui")  # below viz/, whose modules and styles browsers fetch
+ALONE = "stage/alone.js"  # begins the page that stands alone; no other page has it
+_VIZ = Path(__file__).parents[1]
 FILES = {
-    path.name: path.read_bytes()
-    for folder in ("stage", "ui")
-    for path in sorted(Path(__file__).parents[1].joinpath(folder).iterdir())
+    path.relative_to(_VIZ).as_posix(): path.read_bytes()
+    for folder in FOLDERS
+    for path in sorted(_VIZ.joinpath(folder).iterdir())
     if path.suffix in TYPES
 }
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK = "@message@"
-_IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./([\w.]+)";$', re.M)
+_IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
 # Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
 _POLICY = (
@@ -55,11 +58,15 @@ def bundle() -> str:
 
     def add(name: str) -> None:
         source = FILES[name].decode("utf-8").replace("\r\n", "\n")
-        for _, other in _IMPORT.findall(source):
-            if other not in made:
-                add(other)
+
+        def path(imported: str) -> str:
+            return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
+
+        for _, imported in _IMPORT.findall(source):
+            if path(imported) not in made:
+                add(path(imported))
         exported = ", ".join(match[1] for match in _EXPORT.findall(source))
-        body = _EXPORT.sub(r"\1", _IMPORT.sub(r'const \1 = modules["\2"];', source))
+        body = _EXPORT.sub(r"\1", _IMPORT.sub(lambda found: f'const {found[1]} = modules["{path(found[2])}"];', source))
         made[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
     add(ALONE)
@@ -72,7 +79,7 @@ def page() -> str:
     ours = bundle()
     hashes = (hashlib.sha256(script.encode()).digest() for script in (ours, offline.get_plotlyjs()))
     scripts = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
-    style = _STYLE + FILES["stage.css"].decode("utf-8")
+    style = _STYLE + FILES["stage/stage.css"].decode("utf-8")
     return (
         '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>Headlight</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(scripts=scripts)}">'

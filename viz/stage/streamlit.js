@@ -6,7 +6,7 @@ import { plotly } from "./dom.js";
 import { Stage } from "./stage.js";
 
 const stages = new WeakMap();
-const base = new URL("../../", import.meta.url); // below which the app is served
+const base = new URL("../../../", import.meta.url); // below which the app is served
 const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
 async function fetched(address, as) {

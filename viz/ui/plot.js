@@ -1,9 +1,9 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 // @ts-nocheck
 
-import { unpack } from "./data.js";
-import { button, dress, el, plotly, put } from "./dom.js";
-import { table } from "./menus.js";
+import { unpack } from "../stage/data.js";
+import { button, dress, el, plotly, put } from "../stage/dom.js";
+import { table } from "../stage/menus.js";
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
 const CONFIG = { displayModeBar: false, doubleClick: "reset" };

@@ -19,7 +19,7 @@ _MISSING = message("The drawing library could not be loaded. Please reload the p
 
 @cache
 def _mounted(name: str, shows: str):
-    return assets.component(name, "plot.js", shows)
+    return assets.component(name, "ui/plot.js", shows)
 
 
 def plot(

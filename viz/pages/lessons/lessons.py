@@ -42,7 +42,7 @@ header[data-testid="stHeader"], .st-key-speaking { display: none !important; }
 
 @cache
 def _keys():
-    return assets.component("headlight_lesson", "lesson.js", "keys")
+    return assets.component("headlight_lesson", "ui/lesson.js", "keys")
 
 
 def go(name: str, number: int = 0) -> None:
