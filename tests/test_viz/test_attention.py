@@ -6,6 +6,7 @@ import pytest
 from viz import theme
 from viz.figures import attention_heatmap, head_overview
 from viz.figures.heatmap import TICKS
+from viz.text.language import say, using
 
 QUERIES, KEYS = ["<s>", "ein", "Tier"], ["an", "animal", "!", "</s>"]
 
@@ -144,3 +145,18 @@ def test_labels_travel_once_and_not_with_every_cell():
     """16 kB of numbers, a third more in base64, and 128 names."""
     names = [f"token number {i}" for i in range(64)]
     assert len(attention_heatmap(np.full((64, 64), 1 / 64), names, names).to_json()) < 40_000
+
+
+def test_bytes_are_put_together_on_axes_in_hover_boxes_and_in_the_table(weights):
+    queries = ["<s>", "<0xC3>", "<0xA9>"]
+    figure = attention_heatmap(weights, queries, ["<0xE2>", "<0x98>", "<0x80>", "</s>"], read=queries)
+    assert list(figure.layout.yaxis.ticktext) == ["&lt;s&gt;", "é 1/2", "é 2/2"]
+    assert list(figure.layout.xaxis.ticktext)[:3] == ["☀ 1/3", "☀ 2/3", "☀ 3/3"]
+    assert figure.layout.yaxis2.ticktext[1] == "1 “é 1/2”, read “é 1/2”"
+    assert "<0x" not in figure.table.csv().decode() and "é 2/2" in figure.table.csv().decode()
+
+
+def test_numbers_of_blank_cells_are_written_as_the_language_does(weights):
+    with using("de"):
+        figure = attention_heatmap(weights, QUERIES, KEYS, shown=weights > 0.2, say=say)
+    assert figure.data[0].customdata[0][0].startswith(f"{weights[0, 0]:.3f}".replace(".", ","))

@@ -83,3 +83,31 @@ def test_tick_steps(n, most, step):
 def test_fewer_numbers_where_there_is_less_room():
     figure = values_heatmap(np.zeros((2, 512), np.float32), ["a", "b"], most_labels=4)
     assert list(figure.layout.xaxis.ticktext) == ["0", "128", "256", "384"]
+
+
+def byte_tokens(text):
+    return [f"<0x{byte:02X}>" for byte in text.encode()]
+
+
+@pytest.mark.parametrize("sign", ["é", "ß", "語", "👍", "👍🏽", "👩‍👩‍👧", "☀\ufe0f", "🇩🇪", "e\u0301"])
+def test_bytes_of_a_whole_sign_are_named_by_it(sign):
+    spelt = byte_tokens(sign) if sign != "e\u0301" else byte_tokens("x" + sign)[1:]
+    names = [f"{sign} {number}/{len(spelt)}" for number in range(1, len(spelt) + 1)]
+    assert labels.spell_bytes(["▁", *spelt, *spelt, "▁is"]) == ["▁", *names, *names, "▁is"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "names"),
+    [
+        (["<0x24>", "5"], ["$", "5"]),
+        (["<0x0A>", "<0x00>"], ["<0x0A>", "<0x00>"]),
+        (["<0xF0>", "<0x9F>", "<0x91>"], ["<0xF0>", "<0x9F>", "<0x91>"]),
+        (["<0xC3>", "a", "<0xA9>"], ["<0xC3>", "a", "<0xA9>"]),
+        (["<0x9F>", *byte_tokens("é"), "<0xC3>"], ["<0x9F>", "é 1/2", "é 2/2", "<0xC3>"]),
+        (byte_tokens("🇩🇪🇫🇷")[:12], [*(f"🇩🇪 {n}/8" for n in range(1, 9)), *(f"🇫 {n}/4" for n in range(1, 5))]),
+        (["<s>", "▁a", ""], ["<s>", "▁a", ""]),
+        ([], []),
+    ],
+)
+def test_what_is_no_whole_sign_stays_in_bytes(tokens, names):
+    assert labels.spell_bytes(tokens) == names

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from viz.figures import search_tree
+from viz.text.language import say, using
 
 #     0 <s>
 #   1 A    2 b    3 c (pruned)
@@ -106,3 +107,18 @@ def test_what_does_not_fit_is_refused(changes, message):
     arguments = {"log_probabilities": LOGS, "parents": PARENTS, "tokens": TOKENS, "fates": FATES} | changes
     with pytest.raises(ValueError, match=message):
         search_tree(**arguments)
+
+
+def test_the_byte_that_completes_a_character_is_named_by_it():
+    tokens = ["<s>", "<0xC3>", "b", "<0xA9>", "</s>", "<0xA4>", "<0x41>"]
+    found = traces(search_tree(LOGS, PARENTS, tokens, FATES))
+    kept = dict(zip((node for (node,) in found["kept"].customdata), found["kept"].text, strict=True))
+    assert [kept[node].split("<br>")[0] for node in (1, 5)] == ["&lt;0xC3&gt;", "ä 2/2"]
+    pruned = dict(zip((node for (node,) in found["pruned"].customdata), found["pruned"].text, strict=True))
+    assert [pruned[node].split("<br>")[0] for node in (3, 6)] == ["&lt;0xA9&gt;", "A"], "whatever came before"
+
+
+def test_weights_in_hover_texts_are_written_as_the_language_does():
+    with using("de"):
+        texts = [text for trace in tree(looked_at=LOOKED, keys=KEYS, say=say).data for text in trace.hovertext or ()]
+    assert sum(" 0,40 · " in text for text in texts) == 3 and not any(" 0.40" in text for text in texts)

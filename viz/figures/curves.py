@@ -175,7 +175,7 @@ def bars(
     `top` is where the axis ends, otherwise just above the highest bar.
     """
     values = checks.as_float("values", values, "TK")
-    tokens = checks.as_tokens("tokens", tokens, len(values))
+    tokens = labels.spell_bytes(checks.as_tokens("tokens", tokens, len(values)))
     highest, x, title = values.sum(axis=1).max(), np.arange(len(values), dtype=np.int32), labels.escape(say(value))
     bar = {"x": x, "text": labels.hover_texts(tokens, say), "textposition": "none", "showlegend": False}
     bar["hovertemplate"] = f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>"

@@ -52,9 +52,8 @@ def figure(
 
 def clear(say: Say) -> dict:
     """What every layout has: no background, and numbers as a language writes them."""
-    number = say("{number:,}", number=1234.5)
     clear = dict.fromkeys(("paper_bgcolor", "plot_bgcolor"), theme.TRANSPARENT)
-    return clear | {"separators": number[5] + number[1]}
+    return clear | {"separators": labels.number_marks(say)}
 
 
 def dots(x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **more):

@@ -87,7 +87,9 @@ def grid(
         framed: (row, column) of cells in an outline.
     """
     given = zip("yx", tokens.items(), values.shape)
-    named = {side: checks.as_tokens(name, one, n) for side, (name, one), n in given if one is not None}
+    named = {
+        side: labels.spell_bytes(checks.as_tokens(name, one, n)) for side, (name, one), n in given if one is not None
+    }
     texts = {side: labels.hover_texts(one, say) for side, one in named.items()}
     if notes is not None:
         texts["y"] = [row + note for row, note in zip(texts["y"], notes, strict=True)]

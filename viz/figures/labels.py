@@ -5,14 +5,17 @@ decodes only a few entities (`&quot;` is not one of them), and starts MathJax be
 """
 
 import html
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain, groupby
 
 from viz import theme
 
 REMEMBERED = 4096  # tokens whose text is not made again: a message names each many times
 _JOINERS = "\u200c\u200d"
+_BYTE = re.compile("<0x([0-9A-F]{2})>")  # a token that is one byte of UTF-8
 # Says a sentence, given in English, in the language of a reader, with values in its places in braces.
 Say = Callable[..., str]
 
@@ -29,6 +32,12 @@ def message(text: str) -> str:
 def escape(text: str) -> str:
     """Make Plotly draw a text as it is written."""
     return html.escape(text, quote=False).replace("$", "&#36;")
+
+
+def number_marks(say: Say) -> str:
+    """The decimal mark of a language, and the one between thousands, as Plotly takes them."""
+    number = say("{number:,}", number=1234.5)
+    return number[5] + number[1]
 
 
 def told(say: Say, *parts: tuple[str, str]) -> str:
@@ -61,6 +70,58 @@ def _visible_character(before: str, character: str, after: str) -> str:
         return f"[U+{code:04X}]"
     # A mark with nothing before it (a piece of a word) needs something to stand on.
     return f"◌{character}" if _extends(character) and not before else character
+
+
+def is_byte(token: str) -> bool:
+    return _BYTE.fullmatch(token) is not None
+
+
+def spell_bytes(tokens: Sequence[str]) -> list[str]:
+    """Name tokens that are single bytes by the character that they spell together, and which of its bytes each is.
+
+    Tokens are those of one text, in order. What belongs to one sign (marks, skin tones, what a joiner joins, flags)
+    counts as one character. Control characters and bytes that make up no character keep their names.
+
+    >>> spell_bytes(["caf", "<0xC3>", "<0xA9>", "<0x24>", "<0xF0>", "<0x0A>"])
+    ['caf', 'é 1/2', 'é 2/2', '$', '<0xF0>', '<0x0A>']
+    """
+    codes = [_BYTE.fullmatch(token) for token in tokens]
+    names = list(tokens)
+    place = 0
+    for is_byte, run in groupby(codes, key=bool):
+        run = list(run)
+        if is_byte:
+            spelt = bytes(int(code[1], 16) for code in run).decode("utf-8", "surrogateescape")
+            names[place : place + len(run)] = chain.from_iterable(map(_byte_names, _characters(spelt)))
+        place += len(run)
+    return names
+
+
+def _byte_names(character: str) -> list[str]:
+    spelt = character.encode("utf-8", "surrogateescape")
+    if unicodedata.category(character[0]) in ("Cc", "Cs"):  # Cs: a byte that is part of no character
+        return [f"<0x{byte:02X}>" for byte in spelt]
+    if len(spelt) == 1:
+        return [character]
+    return [f"{character} {number}/{len(spelt)}" for number in range(1, len(spelt) + 1)]
+
+
+def _characters(text: str) -> list[str]:
+    """The text in what readers take for one character each (the rules of Unicode's annex 29 that bytes here need)."""
+    characters: list[str] = []
+    for character in text:
+        before = characters[-1] if characters else "\n"
+        whole = unicodedata.category(before[-1]) not in ("Cc", "Cs")
+        half_a_flag = len(before) == 1 and _is_flag_letter(before) and _is_flag_letter(character)
+        if whole and (_extends(character) or before[-1] == "\u200d" or half_a_flag):
+            characters[-1] += character
+        else:
+            characters.append(character)
+    return characters
+
+
+def _is_flag_letter(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 
 def _extends(character: str) -> bool:

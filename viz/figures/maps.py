@@ -50,14 +50,14 @@ def attention_heatmap(
         texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
         number += "%{customdata}"
     if blank.any():  # these cells have no z
-        texts, number = np.vectorize("{:.3f}{}".format, otypes=[object])(weights, texts), "%{customdata}"
+        texts, number = _numbered(weights, texts, say), "%{customdata}"
     if scale_to_max:
         colors["zmax"] = top = float(weights.max()) or 1.0
         title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)
         colors["colorbar"] = theme.color_bar(title)
     for name, tokens, note in (("read", read, READ), ("predicted", predicted, PREDICTED)):
         if tokens is not None:
-            tokens = checks.as_tokens(name, tokens, len(weights))
+            tokens = labels.spell_bytes(checks.as_tokens(name, tokens, len(weights)))
             notes += [", " + say(note, token=labels.quoted(one, say)) for one in tokens]
     if removed is not None:
         shares = checks.as_float("removed", removed, "T")
@@ -82,6 +82,12 @@ def attention_heatmap(
 
 def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
     return np.zeros(shape, bool) if mask is None else ~checks.as_mask(name, mask, shape)
+
+
+def _numbered(weights: np.ndarray, notes: np.ndarray, say: Say) -> np.ndarray:
+    """Weights as texts, each with a note."""
+    mark = labels.number_marks(say)[0]
+    return np.vectorize(lambda weight, note: f"{weight:.3f}".replace(".", mark) + note, otypes=[object])(weights, notes)
 
 
 def _noted(cells: np.ndarray, note: str) -> np.ndarray:

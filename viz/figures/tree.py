@@ -75,13 +75,15 @@ def search_tree(
     n = len(log_probabilities)
     tokens, fates = checks.as_tokens("tokens", tokens, n), np.array(checks.as_tokens("fates", fates, n))
     tree, scores = _Tree(parents, log_probabilities), scores or {}
+    tokens = [_name(tokens, node, tree) for node in range(n)]
     texts = _hover_texts(tree, tokens, fates, scores, say)
     if looked_at is not None:
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
-        names = labels.hover_texts(checks.as_tokens("keys", keys or [], looked_at.shape[1]), say)
+        keys = labels.spell_bytes(checks.as_tokens("keys", keys or [], looked_at.shape[1]))
+        names = labels.hover_texts(keys, say)
         for node in np.flatnonzero(looked_at.any(axis=1)):
             largest = np.argsort(-looked_at[node], kind="stable")[:3]
-            named = " · ".join(f"{names[key]} {looked_at[node, key]:.2f}" for key in largest)
+            named = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
             texts[node] += "<br>" + say("its step attended to {tokens}", tokens=named)
     first, last = steps or (0, int(tree.step.max()))
     drawn = np.flatnonzero((tree.step >= first) & (tree.step <= last))
@@ -121,6 +123,14 @@ def search_tree(
         ),
         table=Points(points),
     )
+
+
+def _name(tokens: Sequence[str], node: int, tree: _Tree) -> str:
+    """The name of a node's token; the last byte of a character is named by it."""
+    if not labels.is_byte(tokens[node]):
+        return tokens[node]
+    path = [tokens[place] for place in reversed(tree.path(node))]
+    return labels.spell_bytes(path)[-1]
 
 
 def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: Mapping[int, float], say: Say) -> list:

@@ -16,6 +16,7 @@ from model.adapters.attention_file import Attention
 from model.adapters.outputs import attention_from
 from model.translation import Translation
 from model.translator import Translator, Writer
+from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown, built
 from viz.stage.message import message as message_of
@@ -150,8 +151,9 @@ def report(
     """
     stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
     known = [(say("checkpoint"), checkpoint), (say("about it"), card), *vars(result.config).items()]
-    chances = [f"{p:.4f}" for p in np.exp(result.log_probabilities)]
-    steps = zip(range(len(chances)), result.target_tokens, result.predicted_tokens, chances, strict=True)
+    chances = [say("{p:.4f}", p=p) for p in np.exp(result.log_probabilities)]
+    source, read, predicted = map(spell_bytes, (result.source_tokens, result.target_tokens, result.predicted_tokens))
+    steps = zip(range(len(chances)), read, predicted, chances, strict=True)
     address = html.escape(link)
     in_app = _part("p", say("The same in a running app:")), f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
     parts = (
@@ -164,7 +166,7 @@ def report(
         _part("h2", say("Settings")),
         _table((say("setting"), say("value")), *known),
         _part("h2", say("Tokens")),
-        _part("p", say("Source: {tokens}", tokens=" ".join(result.source_tokens))),
+        _part("p", say("Source: {tokens}", tokens=" ".join(source))),
         _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
     )
     told = message_of(Shown(result, View(), built(result, View()), found))

@@ -175,7 +175,7 @@ def parts(effects: Effects, source: Sequence[str], written: Sequence[str], other
     text = message("“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.")
     if others is None:
         text = message("“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.")
-    said = zip(written, named(others or written), effects.logits.tolist())
+    said = zip(written, words.choices(others or written), effects.logits.tolist())
     return {
         "data": [bars, keys, grid],
         "layouts": layouts,
@@ -189,7 +189,8 @@ def lens(found: Lens, written: Sequence[str]) -> dict:
     columns, steps = list(map(sublayer, found.sublayers)), named(written)
     texts, hover, table, lines = [], [], [], []
     for t, token in enumerate(written):
-        tops = [list(zip(named(one[t]), p[t].tolist())) for one, p in zip(found.words, found.probabilities)]
+        named_tops = [words.choices(one[t], token, steps[t]) for one in found.words]
+        tops = [list(zip(names, p[t].tolist())) for names, p in zip(named_tops, found.probabilities)]
         right = [one[t][0] == token for one in found.words]
         short = [labels.escape(word if len(word) <= _CELL else f"{word[: _CELL - 1]}…") for (word, _), *_ in tops]
         texts.append([f"<b>{word}</b>" if same else word for word, same in zip(short, right)])

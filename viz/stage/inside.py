@@ -10,7 +10,7 @@ from model.experiments.inside import AS_RECORDED, Row, Switches, row, softmax_gr
 from model.translation import KINDS
 from viz import theme
 from viz.figures import labels, looks
-from viz.stage.words import field, label, named
+from viz.stage.words import field, named
 from viz.text.language import message, say
 from viz.views import codes
 
@@ -56,7 +56,7 @@ def told(
 
     Given the arrays of its layer, as of `model.experiments.inside.recorded`, its tokens, and dropout in training.
     """
-    query, keys, switches = label(queries[asked.row]), named(keys), asked.switches
+    query, keys, switches = named(queries)[asked.row], named(keys), asked.switches
     made, recorded = (row(arrays, asked.head, asked.row, one) for one in (switches, AS_RECORDED))
     scaling = say("÷ √d") if switches.scaled else say("not scaled")
     if switches.temperature != 1:

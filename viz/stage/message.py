@@ -113,7 +113,7 @@ def _version(shown: Shown, keep: Keep) -> dict:
         "start": " ".join(map(label, result.target_tokens[:1])),
         "probability": None if logs is None else np.exp(logs),
         "entropy": found and found.entropy,
-        "candidates": [[[label(name), p] for name, p in row] for row in found.candidates] if found else [],
+        "candidates": words.candidates(result, found) if found else [],
         "late": int(not result.predicted_tokens),
     }
     return {

@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.figures import looks
 from viz.stage import words
-from viz.stage.words import label, named
+from viz.stage.words import named
 from viz.text.language import message, say
 from viz.views import maps
 
@@ -64,8 +64,8 @@ def _positions(result: Any, side: str, name: str) -> list[dict]:
 
 
 def _words(shown: Any) -> list[dict]:
-    tokens, candidates = named(shown.written), shown.next_words.candidates
-    names = [[label(name) for name, _ in row] for row in candidates]
+    tokens, candidates = named(shown.written), words.candidates(shown.result, shown.next_words)
+    names = [[name for name, _ in row] for row in candidates]
     z = np.array([[p for _, p in row] for row in candidates], dtype=np.float32)
     look = looks.candidates(tokens, names, say)
     written = np.exp(shown.result.log_probabilities).tolist()

@@ -6,9 +6,11 @@ import numpy as np
 
 from model.analysis import maps as analysis
 from model.text.special import MARK
+from model.translation import Translation
 from viz.figures import labels
 from viz.text.language import message, messages, say
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
+from viz.views.maps import NextWords
 from viz.views.view import OVER, SUMMARIES, View
 
 WORDS = messages(  # the browser fills the places in braces
@@ -166,8 +168,20 @@ def label(token: str) -> str:
 
 
 def named(tokens: Sequence[str]) -> list[str]:
-    """Tokens as they are shown."""
-    return [labels.visible(label(token)) for token in tokens]
+    """The tokens of a text, in order, as they are shown."""
+    return list(map(labels.visible, labels.spell_bytes(list(map(label, tokens)))))
+
+
+def choices(tokens: Sequence[str], written: str = "", name: str = "") -> list[str]:
+    """Tokens that could stand at one place, as they are shown: the one `written` there by its `name` in the text."""
+    return [name if token == written else labels.visible(label(token)) for token in tokens]
+
+
+def candidates(result: Translation, next_words: NextWords) -> list[list[tuple[str, float]]]:
+    """The candidates of every step as they are shown, with their probabilities."""
+    written = result.predicted_tokens or [""] * len(next_words.candidates)
+    steps = zip(next_words.candidates, written, named(written), strict=True)
+    return [[(choices([token], *own)[0], p) for token, p in row] for row, *own in steps]
 
 
 def form(view: View, named: bool) -> list[dict]:

@@ -14,7 +14,7 @@ from model.translation import SIDES
 from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
-from viz.stage.words import field, label
+from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
 from viz.views import cached, heads_results, maps
@@ -142,7 +142,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
         if not isinstance(edit, Head):
             names["step"] = edit.query + 1
             for side, tokens in zip(("query", "key"), maps.axis_tokens(result, edit.kind, "predicted")):
-                names[side] = label(tokens[names[side]]) if names[side] < len(tokens) else str(names[side])
+                names[side] = named(tokens)[names[side]] if names[side] < len(tokens) else str(names[side])
         if isinstance(edit, Force):
             heads = ", ".join(f"{layer}.{head}" for layer, head in edit.heads)
             names["heads"] = say("head {head}", head=heads) if heads else say("all heads")
@@ -150,7 +150,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
                 text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
         found[code] = say(text, **names)
     if locked:
-        found["prefix"] = say("locked up to “{token}” (step {n})", token=label(locked[-1]), n=len(locked))
+        found["prefix"] = say("locked up to “{token}” (step {n})", token=named(locked)[-1], n=len(locked))
     if changes.moves:
         found["positions"] = changes.moved
     return list(found.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -274,3 +275,24 @@ def telling(result) -> list[int]:
     return [t for t, token in enumerate(tokens) if any(c.isalnum() for c in token) and token != "</s>"] or [
         *range(len(tokens))
     ]
+
+
+def test_bytes_of_a_character_are_named_by_it_wherever_tokens_are(tell, tiny) -> None:
+    told = tell(tiny.translate("👍🏽 tired"))
+    thumbs = ["▁", *(f"👍🏽 {number}/8" for number in range(1, 9))]
+    found = kinds(told)
+    positions = told["views"]["positions"][0]["look"]["names"][0]
+    encoder, cross = found["encoder_self"], found["cross"]
+    for names in (told["source"]["tokens"], encoder["queries"], encoder["keys"], cross["keys"], positions):
+        assert names[:9] == thumbs
+    assert cross["look"]["hover"]["columns"][1] == "1 “👍🏽 1/8”"
+
+
+def test_the_candidate_that_was_written_has_the_name_that_it_has_in_the_line(tell, result) -> None:
+    written = ["<0xC3>", "<0xA9>", *result.predicted_tokens[2:]]
+    spelt = replace(result, predicted_tokens=written)
+    rows = [[(token, 0.5), ("<0xC3>", 0.25)] for token in written]
+    told = tell(spelt, next_words=NextWords(rows, [[4, 5]] * len(rows), np.ones(len(rows), np.float32)))
+    assert told["target"]["tokens"][:2] == ["é 1/2", "é 2/2"]
+    names = [[name for name, _ in row] for row in told["target"]["candidates"]]
+    assert names[:2] == [["é 1/2", "é 1/2"], ["é 2/2", "<0xC3>"]]
