@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from model import masks
-from model.adapters import byte_level
+from model.adapters import byte_level, generated
 from model.adapters.attention_file import TOKENS, Attention, clipped
 from model.translation import SIDES
 
@@ -35,7 +33,7 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
     known = {}
     for kind, maps in weights.items():
         if kind == "decoder_self" and _is_causal(maps):
-            known[kind] = _causal(maps)
+            known[kind] = _causal_mask(maps)
         elif (maps > 0).any(axis=(0, 1)).all():
             known[kind] = np.ones(maps.shape[2:], dtype=bool)
     return Attention(weights=weights, masks=known, **_tokens(tokens, weights))
@@ -43,70 +41,188 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
 
 def attention_of(
     outputs: Mapping[str, Any],
-    inputs: Mapping[str, Tensor],
+    inputs: Mapping[str, Any] | Tensor,
     tokenizer: Any,
-    target_ids: Tensor | None = None,
+    target_ids: Any = None,
     sequence: int = 0,
+    eos_token_id: int | Sequence[int] | None = None,
 ) -> Attention:
     """The attention in the outputs of a model that was loaded with attn_implementation="eager", without padding.
 
     Args:
         outputs: of `model.generate(..., output_attentions=True, return_dict_in_generate=True)`, whose steps become
             whole maps, or of `model(..., output_attentions=True)`.
-        inputs: what the tokenizer made of the texts: "input_ids" (B, S) and, where there is padding, "attention_mask".
+        inputs: what the tokenizer made of the texts: "input_ids" (B, S) and, where there is padding, "attention_mask";
+            tensors or lists, or the ids alone.
         target_ids: (B, T) what the decoder read, for the forward pass of an encoder-decoder.
         sequence: which of the sequences that generate returned, or which row of a forward pass.
+        eos_token_id: what ended the sequences of generate, where that is not the end token of the tokenizer.
+
+    Raises:
+        ValueError: where maps or ids are missing, do not fit together, or cannot be put into whole maps.
     """
     if not isinstance(outputs, Mapping):
         raise ValueError(
             "outputs must be what model(..., output_attentions=True) returns, or model.generate(..., "
             f"output_attentions=True, return_dict_in_generate=True), got {type(outputs).__name__}"
         )
-    generated, sentences = "sequences" in outputs, len(inputs["input_ids"])
-    if target_ids is None and "encoder_attentions" in outputs and not generated:
-        raise ValueError("this model has a decoder: give what it read as target_ids, a tensor (batch, tokens)")
-    count = len(outputs["sequences"]) if generated else sentences
-    if not 0 <= sequence < count:
-        raise ValueError(f"the sequence must be from 0 to {count - 1}, got {sequence}")
-    sentence = sequence * sentences // count
-    ids = inputs["input_ids"][sentence]
-    real = inputs["attention_mask"][sentence].bool() if "attention_mask" in inputs else torch.ones_like(ids).bool()
+    input_ids, are_real = _read_inputs(inputs)
+    name_tokens = _names_of(tokenizer)
+    if "sequences" in outputs:
+        return _attention_of_generate(outputs, input_ids, are_real, name_tokens, tokenizer, sequence, eos_token_id)
+    _check_sequence(sequence, len(input_ids))
+    ids, is_real = input_ids[sequence], are_real[sequence]
+    if target_ids is None:
+        if "encoder_attentions" in outputs:
+            raise ValueError("this model has a decoder: give what it read as target_ids, a tensor (batch, tokens)")
+        return attention_from(_self_maps(outputs, "attentions", [sequence], is_real), name_tokens(ids[is_real]))
+    target_ids = _read_ids(target_ids, "target_ids")
+    _check_sequence(sequence, len(target_ids))
+    target = target_ids[sequence]
+    maps = {
+        "encoder": _self_maps(outputs, "encoder_attentions", [sequence], is_real),
+        "decoder": _self_maps(outputs, "decoder_attentions", [sequence], torch.ones_like(target).bool()),
+        "cross": _cross_maps(outputs, [sequence], is_real),
+    }
+    return attention_from(maps, {"source": name_tokens(ids[is_real]), "target": name_tokens(target)})
+
+
+def _attention_of_generate(
+    outputs: Mapping[str, Any],
+    input_ids: Tensor,
+    are_real: Tensor,
+    name_tokens: Callable[[Tensor], list[str]],
+    tokenizer: Any,
+    sequence: int,
+    eos_token_id: int | Sequence[int] | None,
+) -> Attention:
+    """As `attention_of`; `input_ids` and `are_real` (which are no padding) are (B, S)."""
+    sequences = outputs["sequences"]
+    _check_sequence(sequence, len(sequences))
+    generated.check_cache(outputs)
+    text = sequence * len(input_ids) // len(sequences)
+    ids, is_real = input_ids[text], are_real[text]
+    is_pair = "decoder_attentions" in outputs
+    name = "decoder_attentions" if is_pair else "attentions"
+    steps = outputs.get(name) or ()
+    generated.check_layers(steps and steps[0], name)
+    n_prompt = steps[0][0].size(2)
+    if not is_pair:
+        _check_prompt(sequences[sequence], ids, is_real, n_prompt)
+    rows = generated.rows_of(
+        outputs, sequence, n_prompt, _end_ids(tokenizer, eos_token_id), getattr(tokenizer, "pad_token_id", None)
+    )
+    length = n_prompt + len(rows) - 1  # the last token was written, and not read
+    is_kept = torch.ones(length, dtype=torch.bool)
+    if not is_pair:
+        is_kept[:n_prompt] = is_real
+    written = sequences[sequence, : length + 1].cpu()
+    texts = {"target": name_tokens(written[:-1][is_kept]), "predicted": name_tokens(written[1:][is_kept])}
+    maps = {"decoder": generated.self_maps(steps, rows, is_kept, name)}
+    if is_pair:
+        encoder = outputs.get("encoder_attentions")
+        generated.check_layers(encoder, "encoder_attentions")
+        row = text * (len(encoder[0]) // len(input_ids))  # each text may stand there once for each hypothesis
+        maps["encoder"] = _self_maps(outputs, "encoder_attentions", [row], is_real)
+        steps = outputs.get("cross_attentions") or ()
+        maps["cross"] = generated.cross_maps(steps, rows, len(ids), "cross_attentions")[..., is_real]
+        texts["source"] = name_tokens(ids[is_real])
+    return attention_from(maps, texts)
+
+
+def _self_maps(outputs: Mapping[str, Any], name: str, rows: list[int], is_kept: Tensor) -> Tensor:
+    """Maps (L, H, T, T) of one pass, in which a sequence stands in a row of the batch."""
+    return generated.self_maps([outputs.get(name)], rows, is_kept, name)
+
+
+def _cross_maps(outputs: Mapping[str, Any], rows: list[int], is_real: Tensor) -> Tensor:
+    name = "cross_attentions"
+    return generated.cross_maps([outputs.get(name)], rows, len(is_real), name)[..., is_real]
+
+
+def _read_inputs(inputs: Any) -> tuple[Tensor, Tensor]:
+    """The ids (B, S) in what a tokenizer made, and which of them are no padding."""
+    if not isinstance(inputs, Mapping):
+        inputs = {"input_ids": inputs}
+    if "input_ids" not in inputs:
+        held = ", ".join(map(str, inputs)) or "nothing"
+        raise ValueError(
+            f"inputs have no input_ids to name the axes, only {held}: give the maps and names of your own instead, "
+            "as stage(attention=outputs.attentions, tokens=[...])"
+        )
+    input_ids = _read_ids(inputs["input_ids"], "input_ids")
+    if inputs.get("attention_mask") is None:
+        return input_ids, torch.ones_like(input_ids).bool()
+    mask = _read_ids(inputs["attention_mask"], "attention_mask")
+    if mask.shape != input_ids.shape:
+        shapes = f"{tuple(mask.shape)}, the input_ids {tuple(input_ids.shape)}"
+        raise ValueError(f"the attention_mask has the shape {shapes}: both must be (batch, tokens)")
+    return input_ids, mask.bool()
+
+
+def _read_ids(values: Any, name: str) -> Tensor:
+    """Whole numbers (B, S) from a tensor, an array or lists; a single sequence is a batch of one."""
+    try:
+        ids = torch.as_tensor(values).cpu()
+    except (TypeError, ValueError, RuntimeError):
+        raise ValueError(
+            f"{name} must be whole numbers (batch, tokens), in rows of one length: let the tokenizer pad the texts, "
+            "padding=True"
+        ) from None
+    ids = ids[None] if ids.ndim == 1 else ids
+    if ids.ndim != 2 or not ids.numel() or ids.is_floating_point() or ids.is_complex():
+        raise ValueError(f"{name} must be whole numbers (batch, tokens), got {ids.dtype} of shape {tuple(ids.shape)}")
+    return ids
+
+
+def _names_of(tokenizer: Any) -> Callable[[Tensor], list[str]]:
+    """How the tokens of ids (S,) are written on an axis."""
+    if not hasattr(tokenizer, "convert_ids_to_tokens"):
+        raise ValueError(f"the tokenizer must be one of transformers, got {type(tokenizer).__name__}")
     spell = byte_level.speller(tokenizer)
 
-    def tokens(some: Tensor) -> list[str]:
-        return list(map(spell, tokenizer.convert_ids_to_tokens(some.tolist()), some.tolist()))
+    def name_tokens(ids: Tensor) -> list[str]:
+        return list(map(spell, tokenizer.convert_ids_to_tokens(ids.tolist()), ids.tolist()))
 
-    is_pair = "decoder_attentions" in outputs if generated else target_ids is not None
-    if generated:
-        length, whole = _steps(outputs, sequence, sentence, sentences, tokenizer.eos_token_id)
-        written, kept = outputs["sequences"][sequence, : length + 1], torch.ones(length, dtype=torch.bool)
-        if not is_pair:
-            kept[: len(real)] = real
-        texts = {"target": tokens(written[:-1][kept]), "predicted": tokens(written[1:][kept])}
-    else:
-        whole, kept = (lambda name, keys=0: _layers(outputs, name)[:, sequence]), real
-        texts = {"target": tokens(target_ids[sequence])} if is_pair else tokens(ids[real])
-    if not is_pair:
-        maps = whole("attentions")[..., kept, :][..., kept]
-        return attention_from({"decoder": maps} if generated else maps, texts)
-    encoder = _layers(outputs, "encoder_attentions")
-    place = sentence * (encoder.size(1) // sentences)
-    maps = {
-        "encoder": encoder[:, place][..., real, :][..., real],
-        "decoder": whole("decoder_attentions"),
-        "cross": whole("cross_attentions", encoder.size(-1))[..., real],
-    }
-    return attention_from(maps, texts | {"source": tokens(ids[real])})
+    return name_tokens
+
+
+def _end_ids(tokenizer: Any, eos_token_id: Any) -> list[int]:
+    """The ids that end a sequence: those given, or else those of the tokenizer."""
+    ids = getattr(tokenizer, "eos_token_id", None) if eos_token_id is None else eos_token_id
+    return [] if ids is None else torch.as_tensor(ids).flatten().tolist()
+
+
+def _check_sequence(sequence: int, count: int) -> None:
+    if not isinstance(sequence, int) or not 0 <= sequence < count:
+        raise ValueError(f"the sequence must be from 0 to {count - 1}, got {sequence}")
+
+
+def _check_prompt(written: Tensor, ids: Tensor, is_real: Tensor, n_prompt: int) -> None:
+    """Raise a ValueError unless a decoder alone read these ids (S,) at its first step."""
+    if not torch.equal(written[: len(ids)].cpu(), ids):
+        raise ValueError("the sequences do not begin with the input_ids: give the inputs that generate was given")
+    if n_prompt != len(ids):
+        raise ValueError(
+            f"the first step has {n_prompt} rows for the {len(ids)} tokens of the prompt: {generated.PLAIN}"
+        )
+    if not is_real[-1]:
+        raise ValueError('a prompt is padded on its right, where it goes on: use a tokenizer with padding_side="left"')
 
 
 def _is_causal(weights: np.ndarray) -> bool:
     """Whether no query of several reads what comes after it."""
     n_queries, n_keys = weights.shape[2:]
-    return n_queries == n_keys > 1 and not weights[..., ~_causal(weights)].any()
+    return n_queries == n_keys > 1 and not weights[..., ~np.tri(n_queries, dtype=bool)].any()
 
 
-def _causal(weights: np.ndarray) -> np.ndarray:
-    return masks.causal_mask(weights.shape[2])[0, 0].numpy()
+def _causal_mask(weights: np.ndarray) -> np.ndarray:
+    """Bool (T, T): everything up to the query or, where all heads read just that much, a window of two or more."""
+    is_read = (weights > 0).any(axis=(0, 1))
+    causal = np.tri(len(is_read), dtype=bool)
+    width = int(is_read[-1].sum())
+    window = causal & ~np.tri(len(is_read), k=-width, dtype=bool)
+    return window if width > 1 and np.array_equal(is_read, window) else causal
 
 
 def _kind(name: Any) -> str:
@@ -162,44 +278,3 @@ def _array(name: str, value: Any, axes: tuple[str, ...]) -> np.ndarray:
     if array.ndim != len(axes):
         raise ValueError(f"{name} must have the axes ({', '.join(axes)}), got the shape {array.shape}")
     return array
-
-
-def _steps(
-    outputs: Mapping[str, Any], sequence: int, sentence: int, sentences: int, eos_id: Any
-) -> tuple[int, Callable[..., Tensor]]:
-    """How many tokens a sequence of generate read, and what makes whole maps from its steps."""
-    name = "decoder_attentions" if "decoder_attentions" in outputs else "attentions"
-    prompt = _layers({name: (outputs.get(name) or [()])[0]}, name).size(3)
-    written = [*outputs["sequences"][sequence, prompt:].tolist(), eos_id]
-    rows = [sequence] * min(written.index(eos_id) + 1, len(written) - 1)
-    if outputs.get("beam_indices") is not None:
-        rows = [row for row in outputs["beam_indices"][sequence].tolist() if row >= 0]
-    if not rows:
-        raise ValueError("nothing was generated, so there is nothing to see")
-    length = prompt + len(rows) - 1  # the last one written was not read
-
-    def whole(name: str, keys: int = 0) -> Tensor:  # (L, H, length, keys); 0 where a key did not exist yet
-        steps = outputs.get(name) or ()
-        if len(steps) < len(rows):
-            raise ValueError(f"{name} has {len(steps)} steps, the sequence {len(rows)}")
-        parts = []
-        for row, step in zip(rows, steps):  # of each step a map per layer, whose rows are its hypotheses
-            layers = _layers({name: step}, name)  # (L, rows, H, queries, keys)
-            maps = layers[:, row if layers.size(1) != sentences else sentence]
-            # Without a cache every step asks again what was asked before; the new query is the last.
-            maps = maps[:, :, -1:] if parts else maps
-            parts.append(F.pad(maps, (0, (keys or length) - maps.size(-1))))
-        return torch.cat(parts, dim=2)
-
-    return length, whole
-
-
-def _layers(outputs: Mapping[str, Any], name: str) -> Tensor:
-    """(L, rows, H, queries, keys) float32."""
-    layers = outputs.get(name)
-    if not layers or not all(isinstance(layer, Tensor) and layer.ndim == 4 for layer in layers):
-        raise ValueError(
-            f'there is no map in {name}: load the model with attn_implementation="eager" and ask for '
-            "output_attentions=True (other implementations compute no maps)"
-        )
-    return torch.stack([layer.detach().float().cpu() for layer in layers])

@@ -11,7 +11,7 @@ from tokenizers import decoders
 from transformers.utils import ModelOutput
 
 from model.adapters.outputs import attention_of
-from tests.test_model.test_adapters.other_models import TEXTS, model_of, theirs
+from tests.test_model.test_adapters.other_models import TEXTS, VOCAB, model_of, theirs
 
 PAIRS = ("t5", "bart", "marian")
 
@@ -160,6 +160,69 @@ def test_what_is_no_output_or_input_is_told() -> None:
     assert attention_of(outputs, inputs, tokenizer, tgt).kinds == ["encoder_self", "decoder_self", "cross"]
     unknown = attention_of(outputs, inputs, tokenizer, tgt + 10**6).target_tokens
     assert unknown == ["<1000001>", "<1000007>", "<1000008>"]
+
+
+@torch.no_grad()
+def test_inputs_of_every_form() -> None:
+    """Lists as a tokenizer gives them without return_tensors, arrays, or the ids alone."""
+    model, tokenizer = model_of("gpt2"), theirs("gpt2", "left")
+    inputs = tokenizer(TEXTS, return_tensors="pt", padding=True, return_token_type_ids=False)
+    outputs = model(**inputs, output_attentions=True)
+    expected = attention_of(outputs, inputs, tokenizer, sequence=1)
+    lists = {name: values.tolist() for name, values in inputs.items()}
+    arrays = {name: values.numpy() for name, values in inputs.items()}
+    for given in (lists, arrays, dict(inputs)):
+        found = attention_of(outputs, given, tokenizer, sequence=1)
+        assert found.target_tokens == expected.target_tokens == TEXTS[1].split()
+        np.testing.assert_array_equal(found.attention("decoder_self"), expected.attention("decoder_self"))
+    alone = model(input_ids=inputs["input_ids"][:1], output_attentions=True)
+    for ids in (inputs["input_ids"][:1], inputs["input_ids"][0], lists["input_ids"][:1], lists["input_ids"][0]):
+        assert attention_of(alone, ids, tokenizer).target_tokens == TEXTS[0].split()
+    pair, pairs = model_of("bart"), theirs("bart")
+    source = pairs(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
+    outputs = pair(**source, decoder_input_ids=torch.tensor([[1, 7, 8]]), output_attentions=True)
+    assert attention_of(outputs, source, pairs, [1, 7, 8]).target_tokens == ["</s>", *VOCAB[7:9]]
+
+
+@torch.no_grad()
+def test_inputs_that_name_no_tokens_are_refused() -> None:
+    model, tokenizer = model_of("gpt2"), theirs("gpt2")
+    inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
+    outputs = model(**inputs, output_attentions=True)
+    for given, words in (
+        ({"pixel_values": torch.zeros(1, 3, 4, 4)}, "inputs have no input_ids to name the axes, only pixel_values: "),
+        ({"input_features": torch.zeros(1, 8, 4)}, "only input_features: give the maps and names of your own instead"),
+        ({}, "only nothing"),
+        ({"input_ids": [[1, 2], [3]]}, "input_ids must be whole numbers .*padding=True"),
+        ({"input_ids": "the cat"}, "input_ids must be whole numbers"),
+        (None, "input_ids must be whole numbers"),
+        (torch.zeros(1, 3), "input_ids must be whole numbers .*, got torch.float32 of shape"),
+        (torch.zeros(1, 3, 4, dtype=int), "of shape .1, 3, 4."),
+        ({"input_ids": [[7, 8]], "attention_mask": [[1, 1, 1]]}, "the attention_mask has the shape"),
+        ({"input_ids": [[7, 8]], "attention_mask": [1, [1]]}, "attention_mask must be whole numbers"),
+    ):
+        with pytest.raises(ValueError, match=words) as caught:
+            attention_of(outputs, given, tokenizer)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="the tokenizer must be one of transformers, got NoneType"):
+        attention_of(outputs, inputs, None)
+    with pytest.raises(ValueError, match="the sequence must be from 0 to 0, got first"):
+        attention_of(outputs, inputs, tokenizer, sequence="first")
+
+
+@torch.no_grad()
+def test_layers_of_different_shapes_are_refused() -> None:
+    model, tokenizer = model_of("gpt2"), theirs("gpt2")
+    inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
+    layers = model(**inputs, output_attentions=True).attentions
+    for ragged in ((layers[0], layers[1][:, :2]), (layers[0], layers[1][..., :-1, :])):
+        with pytest.raises(ValueError, match="the layers of attentions have different shapes: "):
+            attention_of(ModelOutput(attentions=ragged), inputs, tokenizer)
+    with pytest.raises(ValueError, match="attentions has weights on 7 keys where 6 tokens had been read"):
+        longer = torch.nn.functional.pad(layers[0], (0, 1), value=0.1)
+        attention_of(ModelOutput(attentions=(longer, layers[1])), inputs, tokenizer)
+    with pytest.raises(ValueError, match="attentions has weights on 5 keys where 6 tokens had been read"):
+        attention_of(ModelOutput(attentions=(layers[0], layers[1][..., :-1])), inputs, tokenizer)
 
 
 @torch.no_grad()
