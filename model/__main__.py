@@ -220,8 +220,9 @@ _COMMANDS = {
         "train the small runs that tell a rate's peak from its warmup",
         _path("--data-dir", "the folder with multi30k/"),
         _path("--out", "the grid's folder"),
+        _switch("--mistakes", "train instead one small model with each mistake of the page Pitfalls"),
         _switch("--resume", "train the cells that the grid in --out does not have"),
-        _value("--only", "", "NAME", "the cells whose names begin so: post-0.02"),
+        _value("--only", "", "NAME", "the cells whose names begin so: post-0.02, or scaling with --mistakes"),
     ),
     "download": (
         "fetch a corpus to train on (needs a network)",

@@ -298,7 +298,7 @@ def _begin(begun: Path, header: str, resume: bool) -> int:
 
 
 def run_grid(args: Namespace) -> None:
-    record_grid(args.data_dir, args.out, args.command_line, args.resume, args.only)
+    record_grid(args.data_dir, args.out, args.command_line, args.resume, args.only, args.mistakes)
 
 
 def run_download(args: Namespace) -> None:

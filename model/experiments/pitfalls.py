@@ -1,21 +1,23 @@
-"""Well-known mistakes of tutorials, as small wrong versions. WRONG ON PURPOSE: to be shown, never to be built upon."""
+"""Well-known mistakes of tutorials, made afterwards: in trained weights, in decoding, in what is shown or kept.
+
+Those that training can have are in `training.mistakes`. WRONG ON PURPOSE: to be shown, never to be built upon.
+"""
 
 import copy
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
 
 from model import masks
 from model.checkpoint import NoRandomNumbers
-from model.layers import FeedForward
-from model.positional import literal_loop
-from model.taps import Change, addresses, intervene
+from model.taps import intervene
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
+from model.training import mistakes
 from model.transformer import Cache, Transformer
 from model.translation import module_of
 
@@ -38,76 +40,8 @@ SAMPLES = {
 }
 
 
-def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """Weights (T, H, H) and context (T, H, K) of (T, H, K) whose heads were never moved before the tokens."""
-    weights = (q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))).softmax(-1)  # (T, H, H)
-    return weights, weights @ v
-
-
-def _instead(model: Transformer, kind: type, made: Callable[[nn.Module, Tensor, Tensor], Tensor]) -> Transformer:
-    """A copy, of the same weights, with something made of what all modules of a kind take and give."""
-    other = copy.deepcopy(model, {id(one): one for one in (*model.parameters(), *model.buffers())})
-    for module in other.modules():
-        if isinstance(module, kind):
-            module.register_forward_hook(lambda own, given, result: made(own, *given, result))
-    return other
-
-
-def double_residual(model: Transformer) -> Transformer:
-    """A copy whose feed-forward adds its input itself inside a sublayer that adds it too."""
-    return _instead(model, FeedForward, lambda _, x, result: x + result)
-
-
-def own_norms(model: Transformer) -> Transformer:
-    return _instead(model, nn.LayerNorm, lambda own, x, _: own_layer_norm(x, own.weight, own.bias, own.eps).to(x.dtype))
-
-
-def _everywhere(model: Transformer, end: str, change: Change, within: str = "") -> dict[str, Change]:
-    return dict.fromkeys((name for name in addresses(model) if name.endswith(end) and within in name), change)
-
-
-def _without_transpose(module: str) -> dict[str, Change]:
-    """The context of every head is what `forgotten_transpose` makes of its query, key and value."""
-    kept: dict[str, Tensor] = {}
-
-    def keep(x: Tensor, part: str) -> Tensor:
-        kept[part] = x
-        return x
-
-    def context(_: Tensor) -> Tensor:
-        q, k, v = (kept[part][0].transpose(0, 1) for part in "qkv")
-        return forgotten_transpose(q, k, v)[1].transpose(0, 1)[None].contiguous()
-
-    return {f"{module}.{part}": partial(keep, part=part) for part in "qkv"} | {f"{module}.context": context}
-
-
-def _rows_blanked(ids: Tensor) -> Change:
-    def change(mask: Tensor) -> Tensor:
-        ours = mask.size(-2) == ids.size(1)
-        return row_padding_mask(ids).expand(mask.shape).clone() if ours else torch.ones_like(mask)
-
-    return change
-
-
-# What runs through the taps in place of the right thing, by mistake.
-_CHANGES: dict[str, Callable[[Transformer, Tensor], dict[str, Change]]] = {
-    "loop": lambda model, _: _everywhere(
-        model, "input.positions", lambda x: literal_loop(*x.shape[-2:]).to(x).expand_as(x).clone()
-    ),
-    "transpose": lambda model, _: dict(
-        change
-        for layer in range(model.config.n_encoder_layers)
-        for change in _without_transpose(module_of("encoder_self", layer)).items()
-    ),
-    "scaling": lambda model, _: _everywhere(model, ".raw_scores", lambda x: x * math.sqrt(model.config.d_head)),
-    "scale": lambda model, _: _everywhere(model, "input.tokens", lambda x: x / math.sqrt(model.config.d_model)),
-    "rows": lambda model, src: (
-        _everywhere(model, "self_attention.mask", _rows_blanked(src), "encoder")
-        | _everywhere(model, "cross_attention.mask", _rows_blanked(src))
-    ),
-}
-_MODELS = {"residual": double_residual, "norm": own_norms}
-WRITTEN = (*_CHANGES, *_MODELS, "start")
+# What changes a translation: dropout does so in training only.
+WRITTEN = (*(name for name in mistakes.IN_TRANSFORMER if name != "dropout"), "start")
 
 
 @torch.inference_mode()
@@ -117,16 +51,8 @@ def write_with(mistake: str, model: Transformer, src: Tensor, limit: int, pads: 
     For "rows" there are `pads` after the source (1, S), as beside a longer sentence.
     """
     padded = torch.cat([src, torch.full((1, pads if mistake == "rows" else 0), PAD_ID)], dim=1)
-    changes = _CHANGES.get(mistake, lambda model, src: {})(model, padded)
-    run = _MODELS.get(mistake, lambda model: model)(model)
-    with intervene(changes):
-        return write(run, run.start(padded), limit, from_padding=mistake == "start")
-
-
-def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
-    """Bias in the denominator, unbiased deviation, eps outside the root; right is `nn.LayerNorm`."""
-    mean, deviation = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
-    return weight * (x - mean) / (deviation + eps + bias)
+    run = model if mistake == "start" else mistakes.with_mistake(mistake, model)
+    return write(run, run.start(padded), limit, from_padding=mistake == "start")
 
 
 def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[list[float], float]:
@@ -155,14 +81,9 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[lis
         return losses, (best(inputs[18:]) - targets[18:]).square().mean().item()
 
 
-def row_padding_mask(ids: Tensor) -> Tensor:
-    """Padding of ids (B, T) over the rows, bool (B, 1, T, 1): pads are blanked as queries, not as keys."""
-    return masks.padding_mask(ids).transpose(-2, -1)
-
-
 def _filled_with_a_large_number(model: Transformer) -> AbstractContextManager[None]:
-    fill = _everywhere(model, "self_attention.scores", lambda s: s.masked_fill(s == -math.inf, -1e9), "decoder")
-    return intervene(fill)
+    scores = [f"{module_of('decoder_self', layer)}.scores" for layer in range(model.config.n_decoder_layers)]
+    return intervene(dict.fromkeys(scores, lambda s: s.masked_fill(s == -math.inf, -1e9)))
 
 
 @torch.inference_mode()
@@ -185,7 +106,7 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
     """A target (1, T) with padding as its start token, and its mask (1, 1, T, T), whose first row is empty."""
     tgt = ids.clone()
     tgt[:, 0] = PAD_ID
-    return tgt, masks.combine(row_padding_mask(tgt), masks.causal_mask(tgt.size(1)))
+    return tgt, masks.combine(mistakes.row_padding_mask(tgt), masks.causal_mask(tgt.size(1)))
 
 
 @torch.inference_mode()

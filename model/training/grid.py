@@ -1,11 +1,13 @@
-"""The grid of small runs that tell a peak rate from its warmup: which cells there are, and how what they left is read.
+"""Grids of small runs: which cells there are, and how what they left is read.
 
-The paper's schedule ties the two: its peak is d_model^-0.5 * warmup^-0.5, so that a run without warmup is at once a run
-with a peak 30 times as high. Here every peak meets every warmup (Xiong et al. 2020).
+The grid of the page Warm-up tells a peak rate from its warmup. The paper's schedule ties the two: its peak is
+d_model^-0.5 * warmup^-0.5, so that a run without warmup is at once a run with a peak 30 times as high. Here every peak
+meets every warmup (Xiong et al. 2020). The grid of the page Pitfalls has one of these cells again, trained with each
+mistake of `training.mistakes`.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -13,16 +15,18 @@ from zipfile import BadZipFile
 import numpy as np
 
 from model import checkpoint
-from model.config import TransformerConfig
+from model.config import GruConfig, TransformerConfig
+from model.training import mistakes
 from model.training.config import RunConfig, TrainingConfig
 from model.translation import KINDS
 
 EVERY = 20  # steps whose mean loss is a point of a curve
-FOLDER = "grid"  # in the folder of checkpoints
+FOLDER, MISTAKES_FOLDER = "grid", "pitfalls"  # in the folder of checkpoints
 VALUES, ARRAYS = "grid.json", "grid.npz"
 NORMS = ("post", "pre")
 PEAKS = (0.001, 0.005, 0.02, 0.1)
 WARMUPS = (1, 20, 100, 400)  # steps; 1: none
+MISTAKE_SEEDS = (1, 2)
 SNAPSHOTS = (30, 100, 200, 400, 700, 1000)  # steps after which texts and maps are kept
 CURVES = ("loss", "gradient_norm")
 MAP_UNIT = 255  # a weight of 1, in the maps' bytes
@@ -35,13 +39,44 @@ class GridCell:
     warmup: int  # the step that has it; 1: no warmup
     schedule: str = "inverse_sqrt"  # what follows: the paper's, or "constant"
     seed: int = 1  # of the first weights and of the order of the data
+    mistake: str = ""  # of `mistakes.TRAINED`, or the name of runs to compare with; "" in the grid of rates
 
     @property
     def name(self) -> str:
+        if self.mistake:
+            return f"{self.mistake}-{self.seed}"
         return f"{self.norm}-{self.peak:g}-{self.warmup}-{self.schedule}-{self.seed}"
 
+    @property
+    def reference(self) -> "GridCell":
+        """The cell without its mistake."""
+        return replace(self, mistake=mistakes.GRU_WITHOUT if self.is_recurrent else mistakes.NO_MISTAKE)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Of the maps that are kept; none of runs with mistakes, of which not all have such maps."""
+        return () if self.mistake else KINDS
+
+    @property
+    def is_recurrent(self) -> bool:
+        return self.mistake in (*mistakes.IN_GRU, mistakes.GRU_WITHOUT)
+
     def run(self) -> RunConfig:
-        """The paper's model and training in all that the cell does not say, but small."""
+        """The paper's model and training in all that the cell does not say, but small, and without its mistake."""
+        run = self._transformer()
+        if not self.is_recurrent:
+            return run
+        model = GruConfig(
+            source_vocab_size=1,  # both are set to the number of words
+            target_vocab_size=1,
+            d_embedding=128,
+            d_hidden=128,
+            dropout=0.1,
+            max_length=128,
+        )
+        return RunConfig(model=model, training=replace(run.training, min_count=10))
+
+    def _transformer(self) -> RunConfig:
         sizes = {"vocab_size": 2000, "d_model": 128, "n_heads": 4, "n_encoder_layers": 2, "n_decoder_layers": 2}
         return RunConfig(
             model=TransformerConfig(**sizes, d_ff=256, max_length=128, norm=self.norm, final_norm=self.norm == "pre"),
@@ -82,16 +117,25 @@ def cells() -> list[GridCell]:
     return grid + undecayed + [GridCell("post", *turned, seed=2) for turned in unclear]
 
 
+def mistake_cells() -> list[GridCell]:
+    """The runs of the page Pitfalls, in order: each mistake, and none, from one seed, then from another."""
+    names = (mistakes.NO_MISTAKE, *mistakes.TRAINED, mistakes.GRU_WITHOUT)
+    return [GridCell("pre", 0.005, 100, seed=seed, mistake=name) for seed in MISTAKE_SEEDS for name in names]
+
+
 @dataclass(frozen=True)
 class GridRun:
     cell: GridCell
     loss: np.ndarray  # (steps,) float32, training loss per token in nats, label smoothing included
     gradient_norm: np.ndarray  # (steps,) float32, before clipping
-    validation: dict[int, float]  # step to nats per token on held-out captions, without smoothing
+    # Step to nats on held-out captions, without smoothing, per token as the cell without its mistake counts tokens.
+    validation: dict[int, float]
     texts: dict[int, list[str]]  # step to the greedy translation of each example
     diverged: int | None  # the step whose gradient was not finite, where the run ended
     seconds: float
     maps_of: Mapping[str, np.ndarray] = field(repr=False)  # by kind, of all snapshots, as stored
+    # Of a run to compare with, the last validation loss with a mistake that its weights were not trained with.
+    afterwards: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def learning_rate(self) -> np.ndarray:
@@ -145,12 +189,13 @@ def read_grid(folder: Path) -> Grid:
 def _run(entry: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> GridRun:
     cell = GridCell(**entry["cell"])
     texts = {int(step): list(texts) for step, texts in entry["texts"].items()}
-    maps_of = {kind: arrays[f"{cell.name}.{kind}"] for kind in KINDS}
+    maps_of = {kind: arrays[f"{cell.name}.{kind}"] for kind in cell.kinds}
     if any(maps.ndim != 5 or len(maps) != len(texts) or maps.dtype != np.uint8 for maps in maps_of.values()):
         raise ValueError(f"the maps of {cell.name} are not bytes of (snapshots, layers, heads, queries, keys)")
     validation = {int(step): float(loss) for step, loss in entry["validation"].items()}
     curves = (arrays[f"{cell.name}.{name}"] for name in CURVES)
-    return GridRun(cell, *curves, validation, texts, entry["diverged"], entry["seconds"], maps_of)
+    afterwards = {name: float(loss) for name, loss in entry.get("afterwards", {}).items()}
+    return GridRun(cell, *curves, validation, texts, entry["diverged"], entry["seconds"], maps_of, afterwards)
 
 
 def read_files(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

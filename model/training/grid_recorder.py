@@ -1,4 +1,4 @@
-"""Trains the cells of the grid and keeps, of each, what `grid` reads."""
+"""Trains the cells of a grid and keeps, of each, what `grid` reads."""
 
 import copy
 from collections.abc import Iterable
@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 from tqdm import tqdm
 
 from model.checkpoint import Checkpoint
 from model.text.special import BOS_ID, EOS_ID
-from model.training import grid, tasks
-from model.training.config import RunConfig
-from model.training.data.corpora import Pair, load_corpus
+from model.text.words import PairTokenizer
+from model.training import grid, mistakes, tasks
+from model.training.config import RunConfig, TrainingConfig
+from model.training.data.corpora import Pair, leave_out, load_corpus
 from model.training.evaluation import cross_entropy, translate_all
 from model.training.grid import GridCell
 from model.training.loop import Diverged, Step, Trainer
@@ -25,14 +27,21 @@ from model.translator import Translator
 
 
 class CellTrainer(Trainer):
-    """Keeps what it sees of the present weights, on a task of the cell's seed; writes nothing to `out`."""
+    """Keeps what it sees of the present weights, on a task of the cell; writes nothing to `out`.
 
-    def __init__(self, cell: GridCell, task: tasks.Task, pairs: list[Pair], data_dir: Path, out: Path) -> None:
-        self._task, self._pairs, self._cell = task, pairs, cell
+    `n_tokens` is what the loss of the validation pairs is divided by.
+    """
+
+    def __init__(
+        self, cell: GridCell, task: tasks.Task, pairs: list[Pair], n_tokens: int, data_dir: Path, out: Path
+    ) -> None:
+        self._task, self._pairs, self._n_tokens, self._cell = task, pairs, n_tokens, cell
         self._entry: dict[str, Any] = {"cell": asdict(cell), "validation": {}, "texts": {}, "diverged": None}
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
         self._maps: list[dict[str, np.ndarray]] = []
         super().__init__(cell.run(), data_dir, out)
+        if cell.mistake in mistakes.IN_MODEL:
+            mistakes.IN_MODEL[cell.mistake](self.model)
 
     def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
         return replace(self._task, config=run.model.with_vocabularies(*self._task.config.vocab_sizes))
@@ -46,14 +55,23 @@ class CellTrainer(Trainer):
             self._curves[name].append(round(value, 4))
         self.model.eval()
         if step % config.validate_every == 0 or step == config.steps:
-            total, count = cross_entropy(self.model, self.tokenizer, self._pairs)
-            self._entry["validation"][step] = round(total / count, 4)
+            self._entry["validation"][step] = self._validate(self.model)
         if step in grid.SNAPSHOTS or step == config.steps:
             sources = [source for source, _ in grid.EXAMPLES]
             self._entry["texts"][step] = translate_all(self.model, self.tokenizer, sources)
-            self._maps.append(self._attention())
+            self._maps.append(self._attention() if self._cell.kinds else {})
         self.model.train()
         return True
+
+    def _validate(self, model: nn.Module) -> float:
+        total, _ = cross_entropy(model, self.tokenizer, self._pairs)
+        return round(total / self._n_tokens, 4)
+
+    def _afterwards(self) -> dict[str, float]:
+        """The loss of the present weights with each mistake, made in a model that was trained without one."""
+        names = mistakes.IN_GRU if self._cell.is_recurrent else mistakes.IN_TRANSFORMER
+        self.model.eval()
+        return {name: self._validate(mistakes.with_mistake(name, self.model)) for name in names}
 
     def _attention(self) -> dict[str, np.ndarray]:
         """By kind the maps (layers, heads, queries, keys) of the first example in bytes, of which 255 is 1."""
@@ -67,10 +85,13 @@ class CellTrainer(Trainer):
             self.train()
         except Diverged:
             self._entry["diverged"] = self.progress.step + 1
+        if self._cell.mistake and self._cell == self._cell.reference:
+            self._entry["afterwards"] = self._afterwards()
         self._entry["seconds"] = round(self.progress.seconds, 1)
-        shapes = self._maps or [self._attention()]  # even where there are none
         arrays = {name: np.array(curve, dtype=np.float32) for name, curve in self._curves.items()}
-        arrays |= {kind: np.stack([maps[kind] for maps in shapes])[: len(self._maps)] for kind in KINDS}
+        if self._cell.kinds:
+            shapes = self._maps or [self._attention()]  # even where there are none
+            arrays |= {kind: np.stack([maps[kind] for maps in shapes])[: len(self._maps)] for kind in KINDS}
         return self._entry, {f"{self._cell.name}.{name}": array for name, array in arrays.items()}
 
 
@@ -81,18 +102,49 @@ def token_entropy(targets: Iterable[list[int]], vocab_size: int, smoothing: floa
     return round(torch.special.entr(shares).sum().item(), 4)
 
 
-def record_grid(data_dir: Path, out: Path, command: str = "", resume: bool = False, only: str = "") -> None:
+class Tasks:
+    """What cells train on: made once for all whose seed, data and tokenizer are the same, those of one seed held."""
+
+    def __init__(self, data_dir: Path, first: GridCell) -> None:
+        self._data_dir, self._seed, self._held = data_dir, first.seed, {}
+        self._tokenizers: dict[str, Any] = {}  # which do not depend on the seed
+
+    def of(self, cell: GridCell) -> tasks.Task:
+        if cell.seed != self._seed:
+            self._seed, self._held = cell.seed, {}
+        reference, run = cell.reference.mistake, cell.run()
+        key = "tokenizer" if cell.mistake == "tokenizer" else reference
+        if key not in self._held:
+            tokenizer = self._tokenizers.get(key)
+            if tokenizer is None and key == "tokenizer":
+                tokenizer = mistakes.source_tokenizer(self._pairs(run.training), run.model.vocab_size)
+            self._held[key] = tasks.prepare(run, self._data_dir, tokenizer, alone())
+            self._tokenizers[key] = self._held[key].tokenizer
+        task = self._held[key]
+        if cell.mistake == "start":
+            return replace(task, objective=lambda model: mistakes.LossWithoutStart(model, run.training))
+        return task
+
+    def _pairs(self, config: TrainingConfig) -> list[Pair]:
+        pairs = load_corpus(self._data_dir, config.data, "train", (config.source, config.target))
+        return leave_out(pairs, config.held_out)
+
+
+def record_grid(
+    data_dir: Path, out: Path, command: str = "", resume: bool = False, only: str = "", with_mistakes: bool = False
+) -> None:
     """Train the cells whose names begin with `only`, and which `out` does not have yet; after each, what there is can
     be read and gone on from. A ValueError if that cannot be.
     """
-    wanted = [cell for cell in grid.cells() if cell.name.startswith(only)]
+    cells = grid.mistake_cells() if with_mistakes else grid.cells()
+    wanted = [cell for cell in cells if cell.name.startswith(only)]
     if not wanted:
-        raise ValueError(f"no cell begins with {only!r}; the first is {grid.cells()[0].name}")
+        raise ValueError(f"no cell begins with {only!r}; the first is {cells[0].name}")
     begun = (out / grid.VALUES).exists()
     if begun and not resume:
         raise ValueError(f"{out} holds a grid: pass --resume to go on with it, or choose another --out")
-    run = wanted[0].run()
-    task = tasks.prepare(run, data_dir, None, alone())
+    held = Tasks(data_dir, cells[0])
+    run, task = cells[0].run(), held.of(cells[0])
     values, arrays, done = _header(run, task, data_dir, command), {}, set()
     if begun:
         header, (values, arrays) = values, grid.read_files(out)
@@ -100,18 +152,24 @@ def record_grid(data_dir: Path, out: Path, command: str = "", resume: bool = Fal
         if different:
             raise ValueError(f"{out} holds another grid: its {different[0]} differs. Choose another --out")
         done = set(grid.read_grid(out).runs)
+        if any(bool(cell.mistake) != with_mistakes for cell in done):
+            raise ValueError(f"{out} holds the other grid, with or without --mistakes. Choose another --out")
     pairs = load_corpus(data_dir, run.training.data, "valid", (run.training.source, run.training.target))
     pairs = pairs[: run.training.validation_pairs]
-    held = {run.training.seed: task}
     for cell in (cell for cell in wanted if cell not in done):
-        if cell.seed not in held:
-            held = {cell.seed: tasks.prepare(cell.run(), data_dir, task.tokenizer, alone())}
+        n_tokens = count_tokens(held.of(cell.reference).tokenizer, pairs)
         with TemporaryDirectory() as empty:
-            entry, more = CellTrainer(cell, held[cell.seed], pairs, data_dir, Path(empty)).result()
+            trainer = CellTrainer(cell, held.of(cell), pairs, n_tokens, data_dir, Path(empty))
+            entry, more = trainer.result()
         values["runs"].append(entry)
         arrays |= more
         grid.write_files(out, values, arrays)
         tqdm.write(f"{cell.name}: {list(entry['validation'].items())[-1:]} after {entry['seconds']} s")
+
+
+def count_tokens(tokenizer: PairTokenizer, pairs: Iterable[Pair]) -> int:
+    """Of the targets, their end tokens included."""
+    return sum(len(tokenizer.target.encode(target)) + 1 for _, target in pairs)
 
 
 def _header(run: RunConfig, task: tasks.Task, data_dir: Path, command: str) -> dict[str, Any]:

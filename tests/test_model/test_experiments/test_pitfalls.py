@@ -14,16 +14,17 @@ from model.experiments import pitfalls
 from model.positional import sinusoidal
 from model.taps import addresses, record
 from model.text.special import BOS_ID, PAD_ID
+from model.training import mistakes
 from tests.test_model.builders import SRC, TGT, assert_near, tiny_model
 
 
 def test_forgotten_transpose_has_heads_read_heads_and_lets_nothing_pass_between_tokens():
     q, k, v = torch.randn(3, 33, 8, 64, generator=torch.Generator().manual_seed(0))
-    weights, context = pitfalls.forgotten_transpose(q, k, v)
+    weights, context = mistakes.forgotten_transpose(q, k, v)
     assert weights.shape == (33, 8, 8) and weights.numel() == 2112
     changed = v.clone()
     changed[4] += 100
-    other = pitfalls.forgotten_transpose(q, k, changed)[1]
+    other = mistakes.forgotten_transpose(q, k, changed)[1]
     assert torch.equal(other[:4], context[:4]) and torch.equal(other[5:], context[5:])
     assert not torch.allclose(other[4], context[4])
 
@@ -40,7 +41,7 @@ def test_double_residual_counts_the_input_of_the_feed_forward_twice(norm):
     if norm == "post":
         before = model.encoder.layers[0].residual_ff.norm(before)
     with record("encoder.output") as wrong_trace:
-        wrong = pitfalls.double_residual(model).start(SRC[:1])
+        wrong = mistakes.with_mistake("residual", model).start(SRC[:1])
     assert_near(wrong_trace["encoder.output"], model.encoder.norm(before))
     assert not torch.allclose(wrong.cross[0][0], right.cross[0][0])
     with record("encoder.output") as again:
@@ -78,7 +79,7 @@ def test_own_layer_norm_is_right_at_the_start_and_wrong_after_one_step():
     norm = nn.LayerNorm(12, eps=1e-6, dtype=torch.float64)
 
     def wrong():
-        return pitfalls.own_layer_norm(x, norm.weight, norm.bias, norm.eps) * math.sqrt(12 / 11)
+        return mistakes.own_layer_norm(x, norm.weight, norm.bias, norm.eps) * math.sqrt(12 / 11)
 
     assert (wrong() - norm(x)).abs().max() < 1e-5
     (norm(x) - 1).square().mean().backward()
@@ -139,7 +140,7 @@ class TestPaddedRows:
             cache = self.model.start(SRC[:1])
         size = (1, 1, tgt.size(1), tgt.size(1))
         logits = []
-        for mask in (masks.padding_mask(tgt), pitfalls.row_padding_mask(tgt)):
+        for mask in (masks.padding_mask(tgt), mistakes.row_padding_mask(tgt)):
             whole = masks.combine(mask, masks.causal_mask(tgt.size(1))) if causal else mask.expand(size)
             logits.append(pitfalls.decode_with(self.model, tgt, whole, cache)[0])
         return (logits[0] - logits[1])[tgt[0] != PAD_ID].abs().max().item()
@@ -147,7 +148,7 @@ class TestPaddedRows:
     def test_the_worked_example(self):
         """Row lengths 4, 2, 6 of 7: the rows of pads are empty, and the columns of pads are not hidden."""
         ids = torch.tensor([[2] * n + [PAD_ID] * (7 - n) for n in (4, 2, 6)])
-        wrong = masks.combine(pitfalls.row_padding_mask(ids), masks.causal_mask(7))
+        wrong = masks.combine(mistakes.row_padding_mask(ids), masks.causal_mask(7))
         assert wrong.shape == (3, 1, 7, 7)
         for row, length in zip(wrong[:, 0], (4, 2, 6), strict=True):
             assert not row[length:].any()

@@ -13,6 +13,7 @@ from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
+from model.training import mistakes
 from viz.figures import attention_heatmap, bars, curves, mask_heatmap
 from viz.pages.pitfalls.common import LONGER, PADS, Pitfall, Sentence, both, gap, percent, pitfall, values
 from viz.text.language import counted, message, say
@@ -118,7 +119,7 @@ def transpose(sentence: Sentence) -> tuple:
     changed[:, -1] += 1  # at the last token: does it change the others?
 
     def forgotten(v: Tensor) -> tuple[Tensor, Tensor]:
-        return pitfalls.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
+        return mistakes.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
 
     mistaken, context = forgotten(v)
     noticed = gap(forgotten(changed)[1][:-1], context[:-1]), gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1])
@@ -211,7 +212,7 @@ def rows(sentence: Sentence) -> tuple:
     tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
     on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
     causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
-    padding = pitfalls.row_padding_mask, masks.padding_mask
+    padding = mistakes.row_padding_mask, masks.padding_mask
 
     def apart(tgt: Tensor, others: Tensor) -> float:
         model, cache, real = sentence.translator.model, sentence.cache, tgt[0] != PAD_ID
@@ -239,7 +240,7 @@ def residual(sentence: Sentence) -> tuple:
     result, output = sentence.result, "encoder.output"
     last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
     with torch.inference_mode(), record(last, output) as trace:
-        pitfalls.double_residual(sentence.translator.model).start(sentence.src)
+        mistakes.with_mistake("residual", sentence.translator.model).start(sentence.src)
     right, tokens = sentence.tensor(output), result.source_tokens
     return both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens), {
         say("Largest difference in the output of the encoder"): gap(trace[output][0], right),
@@ -259,7 +260,7 @@ def norm(sentence: Sentence) -> tuple:
     x = sentence.tensor(INPUT + "stream")
     trained = sentence.translator.model.encoder.layers[0].residual_self.norm
     norms = trained, nn.LayerNorm(x.size(-1), eps=trained.eps)
-    wrong, fresh = (pitfalls.own_layer_norm(x, one.weight, one.bias, one.eps) for one in norms)
+    wrong, fresh = (mistakes.own_layer_norm(x, one.weight, one.bias, one.eps) for one in norms)
     right, fresh_right = (one(x) for one in norms)
     constant = math.sqrt(1 - 1 / x.size(-1))  # between the two deviations
     return values(wrong, right, sentence.result.source_tokens, message("normed")), {
