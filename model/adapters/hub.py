@@ -1,81 +1,165 @@
 """Models of others as files in a folder: one on this machine, or fetched from the Hugging Face hub."""
 
+import json
+import os
+import queue
 import re
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
 
-CONFIG, WEIGHTS = "config.json", "model.safetensors"
+from model import checkpoint
+from model.adapters.inspection import WEIGHTS, Size, local_size
+from model.config import MAX_LAYERS
+
+CONFIG = "config.json"
+ROOT = Path(__file__).parents[2]
+EVERY = 0.2  # seconds between two calls of `progress`
+STOPPING = 10.0  # seconds in which a download takes back what it has put on the disk
+SLACK = 1_000_000  # numbers that a model may have beside those of its files: tables that are computed, shared ones
 _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in the names of tensors
 
+Progress = Callable[[int, int], object]  # called with the bytes that have arrived, and of how many
 
-def fetch(name: str, files: Sequence[str], revision: str | None = None) -> Path:
-    """The folder of that name on this machine, or with the files of a model on the hub, fetched.
 
-    Only `files` are fetched, so nothing that could run; some may be missing. `revision` is a branch or a commit.
+def fetch(name: str, revision: str | None = None, progress: Progress | None = None) -> Path:
+    """The folder of that name on this machine, or with a model of the hub, fetched into the cache of its own library.
+
+    Args:
+        name: of a folder, or of a model on the Hugging Face hub (of the server HF_ENDPOINT).
+        revision: a branch or a commit on the hub.
+        progress: called a few times per second while something is fetched. Whatever it raises stops the download, and
+            is raised here.
+
+    Raises:
+        ValueError: in one sentence why there is nothing. What was fetched of it has been deleted again.
     """
-    instead = f"or name a folder on this machine that holds {', '.join(files)}"
-    if not name.strip():
-        raise ValueError(f"name a model on the hub, {instead}")
+    if not str(name).strip():
+        raise ValueError(f"name a model on the hub, or name a folder on this machine that holds {CONFIG} and {WEIGHTS}")
     if Path(name).is_dir():
         return Path(name)
-    from huggingface_hub import errors, snapshot_download
-
+    command = [sys.executable, "-m", "model.adapters.download", str(name), *([revision] if revision else [])]
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        encoding="utf-8",
+        env=os.environ | {"PYTHONPATH": paths},
+    )
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=list(files)))
-    except errors.RevisionNotFoundError:
-        problem = f"the model {name!r} has no revision {revision!r} on the hub"
-    except (errors.HFValidationError, errors.RepositoryNotFoundError):
-        problem = f"there is no folder and no model on the hub named {name!r}: check it, {instead}"
-    except Exception:  # offline, not cached, refused: errors of the hub, and of whichever library it speaks through
-        there = f"there is no folder {name!r}, and the hub cannot be reached"
-        problem = f"{there}: try again where there is a network, {instead}"
-    raise ValueError(problem)
+        answer = _listen(process, progress or (lambda done, total: None))
+    finally:
+        _stop(process)
+    if "folder" not in answer:
+        raise ValueError(answer.get("problem") or f"the download of {name!r} ended without an answer: try again")
+    return Path(answer["folder"])
 
 
-def load_network(folder: Path, name: str, config: Callable[[Any], Any], **more: Any) -> Any:
-    """Read a network, float32, with its own library: safetensors only, never anybody's code.
+def _listen(process: subprocess.Popen, progress: Progress) -> dict[str, Any]:
+    """The last line of a download, whose other lines are passed on; also when nothing comes, so that one can stop."""
+    lines: queue.Queue[str | None] = queue.Queue()
 
-    `name` is of a class of transformers, given by us and not by a file; `config` makes its configuration of that class.
+    def read() -> None:
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    last: dict[str, Any] = {}
+    done, total = 0, 0
+    while True:
+        try:
+            line = lines.get(timeout=EVERY)
+        except queue.Empty:
+            progress(done, total)
+            continue
+        if line is None:
+            return last
+        last = json.loads(line)
+        if "done" in last:
+            done, total = last["done"], last["total"]
+            progress(done, total)
+
+
+def _stop(process: subprocess.Popen) -> None:
+    process.terminate()
+    try:
+        process.wait(STOPPING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def load_network(folder: Path, name: str, values: dict[str, Any], dtype: Any = torch.float32, **kwargs: Any) -> Any:
+    """Read a network with its own library: safetensors only, never anybody's code.
+
+    Args:
+        folder: with the weights.
+        name: of a class of transformers, given by us and not by a file.
+        values: the fields of its configuration.
+        dtype: of the parameters; "auto": as they are stored.
+        kwargs: more arguments of the class.
     """
     import transformers
     from transformers.utils import logging
 
-    if not (folder / WEIGHTS).is_file():
-        if (folder / f"{WEIGHTS}.index.json").is_file():
-            raise ValueError(f"{folder} has its weights in several files; only a single {WEIGHTS} can be read")
-        raise ValueError(
-            f"{folder} has no {WEIGHTS}, and other files with weights are not read, because they can run code: "
-            "many models have theirs in a revision of the hub, named like --revision refs/pr/1"
-        )
+    _check_values(folder / CONFIG, values)
+    size = local_size(folder)
+    size.check(str(folder))
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     network = getattr(transformers, name)
     try:
-        model, found = network.from_pretrained(
+        model, keys = network.from_pretrained(
             folder,
-            config=config(network),
+            config=_configuration(network, values, size),
             attn_implementation="eager",  # the only kind that hands out its maps
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,
-            dtype=torch.float32,
+            dtype=dtype,
             output_loading_info=True,
-            **more,
+            **kwargs,
         )
     except Exception as error:  # whatever the libraries raise for damaged files
         raise ValueError(f"{folder / WEIGHTS} cannot be read: {reason(error)}") from None
-    if found["missing_keys"]:
-        raise ValueError(f"{folder / WEIGHTS}: the tensor {sorted(found['missing_keys'])[0]} is missing")
+    missing = [name for name in sorted(keys["missing_keys"]) if "pooler." not in name]  # which no attention comes after
+    if missing:
+        raise ValueError(f"{folder / WEIGHTS}: the tensor {missing[0]} is missing")
     known = {place for tensor in model.state_dict() for place in _LAYER.findall(tensor)}
-    for tensor in sorted(found["unexpected_keys"]):
+    for tensor in sorted(keys["unexpected_keys"]):
         if any(place not in known for place in _LAYER.findall(tensor)):
             raise ValueError(f"{folder / WEIGHTS}: the tensor {tensor} belongs to no layer of {CONFIG}")
     if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
         raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
     return model.eval()
+
+
+def _check_values(path: Path, values: dict[str, Any]) -> None:
+    if "quantization_config" in values:
+        raise ValueError(f"{path}: quantized models cannot be looked at")
+    for key, value in values.items():
+        if "layer" in key and type(value) is int and value > MAX_LAYERS:
+            raise ValueError(f"{path}: {key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")
+
+
+def _configuration(network: Any, values: dict[str, Any], size: Size) -> Any:
+    """The configuration of these values; a ValueError if it asks for far more numbers than the files hold."""
+    config = network.config_class.from_dict(dict(values))
+    with torch.device("meta"), checkpoint.NoRandomNumbers():
+        empty = network(config)
+    count = sum(part.numel() for part in (*empty.parameters(), *empty.buffers()))
+    if count > 2 * size.stored + SLACK:
+        raise ValueError(f"the sizes ask for {count:,} numbers, and {WEIGHTS} has {size.stored:,} bytes")
+    return config
 
 
 def reason(error: Exception) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from model import checkpoint
-from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network
+from model.adapters.hub import CONFIG, fetch, load_network
 from model.config import TransformerConfig
 from model.text.pieces import PieceTokenizer, PieceTokenizers
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS
@@ -18,7 +18,6 @@ from model.transformer import Transformer
 
 VOCABULARY = "vocab.json"
 SENTENCEPIECE = ("source.spm", "target.spm")
-FILES = (CONFIG, WEIGHTS, VOCABULARY, *SENTENCEPIECE, "tokenizer_config.json")
 ACTIVATIONS = {"swish": "swish", "silu": "swish", "relu": "relu", "gelu": "gelu"}
 MAX_SENTENCEPIECE = 20_000_000  # bytes
 NEVER = -1000.0  # bias of the start token: its probability is 0, also in float64
@@ -54,14 +53,14 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"{out} is there already: name a new folder with --out")
-    folder = fetch(name, FILES, revision)
+    folder = fetch(name, revision)
     values = checkpoint.read_json(folder / CONFIG)
     config = _config(folder / CONFIG, values)
     vocabulary = _vocabulary(folder / VOCABULARY, values["vocab_size"])
     order = _order(folder, values, vocabulary)
     tokenizer = _tokenizer(folder, vocabulary, order)
     kept = {name: values[name] for name in _READ if name in values}
-    theirs = load_network(folder, "MarianMTModel", lambda network: network.config_class(**kept))
+    theirs = load_network(folder, "MarianMTModel", kept)
     model = convert(theirs, config, order)
     languages = _languages(folder)
     lossless = all(torch.equal(value.half().float(), value) for value in model.parameters())  # as most published ones

@@ -10,9 +10,9 @@ import torch
 from model import checkpoint
 from model.adapters import byte_level
 from model.adapters.attention_file import MAX_TOKENS, Attention
-from model.adapters.hub import CONFIG, WEIGHTS, fetch, load_network, reason
+from model.adapters.hub import CONFIG, fetch, load_network, reason
+from model.adapters.inspection import WEIGHTS
 from model.adapters.outputs import NAMES, attention_from
-from model.config import MAX_LAYERS
 from model.translation import KINDS
 
 TOKENIZER = "tokenizer.json"
@@ -25,7 +25,6 @@ CLASSES = {
     "bert": "BertModel",
 }
 PAIRS = ("t5", "bart")
-SLACK = 1_000_000  # numbers that a model may have beside those of its file: tables that are computed, shared ones
 
 
 def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Attention:
@@ -33,7 +32,7 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
 
     `target` is what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
     """
-    folder = fetch(name, FILES, revision)
+    folder = fetch(name, revision)
     _expect(folder, CONFIG)
     values = checkpoint.read_json(folder / CONFIG)
     kind = values.get("model_type")
@@ -45,7 +44,7 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     _expect(folder, TOKENIZER)
     tokenizer = _tokenizer(folder / TOKENIZER)
     ids = _encode(tokenizer, text)
-    model = _load(folder, kind, values)
+    model = load_network(folder, CLASSES[kind], values, **({"add_pooling_layer": False} if kind == "bert" else {}))
     _check_ids(ids, model.config)
     spell = byte_level.speller(tokenizer)
 
@@ -114,26 +113,6 @@ def _check_ids(ids: list[int], config: Any) -> None:
         raise ValueError(f"the text has {len(ids)} tokens; the model has positions for {positions}")
     if max(ids) >= config.vocab_size:
         raise ValueError(f"the tokenizer gives the id {max(ids)}, the model has ids below {config.vocab_size}")
-
-
-def _load(folder: Path, kind: str, values: dict[str, Any]) -> Any:
-    if "quantization_config" in values:
-        raise ValueError(f"{folder / CONFIG}: quantized models cannot be looked at")
-
-    def config(network: Any) -> Any:
-        for key, value in values.items():
-            if "layer" in key and type(value) is int and value > MAX_LAYERS:
-                raise ValueError(f"{key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")
-        found = network.config_class.from_dict(dict(values))
-        with torch.device("meta"), checkpoint.NoRandomNumbers():
-            empty = network(found)
-        count = sum(part.numel() for part in (*empty.parameters(), *empty.buffers()))
-        available = (folder / WEIGHTS).stat().st_size  # bytes: no number has less than one
-        if count > 2 * available + SLACK:
-            raise ValueError(f"the sizes ask for {count:,} numbers, and {WEIGHTS} has {available:,} bytes")
-        return found
-
-    return load_network(folder, CLASSES[kind], config, **({"add_pooling_layer": False} if kind == "bert" else {}))
 
 
 def _write(model: Any, ids: list[int]) -> list[int]:

@@ -48,6 +48,8 @@ ELSEWHERE = {
     "commands/handlers.py",
     "adapters/bertviz.py",
     "adapters/hub.py",
+    "adapters/inspection.py",
+    "adapters/loading.py",
     "adapters/marian.py",
     "adapters/outputs.py",
     "adapters/views.py",

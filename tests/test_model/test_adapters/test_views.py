@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model.__main__ import main
-from model.adapters import hub, views
+from model.adapters import views
 from model.adapters.attention_file import read_attention
 from tests.test_model.test_adapters.other_models import TEXTS, save_model, tokenizer_of
 
@@ -179,11 +178,6 @@ class TestRefusals:
         save_file(tensors, folder / "model.safetensors", {"format": "pt"})
         assert "has another shape than config.json says" in self.refusal(capsys, str(folder), "a cat")
 
-    def test_weights_in_several_files(self, folder: Path, capsys) -> None:
-        (folder / "model.safetensors").rename(folder / "model-00001-of-00001.safetensors")
-        (folder / "model.safetensors.index.json").write_text("{}")
-        assert "has its weights in several files" in self.refusal(capsys, str(folder), "a cat")
-
     def test_layers_that_the_configuration_has_not(self, folder: Path, capsys) -> None:
         tensors = load_file(folder / "model.safetensors")
         name = "decoder.block.0.layer.1.EncDecAttention.q.weight"
@@ -234,48 +228,3 @@ class TestRefusals:
         values["model"]["vocab"]["mouse"] = 500
         (folder / "tokenizer.json").write_text(json.dumps(values), "utf-8")
         assert "gives the id 500, the model has ids below 19" in self.refusal(capsys, str(folder), "a mouse")
-
-
-class TestHub:
-    """Names on the hub; the network is never used here."""
-
-    def failing(self, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-        import huggingface_hub
-
-        def fail(*_: Any, **__: Any) -> None:
-            raise error
-
-        monkeypatch.setattr(huggingface_hub, "snapshot_download", fail)
-
-    def test_offline(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        import huggingface_hub.constants
-
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-        monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-        with pytest.raises(ValueError, match="hub cannot be reached: try again where there is a network, or name"):
-            hub.fetch("nobody/nothing", ["config.json"])
-
-    def test_the_reasons(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        from huggingface_hub import errors
-
-        with pytest.raises(ValueError, match="no folder and no model on the hub named"):
-            hub.fetch("../no such folder", ["config.json"])
-        response = SimpleNamespace(headers={}, request=None)
-        for error, words in (
-            (errors.RepositoryNotFoundError("x", response=response), "on the hub named 'a/b': check it, or name"),
-            (errors.RevisionNotFoundError("x", response=response), "has no revision 'r'"),
-            (errors.LocalEntryNotFoundError("x"), "cannot be reached"),
-            (RuntimeError("of the library that the hub speaks through"), "cannot be reached"),
-            (errors.HfHubHTTPError("x", response=response), "cannot be reached"),
-        ):
-            self.failing(monkeypatch, error)
-            with pytest.raises(ValueError, match=words):
-                hub.fetch("a/b", ["config.json"], "r")
-
-    def test_only_the_named_files_are_fetched(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-        import huggingface_hub
-
-        asked = {}
-        monkeypatch.setattr(huggingface_hub, "snapshot_download", lambda name, **more: asked.update(more) or tmp_path)
-        assert hub.fetch("a/b", views.FILES, "main") == tmp_path
-        assert asked == {"revision": "main", "allow_patterns": ["config.json", "model.safetensors", "tokenizer.json"]}

@@ -1,0 +1,209 @@
+"""Fetches a model from the Hugging Face hub: a program of its own, so that it can be stopped at any moment.
+
+    python -m model.adapters.download NAME [REVISION]
+
+Only what can be read without running it is fetched, after config.json and the headers of the weights were looked at. It
+goes to the cache of `huggingface_hub`, which other programs share. Each line of its output is JSON: {"done": bytes,
+"total": bytes}, and at the end {"folder": path} or {"problem": sentence}. A download that fails or is stopped (SIGTERM,
+SIGINT) takes back what it has put there.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_download
+from huggingface_hub.utils import WeakFileLock, disable_progress_bars, logging
+from tqdm import tqdm
+
+from model.adapters.inspection import INDEX, OTHER_WEIGHTS, WEIGHTS, no_weights, refuse_code, shards, size_of
+
+CONFIG = "config.json"
+SMALL = (
+    CONFIG,
+    "generation_config.json",
+    "preprocessor_config.json",
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja"),
+    *("vocab.json", "merges.txt", "vocab.txt"),  # of BPE and WordPiece
+    *("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "source.spm", "target.spm", "target_vocab.json"),
+)
+TIMEOUT = 10.0  # seconds without an answer
+MOST_RESTARTS = 3  # of one download: a hub that breaks off and begins again would never end
+EVERY = 0.1  # seconds between two lines
+
+
+class Refused(Exception):
+    """One sentence: why a model is not fetched."""
+
+
+class Progress:
+    """Counts the bytes of all files, and prints them now and then."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.done, self.restarts, self.printed = total, 0, 0, 0.0
+
+    def add(self, n: float) -> None:
+        self.done += int(n)
+        self.restarts += n < 0  # what was fetched before is fetched again
+        if self.restarts > MOST_RESTARTS:
+            raise OSError("it broke off again and again")
+        if self.done >= self.total or time.monotonic() > self.printed + EVERY:
+            self.printed = time.monotonic()
+            print(json.dumps({"done": min(self.done, self.total), "total": self.total}), flush=True)
+
+    def bar(self) -> type[tqdm]:
+        """A class of progress bars that show nothing, and count here."""
+        progress = self
+
+        class Bar(tqdm):
+            def __init__(self, *_: Any, **__: Any) -> None:
+                super().__init__(disable=True)
+
+            def update(self, n: float | None = 1) -> None:
+                progress.add(n or 0)
+
+            def update_transfer(self, n: float | None = 1) -> None:  # on the way: counted when they are written
+                pass
+
+            def set_transfer_postfix_str(self, *_: Any, **__: Any) -> None:
+                pass
+
+        return Bar
+
+
+def download(name: str, revision: str | None) -> Path:
+    """Fetch a model, or find it in the cache where the hub cannot be reached; Refused says why not."""
+    api = HfApi()
+    try:
+        info = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT)
+    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError):
+        raise
+    except Exception:  # the hub is down, or there is no network
+        try:
+            return Path(snapshot_download(name, revision=revision, local_files_only=True))
+        except errors.LocalEntryNotFoundError:
+            pass
+        raise
+    commit, sizes = info.sha, {file.rfilename: file.size or 0 for file in info.siblings or []}
+    cache, repository = Path(constants.HF_HUB_CACHE), f"models--{name.replace('/', '--')}"
+    snapshot = cache / repository / "snapshots" / commit
+    (cache / ".locks").mkdir(parents=True, exist_ok=True)
+    with WeakFileLock(cache / ".locks" / f"headlight--{repository}.lock"):  # until it is whole, or gone
+        was_there = snapshot.exists()
+        try:
+            return _fetch(api, name, commit, revision, sizes)
+        except BaseException:
+            if not was_there:
+                _take_back(snapshot)
+            raise
+
+
+def _fetch(api: HfApi, name: str, commit: str, revision: str | None, sizes: dict[str, int]) -> Path:
+    if CONFIG not in sizes:
+        raise Refused(f"{name} has no {CONFIG}: it is not a model of transformers")
+    config = Path(hf_hub_download(name, CONFIG, revision=commit, etag_timeout=TIMEOUT))
+    refuse_code(name, _json(config))
+    if WEIGHTS in sizes:
+        weights = [WEIGHTS]
+    elif INDEX in sizes:
+        weights = shards(Path(hf_hub_download(name, INDEX, revision=commit, etag_timeout=TIMEOUT)))
+    else:
+        raise Refused(no_weights(name, [file for file in sizes if Path(file).suffix in OTHER_WEIGHTS]))
+    headers = [api.parse_safetensors_file_metadata(name, file, revision=commit, timeout=TIMEOUT) for file in weights]
+    size_of(headers).check(name)
+    files = [file for file in (*SMALL, INDEX, *weights) if file in sizes and (file != INDEX or WEIGHTS not in sizes)]
+    progress = Progress(sum(sizes[file] for file in files))
+    for file in files:
+        before = progress.done
+        _whole(name, file, commit, progress)
+        progress.add(max(0, before + sizes[file] - progress.done))  # those that were there already
+    api.resolve_revision(name, revision=revision)  # notes what it stands for, so that it is found without a network
+    return config.parent
+
+
+def _whole(name: str, file: str, commit: str, progress: Progress) -> None:
+    try:
+        hf_hub_download(name, file, revision=commit, etag_timeout=TIMEOUT, tqdm_class=progress.bar())
+    except Exception as error:
+        if isinstance(error.__cause__, errors.HfHubHTTPError):
+            raise error.__cause__ from None
+        of_the_disk = isinstance(error, OSError) and error.errno and error.filename
+        if of_the_disk or isinstance(error, errors.HfHubHTTPError):
+            raise
+        instead = "try again, or fetch it by another program and name its folder"
+        raise Refused(f"the download of {name!r} broke off before its end: {instead}") from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        values = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise Refused(f"{path.name} of the model must hold a JSON object")
+    return values
+
+
+def _take_back(snapshot: Path) -> None:
+    """Delete a revision of a model from the cache, and the files that no other revision uses."""
+    if not snapshot.exists():
+        return
+    others = [other for other in snapshot.parent.iterdir() if other != snapshot]
+    if not others:
+        shutil.rmtree(snapshot.parents[1])
+        return
+    used = {os.path.realpath(path) for other in others for path in other.iterdir()}
+    for link in snapshot.iterdir():  # to the files' contents, which are kept by their hash
+        if link.is_symlink() and os.path.realpath(link) not in used:
+            (link.parent / link.readlink()).unlink(missing_ok=True)
+    shutil.rmtree(snapshot)
+
+
+def problem(name: str, revision: str | None, error: Exception) -> str:
+    """Say in one sentence what went wrong."""
+    instead = f"or name a folder on this machine that holds {CONFIG} and {WEIGHTS}"
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(error, Refused | ValueError) and not isinstance(error, errors.HFValidationError | OSError):
+        return str(error)
+    if isinstance(error, errors.GatedRepoError) or status in (401, 403) and not _unknown(error):
+        page = f"{constants.ENDPOINT}/{name}"
+        return f"the hub gives {name!r} only to whom it knows: accept the conditions at {page} and run 'hf auth login'"
+    if isinstance(error, errors.RevisionNotFoundError):
+        return f"the model {name!r} has no revision {revision!r} on the hub"
+    if isinstance(error, errors.HFValidationError) or _unknown(error):
+        return f"there is no folder and no model on the hub named {name!r}: check it, {instead}"
+    if status is not None:
+        return f"the hub answers with an error ({status}) when asked for {name!r}: try again later, {instead}"
+    if isinstance(error, errors.SafetensorsParsingError):
+        return f"{name} has a damaged {WEIGHTS}: its header cannot be read"
+    if isinstance(error, OSError) and error.errno and error.filename:
+        return f"{error.filename} cannot be written: {error.strerror}"
+    return f"there is no folder {name!r}, and the hub cannot be reached: try again where there is a network, {instead}"
+
+
+def _unknown(error: Exception) -> bool:
+    return isinstance(error, errors.RepositoryNotFoundError) and not isinstance(error, errors.GatedRepoError)
+
+
+def main(name: str, revision: str | None = None) -> None:
+    """Fetch a model and print what came of it."""
+    disable_progress_bars()
+    logging.set_verbosity(logging.CRITICAL)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        answer = {"folder": str(download(name, revision))}
+    except Exception as error:  # of the hub, the network, the disk
+        answer = {"problem": " ".join(problem(name, revision, error).split())}
+    print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except KeyboardInterrupt:
+        sys.exit(130)

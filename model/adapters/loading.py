@@ -1,0 +1,69 @@
+"""Any model of transformers, from a folder or the Hugging Face hub: network and tokenizer."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from model import checkpoint
+from model.adapters.hub import CONFIG, Progress, fetch, load_network, reason
+from model.adapters.inspection import local_size, refuse_code
+
+# For each kind of output the table of transformers that says which class has it, in the order in which they are tried.
+HEADS = (
+    "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
+    "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES",
+    "MODEL_FOR_MASKED_LM_MAPPING_NAMES",
+    "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES",
+    "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
+)
+BARE = "MODEL_MAPPING_NAMES"  # networks without an output layer
+
+
+def load(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> tuple[Any, Any]:
+    """The network and tokenizer of a folder or of a name on the hub; arguments and errors are those of `fetch`.
+
+    The numbers become float32 where memory allows, and stay as they are stored where it does not.
+    """
+    folder = fetch(str(name), revision, progress)
+    if not (folder / CONFIG).is_file():
+        raise ValueError(f"{folder} has no {CONFIG}: it is not a model that was saved with save_pretrained")
+    values = checkpoint.read_json(folder / CONFIG)
+    refuse_code(str(name), values)
+    network = network_of(folder / CONFIG, values)
+    dtype = torch.float32 if local_size(folder).fits() else "auto"
+    return load_network(folder, network, values, dtype), _tokenizer(folder)
+
+
+def network_of(path: Path, values: dict[str, Any]) -> str:
+    """The class of transformers for a configuration: the one it names, or the bare stack without outputs."""
+    from transformers.models.auto import modeling_auto
+
+    kind, named = values.get("model_type"), values.get("architectures") or []
+    tables = [getattr(modeling_auto, name) for name in (*HEADS, BARE)]
+    classes = [_class(table, kind) for table in tables]
+    *with_outputs, bare = classes
+    if not any(classes):
+        raise ValueError(f"{path}: transformers knows no model of type {kind!r} that reads a text, an image or sound")
+    if not named:  # old ones
+        return next(filter(None, (*with_outputs, bare)))
+    return next((name for name in with_outputs if name and name in named), bare or next(filter(None, with_outputs)))
+
+
+def _class(table: dict[str, Any], kind: Any) -> str | None:
+    name = table.get(kind) if isinstance(kind, str) else None
+    return name if isinstance(name, str | None) else name[0]  # a few types have several
+
+
+def _tokenizer(folder: Path) -> Any:
+    """What turns a text, or images and sound, into inputs."""
+    import transformers
+
+    errors = []
+    texts = (transformers.AutoTokenizer, transformers.PreTrainedTokenizerFast)  # the second: any tokenizer.json
+    for reader in (*texts, transformers.AutoImageProcessor, transformers.AutoFeatureExtractor):
+        try:
+            return reader.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        except Exception as error:  # whatever the libraries raise for missing and damaged files
+            errors.append(error)
+    raise ValueError(f"the tokenizer in {folder} cannot be read: {reason(errors[0])}")

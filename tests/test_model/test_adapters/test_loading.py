@@ -1,0 +1,312 @@
+"""Models from folders and from a hub on this machine: loaded whole, or refused in one sentence with nothing left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from model.adapters import hub, inspection
+from model.adapters.loading import load
+from tests.test_model.test_adapters.other_models import KINDS, TEXTS, VOCAB, save_model, theirs
+from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, small_hub
+
+NAME = "someone/tiny"
+COPIES = "or name a folder on this machine that holds config.json and model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Any]]:
+    """Folder and model of each kind."""
+    root = tmp_path_factory.mktemp("saved")
+    for kind in KINDS:
+        theirs(kind).save_pretrained(root / kind)
+    return {kind: (root / kind, save_model(root / kind, kind)) for kind in KINDS}
+
+
+@pytest.fixture
+def folder(saved, tmp_path: Path) -> Path:
+    """A GPT-2 that a test may damage."""
+    return shutil.copytree(saved["gpt2"][0], tmp_path / "tiny")
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where downloads go."""
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "home"))
+    return tmp_path / "home" / "hub"
+
+
+@pytest.fixture
+def site(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallHub]:
+    """A running hub, which downloads go to."""
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    with small_hub() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+def change(path: Path, **changes: Any) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+
+
+def refusal(name: str | Path, **arguments: Any) -> str:
+    """The sentence with which a model is refused."""
+    with pytest.raises(ValueError) as caught:
+        load(name, **arguments)
+    message = str(caught.value)
+    assert "\n" not in message and len(message) < 400
+    return message
+
+
+def left(cache: Path) -> list[str]:
+    """The files of models in the cache, whole or not."""
+    files = [path for path in cache.rglob("*") if path.is_file() or path.is_symlink()]
+    return [str(path.relative_to(cache)) for path in files if "models--" in str(path) and ".locks" not in str(path)]
+
+
+def write_header(path: Path, shapes: dict[str, list[int]], dtype: str = "F32", width: int = 4) -> None:
+    """A safetensors file whose header promises tensors that are not in it."""
+    header, end = {}, 0
+    for name, shape in shapes.items():
+        start, end = end, end + width * int(torch.tensor(shape).prod())
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text)
+
+
+class TestFolders:
+    @pytest.mark.parametrize("kind", ["t5", "bart", "gpt2", "bert"])
+    def test_the_network_computes_what_was_saved(self, saved, kind: str) -> None:
+        folder, expected = saved[kind]
+        model, tokenizer = load(folder)
+        ids = theirs(kind)(TEXTS[0], return_tensors="pt").input_ids
+        assert tokenizer(TEXTS[0], return_tensors="pt").input_ids.tolist() == ids.tolist()
+        inputs = {"input_ids": ids} | ({"decoder_input_ids": ids} if model.config.is_encoder_decoder else {})
+        with torch.no_grad():
+            assert type(model) is type(expected) and not model.training
+            torch.testing.assert_close(model(**inputs)[0], expected(**inputs)[0])
+
+    @pytest.mark.parametrize(
+        ("config", "model", "named", "loaded"),
+        [
+            ("BertConfig", "BertForMaskedLM", None, "BertForMaskedLM"),
+            ("BertConfig", "BertForSequenceClassification", None, "BertModel"),
+            ("BertConfig", "BertModel", None, "BertModel"),
+            ("T5Config", "T5EncoderModel", None, "T5Model"),
+            ("GPT2Config", "GPT2LMHeadModel", [], "GPT2LMHeadModel"),
+            ("BartConfig", "BartForConditionalGeneration", None, "BartForConditionalGeneration"),
+            ("WhisperConfig", "WhisperForConditionalGeneration", None, "WhisperForConditionalGeneration"),
+            ("ViTConfig", "ViTForImageClassification", None, "ViTModel"),
+        ],
+    )
+    def test_the_class_is_chosen_by_the_architecture(self, config, model, named, loaded) -> None:
+        from model.adapters.loading import network_of
+
+        values = getattr(transformers, config)().to_dict() | {"architectures": [model] if named is None else named}
+        assert network_of(Path("config.json"), values) == loaded
+
+    def test_weights_in_several_files(self, saved, tmp_path: Path) -> None:
+        original = saved["gpt2"][1]
+        original.save_pretrained(tmp_path, max_shard_size="3KB")
+        theirs("gpt2").save_pretrained(tmp_path)
+        assert len(list(tmp_path.glob("*.safetensors"))) > 1
+        model, _ = load(tmp_path)
+        for ours, expected in zip(model.parameters(), original.parameters(), strict=True):
+            assert torch.equal(ours, expected)
+        assert inspection.local_size(tmp_path).parameters == sum(p.numel() for p in original.parameters())
+        next(tmp_path.glob("*-00002-*.safetensors")).unlink()
+        assert "is not a whole model: model-00002-of-" in refusal(tmp_path)
+
+    def test_half_precision_becomes_float32_where_memory_allows(self, saved, tmp_path, monkeypatch) -> None:
+        folder = shutil.copytree(saved["gpt2"][0], tmp_path / "half")
+        saved["gpt2"][1].half().save_pretrained(folder)
+        saved["gpt2"][1].float()
+        assert load(folder)[0].dtype is torch.float32
+        size = inspection.local_size(folder)
+        monkeypatch.setattr(inspection, "available_memory", lambda: int(1.3 * size.stored))
+        assert load(folder)[0].dtype is torch.float16
+
+    def test_more_parameters_than_memory(self, folder: Path) -> None:
+        write_header(folder / "model.safetensors", {"a": [1_000_000, 1_000_000], "b": [7]}, dtype="BF16", width=2)
+        with (folder / "model.safetensors").open("r+b") as file:
+            file.truncate(2_000_000_000_014 + 1000)  # sparse: nothing is written
+        message = refusal(folder)
+        assert "has 1,000,000,000,007 parameters, which take about 2,400.0 GB of memory, and " in message
+        assert " GB are available" in message
+
+    def test_code_of_the_repository_is_never_run(self, folder: Path) -> None:
+        (folder / "evil.py").write_text("raise SystemExit('it ran')\n")
+        mapped = {name: f"evil.{name}" for name in ("AutoConfig", "AutoModel", "AutoModelForCausalLM", "AutoTokenizer")}
+        change(folder / "config.json", auto_map=mapped)
+        assert type(load(folder)[0]).__name__ == "GPT2LMHeadModel"  # the library has a class of its own for it
+        change(folder / "config.json", model_type="evil", architectures=["Evil"])
+        message = refusal(folder)
+        assert "needs Python code of its own repository, which is never run here" in message and "'evil'" in message
+        change(folder / "config.json", auto_map=None)
+        (folder / "config.json").write_text(json.dumps({"model_type": ["gpt2"]}))
+        assert "transformers knows no model of type ['gpt2']" in refusal(folder)
+
+    @pytest.mark.parametrize("file", ["pytorch_model.bin", "model.pt", "flax_model.msgpack", "tf_model.h5"])
+    def test_weights_that_can_run_code(self, folder: Path, file: str) -> None:
+        (folder / "model.safetensors").rename(folder / file)
+        assert f"other files with weights ({file}) are not read, because they can run code" in refusal(folder)
+
+    def test_files_that_are_missing_or_damaged(self, folder: Path) -> None:
+        whole = (folder / "model.safetensors").read_bytes()
+        for content, words in (
+            (whole[:-10], f"it has {len(whole) - 10:,} bytes of {len(whole):,}"),
+            (whole[:100], "it is not a whole safetensors file"),
+            (b"", "it is not a whole safetensors file"),
+            (b"\xff" * 100, "it is not a whole safetensors file"),
+        ):
+            (folder / "model.safetensors").write_bytes(content)
+            assert words in refusal(folder)
+        (folder / "model.safetensors").unlink()
+        assert "has no model.safetensors: a model saved with save_pretrained has one" in refusal(folder)
+        (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../etc/passwd"}}')
+        assert "must list the files that hold each tensor" in refusal(folder)
+        (folder / "config.json").write_text("[]")
+        assert "must hold a JSON object" in refusal(folder)
+        (folder / "config.json").unlink()
+        assert "has no config.json" in refusal(folder)
+
+    def test_a_tokenizer_that_is_missing_or_damaged(self, folder: Path) -> None:
+        (folder / "tokenizer.json").write_text("{}")
+        assert f"the tokenizer in {folder} cannot be read: " in refusal(folder)
+        (folder / "tokenizer.json").unlink()
+        assert f"the tokenizer in {folder} cannot be read: " in refusal(folder)
+
+
+class TestHub:
+    def test_a_download_works_reports_its_bytes_and_is_kept(self, site: SmallHub, folder: Path, cache: Path) -> None:
+        (folder / "pytorch_model.bin").write_bytes(b"never fetched")
+        (folder / "evil.py").write_text("never fetched")
+        site.models[NAME] = folder
+        reports: list[tuple[int, int]] = []
+        model, tokenizer = load(NAME, progress=lambda done, total: reports.append((done, total)))
+        whole = sum((folder / file).stat().st_size for file in site.sent)
+        assert sorted(site.sent) == [
+            *("config.json", "generation_config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")
+        ]
+        assert reports[-1] == (whole, whole) and [done for done, _ in reports] == sorted(done for done, _ in reports)
+        assert model.config.vocab_size == len(VOCAB) and tokenizer("the cat").input_ids == [6, 8]
+        site.sent.clear()
+        assert torch.equal(load(NAME)[0].lm_head.weight, model.lm_head.weight) and not site.sent
+        site.status[""] = (503, "")
+        assert load(NAME, "main")[0].config.vocab_size == len(VOCAB)  # it is in the cache
+
+    def test_without_a_network_the_cache_is_used(self, site: SmallHub, folder: Path, monkeypatch) -> None:
+        site.models[NAME] = folder
+        path = hub.fetch(NAME)
+        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+        assert hub.fetch(NAME) == path
+        assert "the hub cannot be reached: try again where there is a network" in refusal("someone/else")
+        monkeypatch.delenv("HF_HUB_OFFLINE")
+        monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody listens
+        assert hub.fetch(NAME) == path
+        assert f"the hub cannot be reached: try again where there is a network, {COPIES}" in refusal("someone/else")
+
+    def test_weights_in_several_files(self, site: SmallHub, saved, tmp_path: Path) -> None:
+        folder = shutil.copytree(saved["gpt2"][0], tmp_path / "shards")
+        (folder / "model.safetensors").unlink()
+        saved["gpt2"][1].save_pretrained(folder, max_shard_size="3KB")
+        site.models[NAME] = folder
+        assert torch.equal(load(NAME)[0].lm_head.weight, saved["gpt2"][1].lm_head.weight)
+
+    @pytest.mark.parametrize(
+        ("file", "status", "words"),
+        [
+            ("", (401, "RepoNotFound"), f"no folder and no model on the hub named {NAME!r}: check it, {COPIES}"),
+            ("", (403, "GatedRepo"), "accept the conditions at http://"),
+            ("config.json", (401, "GatedRepo"), "accept the conditions at http://"),
+            ("model.safetensors", (403, "GatedRepo"), "accept the conditions at http://"),
+            ("", (500, ""), f"the hub answers with an error (500) when asked for {NAME!r}: try again later"),
+            ("model.safetensors", (503, ""), "the hub answers with an error (503)"),
+            ("tokenizer.json", (410, ""), "the hub answers with an error (410)"),
+        ],
+    )
+    def test_errors_of_the_hub(self, site: SmallHub, folder: Path, cache: Path, file, status, words) -> None:
+        site.models[NAME] = folder
+        site.status[file] = status
+        assert words in refusal(NAME)
+        assert left(cache) == []
+
+    def test_names_and_revisions_that_there_are_not(self, site: SmallHub, folder: Path, cache: Path) -> None:
+        site.models[NAME] = folder
+        assert f"the model {NAME!r} has no revision 'nope' on the hub" in refusal(NAME, revision="nope")
+        assert "no folder and no model on the hub named '../tiny/x'" in refusal("../tiny/x")
+        assert "name a model on the hub, or name a folder" in refusal(" ")
+        assert left(cache) == []
+
+    def test_half_a_file(self, site: SmallHub, folder: Path, cache: Path) -> None:
+        site.models[NAME] = folder
+        site.answers["model.safetensors"] = half
+        assert f"the download of {NAME!r} broke off before its end: try again" in refusal(NAME)
+        assert left(cache) == []
+
+    @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+    def test_a_slow_download_can_be_stopped(self, site: SmallHub, folder: Path, cache: Path, file: str) -> None:
+        """At once, whatever the callable raises comes out, and nothing of the model stays."""
+        site.models[NAME] = folder
+        stall = site.answers[file] = Stall()
+
+        class Stopped(Exception):
+            pass
+
+        def progress(done: int, total: int) -> None:
+            if stall.begun.is_set():
+                raise Stopped
+
+        try:
+            with pytest.raises(Stopped):
+                load(NAME, progress=progress)
+        finally:
+            stall.over.set()
+        assert left(cache) == []
+
+    def test_what_is_in_the_cache_stays(self, site: SmallHub, folder: Path, tmp_path: Path, cache: Path) -> None:
+        """Of another model, and of an earlier revision of the same one, which shares files with the new one."""
+        site.models |= {NAME: folder, "someone/else": folder}
+        kept = [hub.fetch("someone/else"), hub.fetch(NAME)]
+        before = left(cache)
+        site.commit = "f" * 40
+        site.models[NAME] = shutil.copytree(folder, tmp_path / "newer")
+        (site.models[NAME] / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:-1] + b"x")
+        site.answers["model.safetensors"] = half
+        assert "broke off" in refusal(NAME)
+        assert left(cache) == before
+        for path in kept:
+            assert (path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+            assert (path / "config.json").read_bytes() == (folder / "config.json").read_bytes()
+
+    def test_what_is_refused_before_the_weights_are_fetched(self, site: SmallHub, folder: Path, cache: Path) -> None:
+        site.models[NAME] = folder
+        write_header(folder / "model.safetensors", {"a": [1_000_000, 1_000_000]})
+        message = refusal(NAME)
+        assert f"{NAME} has 1,000,000,000,000 parameters, which take about 4,800.0 GB of memory, and " in message
+        (folder / "model.safetensors").write_bytes(b"\xff" * 200)
+        assert "has a damaged model.safetensors" in refusal(NAME)
+        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+        assert "(pytorch_model.bin) are not read, because they can run code" in refusal(NAME)
+        change(folder / "config.json", model_type="evil", auto_map={"AutoModel": "evil.Evil"})
+        assert "needs Python code of its own repository" in refusal(NAME)
+        (folder / "config.json").write_text("[]")
+        assert "config.json of the model must hold a JSON object" in refusal(NAME)
+        (folder / "config.json").unlink()
+        assert f"{NAME} has no config.json: it is not a model of transformers" in refusal(NAME)
+        assert left(cache) == [] and "model.safetensors" not in site.sent
+
+    def test_a_program_that_dies_is_a_sentence(self, site: SmallHub, monkeypatch) -> None:
+        monkeypatch.setattr(hub, "ROOT", Path("/no such folder"))
+        monkeypatch.chdir("/")
+        assert "ended without an answer" in refusal(NAME)
