@@ -1,7 +1,8 @@
 """An instrumented Transformer: text goes in, a translation and everything computed on the way come out.
 
-Shape letters: B batch, L layers, H heads, T queries (rows, steps of a decoder), S keys (columns, source tokens),
-D d_model, K d_head, F d_ff, V vocabulary, N heads of all layers in one row, or what is named.
+Shape letters: B batch, L layers, H heads, G heads of keys and values (H unless queries share them), T queries (rows,
+steps of a decoder), S keys (columns, source tokens), D d_model, K d_head, F d_ff, V vocabulary, N heads of all layers
+in one row, or what is named.
 """
 
 

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from model.masks import combine, window_mask
 from model.taps import Tap, observed
 
 
@@ -22,6 +23,22 @@ def masked_softmax(scores: Tensor) -> Tensor:
         return scores.softmax(dim=-1)
     # Filled before and after: a softmax of -inf alone would be NaN, and its gradient too.
     return scores.masked_fill(blocked, 0.0).softmax(dim=-1).masked_fill(blocked, 0.0)
+
+
+def softmax_with_sink(scores: Tensor, sink: Tensor) -> tuple[Tensor, Tensor]:
+    """Softmax over the keys of scores (B, H, T, S) and one more score per head, sink (H,).
+
+    Returns the weights (B, H, T, S), rows of which sum to less than 1, and those of the sink (B, H, T, 1), which took
+    the rest (gpt-oss; Xiao et al. 2024 on why heads want one).
+
+    Example:
+        >>> weights, of_sink = softmax_with_sink(torch.zeros(1, 1, 1, 3), torch.zeros(1))
+        >>> weights.tolist(), of_sink.tolist()
+        ([[[[0.25, 0.25, 0.25]]]], [[[[0.25]]]])
+    """
+    column = sink[None, :, None, None].expand(scores.size(0), -1, scores.size(2), 1)  # (B, H, T, 1)
+    weights = torch.cat([scores, column], dim=-1).softmax(dim=-1)  # (B, H, T, S + 1)
+    return weights[..., :-1], weights[..., -1:]
 
 
 _STEPS = 2**16  # probabilities are whole numbers of these: 0.1 becomes 0.100006
@@ -50,23 +67,55 @@ class MultiHeadAttention(nn.Module):
     """MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O (Vaswani et al. 2017, section 3.2.2).
 
     Dropout comes after the tap, so that recorded rows sum to 1. The paper's projections have no bias.
+
+    What came since, each absent unless given:
+        n_kv_heads: G heads of keys and values, each read by H / G query heads that stand side by side (grouped-query
+            attention, Ainslie et al. 2023; with one multi-query attention, Shazeer 2019).
+        relative: positions of a self-attention, of `model.relative`: turn(q, k) or bias(T, S).
+        qk_norm_eps: RMSNorm of every head's q and k, before they are turned (Henry et al. 2020, as in Qwen 3).
+        window: how many keys a query of a self-attention sees on either side, its own among them (Beltagy et al. 2020);
+            0: all. The mask is narrowed to it.
+        sink: a learned score per head that is in the softmax and gives nothing (gpt-oss).
+        score_cap: scores are cap * tanh(scores / cap), before bias and mask (Gemma 2).
     """
 
     fuses = True  # a kind with equations of its own says False: fused attention and the stepper have only these
 
-    def __init__(self, d_model: int, n_heads: int, dropout: float, bias: bool) -> None:
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        dropout: float,
+        bias: bool,
+        *,
+        n_kv_heads: int | None = None,
+        relative: nn.Module | None = None,
+        qk_norm_eps: float | None = None,
+        window: int = 0,
+        sink: bool = False,
+        score_cap: float = 0.0,
+    ) -> None:
         super().__init__()
         self.n_heads = n_heads
+        self.n_groups = n_kv_heads or n_heads
         self.d_head = d_model // n_heads
+        self.window = window
+        self.score_cap = score_cap
         self.q_projection = nn.Linear(d_model, d_model, bias=bias)
-        self.k_projection = nn.Linear(d_model, d_model, bias=bias)
-        self.v_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.k_projection = nn.Linear(d_model, self.n_groups * self.d_head, bias=bias)
+        self.v_projection = nn.Linear(d_model, self.n_groups * self.d_head, bias=bias)
         self.output_projection = nn.Linear(d_model, d_model, bias=bias)
+        self.q_norm = nn.Identity() if qk_norm_eps is None else nn.RMSNorm(self.d_head, eps=qk_norm_eps)
+        self.k_norm = nn.Identity() if qk_norm_eps is None else nn.RMSNorm(self.d_head, eps=qk_norm_eps)
+        self.relative = relative
+        self.sink = nn.Parameter(torch.zeros(n_heads)) if sink else None
         self.dropout = Dropout(dropout)
         self.tap_q = Tap("B H T K")
-        self.tap_k, self.tap_v = Tap("B H S K"), Tap("B H S K")
+        self.tap_k, self.tap_v = Tap("B G S K"), Tap("B G S K")
         self.tap_mask = Tap("B 1 T S")
         self.tap_raw_scores, self.tap_scores, self.tap_weights = (Tap("B H T S") for _ in range(3))
+        if sink:
+            self.tap_sink_weight = Tap("B H T 1")
         self.tap_context = Tap("B H T K")
         self.tap_output = Tap("B T D")
 
@@ -75,14 +124,19 @@ class MultiHeadAttention(nn.Module):
         return self.attend(x, *self.keys_values(memory), mask)
 
     def keys_values(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """k and v, each (B, H, S, K), of memory (B, S, D), once for all queries."""
-        k = self.tap_k(self._split(self.k_projection(memory)))  # (B, H, S, K)
-        v = self.tap_v(self._split(self.v_projection(memory)))  # (B, H, S, K)
+        """k and v, each (B, G, S, K), of memory (B, S, D), once for all queries."""
+        k = self.tap_k(self.k_norm(self._split(self.k_projection(memory))))  # (B, G, S, K)
+        v = self.tap_v(self._split(self.v_projection(memory)))  # (B, G, S, K)
         return k, v
 
     def attend(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """What x (B, T, D) reads given keys and values (B, H, S, K)."""
-        q = self.tap_q(self._split(self.q_projection(x)))  # (B, H, T, K)
+        """What x (B, T, D) reads given keys and values (B, G, S, K)."""
+        q = self.tap_q(self.q_norm(self._split(self.q_projection(x))))  # (B, H, T, K)
+        if hasattr(self.relative, "turn"):
+            q, k = self.relative.turn(q, k)
+        k, v = self._share(k), self._share(v)  # (B, H, S, K)
+        if self.window:
+            mask = combine(mask, window_mask(q.size(2), k.size(2), self.window, q.device))
         attention = self._fused if self.fuses and not observed() else self.equations
         context = attention(q, k, v, mask)  # (B, H, T, K)
         context = context.transpose(1, 2).flatten(2)  # (B, T, D)
@@ -95,19 +149,34 @@ class MultiHeadAttention(nn.Module):
         mask = self.tap_mask(mask.expand(q.size(0), -1, q.size(2), k.size(2)))  # (B, 1, T, S)
         raw_scores = self.tap_raw_scores(q @ k.transpose(-2, -1))  # (B, H, T, S)
         scores = raw_scores / math.sqrt(self.d_head)
+        if self.score_cap:
+            scores = self.score_cap * torch.tanh(scores / self.score_cap)
+        if hasattr(self.relative, "bias"):
+            scores = scores + self.relative.bias(q.size(2), k.size(2))
         scores = self.tap_scores(scores.masked_fill(~mask, -math.inf))
-        weights = self.tap_weights(masked_softmax(scores))
+        if self.sink is None:
+            weights = masked_softmax(scores)
+        else:
+            weights, of_sink = softmax_with_sink(scores, self.sink)
+            self.tap_sink_weight(of_sink)  # (B, H, T, 1), which reads nothing
+        weights = self.tap_weights(weights)
         weights = self.dropout(weights)
         return self.tap_context(weights @ v)  # (B, H, T, K)
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         """The same in one call without the weights, for when nothing is recorded."""
+        if self.score_cap or self.sink is not None or hasattr(self.relative, "bias"):
+            return self.equations(q, k, v, mask)  # which the library's call has no arguments for
         dropout = self.dropout.p if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)
 
     def _split(self, x: Tensor) -> Tensor:
-        """(B, T, D) -> (B, H, T, K); without the transpose heads would attend to heads."""
-        return x.view(*x.shape[:-1], self.n_heads, self.d_head).transpose(1, 2)
+        """(B, T, H * K) -> (B, H, T, K), of keys and values G heads; without the transpose heads attend to heads."""
+        return x.view(*x.shape[:-1], -1, self.d_head).transpose(1, 2)
+
+    def _share(self, x: Tensor) -> Tensor:
+        """Keys or values (B, G, S, K), each for the query heads of its group: (B, H, S, K)."""
+        return x if self.n_groups == self.n_heads else x.repeat_interleave(self.n_heads // self.n_groups, dim=1)
 
 
 class AdditiveAttention(nn.Module):

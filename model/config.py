@@ -8,20 +8,24 @@ from typing import Any, ClassVar, Self
 
 DEFAULT_CHECKPOINT = "en-de"  # where none is named
 NORM_POSITIONS = ("pre", "post")
+ADDED_POSITIONS = ("sinusoidal", "sinusoidal_concatenated", "none", "learned")  # to the embeddings
+RELATIVE_POSITIONS = ("rotary", "rotary_halves", "alibi", "buckets")  # inside every self-attention
+POSITIONS = ADDED_POSITIONS + RELATIVE_POSITIONS
 MAX_NUMBERS = 500_000_000
 MAX_LAYERS = 100
 MAX_TABLE = 20_000_000  # numbers of a table of positions, which is computed in float64: a second and 0.3 GB
 
 # What the annotation of a field says of its numbers: their type, and what they must be, in words and as a test.
 Count = Amount = int
-Share = Chance = Part = Positive = Seconds = float
+Share = Chance = Part = Positive = Seconds = Limit = float
 _KINDS = {
     "Count": ("int", "at least 1", lambda value: value >= 1),
     "Amount": ("int", "at least 0", lambda value: value >= 0),
     "Share": ("float", "in [0, 1)", lambda value: 0 <= value < 1),
     "Chance": ("float", "in [0, 1]", lambda value: 0 <= value <= 1),
     "Part": ("float", "above 0 and below 1", lambda value: 0 < value < 1),
-    "Positive": ("float", "above 0", lambda value: value > 0),
+    "Positive": ("float", "above 0 and finite", lambda value: 0 < value < float("inf")),
+    "Limit": ("float", "at least 0 and finite", lambda value: 0 <= value < float("inf")),
     "Seconds": ("float", "at least 0 and finite", lambda value: 0 <= value < float("inf")),
 }
 _TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}  # else a list
@@ -112,9 +116,18 @@ class StackConfig(ModelConfig):
     norm: str = one_of(*NORM_POSITIONS)  # "pre": x + f(norm(x)); "post", the paper's: norm(x + f(x))
     final_norm: bool = True  # a norm after the last layer; the paper and Marian have none
     norm_eps: Part = 1e-5
+    norm_type: str = one_of("layer", "rms")  # LayerNorm; or RMSNorm (Zhang and Sennrich 2019): no mean, no bias
+    qk_norm: bool = False  # RMSNorm of each head's queries and keys (Henry et al. 2020, as Qwen 3 has it)
     attention_bias: bool = True  # the paper's projections have none
+    n_kv_heads: Amount = 0  # of keys and values, each read by a group of query heads (Ainslie et al. 2023); 0: n_heads
+    attention_window: Amount = 0  # keys that a query sees, its own the last (Beltagy et al. 2020); 0: all
+    attention_sink: bool = False  # a learned score per head that takes weight and gives nothing (gpt-oss)
+    score_cap: Limit = 0.0  # cap * tanh(scores / cap), before the mask (Gemma 2); 0: none
     activation: str = one_of("relu", "gelu", "swish")
-    positional: str = one_of("sinusoidal", "sinusoidal_concatenated", "none")  # model.positional.TABLES
+    gated: bool = False  # (activation(x W) * x V) W_2; with swish: SwiGLU (Shazeer 2020)
+    feed_forward_bias: bool = True
+    positional: str = one_of(*POSITIONS)  # see model.positional
+    rotary_base: Positive = 10_000.0
     max_length: Count = 512  # positions in the table: the longest text that is read at once, in tokens
     scale_embedding: bool = True  # embedding * sqrt(d_model), section 3.4 of the paper
     tie_embeddings: bool = True  # one table for source, target and output
@@ -124,16 +137,40 @@ class StackConfig(ModelConfig):
         super().__post_init__()
         if self.d_model % self.n_heads:
             raise ValueError(f"d_model ({self.d_model}) must be a multiple of n_heads ({self.n_heads})")
-        if self.positional != "none" and self.d_model % 2:
+        if self.positional.startswith("sinusoidal") and self.d_model % 2:
             raise ValueError(f"d_model must be even for {self.positional} positions, got {self.d_model}")
+        if self.positional.startswith("rotary") and self.d_head % 2:
+            raise ValueError(f"d_model / n_heads must be even for {self.positional} positions, got {self.d_head}")
+        if self.n_heads % self.n_groups:
+            raise ValueError(f"n_heads ({self.n_heads}) must be a multiple of n_kv_heads ({self.n_kv_heads})")
 
     @property
     def d_head(self) -> int:
         return self.d_model // self.n_heads
 
+    @property
+    def n_groups(self) -> int:
+        """How many heads of keys and values there are: G of the shapes (B, G, S, K)."""
+        return self.n_kv_heads or self.n_heads
+
+    @property
+    def is_of_2017(self) -> bool:
+        """Whether its layers have the equations of Vaswani et al. and nothing that came later."""
+        return self == dataclasses.replace(
+            self,
+            norm_type="layer",
+            qk_norm=False,
+            n_kv_heads=0,
+            attention_window=0,
+            attention_sink=False,
+            score_cap=0.0,
+            gated=False,
+            positional=self.positional if self.positional in ADDED_POSITIONS else "none",
+        )
+
     def _sizes(self) -> tuple[int, int]:
         layers = [number for name, number in vars(self).items() if name.endswith("_layers")]
-        layer = 8 * self.d_model**2 + 2 * self.d_model * self.d_ff  # of a decoder, without biases and norms
+        layer = 8 * self.d_model**2 + 3 * self.d_model * self.d_ff  # of a decoder, at most, without biases and norms
         return max(layers), 2 * self.vocab_size * self.d_model + sum(layers) * layer
 
 

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 from model import masks
 from model.config import LanguageModelConfig
 from model.layers import EncoderLayer
+from model.relative import build_relative
 from model.taps import Tap, name_taps
 from model.transformer import Stack, initialise
 
@@ -95,23 +96,29 @@ class LanguageModel(nn.Module):
         shared = adaptive is not None and config.tie_embeddings
         # A method and not a module: so the rows have one name, that in the softmax.
         embedding = adaptive.rows if shared else nn.Embedding(config.vocab_size, config.d_model)
-        self.decoder = Stack(embedding, config, (EncoderLayer(config) for _ in range(config.n_layers)), "T")
+        relatives = build_relative(config, causal=True, n_layers=config.n_layers)
+        self.decoder = Stack(embedding, config, (EncoderLayer(config, relative) for relative in relatives), "T")
         self.softmax = adaptive or FullSoftmax(config, embedding if config.tie_embeddings else None)
         self.tap_logits = Tap("B T V")
         self._initialise()
         name_taps(self)
 
-    def forward(self, ids: Tensor) -> Tensor:
-        """ids (B, T), T at most config.max_length, to logits (B, T, V); row t is predicted from ids[:, :t + 1]."""
-        return self.tap_logits(self.softmax(self._read(ids)))
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """ids (B, T), T at most config.max_length, to logits (B, T, V).
 
-    def loss(self, ids: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross entropy in nats of targets (B, T), the ids (B, T) one step on."""
-        return self.softmax.loss(self._read(ids).flatten(0, 1), targets.flatten())
+        The mask, bool, broadcastable to (B, H, T, T), is the causal one unless given: row t is predicted from
+        ids[:, :t + 1]. `model.masks` has those of several documents in a row and of a prefix.
+        """
+        return self.tap_logits(self.softmax(self._read(ids, mask)))
 
-    def _read(self, ids: Tensor) -> Tensor:
-        """ids (B, T) to (B, T, D); row t knows ids[:, :t + 1]."""
-        return self.decoder(ids, masks.causal_mask(ids.size(1), device=ids.device))
+    def loss(self, ids: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Mean cross entropy in nats of targets (B, T), the ids (B, T) one step on; the mask as for `forward`."""
+        return self.softmax.loss(self._read(ids, mask).flatten(0, 1), targets.flatten())
+
+    def _read(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """ids (B, T) to (B, T, D)."""
+        mask = masks.causal_mask(ids.size(1), device=ids.device) if mask is None else mask
+        return self.decoder(ids, mask)
 
     # The protocol of model.decoding: start, step, reorder. A step reads the whole text again: it is short.
 

@@ -18,8 +18,8 @@ class FeedForward(nn.Module):
 
     def __init__(self, config: StackConfig) -> None:
         super().__init__()
-        self.inner = nn.Linear(config.d_model, config.d_ff)
-        self.outer = nn.Linear(config.d_ff, config.d_model)
+        self.inner = nn.Linear(config.d_model, config.d_ff, bias=config.feed_forward_bias)
+        self.outer = nn.Linear(config.d_ff, config.d_model, bias=config.feed_forward_bias)
         self.activation = ACTIVATIONS[config.activation]
         self.dropout = Dropout(config.dropout)
         self.tap_hidden = Tap("B T F")
@@ -31,12 +31,33 @@ class FeedForward(nn.Module):
         return self.tap_output(self.outer(self.dropout(hidden)))  # (B, T, D)
 
 
+class GatedFeedForward(FeedForward):
+    """FFN(x) = (activation(x W + b) * (x V + c)) W_2 + b_2; with swish SwiGLU (Shazeer 2020, equation 6)."""
+
+    def __init__(self, config: StackConfig) -> None:
+        super().__init__(config)
+        self.gate = nn.Linear(config.d_model, config.d_ff, bias=config.feed_forward_bias)
+        self.tap_gate = Tap("B T F")
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, T, D) to (B, T, D), each position by itself."""
+        gate = self.tap_gate(self.activation(self.gate(x)))  # (B, T, F)
+        hidden = self.tap_hidden(gate * self.inner(x))  # (B, T, F)
+        return self.tap_output(self.outer(self.dropout(hidden)))  # (B, T, D)
+
+
+def build_norm(config: StackConfig) -> nn.Module:
+    """LayerNorm, or RMSNorm(x) = x / sqrt(mean(x^2) + eps) * weight (Zhang and Sennrich 2019)."""
+    norm = nn.RMSNorm if config.norm_type == "rms" else nn.LayerNorm
+    return norm(config.d_model, eps=config.norm_eps)
+
+
 class Residual(nn.Module):
     """x + sublayer(x), normalised before (Xiong et al. 2020) or after (the paper)."""
 
     def __init__(self, config: StackConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps)
+        self.norm = build_norm(config)
         self.dropout = Dropout(config.dropout)
         self.is_pre = config.norm == "pre"
         self.tap_stream = Tap("B T D")
@@ -48,17 +69,33 @@ class Residual(nn.Module):
         return self.tap_stream(self.norm(x + self.dropout(sublayer(x))))
 
 
-def _attention(config: StackConfig) -> MultiHeadAttention:
-    return MultiHeadAttention(config.d_model, config.n_heads, config.dropout, config.attention_bias)
+def _attention(config: StackConfig, relative: nn.Module | None = None, is_self: bool = True) -> MultiHeadAttention:
+    return MultiHeadAttention(
+        config.d_model,
+        config.n_heads,
+        config.dropout,
+        config.attention_bias,
+        n_kv_heads=config.n_groups,
+        relative=relative,
+        qk_norm_eps=config.norm_eps if config.qk_norm else None,
+        window=config.attention_window if is_self else 0,
+        sink=config.attention_sink,
+        score_cap=config.score_cap,
+    )
+
+
+def _feed_forward(config: StackConfig) -> FeedForward:
+    return GatedFeedForward(config) if config.gated else FeedForward(config)
 
 
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each in a residual connection."""
 
-    def __init__(self, config: StackConfig) -> None:
+    def __init__(self, config: StackConfig, relative: nn.Module | None = None) -> None:
+        """`relative`: relative positions of the self-attention, see `MultiHeadAttention`."""
         super().__init__()
-        self.self_attention = _attention(config)
-        self.feed_forward = FeedForward(config)
+        self.self_attention = _attention(config, relative)
+        self.feed_forward = _feed_forward(config)
         self.residual_self = Residual(config)
         self.residual_ff = Residual(config)
 
@@ -71,11 +108,12 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, then feed-forward, each in a residual connection."""
 
-    def __init__(self, config: StackConfig) -> None:
+    def __init__(self, config: StackConfig, relative: nn.Module | None = None) -> None:
+        """`relative`: relative positions of the self-attention, see `MultiHeadAttention`."""
         super().__init__()
-        self.self_attention = _attention(config)
-        self.cross_attention = _attention(config)
-        self.feed_forward = FeedForward(config)
+        self.self_attention = _attention(config, relative)
+        self.cross_attention = _attention(config, is_self=False)
+        self.feed_forward = _feed_forward(config)
         self.residual_self = Residual(config)
         self.residual_cross = Residual(config)
         self.residual_ff = Residual(config)

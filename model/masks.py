@@ -53,6 +53,43 @@ def decoder_mask(ids: Tensor) -> Tensor:
     return combine(padding_mask(ids), causal_mask(ids.size(1), device=ids.device))
 
 
+def window_mask(n_queries: int, n_keys: int, window: int, device: torch.device | None = None) -> Tensor:
+    """(1, 1, T, S) bool: keys less than `window` positions away (Beltagy et al. 2020); queries are the last positions.
+
+    With `causal_mask` that of Mistral: `window` keys at most, a query's own among them.
+
+    Example:
+        >>> combine(causal_mask(3), window_mask(3, 3, 2))[0, 0].int().tolist()
+        [[1, 0, 0], [1, 1, 0], [0, 1, 1]]
+    """
+    keys = torch.arange(n_keys, device=device)
+    distance = (keys[n_keys - n_queries :, None] - keys).abs()  # (T, S)
+    return (distance < window)[None, None]
+
+
+def document_mask(documents: Tensor) -> Tensor:
+    """(B, 1, T, T) bool: a row with several texts, each query within its own and not ahead (sequence packing).
+
+    documents: (B, T), the number of the text that each position belongs to.
+
+    Example:
+        >>> document_mask(torch.tensor([[0, 0, 1]]))[0, 0].int().tolist()
+        [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
+    """
+    same = documents[:, None, :, None] == documents[:, None, None, :]  # (B, 1, T, T)
+    return combine(same, causal_mask(documents.size(1), device=documents.device))
+
+
+def prefix_mask(n: int, prefix: int, device: torch.device | None = None) -> Tensor:
+    """(1, 1, T, T) bool: all see the first `prefix` positions, the rest is causal (prefix LM, Raffel et al. 2020).
+
+    Example:
+        >>> prefix_mask(3, 2)[0, 0].int().tolist()
+        [[1, 1, 0], [1, 1, 0], [1, 1, 1]]
+    """
+    return causal_mask(n, device=device) | (torch.arange(n, device=device) < prefix)
+
+
 def without_each(n_keys: int) -> Tensor:
     """(S + 1, 1, 1, S) bool: the first batch row sees every key, row 1 + s all but key s.
 

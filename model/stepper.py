@@ -22,19 +22,20 @@ class Stepper:
     """Decodes from a Transformer (the protocol of `model.decoding`); safe to share between threads.
 
     While something records or intervenes, or while it is trained, the model makes the steps itself, so that taps see
-    them and dropout takes place; and always where its attention has other equations.
+    them and dropout takes place; and always where its layers have other equations than those of 2017.
     """
 
     def __init__(self, model: Transformer) -> None:
         self.model, self.start, self.reorder = model, model.start, model.reorder
-        self._fuses = all(module.fuses for module in model.modules() if isinstance(module, MultiHeadAttention))
+        attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
+        self._is_plain = model.config.is_of_2017 and all(module.fuses for module in attentions)
         self._input, self._output = model.decoder.input, _product(model.output)
-        self._layers = [_Layer(i, layer) for i, layer in enumerate(model.decoder.layers)]
+        self._layers = [_Layer(i, layer) for i, layer in enumerate(model.decoder.layers)] if self._is_plain else []
 
     @torch.no_grad()
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
         """Tokens (B,) to logits (B, V); the state is extended."""
-        if observed() or self.model.training or not self._fuses:
+        if observed() or self.model.training or not self._is_plain:
             return self.model.step(state, tokens)
         entry = self._input
         if state.length == len(entry.table):

@@ -13,8 +13,9 @@ from model import masks
 from model.attention import Dropout
 from model.config import StackConfig, TransformerConfig
 from model.errors import Problem
-from model.layers import DecoderLayer, EncoderLayer, KeysValues
+from model.layers import DecoderLayer, EncoderLayer, KeysValues, build_norm
 from model.positional import TABLES
+from model.relative import build_relative
 from model.taps import Tap, name_taps, observed
 
 Embedding = Callable[[Tensor], Tensor]  # ids (...) to (..., D)
@@ -27,9 +28,13 @@ class InputEmbedding(nn.Module):
         super().__init__()
         self.embedding = embedding
         self.scale = math.sqrt(config.d_model) if config.scale_embedding else 1.0
-        with torch.device("cpu"):  # even where parameters have no numbers yet
-            table = TABLES[config.positional](config.max_length, config.d_model)  # float64
-        self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)  # (max_length, D)
+        if config.positional == "learned":
+            self.table = nn.Parameter(torch.empty(config.max_length, config.d_model).normal_(std=0.02))
+        else:
+            added = TABLES.get(config.positional, TABLES["none"])  # relative positions are not added here
+            with torch.device("cpu"):  # even where parameters have no numbers yet
+                table = added(config.max_length, config.d_model)  # float64
+            self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)  # (max_length, D)
         self.dropout = Dropout(config.dropout)
         self.tap_tokens = Tap("B T D")
         self.tap_positions = Tap("1 T D")
@@ -52,7 +57,7 @@ class Stack(nn.Module):
         super().__init__()
         self.input = InputEmbedding(embedding, config)
         self.layers = nn.ModuleList(layers)
-        self.norm = nn.LayerNorm(config.d_model, eps=config.norm_eps) if config.final_norm else nn.Identity()
+        self.norm = build_norm(config) if config.final_norm else nn.Identity()
         self.tap_output = Tap(f"B {letter} D")
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
@@ -134,8 +139,10 @@ class Transformer(nn.Module):
         self.config = config
         source = nn.Embedding(config.vocab_size, config.d_model)
         target = source if config.tie_embeddings else nn.Embedding(config.vocab_size, config.d_model)
-        self.encoder = Stack(source, config, (EncoderLayer(config) for _ in range(config.n_encoder_layers)), "S")
-        self.decoder = Decoder(target, config, (DecoderLayer(config) for _ in range(config.n_decoder_layers)), "T")
+        both_ways = build_relative(config, causal=False, n_layers=config.n_encoder_layers)
+        backwards = build_relative(config, causal=True, n_layers=config.n_decoder_layers)
+        self.encoder = Stack(source, config, (EncoderLayer(config, relative) for relative in both_ways), "S")
+        self.decoder = Decoder(target, config, (DecoderLayer(config, relative) for relative in backwards), "T")
         self.output = nn.Linear(config.d_model, config.vocab_size, bias=config.output_bias)
         if config.tie_embeddings:
             self.output.weight = target.weight

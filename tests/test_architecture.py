@@ -43,7 +43,7 @@ ROOMS = (
     ("model.analysis",),  # which gets recorded arrays and knows no more than texts
     ("model.masks", "model.positional", "model.taps"),
     ("model.config",),
-    ("model.attention",),
+    ("model.attention", "model.relative"),
     ("model.layers",),
     ("model.transformer", "model.gru"),
     ("model.language_model", "model.stepper"),

@@ -87,11 +87,16 @@ def direct_effects(
     def pass_norm(name: str, x: np.ndarray) -> None:
         """Turn the direction after a norm into the one before it; x (T, D) has the deviation."""
         nonlocal direction
+        before = direction
         if f"{name}.weight" in parameters:
-            parts["norm"] += (direction * parameters[f"{name}.bias"]).sum(1)
             direction = direction * parameters[f"{name}.weight"]
-            direction -= direction.mean(1, keepdims=True)
-            direction /= np.sqrt(x.var(1, keepdims=True, dtype=np.float64) + norm_eps)
+            if f"{name}.bias" in parameters:  # LayerNorm
+                parts["norm"] += (before * parameters[f"{name}.bias"]).sum(1)
+                direction -= direction.mean(1, keepdims=True)
+                size = x.var(1, keepdims=True, dtype=np.float64)
+            else:  # RMSNorm
+                size = np.square(x, dtype=np.float64).mean(1, keepdims=True)
+            direction /= np.sqrt(size + norm_eps)
 
     pass_norm("decoder.norm", streams[-1])
     for (module, residual), before in zip(found[::-1], streams[-2::-1], strict=True):
@@ -146,7 +151,8 @@ def sublayers(trace: Arrays) -> list[tuple[str, str]]:
 
 def _of_heads(trace: Arrays, module: str, direction: np.ndarray, projection: np.ndarray) -> np.ndarray:
     """Weights times values, projected (D, H * K), along the direction (T, D)."""
-    weights, values = trace[f"{module}.weights"], trace[f"{module}.v"]  # (H, T, S), (H, S, K)
+    weights, values = trace[f"{module}.weights"], trace[f"{module}.v"]  # (H, T, S), (G, S, K)
+    values = np.repeat(values, len(weights) // len(values), axis=0)  # (H, S, K)
     of_heads = projection.astype(np.float64).reshape(len(projection), len(values), -1).swapaxes(0, 1)  # (H, D, K)
     # A product per head: one of all heads is large enough for numpy to wake threads, which costs more than it does.
     return weights * (direction @ of_heads @ values.swapaxes(1, 2))

@@ -1,7 +1,7 @@
 """Is what is drawn what was computed? Claims about one translation, each with the measured deviation."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from model.errors import Problem
 from model.experiments import masks as mask_experiments
 from model.measures import kept
 from model.positional import TABLES
+from model.relative import alibi_slopes, bucket_of, offsets, rotary_frequencies
 from model.taps import intervene, record
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
 from model.translation import KINDS, Translation
@@ -112,22 +113,30 @@ def _largest(*differences: np.ndarray | float) -> float:
     return float(np.max([np.abs(values).max(initial=0.0) for values in map(np.asarray, differences)]))
 
 
+def _sink_of(run: _Run, module: str) -> np.ndarray:
+    """The weight (H, T, 1) that a learned sink took, 0 where there is none."""
+    return run.result.trace.get(f"{module}.sink_weight", np.zeros((1, 1, 1))).astype(np.float64)
+
+
 # What measures a claim returns its deviation, what is allowed, how many numbers were compared, and perhaps the control.
 
 
 def _rows(run: _Run) -> tuple:
-    """Every row of every map sums to 1."""
-    sums = [run.result.attention(kind).sum(axis=-1, dtype=np.float64).ravel() for kind in KINDS]
+    """Every row of every map sums to 1, with what a learned sink took."""
+    sums = []
+    for module in (module for kind in KINDS for module in run.result.modules(kind)):
+        weights = run.result.trace[f"{module}.weights"].sum(axis=-1, dtype=np.float64)  # (H, T)
+        sums.append((weights + _sink_of(run, module)[..., 0]).ravel())
     return _largest(np.concatenate(sums) - 1), OF_WEIGHTS, sum(map(len, sums))
 
 
 def _softmax(run: _Run) -> tuple:
-    """Every map is the softmax of the recorded scores, taken again in float64."""
+    """Every map is the softmax of the recorded scores, taken again in float64; a learned sink takes its share."""
     worst, compared = 0.0, 0
     for module in (module for kind in KINDS for module in run.result.modules(kind)):
         scores = run.result.trace[f"{module}.scores"].astype(np.float64)  # (H, T, S)
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
+        weights *= (1 - _sink_of(run, module)) / weights.sum(axis=-1, keepdims=True)
         worst = _largest(worst, weights - run.result.trace[f"{module}.weights"])
         compared += weights.size
     return worst, OF_WEIGHTS, compared
@@ -220,11 +229,44 @@ def _decoded(run: _Run) -> tuple:
 
 def _positions(run: _Run) -> tuple:
     """The recorded positional encodings are those of the formula, computed again in float64."""
-    config = run.translator.config
-    added = np.concatenate([run.result.positional(side) for side in ("source", "target")])
-    lengths = (len(run.result.source_tokens), len(run.result.target_tokens))
-    formula = np.concatenate([TABLES[config.positional](length, config.d_model) for length in lengths])
-    return _largest(formula - added), OF_WEIGHTS, added.size
+    config, worst, compared = run.translator.config, 0.0, 0
+    for side, stack in (("source", "encoder"), ("target", "decoder")):
+        added = run.result.positional(side)  # (T, D)
+        if config.positional == "learned":
+            formula = run.translator.model.get_submodule(stack).input.table.double()[: len(added)]
+        else:
+            formula = TABLES.get(config.positional, TABLES["none"])(len(added), config.d_model)
+        worst, compared = _largest(worst, formula.numpy() - added), compared + added.size
+    for kind in ("encoder_self", "decoder_self"):
+        for module in run.result.modules(kind):
+            for recorded, formula in _relative_positions(run, module):
+                worst, compared = _largest(worst, formula - recorded), compared + recorded.size
+    return worst, OF_WEIGHTS, compared
+
+
+def _relative_positions(run: _Run, module: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """What the relative positions of a self-attention made, as recorded, and by the formula in float64."""
+    config, trace = run.translator.config, run.result.trace
+    relative = run.translator.model.get_submodule(module).relative
+    if config.positional.startswith("rotary"):
+        halves = config.positional == "rotary_halves"
+        for name in ("q", "k"):
+            before = trace[f"{module}.{name}"].astype(np.float64)  # (H, T, K)
+            after = trace[f"{module}.relative.{name}"]
+            pairs = before.reshape(*before.shape[:-1], *((2, -1) if halves else (-1, 2)))
+            pairs = pairs.swapaxes(-1, -2) if halves else pairs  # (H, T, K / 2, 2)
+            angles = np.arange(before.shape[1])[:, None] * rotary_frequencies(config.d_head, config.rotary_base).numpy()
+            turned = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * angles)  # (H, T, K / 2)
+            parts = turned.real, turned.imag
+            yield after, np.concatenate(parts, -1) if halves else np.stack(parts, -1).reshape(after.shape)
+    elif relative is not None:
+        recorded = trace[f"{module}.relative.bias"]  # (H, T, T)
+        offset = offsets(recorded.shape[-1], recorded.shape[-1])
+        if config.positional == "alibi":
+            yield recorded, -alibi_slopes(config.n_heads)[:, None, None].numpy() * offset.abs().numpy()
+        else:
+            table = relative.table.weight.detach().double().numpy()  # (buckets, H)
+            yield recorded, table[bucket_of(offset, relative.causal).numpy()].transpose(2, 0, 1)
 
 
 def _effects(run: _Run) -> tuple:

@@ -33,6 +33,20 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "pre-without-final-norm": {"norm": "pre", "final_norm": False, "positional": "sinusoidal_concatenated"},
     "post-with-final-norm": {"norm": "post", "final_norm": True, "activation": "gelu"},
     "paper": {"norm": "post", "final_norm": False, "attention_bias": False},
+    "modern": {
+        "positional": "rotary_halves",
+        "norm_type": "rms",
+        "qk_norm": True,
+        "n_kv_heads": 1,
+        "attention_window": 4,
+        "gated": True,
+        "activation": "swish",
+        "attention_bias": False,
+        "feed_forward_bias": False,
+    },
+    "biased": {"positional": "alibi", "attention_sink": True, "score_cap": 1.5},
+    "buckets": {"positional": "buckets", "norm": "post", "norm_type": "rms"},
+    "learned": {"positional": "learned", "n_kv_heads": 1},
     "untied": {"tie_embeddings": False, "output_bias": True, "scale_embedding": False, "activation": "swish"},
 }
 

@@ -14,10 +14,13 @@ from model.training.config import RunConfig
 from model.training.presets import PRESETS
 from tests.test_model.builders import tiny_config
 
-INT_FIELDS = ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_length")
-FLOAT_FIELDS = ("dropout", "norm_eps")
-TEXT_FIELDS = ("norm", "activation", "positional", "embedding_init")
+COUNT_FIELDS = ("vocab_size", "d_model", "n_heads", "n_encoder_layers", "n_decoder_layers", "d_ff", "max_length")
+INT_FIELDS = (*COUNT_FIELDS, "n_kv_heads", "attention_window")
+SHARE_FIELDS = ("dropout", "norm_eps")
+FLOAT_FIELDS = (*SHARE_FIELDS, "score_cap", "rotary_base")
+TEXT_FIELDS = ("norm", "norm_type", "activation", "positional", "embedding_init")
 BOOL_FIELDS = ("final_norm", "attention_bias", "scale_embedding", "tie_embeddings", "output_bias")
+BOOL_FIELDS += ("qk_norm", "attention_sink", "gated", "feed_forward_bias")
 
 
 def values(**changes) -> dict:
@@ -45,7 +48,7 @@ def test_an_integer_must_be_one(name: str, value) -> None:
     assert f"{name} must be of type int, got {value!r}" in message
 
 
-@pytest.mark.parametrize("name", INT_FIELDS)
+@pytest.mark.parametrize("name", COUNT_FIELDS)
 @pytest.mark.parametrize("value", [0, -1])
 def test_sizes_are_at_least_one(name: str, value: int) -> None:
     assert f"{name} must be at least 1, got {value}" in refusal(**{name: value})
@@ -57,7 +60,18 @@ def test_a_number_must_be_one(name: str, value) -> None:
     assert f"{name} must be of type float, got {value!r}" in refusal(**{name: value})
 
 
-@pytest.mark.parametrize("name", FLOAT_FIELDS)
+def test_what_came_since_must_fit_together() -> None:
+    assert "n_heads (3) must be a multiple of n_kv_heads (2)" in refusal(n_kv_heads=2)
+    assert "n_kv_heads must be at least 0, got -1" in refusal(n_kv_heads=-1)
+    assert "d_model / n_heads must be even for rotary positions, got 3" in refusal(positional="rotary", n_heads=4)
+    assert "score_cap must be at least 0 and finite" in refusal(score_cap=math.inf)
+    assert "rotary_base must be above 0 and finite" in refusal(rotary_base=math.inf)
+    assert tiny_config().is_of_2017 and tiny_config(positional="learned").is_of_2017
+    assert not tiny_config(positional="alibi").is_of_2017 and not tiny_config(gated=True).is_of_2017
+    assert tiny_config().n_groups == 3 and tiny_config(n_kv_heads=1).n_groups == 1
+
+
+@pytest.mark.parametrize("name", SHARE_FIELDS)
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, -0.1, 1, 10**400])
 def test_numbers_out_of_range(name: str, value: float) -> None:
     message = refusal(**{name: value})
@@ -85,7 +99,7 @@ def test_names_are_checked(name: str) -> None:
 def test_the_names_that_are_allowed_are_told() -> None:
     assert "pre, post" in refusal(norm="PRE")
     assert "relu, gelu, swish" in refusal(activation="tanh")
-    assert ", ".join(positional.TABLES) in refusal(positional="rotary")
+    assert ", ".join(positional.TABLES) in refusal(positional="polar")
 
 
 def test_heads_divide_the_width() -> None:

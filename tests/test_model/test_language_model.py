@@ -25,6 +25,16 @@ IDS = torch.tensor([[5, 6, 7, 8, 16], [3, 11, 0, 12, 2]])
 VARIANTS = {
     "tutorial": {},
     "adaptive": {"cutoffs": (6, 11), "tie_embeddings": True, "init": "normal", "norm": "pre", "final_norm": True},
+    "modern": {
+        "positional": "rotary",
+        "norm_type": "rms",
+        "n_kv_heads": 1,
+        "gated": True,
+        "activation": "swish",
+        "cutoffs": (6, 11),
+        "tie_embeddings": True,
+        "init": "normal",
+    },
     "tied": {"tie_embeddings": True, "init": "normal", "activation": "gelu"},
 }
 
@@ -154,7 +164,8 @@ class TestEveryTap:
         with record(address) as trace, intervene({address: lambda value: value}):
             assert_near(logits_of(model), plain)
         (value,) = trace.all(address)
-        sizes = {"1": 1, "B": B, "H": H, "K": K, "D": D, "F": F, "V": V, "T": T, "S": T}
+        sizes = {"1": 1, "B": B, "H": H, "G": model.config.n_groups, "K": K, "D": D}
+        sizes |= {"F": F, "V": V, "T": T, "S": T}
         assert value.shape == tuple(sizes[letter] for letter in addresses(model)[address].shape.split())
         with intervene({address: torch.zeros_like}):
             changed = logits_of(model)

@@ -14,6 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from model.config import RELATIVE_POSITIONS
 from model.taps import Tap, addresses, intervene, observed, record
 from model.transformer import Transformer
 from tests.test_model.builders import SRC, TGT, VARIANTS, B, D, F, H, K, S, T, V, assert_near, tiny_model
@@ -43,17 +44,18 @@ def recorded(variant: str) -> dict[str, Tensor]:
 
 
 # Pre- and post-norm, final norm or not, biases or not, tied or not.
-PROVED = pytest.mark.parametrize("variant", ("pre", "paper", "post-with-final-norm", "untied"))
+NAMES = ("pre", "paper", "post-with-final-norm", "untied", "modern", "biased", "buckets", "learned")
+PROVED = pytest.mark.parametrize("variant", NAMES)
 WEIGHTS = "decoder.layers.0.cross_attention.weights"
 CONTEXT = "decoder.layers.0.cross_attention.context"
 STREAM = "encoder.layers.0.residual_self.stream"
 
 
-def sizes_at(address: str) -> dict[str, int]:
-    """What the shape letters of a tap mean at its address: the encoder asks and reads the source."""
+def sizes_at(address: str, groups: int) -> dict[str, int]:
+    """What the shape letters of a tap mean at its address: the encoder's queries are those of the source."""
     n_queries = S if address.startswith("encoder") else T
     n_keys = T if ".self_attention." in address and address.startswith("decoder") else S
-    return {"1": 1, "B": B, "H": H, "K": K, "D": D, "F": F, "V": V, "T": n_queries, "S": n_keys}
+    return {"1": 1, "B": B, "H": H, "G": groups, "K": K, "D": D, "F": F, "V": V, "T": n_queries, "S": n_keys}
 
 
 def zero(value: Tensor) -> Tensor:
@@ -70,7 +72,8 @@ class TestEveryTap:
                 logits_of(model)
             (value,) = trace.all(address)
             assert list(trace) == [address]
-            assert value.shape == tuple(sizes_at(address)[letter] for letter in tap.shape.split()), address
+            sizes = sizes_at(address, model.config.n_groups)
+            assert value.shape == tuple(sizes[letter] for letter in tap.shape.split()), address
             assert value.dtype == (torch.bool if address.endswith(".mask") else torch.float64), address
             assert not value.requires_grad, address
 
@@ -87,7 +90,10 @@ class TestEveryTap:
     @PROVED
     def test_zeroing_changes_the_output_inside_the_block_only(self, variant: str) -> None:
         model = model_of(variant)
+        nothing_added = model.config.positional in RELATIVE_POSITIONS
         for address in addresses(model):
+            if address.endswith(".sink_weight") or nothing_added and address.endswith("input.positions"):
+                continue  # nothing reads the sink's weight, and zeros are zeros already
             with intervene({address: zero}):
                 changed = logits_of(model)
             assert torch.isfinite(changed).all(), address
@@ -135,9 +141,15 @@ class TestEveryTap:
             expected |= {f"{layer}.feed_forward.{name}" for name in ("hidden", "output")}
             kinds = ("self",) if layer.startswith("encoder") else ("self", "cross")
             expected |= {f"{layer}.{kind}_attention.{name}" for kind in kinds for name in attention}
+        own = [f"{layer}.self_attention" for layer in ("encoder.layers.0", "decoder.layers.0", "decoder.layers.1")]
+        every = [*own, "decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
+        modern = {f"{module}.relative.{name}" for module in own for name in ("q", "k")}
+        modern |= {f"{module.rpartition('.')[0]}.feed_forward.gate" for module in own}
+        biases = {f"{module}.relative.bias" for module in own}
+        more = {"modern": modern, "biased": biases | {f"{name}.sink_weight" for name in every}, "buckets": biases}
         for variant in VARIANTS:
-            assert set(addresses(model_of(variant))) == expected
-            assert set(recorded(variant)) == expected
+            assert set(addresses(model_of(variant))) == expected | more.get(variant, set()), variant
+            assert set(recorded(variant)) == expected | more.get(variant, set()), variant
 
     @pytest.mark.parametrize("variant", VARIANTS)
     def test_nothing_is_registered_on_the_model(self, variant: str) -> None:
@@ -335,8 +347,10 @@ class TestTrace:
         kept = 0
         for address in [address for address in trace if address.endswith(".weights")]:
             rows = trace[address].sum(-1)
+            if (sink := address.replace(".weights", ".sink_weight")) in trace:
+                rows = rows + trace[sink].squeeze(-1)
             assert_near(rows, torch.ones_like(rows))
-            context = trace[address] @ trace[address.replace(".weights", ".v")]
+            context = trace[address] @ trace[address.replace(".weights", ".v")]  # G = 1 is broadcast over the heads
             kept += torch.allclose(context, trace[address.replace(".weights", ".context")])
         assert kept == 0  # dropout did take place, after the tap
 

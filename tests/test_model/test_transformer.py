@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from model.config import TransformerConfig
+from model.config import POSITIONS, TransformerConfig
 from model.taps import addresses, intervene, record
 from model.text.special import PAD_ID
 from model.transformer import Transformer
@@ -267,12 +267,17 @@ class TestInvariants:
         trace = traced(tiny_model(dtype, **VARIANTS[variant]))
         weights = {address: value for address, value in trace.items() if address.endswith(".weights")}
         assert len(weights) == 2 + 2 * 2
-        for value in weights.values():
+        for address, value in weights.items():
             assert (value >= 0).all()
-            assert_near(value.sum(-1), torch.ones_like(value.sum(-1)))
+            sums = value.sum(-1)
+            if (sink := address.replace(".weights", ".sink_weight")) in trace:
+                sums = sums + trace[sink].squeeze(-1)
+            assert_near(sums, torch.ones_like(sums))
 
     def test_nothing_attends_the_future_or_padding(self, dtype: torch.dtype, variant: str) -> None:
-        trace = traced(tiny_model(dtype, **VARIANTS[variant]))
+        model = tiny_model(dtype, **VARIANTS[variant])
+        window = model.config.attention_window or 100
+        trace = traced(model)
         for address, value in trace.items():
             if not address.endswith(".weights"):
                 continue
@@ -282,7 +287,11 @@ class TestInvariants:
                 for t in range(value.size(2)):
                     allowed = min(lengths[b], t + 1) if own else lengths[b]
                     assert not value[b, :, t, allowed:].any()
-                    assert (value[b, :, t, :allowed] > 0).all()
+                    first, end = 0, allowed
+                    if "self_attention" in address:
+                        first, end = max(0, t - window + 1), min(allowed, t + window)
+                    assert not value[b, :, t, :first].any() and not value[b, :, t, end:].any()
+                    assert (value[b, :, t, first:end] > 0).all()
 
     def test_a_later_target_token_changes_nothing_before_it(self, dtype: torch.dtype, variant: str) -> None:
         model = tiny_model(dtype, **VARIANTS[variant])
@@ -403,10 +412,12 @@ class TestInvariants:
 def row_of(value: Tensor, address: str, t: int) -> Tensor:
     """What one step of cached decoding passes at a tap, cut out of the whole map."""
     name = address.rsplit(".", 1)[-1]
-    if address.endswith("cross_attention.mask") or name in ("raw_scores", "scores", "weights", "mask"):
+    if address.endswith("cross_attention.mask") or name in ("raw_scores", "scores", "weights", "mask", "bias"):
         row = value[:, :, t : t + 1]
         return row[..., : t + 1] if ".self_attention." in address else row
-    if name in ("q", "k", "v", "context"):
+    if address.endswith("relative.k"):  # keys are turned when they are read
+        return value[:, :, : t + 1]
+    if name in ("q", "k", "v", "context", "sink_weight"):
         return value[:, :, t : t + 1]
     return value[:, t : t + 1]
 
@@ -430,8 +441,9 @@ def test_cross_keys_and_values_are_computed_once() -> None:
 def test_order_matters_because_of_positions_only(variant: str) -> None:
     """Without positions the encoder turns a permuted source into the permuted memory (section 3.5)."""
     order = torch.tensor([3, 0, 6, 1, 5, 2, 4])
-    for positional, blind in (("none", True), ("sinusoidal", False)):
-        model = tiny_model(**(VARIANTS[variant] | {"positional": positional}))
+    for positional in POSITIONS:
+        blind = positional == "none"
+        model = tiny_model(**(VARIANTS[variant] | {"positional": positional, "attention_window": 0}))
         memory = traced(model, SRC[:1])["encoder.output"]
         permuted = traced(model, SRC[:1, order])["encoder.output"]
         assert torch.allclose(permuted, memory[:, order], atol=1e-10) == blind
