@@ -6,9 +6,11 @@
     encoder_self      (layers, heads, S, S) numbers from 0 to 1: row = query, column = key
     decoder_self      (layers, heads, T, T)
     cross             (layers, heads, T, S)
-    KIND_mask         (queries, keys) true or false, optional: True = may attend
+    KIND_mask         (queries, keys) true or false, or 1 and 0, optional: True = may attend
 
-At least one of the three kinds, and the tokens of its axes. A recording of `python -m model trace`, which has its
+At least one of the three kinds, and the tokens of its axes. Without heads or layers, (heads, T, S) and (T, S) are one
+layer, and one head. Instead of a kind, `attention` or `attentions` is a decoder's where nothing attends to what comes
+later, and else an encoder's; `tokens` are those of its axes. A recording of `python -m model trace`, which has its
 arrays by address, is such a file too. Nothing else in it is read.
 """
 
@@ -27,6 +29,17 @@ from typing import BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
+from model.adapters import byte_level
+from model.adapters.weights import (
+    NUMBERS,
+    ROUNDING,
+    as_maps,
+    check_shapes,
+    is_within_range,
+    kind_of,
+    known_mask,
+    without_nan_rows,
+)
 from model.translation import KINDS, MODULES, SIDES
 
 TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
@@ -38,8 +51,8 @@ MAX_LAYERS, MAX_HEADS = 100, 128
 MAX_ENTRIES = 5000
 ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
 MAX_BYTES = 10 * MAX_NUMBERS  # of all arrays, unpacked
-_KINDS = {"U": "a row of texts", "f": "floating-point numbers", "b": "true or false"}
-ROUNDING = 1e-2  # how far a weight may lie outside [0, 1]: half precision, and sums over words; 0 or 1 is read
+UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
+_TYPES = {"U": "a row of texts", NUMBERS: "numbers"}  # by kinds of numpy's types
 
 
 @dataclass(frozen=True)
@@ -51,6 +64,7 @@ class Attention:
     weights: Mapping[str, np.ndarray] = field(repr=False)  # by kind float32 (layers, heads, queries, keys)
     masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # bool (queries, keys), the known ones
     predicted_tokens: list[str] = field(default_factory=list)  # at each target token, where that is known
+    nan_rows: Mapping[str, int] = field(default_factory=dict)  # by kind, rows that were NaN and are zeros
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -81,7 +95,7 @@ class Attention:
         if not 1 <= shape[0] <= MAX_LAYERS or not 1 <= shape[1] <= MAX_HEADS:
             allowed = f"from 1 to {MAX_LAYERS} and {MAX_HEADS} are allowed"
             raise ValueError(f"{kind} has {shape[0]} layers and {shape[1]} heads; {allowed}")
-        if not _within_rounding(weights):
+        if not is_within_range(weights):
             found = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
             raise ValueError(f"{kind} holds {found}; weights are from 0 to 1: take them after the softmax")
 
@@ -136,28 +150,58 @@ def _read(archive: zipfile.ZipFile) -> Attention:
         raise ValueError("the file is packed in another way than numpy.savez and savez_compressed do it")
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
     stacks = {kind: found for kind in KINDS if (found := _addresses(kind, entries))}
-    if not stacks:
+    unnamed = [] if stacks else [name for name in UNNAMED if name in entries][:1]
+    if not stacks and not unnamed:
         needed, found = ", ".join(KINDS), ", ".join(sorted(map(repr, entries))[:5]) or "nothing"
         raise ValueError(f"there is no attention in the file: at least one of {needed} is needed, got {found}")
+    stacks |= {name: [name] for name in unnamed}
     masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
-    kinds = dict.fromkeys(TOKENS, "U") | {name: "f" for stack in stacks.values() for name in stack}
-    kinds |= dict.fromkeys(masked.values(), "b")
-    kinds = {name: kind for name, kind in kinds.items() if name in entries}
-    unpacked = sum(entries[name].file_size for name in kinds)
+    numbers = [*(name for stack in stacks.values() for name in stack), *masked.values()]
+    types = dict.fromkeys((*TOKENS, "tokens"), "U") | dict.fromkeys(numbers, NUMBERS)
+    types = {name: allowed for name, allowed in types.items() if name in entries}
+    unpacked = sum(entries[name].file_size for name in types)
     if unpacked > MAX_BYTES:
         raise ValueError(f"the file has {unpacked:,} bytes of arrays; at most {MAX_BYTES:,} are unpacked")
-    arrays = {name: _array(archive, entries[name], name, kind) for name, kind in kinds.items()}
-    weights, masks = {}, {}
-    for kind, stack in stacks.items():
-        if len({arrays[name].shape for name in stack}) > 1:
-            raise ValueError(f"the layers of {kind} have different shapes")
-        whole = arrays[kind] if kind in stack else np.stack([arrays[name] for name in stack])
-        weights[kind] = clipped(whole.astype(np.float32))
-        if masked[kind] in arrays:
-            mask = arrays[masked[kind]]
-            masks[kind] = mask[0] if kind not in stack and mask.ndim == 3 else mask
+    arrays = {name: _array(archive, entries[name], name, allowed) for name, allowed in types.items()}
+    weights, masks, nan_rows = {}, {}, {}
+    for name, stack in stacks.items():
+        maps, n_nan = without_nan_rows(name, as_maps(name, _joined(name, [arrays[part] for part in stack])))
+        kind = kind_of(maps) if name in unnamed else name
+        mask = _as_mask(masked[name], arrays[masked[name]]) if masked[name] in arrays else None
+        if mask is None and name in unnamed:
+            mask = known_mask(kind, maps)
+        weights[kind] = maps
+        masks |= {} if mask is None else {kind: mask}
+        nan_rows |= {kind: n_nan} if n_nan else {}
     tokens = {name: arrays[name].tolist() if name in arrays else [] for name in TOKENS}
-    return Attention(weights=weights, masks=masks, **tokens)
+    if "tokens" in arrays:
+        for side in {f"{side}_tokens" for kind in weights for side in SIDES[kind]}:
+            tokens[side] = tokens[side] or arrays["tokens"].tolist()
+    return Attention(weights=weights, masks=masks, nan_rows=nan_rows, **spelt_tokens(tokens))
+
+
+def spelt_tokens(tokens: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Tokens by the names of TOKENS, spelt as text where those of a text are of a byte-level vocabulary."""
+    target = ("target_tokens", "predicted_tokens")
+    coded = {name for name, texts in tokens.items() if byte_level.is_coded(texts)}
+    if coded.intersection(target):  # predicted ones are the same text from its second token on
+        coded.update(target)
+    return {name: [*map(byte_level.spelt, texts)] if name in coded else texts for name, texts in tokens.items()}
+
+
+def _joined(kind: str, layers: list[np.ndarray]) -> np.ndarray:
+    """The only array, or one of layers by address."""
+    check_shapes([layer.shape for layer in layers], kind)
+    return layers[0] if len(layers) == 1 else np.stack(layers)
+
+
+def _as_mask(name: str, mask: np.ndarray) -> np.ndarray:
+    """Bool (queries, keys), of true and false or 1 and 0, without axes of one element before these."""
+    if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
+        raise ValueError(f"{name} must hold true and false, or 1 and 0: True = may attend")
+    while mask.ndim > 2 and len(mask) == 1:
+        mask = mask[0]
+    return mask.astype(bool)
 
 
 def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
@@ -172,15 +216,15 @@ def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
     return [layers[layer] for layer in range(len(layers))]
 
 
-def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, kind: str) -> np.ndarray:
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, types: str) -> np.ndarray:
     try:
         with archive.open(entry) as file:
             array = npy.read_array(file, allow_pickle=False)
     except (KeyError, ValueError, SyntaxError, TokenError, TypeError, MemoryError, RecursionError):
         whole = "a whole array of plain texts or numbers, as numpy.save writes it"
         raise ValueError(f"{name} is not {whole}; Python objects could run code") from None
-    if array.dtype.kind != kind or (kind == "U" and array.ndim != 1):
-        raise ValueError(f"{name} must hold {_KINDS[kind]}, got {array.dtype} of shape {array.shape}")
+    if array.dtype.kind not in types or (types == "U" and array.ndim != 1):
+        raise ValueError(f"{name} must hold {_TYPES[types]}, got {array.dtype} of shape {array.shape}")
     return array
 
 
@@ -201,12 +245,3 @@ def _check_mask(kind: str, mask: np.ndarray, weights: np.ndarray) -> None:
     if (largest := float(weights.max(axis=(0, 1))[~mask].max(initial=0.0))) > ROUNDING:
         wanted = "True must mean 'may attend', and rows must be queries"
         raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {wanted}")
-
-
-def _within_rounding(weights: np.ndarray) -> bool:
-    return bool(weights.min(initial=0.0) >= -ROUNDING and weights.max(initial=0.0) <= 1 + ROUNDING)  # so not NaN
-
-
-def clipped(weights: np.ndarray) -> np.ndarray:
-    """The same between 0 and 1, where rounding alone led out of that."""
-    return np.clip(weights, 0, 1) if _within_rounding(weights) else weights

@@ -3,8 +3,10 @@
 They write each byte as a printable character, so that a space is "Ġ" and "ü" is "Ã¼".
 """
 
+import re
 import unicodedata
-from collections.abc import Callable
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tokenizers.decoders import ByteLevel
@@ -15,6 +17,7 @@ from model.text.special import BYTE_TOKENS, MARK
 _OWN = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
 _BYTE_OF = {chr(byte): byte for byte in _OWN}
 _BYTE_OF |= {chr(256 + place): byte for place, byte in enumerate(sorted({*range(256)} - {*_OWN}))}
+_SPECIAL = re.compile(r"<.*>|\[.*\]")
 
 
 def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
@@ -39,6 +42,24 @@ def spelt(token: str) -> str:
     if not all(character in _BYTE_OF for character in token):
         return token
     return "".join(map(_visible, bytes(map(_BYTE_OF.get, token)).decode("utf-8", "surrogateescape")))
+
+
+def is_coded(tokens: Sequence[str]) -> bool:
+    """Whether the tokens of a text are those of a byte-level vocabulary, although no tokenizer says so.
+
+    All their characters stand for bytes, and these are a text (a token at the end may be a part of a character) with
+    more in it than letters that stand for themselves. Special tokens count as they look.
+    """
+    if not all(character in _BYTE_OF for token in tokens for character in token):
+        tokens = [token for token in tokens if not _SPECIAL.fullmatch(token)]
+    coded = "".join(tokens)
+    if coded.isascii() or not all(character in _BYTE_OF for character in coded):
+        return False
+    try:
+        text = getincrementaldecoder("utf-8")().decode(bytes(map(_BYTE_OF.get, coded)))
+    except UnicodeDecodeError:
+        return False
+    return not text.isascii() or any(ord(character) > 255 for character in coded)
 
 
 def _visible(character: str) -> str:

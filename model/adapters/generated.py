@@ -11,14 +11,15 @@ just read. Which tokens its keys are depends on the cache of that layer (transfo
 So n tokens are the first n of more keys, and the last of fewer. Anything else is refused.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-EAGER = 'load the model with attn_implementation="eager"'
+from model.adapters.weights import EAGER, check_shapes
+
 PLAIN = "call generate without an assistant, prompt lookup, chunks of the prompt or a cache of earlier text"
 
 
@@ -54,7 +55,7 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], kept: Tensor, name: str
     Args:
         steps: of each step its layers (rows, H, queries, keys); the first has a query for each token of the prompt.
         rows: of each step the row of the sequence.
-        kept: bool (T,), the tokens that are no padding.
+        kept: bool (T,), the tokens that are not padding.
         name: where the maps come from, for what is said of them.
     """
     n_layers, length = _check_steps(steps, rows, name), len(kept)
@@ -102,12 +103,6 @@ def check_layers(layers: Any, name: str) -> None:
             f"there is no map in {name}: {EAGER} and ask for output_attentions=True (other implementations compute no "
             "maps)"
         )
-
-
-def check_shapes(shapes: Iterable[Sequence[int]], name: str) -> None:
-    """Raise a ValueError unless the layers have one shape."""
-    if len(different := set(map(tuple, shapes))) > 1:
-        raise ValueError(f"the layers of {name} have different shapes: {', '.join(map(str, sorted(different)))}")
 
 
 def _check_steps(steps: Sequence[Any], rows: Sequence[int], name: str) -> int:

@@ -3,40 +3,42 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from model.adapters import byte_level, generated
-from model.adapters.attention_file import TOKENS, Attention, clipped
+from model.adapters.attention_file import TOKENS, Attention, spelt_tokens
+from model.adapters.weights import as_maps, kind_of, known_mask, without_nan_rows
 from model.translation import SIDES
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
-_EAGER = 'load the model with attn_implementation="eager"'
 
 
 def attention_from(attention: Any, tokens: Any) -> Attention:
     """Check arrays and tokens, and put them together; a ValueError says what does not fit.
 
     Args:
-        attention: maps, or {"encoder": ..., "decoder": ..., "cross": ...}. Maps are an array or tensor (layers, heads,
-            T, S), or a sequence with one (heads, T, S) or (1, heads, T, S) per layer; alone, they are of a decoder
-            where nothing attends to what comes later, and else of an encoder.
+        attention: maps, or {"encoder": ..., "decoder": ..., "cross": ...}. Maps are an array, a tensor or nested lists
+            (layers, heads, T, S), (heads, T, S) or (T, S), or a sequence with one (heads, T, S), (1, heads, T, S) or
+            (T, S) per layer; alone, they are of a decoder where nothing attends to what comes later, and else of an
+            encoder. Rows that are NaN, of queries without a key to attend to, are zeros.
         tokens: the texts of one sequence, or {"source": [...], "target": [...]}, and "predicted" where it is known
             what a decoder predicted at each target token. Those of byte-level vocabularies ("Ġthe") are spelt as text.
     """
     if isinstance(attention, Mapping):
-        weights = {_kind(name): _maps(name, maps) for name, maps in attention.items() if maps is not None}
+        given = {_kind(name): as_maps(name, maps) for name, maps in attention.items() if maps is not None}
     else:
-        maps = _maps("attention", attention)
-        weights = {"decoder_self" if _is_causal(maps) else "encoder_self": maps}
-    known = {}
-    for kind, maps in weights.items():
-        if kind == "decoder_self" and _is_causal(maps):
-            known[kind] = _causal_mask(maps)
-        elif (maps > 0).any(axis=(0, 1)).all():
-            known[kind] = np.ones(maps.shape[2:], dtype=bool)
-    return Attention(weights=weights, masks=known, **_tokens(tokens, weights))
+        given = {"": as_maps("attention", attention)}
+    weights, masks, nan_rows = {}, {}, {}
+    for name, maps in given.items():
+        maps, n_nan = without_nan_rows(name or "attention", maps)
+        kind = name or kind_of(maps)
+        weights[kind] = maps
+        if (mask := known_mask(kind, maps)) is not None:
+            masks[kind] = mask
+        if n_nan:
+            nan_rows[kind] = n_nan
+    return Attention(weights=weights, masks=masks, nan_rows=nan_rows, **_tokens(tokens, weights))
 
 
 def attention_of(
@@ -96,7 +98,7 @@ def _attention_of_generate(
     sequence: int,
     eos_token_id: int | Sequence[int] | None,
 ) -> Attention:
-    """As `attention_of`; `input_ids` and `are_real` (which are no padding) are (B, S)."""
+    """As `attention_of`; `input_ids` and `are_real` (which are not padding) are (B, S)."""
     sequences = outputs["sequences"]
     _check_sequence(sequence, len(sequences))
     generated.check_cache(outputs)
@@ -141,7 +143,7 @@ def _cross_maps(outputs: Mapping[str, Any], rows: list[int], is_real: Tensor) ->
 
 
 def _read_inputs(inputs: Any) -> tuple[Tensor, Tensor]:
-    """The ids (B, S) in what a tokenizer made, and which of them are no padding."""
+    """The ids (B, S) in what a tokenizer made, and which of them are not padding."""
     if not isinstance(inputs, Mapping):
         inputs = {"input_ids": inputs}
     if "input_ids" not in inputs:
@@ -210,21 +212,6 @@ def _check_prompt(written: Tensor, ids: Tensor, is_real: Tensor, n_prompt: int) 
         raise ValueError('a prompt is padded on its right, where it goes on: use a tokenizer with padding_side="left"')
 
 
-def _is_causal(weights: np.ndarray) -> bool:
-    """Whether no query of several reads what comes after it."""
-    n_queries, n_keys = weights.shape[2:]
-    return n_queries == n_keys > 1 and not weights[..., ~np.tri(n_queries, dtype=bool)].any()
-
-
-def _causal_mask(weights: np.ndarray) -> np.ndarray:
-    """Bool (T, T): everything up to the query or, where all heads read just that much, a window of two or more."""
-    is_read = (weights > 0).any(axis=(0, 1))
-    causal = np.tri(len(is_read), dtype=bool)
-    width = int(is_read[-1].sum())
-    window = causal & ~np.tri(len(is_read), k=-width, dtype=bool)
-    return window if width > 1 and np.array_equal(is_read, window) else causal
-
-
 def _kind(name: Any) -> str:
     kind = NAMES.get(name, name)
     if kind not in SIDES:
@@ -238,43 +225,15 @@ def _tokens(tokens: Any, weights: Mapping[str, Any]) -> dict[str, list[str]]:
         if len(sides) > 1:
             raise ValueError('there are two sequences: give tokens={"source": [...], "target": [...]}')
         tokens = dict.fromkeys(sides, tokens)
-    found = {"source_tokens": [], "target_tokens": []}
-    for side, texts in tokens.items():
-        if f"{side}_tokens" not in TOKENS:
-            raise ValueError(f"there are no tokens of the side {side!r}: choose of source, target, predicted")
-        listed = isinstance(texts, (Sequence, np.ndarray)) and not isinstance(texts, str)
-        if not listed or not all(isinstance(text, str) for text in texts):
-            raise ValueError(f"the {side} tokens must be a list of texts, got {str(texts)[:60]!r}")
-        coded = any("Ġ" in text for text in texts)  # which stands for a space in such vocabularies
-        found[f"{side}_tokens"] = [byte_level.spelt(text) if coded else str(text) for text in texts]
-    return found
+    texts = {side: _texts(side, value) for side, value in tokens.items()}
+    return spelt_tokens({"source_tokens": [], "target_tokens": []} | {f"{side}_tokens": texts[side] for side in texts})
 
 
-def _maps(name: Any, maps: Any) -> np.ndarray:
-    """float32 (L, H, T, S)."""
-    axes = ("heads", "queries", "keys")
-    if not isinstance(maps, (list, tuple)):
-        return clipped(_array(name, maps, ("layers", *axes)))
-    layers = [_array(f"layer {number} of {name}", layer, axes) for number, layer in enumerate(maps)]
-    if not layers:
-        raise ValueError(f"{name} has no layer: {_EAGER}")
-    return clipped(np.stack(layers))
-
-
-def _array(name: str, value: Any, axes: tuple[str, ...]) -> np.ndarray:
-    """float32 with these axes; a batch of one before the heads is left out."""
-    if value is None:
-        raise ValueError(f"{name} is None: {_EAGER}, others compute no maps")
-    if isinstance(value, (list, tuple)) and any(getattr(one, "ndim", 0) > 2 for one in value):
-        instead = "model.adapters.outputs.attention_of(outputs, inputs, tokenizer) puts them together"
-        raise ValueError(f"{name} has parts of its own, as the steps of generate do: {instead}")
-    array = np.asarray(value.detach().float().cpu() if hasattr(value, "detach") else value, dtype=np.float32)
-    batch = len(axes) - 3
-    if array.ndim == len(axes) + 1:
-        if array.shape[batch] != 1:
-            many = f"{name} has {array.shape[batch]} sequences"
-            raise ValueError(f"{many}: choose one, as [layer[:1] for layer in attention]")
-        array = array.squeeze(batch)
-    if array.ndim != len(axes):
-        raise ValueError(f"{name} must have the axes ({', '.join(axes)}), got the shape {array.shape}")
-    return array
+def _texts(side: str, tokens: Any) -> list[str]:
+    """The tokens of a side, from a list, an array or a column of a table."""
+    if f"{side}_tokens" not in TOKENS:
+        raise ValueError(f"there are no tokens of the side {side!r}: choose of source, target, predicted")
+    listed = tokens.tolist() if hasattr(tokens, "tolist") else tokens
+    if not isinstance(listed, list | tuple) or not all(isinstance(text, str) for text in listed):
+        raise ValueError(f"the {side} tokens must be a list of texts, got {str(tokens)[:60]!r}")
+    return [str(text) for text in listed]

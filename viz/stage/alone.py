@@ -20,7 +20,8 @@ from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown, built
 from viz.stage.message import message as message_of
-from viz.text.language import current, say
+from viz.text.language import current, message, say
+from viz.text.words import KINDS
 from viz.views.maps import NextWords, next_words
 from viz.views.view import View
 
@@ -117,7 +118,16 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
 def of_attention(given: Attention, view: View) -> Shown:
     """What the stage shows of the attention of any model; without predictions, rows are named by what was read."""
     view = view if given.predicted_tokens else replace(view, rows="read")
-    return Shown(given, view, built(given, view))
+    return Shown(given, view, built(given, view), notes=[_nan_note(given, kind) for kind in given.nan_rows])
+
+
+def _nan_note(given: Attention, kind: str) -> str:
+    name, n_rows = say(KINDS[kind].name), given.zero_rows(kind)[1]
+    line = message(
+        "{kind}: {n} of {total} rows are not numbers (NaN), as of queries whose every key is masked. They are drawn as "
+        "empty."
+    )
+    return say(line, kind=name, n=given.nan_rows[kind], total=n_rows)
 
 
 def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:

@@ -75,6 +75,61 @@ def test_any_floating_point_type_and_layout_is_read(dtype, order) -> None:
     np.testing.assert_array_equal(read, values.astype(np.float32))
 
 
+def test_fewer_axes_are_one_head_or_one_layer() -> None:
+    whole = weights("cross")
+    for maps, expected in (
+        (whole[0, 0], whole[:1, :1]),
+        (whole[0], whole[:1]),
+        (whole[0, :1], whole[:1, :1]),  # averaged by torch.nn.MultiheadAttention, with its batch of one
+        (whole[None], whole),
+        (whole[:, None], whole),
+    ):
+        np.testing.assert_array_equal(read_attention(written(cross=maps)).attention("cross"), expected)
+
+
+def test_arrays_named_as_the_library_names_them() -> None:
+    """What is causal is of a decoder, and its mask is known; anything else is of an encoder."""
+    for name in ("attention", "attentions"):
+        for kind, side in (("decoder_self", "target"), ("encoder_self", "source")):
+            texts = SOURCE if side == "source" else TARGET
+            file = io.BytesIO()
+            np.savez(file, **{name: weights(kind), "tokens": texts})
+            found = read_attention(file)
+            assert found.kinds == [kind] and getattr(found, f"{side}_tokens") == texts
+            np.testing.assert_array_equal(found.attention(kind), weights(kind))
+            np.testing.assert_array_equal(found.mask(kind), np.tri(T) if kind == "decoder_self" else np.ones((S, S)))
+    # A name that says more goes first.
+    assert set(read_attention(written(attention=weights("encoder_self"))).kinds) == set(KINDS)
+    assert read_attention(written(tokens=np.array(["other"] * S))).source_tokens == SOURCE
+
+
+@pytest.mark.parametrize("dtype", [bool, np.int64, np.uint8, np.float32])
+def test_zeros_and_ones_of_any_type(dtype) -> None:
+    hard = np.eye(T, S, dtype=dtype)[None, None]
+    mask = np.ones((T, S), dtype)
+    found = read_attention(written(cross=hard, cross_mask=mask, decoder_self_mask=np.tri(T).astype(dtype)))
+    assert found.attention("cross").dtype == np.float32
+    np.testing.assert_array_equal(found.attention("cross"), hard)
+    np.testing.assert_array_equal(found.masks["decoder_self"], np.tri(T, dtype=bool))
+    assert found.masks["cross"].all() and found.masks["cross"].dtype == bool
+
+
+def test_rows_that_are_nan_are_empty_and_counted() -> None:
+    values = weights("cross")
+    values[:, 1, 2] = np.nan
+    found = read_attention(written(cross=values))
+    assert found.nan_rows == {"cross": L + 1} and found.zero_rows("cross")[0] == L + 1
+    assert not found.attention("cross")[:, 1, 2].any()
+    np.testing.assert_array_equal(found.attention("cross")[:, 0], values[:, 0])
+
+
+def test_tokens_of_a_byte_level_vocabulary_in_a_file() -> None:
+    source = ["Stra", "ÃŁ", "e", "Ġist", "Ġæ", "Ĺ", "¥"]
+    found = read_attention(written(source_tokens=np.array(source)))
+    assert found.source_tokens == ["Stra", "ß", "e", "▁ist", "▁<0xE6>", "<0x97>", "<0xA5>"]
+    assert found.target_tokens == TARGET
+
+
 def test_one_kind_is_enough() -> None:
     only = read_attention(written(encoder_self=None, cross=None, source_tokens=None))
     assert only.kinds == ["decoder_self"] and only.source_tokens == [] and only.predicted_tokens == []
@@ -105,15 +160,23 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
     "changes, message",
     [
         ({"cross": weights("cross").swapaxes(2, 3)}, "has 7 rows and 5 columns, but its rows are 5 target_tokens"),
-        ({"cross": weights("cross")[0]}, "four axes (layers, heads, queries, keys), got the shape (4, 5, 7)"),
-        ({"cross": weights("cross")[None]}, "four axes"),
+        ({"cross": weights("cross")[0, 0, 0]}, "or (layers, heads, queries, keys), got the shape (7,)"),
+        (
+            {"cross": weights("cross")[None].repeat(2, 0)},
+            "or (layers, heads, queries, keys), got the shape (2, 3, 4, 5",
+        ),
         ({"cross": weights("cross")[:0]}, "cross has 0 layers and 4 heads; from 1 to"),
         ({"cross": np.zeros((3, 0, T, S), np.float32)}, "3 layers and 0 heads"),
         ({"cross": np.log(weights("cross"))}, "weights are from 0 to 1: take them after the softmax"),
         ({"cross": weights("cross") * 100}, "weights are from 0 to 1"),
-        ({"cross": np.full(SHAPES["cross"], np.nan)}, "cross holds numbers from nan to nan"),
-        ({"cross": np.ones(SHAPES["cross"], int)}, "cross must hold floating-point numbers"),
-        ({"cross": np.array([["a"]])}, "cross must hold floating-point numbers"),
+        ({"cross": np.full(SHAPES["cross"], np.nan)}, "cross holds nothing but NaN: only a whole row may be"),
+        (
+            {"cross": np.where(np.eye(T, S), np.nan, weights("cross"))},
+            "cross holds NaN beside other weights in one row",
+        ),
+        ({"cross": np.full(SHAPES["cross"], 2)}, "cross holds numbers from 2 to 2; weights are from 0 to 1"),
+        ({"cross": np.ones(SHAPES["cross"], complex)}, "cross must hold numbers, got complex128"),
+        ({"cross": np.array([["a"]])}, "cross must hold numbers, got <U1"),
         ({"cross": np.array([None])}, "cross is not a whole array of plain texts or numbers"),
         ({"source_tokens": np.array(SOURCE, dtype=object)}, "Python objects could run code"),
         ({"source_tokens": np.array(SOURCE[:-1])}, "encoder_self has 7 rows and 7 columns, but its rows are 6"),
@@ -127,7 +190,8 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
         ({"predicted_tokens": np.array(SOURCE)}, "there are 7 predicted_tokens for 5 target_tokens"),
         ({"decoder_self_mask": ~np.tri(T, dtype=bool)}, "decoder_self_mask blocks a cell with a weight of"),
         ({"decoder_self_mask": np.tri(T).T.astype(bool)}, "and rows must be queries"),
-        ({"decoder_self_mask": np.tri(T)}, "decoder_self_mask must hold true or false, got float64"),
+        ({"decoder_self_mask": np.log(np.tri(T) + 1e-9)}, "must hold true and false, or 1 and 0: True = may attend"),
+        ({"decoder_self_mask": np.array(TARGET)}, "decoder_self_mask must hold numbers, got <U"),
         ({"cross_mask": np.ones((S, T), bool)}, "must be true or false in (5, 7) cells"),
         (dict.fromkeys(KINDS), "there is no attention in the file: at least one of encoder_self, decoder_self, cross"),
         ({"cross": np.zeros((2000, H, T, S), np.float32)}, "2000 layers"),

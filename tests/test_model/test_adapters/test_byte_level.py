@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from model.adapters.byte_level import speller, spelt
+from model.adapters.byte_level import is_coded, speller, spelt
 from model.analysis import maps as analysis
 
 TEXTS = ["The über-street isn't  wide,\n\tnaïve 東京 costs 5 €!", "a\u00a0b\u00ad \x7f🙂 é"]
@@ -65,3 +65,28 @@ def test_which_tokens_of_which_tokenizer_are_spelt(theirs) -> None:
 
 def test_what_is_not_made_of_bytes_stays() -> None:
     assert [spelt(token) for token in ("<|endoftext|>", "<mask>", "▁a")] == ["<|endoftext|>", "<mask>", "▁a"]
+
+
+@pytest.mark.parametrize("merges", [0, 30])
+@pytest.mark.parametrize("text", [*TEXTS, "Straße", "日本語", "für"])
+def test_tokens_without_their_tokenizer_are_recognised(text: str, merges: int) -> None:
+    tokens = byte_level(merges).encode(text).tokens
+    assert is_coded(tokens) and is_coded(["<|endoftext|>", "[CLS]", "<｜begin▁of▁text｜>", *tokens])
+    assert is_coded([*tokens, "Ã"]), "a text may be cut within a character"
+    assert not is_coded([*tokens, "猫"])
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ["the", "cat"],
+        ["▁the", "▁cat"],
+        ["für", "Straße", "naïve", "thé"],
+        ["thé"],
+        ["św", "łódź", "ħobż"],
+        ["日", "本"],
+        [],
+    ],
+)
+def test_tokens_of_other_vocabularies_are_not(tokens: list[str]) -> None:
+    assert not is_coded(tokens)

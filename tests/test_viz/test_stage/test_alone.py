@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from plotly.offline import get_plotlyjs
@@ -141,6 +142,53 @@ def test_an_encoder_and_a_decoder() -> None:
     assert of_file(stage(attention=holes, tokens=tokens["source"]).to_html())["views"]["mask"] == []
 
 
+def test_attention_as_it_comes() -> None:
+    """Of one layer or one head, averaged, as nested lists, and with tokens of a table."""
+    whole, tokens = softmaxed(2, 3, 4, 4), list("abcd")
+    for given, expected in (
+        (whole[0, 0], whole[:1, :1]),
+        (whole[0], whole[:1]),
+        (whole[0].mean(0, keepdim=True), whole[:1].mean(1, keepdim=True)),
+        ([layer[0] for layer in whole], whole[:, :1]),
+        (whole[0, 0].tolist(), whole[:1, :1]),
+        (whole.tolist(), whole),
+        (whole[None], whole),
+        ((whole[0, 0] > 0.5).int(), (whole[:1, :1] > 0.5).float()),
+        ((whole[0] > 0.5).numpy(), (whole[:1] > 0.5).float()),
+    ):
+        for texts in (tokens, tuple(tokens), np.array(tokens), pd.Series(tokens), pd.Index(tokens)):
+            told = of_file(stage(attention=given, tokens=texts).to_html())
+            np.testing.assert_allclose(told["kinds"][0]["weights"], expected, atol=1e-5)
+            assert (told["source"]["tokens"] or told["target"]["tokens"]) == tokens
+
+
+def test_rows_that_are_nan_are_drawn_as_empty_and_said() -> None:
+    """As a softmax leaves them where every key of a query is masked."""
+    scores = torch.randn(1, 2, 4, 4)
+    scores[..., 2, :] = -torch.inf
+    told = of_file(stage(attention=scores.softmax(-1), tokens=list("abcd")).to_html())
+    assert not told["kinds"][0]["weights"][..., 2, :].any() and np.isfinite(told["kinds"][0]["weights"]).all()
+    assert told["notes"] == [
+        "Encoder self: 2 of 8 rows are not numbers (NaN), as of queries whose every key is masked. They are drawn as "
+        "empty."
+    ]
+    assert of_file(stage(attention=softmaxed(1, 2, 4, 4), tokens=list("abcd")).to_html())["notes"] == []
+
+
+def test_tokens_of_bytes_are_drawn_as_text() -> None:
+    maps = softmaxed(1, 1, 3, 3)
+    for tokens, expected in (
+        (["Ġthe", "Ġold", "Stadt"], ["the", "old", "Stadt"]),
+        (["Stra", "ÃŁ", "e"], ["Stra", "ß", "e"]),
+        (["æĹ¥", "æľ¬", "."], ["日", "本", "."]),
+        (["Ġthe", "猫", "ÃŁ"], ["Ġthe", "猫", "ÃŁ"]),  # not all are bytes
+    ):
+        assert of_file(stage(attention=maps, tokens=tokens).to_html())["source"]["tokens"] == expected
+    pair = {"source": list("abc"), "target": ["<s>", "Ã", "¼"], "predicted": ["Ã", "¼", "</s>"]}
+    told = of_file(stage(attention={"cross": maps}, tokens=pair).to_html())
+    assert "ü" in told["target"]["tokens"][0], "what was predicted is the same text, which begins within a character"
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
@@ -149,16 +197,24 @@ def test_an_encoder_and_a_decoder() -> None:
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": "abc"}, "must be a list of texts, got 'abc'"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": None}, "must be a list of texts"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": [1, 2, 3]}, "must be a list of texts"),
-        ({"attention": softmaxed(2, 3, 3), "tokens": list("abc")}, "must have the axes"),
-        ({"attention": softmaxed(2, 2, 3, 3) * torch.nan, "tokens": list("abc")}, "numbers from nan to nan"),
+        ({"attention": softmaxed(3, 3)[0], "tokens": list("abc")}, "must have the axes"),
+        ({"attention": [softmaxed(3), softmaxed(3)], "tokens": list("abc")}, "its rows are 3"),
+        (
+            {"attention": [[[0.5, 0.5], [1.0]]], "tokens": list("ab")},
+            "attention must hold numbers, in rows of one length",
+        ),
+        ({"attention": softmaxed(2, 2, 3, 3) * torch.nan, "tokens": list("abc")}, "holds nothing but NaN"),
         ({"attention": softmaxed(2, 2, 3, 3).log(), "tokens": list("abc")}, "after the softmax"),
-        ({"attention": [[["a"]]], "tokens": ["a"]}, "could not convert string to float"),
+        ({"attention": [[["a"]]], "tokens": ["a"]}, "attention must hold numbers, in rows of one length"),
         ({"attention": [], "tokens": ["a"]}, "no layer"),
         ({"attention": (None, None), "tokens": ["a"]}, "eager"),
         ({"attention": np.zeros((0, 2, 3, 3)), "tokens": list("abc")}, "0 layers and 2 heads"),
         ({"attention": [softmaxed(3, 2, 3, 3)], "tokens": list("abc")}, "3 sequences: choose one"),
         ({"attention": ((softmaxed(1, 2, 1, 3),),), "tokens": list("abc")}, "attention_of"),
-        ({"attention": [softmaxed(1, 2, 3, 3), softmaxed(1, 3, 3, 3)], "tokens": list("abc")}, "same shape"),
+        (
+            {"attention": [softmaxed(1, 2, 3, 3), softmaxed(1, 3, 3, 3)], "tokens": list("abc")},
+            "the layers of attention have different shapes",
+        ),
         ({"attention": {"crss": softmaxed(2, 2, 3, 3)}, "tokens": list("abc")}, "no kind of attention 'crss'"),
         ({"attention": {"cross": softmaxed(2, 2, 3, 3)}, "tokens": list("abc")}, "two sequences"),
         ({"attention": {}, "tokens": list("abc")}, "there is no attention"),
