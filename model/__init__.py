@@ -12,4 +12,8 @@ def __getattr__(name: str):
         from model import translator
 
         return getattr(translator, name)
+    if name == "attach":
+        from model.adapters.readers.reader import attach
+
+        return attach
     raise AttributeError(f"module 'model' has no attribute {name!r}")

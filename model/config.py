@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -34,6 +35,9 @@ _TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}  # else a
 def one_of(*names: str, default: str | None = None) -> Any:
     """A field for one of these names, the first unless said."""
     return dataclasses.field(default=default or names[0], metadata={"names": names})
+
+
+HeadsByLayer = Mapping[str, Mapping[int, int]]
 
 
 class JsonConfig:
@@ -89,6 +93,11 @@ class ModelConfig(JsonConfig):
     def vocab_sizes(self) -> tuple[int, int]:
         """Of source and target, or of what is read and what is written."""
         return self.vocab_size, self.vocab_size
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """The heads that can be changed: by kind of attention, of each layer that has it, how many."""
+        return {}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
         """Of these sizes, which are one where both sides share theirs."""
@@ -183,6 +192,13 @@ class TransformerConfig(StackConfig):
     n_decoder_layers: Count = 3
     embedding_init: str = one_of("normal", "xavier")  # N(0, 1/d_model), so that scaled ones have variance 1; or uniform
 
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        encoder, decoder = (
+            dict.fromkeys(range(count), self.n_heads) for count in (self.n_encoder_layers, self.n_decoder_layers)
+        )
+        return {"encoder_self": encoder, "decoder_self": decoder, "cross": decoder}
+
 
 @dataclass(frozen=True, kw_only=True)
 class GruConfig(ModelConfig):
@@ -238,6 +254,10 @@ class LanguageModelConfig(StackConfig):
             raise ValueError(f"cutoffs must be from 1 to {self.vocab_size - 1}, got {self.cutoffs}")
         if self.cutoffs and self.init == "library":
             raise ValueError('an adaptive softmax (cutoffs) needs init "normal", got "library"')
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        return {"decoder_self": dict.fromkeys(range(self.n_layers), self.n_heads)}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
         known = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)

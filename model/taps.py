@@ -83,7 +83,7 @@ def record(*patterns: str) -> Iterator[Trace]:
             trace.add(address, (value.detach() if value.requires_grad else value).clone())
         return value
 
-    with _hooked(keep):
+    with hooked(keep):
         yield trace
 
 
@@ -110,14 +110,15 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
             )
         return changed
 
-    with _hooked(visit):
+    with hooked(visit):
         yield
     if silent := sorted(set(changes) - fired):
         raise LookupError(f"no pass went through {silent[0]!r}: check the address (model.taps.addresses lists them)")
 
 
 @contextmanager
-def _hooked(hook: Callable[[str, Tensor], Tensor]) -> Iterator[None]:
+def hooked(hook: Callable[[str, Tensor], Tensor]) -> Iterator[None]:
+    """Send everything that passes the taps through `hook(address, value)`, which may return anything in its place."""
     # New hooks go last: a recording opened inside an intervention sees the changed values.
     token = _HOOKS.set((*_HOOKS.get(), hook))
     try:

@@ -53,8 +53,9 @@ class Translation:
         return np.stack([self.trace[f"{layer}.weights"] for layer in self.modules(kind)])
 
     def mask(self, kind: str) -> np.ndarray:
-        """The mask of every layer and head, bool (queries, keys), True = may attend."""
-        return self.trace[f"{self.modules(kind)[0]}.mask"][0]
+        """The mask of all heads, bool (queries, keys), True = may attend; (layers, queries, keys) if layers differ."""
+        masks = np.stack([self.trace[f"{layer}.mask"][0] for layer in self.modules(kind)])
+        return masks[0] if (masks == masks[0]).all() else masks
 
     def positional(self, side: str) -> np.ndarray:
         """The positional encoding that was added, float32: "source" (S, d_model) or "target" (T, d_model)."""
@@ -95,7 +96,7 @@ class Translation:
 
 def as_array(value: torch.Tensor) -> np.ndarray:
     """A recorded tensor as float32, or bool where it is a mask."""
-    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).numpy()
+    return (value if value.dtype in (torch.bool, torch.float32) else value.float()).cpu().numpy()
 
 
 def _row(cells: list[str], tag: str) -> str:

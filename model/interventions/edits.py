@@ -4,24 +4,32 @@ They hold in a teacher-forced pass and in cached decoding alike, for any number 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Self
+from typing import Protocol, Self
 
 from torch import Tensor
 
-from model.config import Config, TransformerConfig
+from model.config import HeadsByLayer
 from model.errors import Problem
 from model.taps import Change, intervene
-from model.translation import IN_WORDS, KINDS, MODULES, SIDES, module_of
+from model.translation import IN_WORDS, KINDS, SIDES, module_of
 
 VERSION = "v1"
 MAX_CODE = 8000  # characters
 _LETTERS = {kind[0]: kind for kind in KINDS}
 _FORCE = re.compile(r"f([ed]?)(\d{1,3})-(\d{1,3})-(\d(?:\.\d{1,4})?)((?:h\d{1,2}-\d{1,2})*)", re.ASCII)
 _PLACE = re.compile(r"([ouab])([edc])(\d{1,3})-(\d{1,3})", re.ASCII)
+
+
+class Changeable(Protocol):
+    """The configuration of a model whose attention can be changed: ours, or that of a model that was attached."""
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """By kind of attention, of each layer that has it, the number of heads; empty if nothing can be changed."""
 
 
 @dataclass(frozen=True, order=True)
@@ -133,28 +141,28 @@ class Edits:
             found[name] = (*found.get(name, ()), edit)
         return cls(**found)
 
-    def check(self, config: Config, n_source: int | None = None, n_target: int | None = None) -> None:
+    def check(self, config: Changeable, n_source: int | None = None, n_target: int | None = None) -> None:
         """Refuse with a ValueError what a model, or a sentence of so many source tokens and steps, does not have.
 
         Edits of single cells, which need one sentence, are refused without one.
         """
-        if not isinstance(config, TransformerConfig):
-            raise Problem("only the heads of an encoder-decoder Transformer can be changed")
-        layers = layer_counts(config)
+        if not config.heads_by_layer:
+            raise Problem("this model has no attention heads that can be changed")
         forced = (Head(force.kind, *head) for force in self.forced for head in force.heads)
         for head in (*self.off, *self.uniform, *forced):
-            _check_place(head.kind, "layer", head.layer, layers[head.kind])
-            _check_place(head.kind, "head", head.head, config.n_heads)
+            _check_head(head, _layers_of(config, head.kind))
         for cell in (*self.cells, *self.forced):
+            _layers_of(config, cell.kind)
             if n_source is None or n_target is None:
                 raise ValueError("single cells can be changed for one sentence only, not for many at a time")
             n_queries, n_keys = ({"source": n_source, "target": n_target}[side] for side in SIDES[cell.kind])
             _check_place(cell.kind, "row", cell.query, n_queries, " here")
             _check_place(cell.kind, "column", cell.key, n_keys, " here")
 
-    def changes(self, config: TransformerConfig) -> dict[str, Change]:
+    def changes(self, config: Changeable) -> dict[str, Change]:
         """The interventions that make these edits, which must fit the model (`check`); a mapping serves one thread."""
         first = 0  # the position of the decoder's first query in the pass that is running
+        heads = config.heads_by_layer
         counted = any(edit.kind != "encoder_self" for edit in (*self.forced, *self.cells))
         masks: dict[str, Tensor] = {}
 
@@ -169,7 +177,7 @@ class Edits:
             uniform = [head.head for head in self.uniform if (head.kind, head.layer) == (kind, layer)]
             cells = [cell for cell in self.cells if cell.kind == kind]
             forced = [force for force in self.forced if force.kind == kind and force.heads_of(layer)]
-            counts = counted and (kind, layer) == ("decoder_self", 0)
+            counts = counted and kind == "decoder_self" and layer == min(heads[kind])
 
             def at_mask(mask: Tensor) -> Tensor:  # (B, 1, T, S)
                 nonlocal first
@@ -200,11 +208,10 @@ class Edits:
             if off or uniform or forced:
                 yield f"{module}.weights", at_weights
 
-        counts = layer_counts(config).items()
-        return dict(change for kind, n in counts for layer in range(n) for change in of_layer(kind, layer))
+        return dict(change for kind in heads for layer in heads[kind] for change in of_layer(kind, layer))
 
     @contextmanager
-    def applied(self, config: TransformerConfig, stack: str) -> Iterator[None]:
+    def applied(self, config: Changeable, stack: str) -> Iterator[None]:
         """Make the edits of the "encoder" or the "decoder", which must run in the block, in this thread only."""
         changes = self.changes(config).items() if self else ()
         found = {address: change for address, change in changes if address.startswith(f"{stack}.")}
@@ -212,15 +219,35 @@ class Edits:
             yield
 
 
-def layer_counts(config: TransformerConfig) -> dict[str, int]:
+def layer_counts(config: Changeable) -> dict[str, int]:
     """How many layers each kind of attention has."""
-    return {kind: getattr(config, f"n_{stack}_layers") for kind, (stack, _) in MODULES.items()}
+    return {kind: len(layers) for kind, layers in config.heads_by_layer.items()}
 
 
-def all_heads(config: TransformerConfig, kind: str | None = None) -> list[Head]:
+def all_heads(config: Changeable, kind: str | None = None) -> list[Head]:
     """Every head of a model, or of one kind, in the order of KINDS, layers and heads."""
-    counts = {name: n for name, n in layer_counts(config).items() if kind in (None, name)}
-    return [Head(name, i, head) for name, n in counts.items() for i in range(n) for head in range(config.n_heads)]
+    return [
+        Head(name, layer, head)
+        for name, layers in config.heads_by_layer.items()
+        if kind in (None, name)
+        for layer, n_heads in layers.items()
+        for head in range(n_heads)
+    ]
+
+
+def _layers_of(config: Changeable, kind: str) -> Mapping[int, int]:
+    """The number of heads of each layer with a kind of attention; a ValueError if no layer has it."""
+    if kind not in config.heads_by_layer:
+        raise Problem("this model has no {kind}-attention", kind=IN_WORDS[kind])
+    return config.heads_by_layer[kind]
+
+
+def _check_head(head: Head, n_heads: Mapping[int, int]) -> None:
+    _check_place(head.kind, "layer", head.layer, max(n_heads) + 1)
+    if head.layer not in n_heads:  # the model has other layers between those with attention
+        layers = ", ".join(map(str, n_heads))
+        raise ValueError(f"layer {head.layer} has no {IN_WORDS[head.kind]}-attention; the layers {layers} have it")
+    _check_place(head.kind, "head", head.head, n_heads[head.layer])
 
 
 def _check_place(kind: str, name: str, place: int, count: int, here: str = "") -> None:

@@ -207,7 +207,7 @@ def gru(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--data", "/nowhere.tsv"], "/nowhere.tsv does not exist"),
         (["--data", "{long}"], "no sentence of the file is short enough"),
         (["--links", "{long}"], "give a folder with links and texts"),
-        (["--checkpoint", "{gru}"], "only the heads of an encoder-decoder Transformer"),
+        (["--checkpoint", "{gru}"], "no attention heads that can be changed"),
     ],
 )
 def test_errors_are_one_line(folder: Path, gru: Path, capsys: pytest.CaptureFixture, more: list, words: str) -> None:

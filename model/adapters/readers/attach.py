@@ -1,0 +1,102 @@
+"""Gives a loaded model of transformers our attention function and the taps of our own models."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from torch import Tensor, nn
+
+from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers, register
+from model.adapters.readers.layout import Layout, ReaderConfig
+from model.taps import Tap, observed
+from model.translation import MODULES
+
+_ATTACHED: "WeakKeyDictionary[nn.Module, Attached]" = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A model with taps: what is where in it, and its taps by address."""
+
+    layout: Layout
+    config: ReaderConfig
+    taps: dict[str, Tap]
+
+
+def instrument(model: Any) -> Attached:
+    """Put taps into a model of transformers, once; a ValueError if it has no attention that can be seen.
+
+    Nothing about a call is kept on the model: its hooks ask, as taps do, what observes in their own thread.
+    """
+    if model not in _ATTACHED:
+        _ATTACHED[model] = _instrument(model)
+    return _ATTACHED[model]
+
+
+def _instrument(model: Any) -> Attached:
+    layout = Layout(model)
+    name = type(model).__name__
+    if not model._can_set_attn_implementation():
+        model.config._attn_implementation = "eager"  # others compute no maps
+        reason = f"{name} computes its attention in its own way: its maps can be read, but nothing in it can be changed"
+        return Attached(layout, layout.describe(reason), {})
+    if not layout.attentions:
+        raise ValueError(f"{name} has no attention layers, so there is nothing to see")
+    model.set_attn_implementation(register(model.config._attn_implementation))
+    layers = [AttentionTaps(attention.layer.address) for attention in layout.attentions]
+    shared = None if layout.shared is None else SharedLayers(layers)
+    if shared:
+        layout.shared.register_forward_pre_hook(shared.begin)
+    connected = set()
+    for attention, own in zip(layout.attentions, layers, strict=True):
+        if attention.module not in connected:
+            _connect(attention.module, attention.projection, shared or OneLayer(own))
+            connected.add(attention.module)
+    taps = {tap.address: tap for layer in layers for tap in layer.by_name.values()}
+    if layout.shared is None:
+        taps |= _tap_streams(layout)
+    return Attached(layout, layout.describe(), taps)
+
+
+def _connect(module: nn.Module, projection: nn.Module | None, layer: OneLayer | SharedLayers) -> None:
+    LAYER_OF[module] = layer
+    if projection is not None:
+        projection.register_forward_hook(_tapped(lambda value: layer.last()("output", value)))
+
+
+def _tap_streams(layout: Layout) -> dict[str, Tap]:
+    """Taps on the residual stream: before the first layer, and after each."""
+    stack = MODULES[layout.attentions[-1].layer.kind][0]
+    taps = [Tap("B T D") for _ in range(len(layout.blocks) + 1)]
+    addresses = [f"{stack}.input.stream", *(f"{stack}.layers.{i}.residual_ff.stream" for i in range(len(taps) - 1))]
+    for tap, address in zip(taps, addresses, strict=True):
+        tap.address = address
+    layout.blocks[0].register_forward_pre_hook(_tapped_input(taps[0]), with_kwargs=True)
+    for block, tap in zip(layout.blocks, taps[1:], strict=True):
+        block.register_forward_hook(_tapped(tap))
+    return dict(zip(addresses, taps, strict=True))
+
+
+def _tapped(tap: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+    """A forward hook that sends a module's output, or the first part of it, through a tap."""
+
+    def hook(module: nn.Module, arguments: Any, output: Any) -> Any:
+        if not observed():
+            return None
+        return (tap(output[0]), *output[1:]) if isinstance(output, tuple) else tap(output)
+
+    return hook
+
+
+def _tapped_input(tap: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
+    """A forward pre-hook that sends the hidden states that a layer is given through a tap."""
+
+    def hook(module: nn.Module, arguments: tuple, named: dict[str, Any]) -> Any:
+        if not observed():
+            return None
+        if arguments:
+            return (tap(arguments[0]), *arguments[1:]), named
+        return arguments, named | {"hidden_states": tap(named["hidden_states"])}
+
+    return hook

@@ -1,0 +1,264 @@
+"""Where a model of transformers has its attention: addresses, layers, heads, and what its configuration calls them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from torch import nn
+
+from model.config import HeadsByLayer
+from model.translation import KINDS, module_of
+
+DECODER, ENCODER, ENCODER_DECODER = "decoder", "encoder", "encoder-decoder"
+_HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
+_D_HEAD = ("head_dim", "attention_head_size", "key_value_proj_dim")
+_PROJECTIONS = ("o_proj", "out_proj", "c_proj", "dense", "o", "out_lin", "Wo", "wo", "proj")
+_OTHER_TOWERS = {"vision_tower", "vision_model", "visual", "audio_tower", "audio_model"}
+
+
+@dataclass(frozen=True)
+class AttentionLayer:
+    """The attention of one layer, as the configuration of a reader says it."""
+
+    kind: str  # of KINDS
+    layer: int  # numbered as in the model
+    n_heads: int
+    n_key_value_heads: int  # fewer than n_heads where several query heads share keys and values
+    d_head: int
+    window: int | None  # how many keys a query reaches at most, itself included; None: all
+
+    @property
+    def address(self) -> str:
+        return module_of(self.kind, self.layer)
+
+
+@dataclass(frozen=True)
+class ReaderConfig:
+    """What a model of transformers is made of, in our words."""
+
+    architecture: str  # as transformers calls it: "llama"
+    task: str  # "decoder", "encoder" or "encoder-decoder"
+    d_model: int
+    vocab_size: int
+    norm: str  # "LayerNorm" or "RMSNorm"
+    norm_position: str  # "pre", "post" (after the sum), "output" (of what a sublayer adds) or "pre and output"
+    positions: str  # "rotary", "learned", "sinusoidal", "relative" or "none"
+    max_length: int | None  # tokens; None where positions have no end
+    attention: tuple[AttentionLayer, ...] = field(repr=False)
+    read_only: str | None = None  # why nothing can be changed, if so
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind in KINDS if any(layer.kind == kind for layer in self.attention)]
+
+    def layers(self, kind: str) -> list[AttentionLayer]:
+        """The layers that have a kind of attention, in order."""
+        return [layer for layer in self.attention if layer.kind == kind]
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """See `model.interventions.edits.Changeable`."""
+        if self.read_only:
+            return {}
+        return {kind: {layer.layer: layer.n_heads for layer in self.layers(kind)} for kind in self.kinds}
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One attention of a model: its layer, its module, the module of its layer, and its output projection."""
+
+    layer: AttentionLayer
+    module: nn.Module
+    block: nn.Module
+    projection: nn.Module | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The parts of a model of transformers that a reader needs, found by name and never by running it."""
+
+    model: Any
+
+    @cached_property
+    def task(self) -> str:
+        if self.model.config.is_encoder_decoder:
+            return ENCODER_DECODER
+        if not self._modules:  # its attention is not that of transformers' interface
+            return DECODER if self.model.can_generate() else ENCODER
+        return DECODER if any(module.is_causal for _, module in self._modules) else ENCODER
+
+    @cached_property
+    def attentions(self) -> list[Attention]:
+        """Every attention in the order of the module tree; of layers that share a module one for each layer."""
+        if self.shared is None:
+            return [self._attention(path, module, _number(path)) for path, module in self._modules]
+        config = self.model.config
+        size = config.inner_group_num  # of a group of modules, which is passed several times
+        groups = [i * config.num_hidden_groups // config.num_hidden_layers for i in range(config.num_hidden_layers)]
+        modules = [module for group in groups for module in self._modules[group * size : (group + 1) * size]]
+        return [self._attention(*module, number) for number, module in enumerate(modules)]
+
+    @cached_property
+    def shared(self) -> nn.Module | None:
+        """The module in whose pass one attention is several layers, if there is one (ALBERT)."""
+        if getattr(self.model.config, "num_hidden_groups", None) is None:
+            return None
+        path = self._modules[0][0]
+        return self.model.get_submodule(path[: re.search(r"\.\w+\.\d+\.", path).start()])
+
+    @cached_property
+    def blocks(self) -> list[nn.Module]:
+        """The layers of the decoder, or of the encoder where there is no decoder, those without attention included."""
+        stack, container = self._stack
+        return list(container)
+
+    @cached_property
+    def final_norm(self) -> nn.Module | None:
+        """What normalises the stream after the last of `blocks`; None in post-norm models."""
+        stack, container = self._stack
+        norms = [child for name, child in stack.named_children() if is_norm(child) and "emb" not in name]
+        return norms[-1] if norms else None
+
+    @cached_property
+    def _stack(self) -> tuple[nn.Module, nn.Module]:
+        """The module that holds the layers of the decoder or encoder, and its list of them."""
+        last = self._modules[-1][0]
+        match = re.search(r"^(.*?)\.?([A-Za-z_]+)\.\d+\.", last)
+        stack = self.model.get_submodule(match[1])
+        return stack, stack.get_submodule(match[2])
+
+    @cached_property
+    def _modules(self) -> list[tuple[str, nn.Module]]:
+        """The modules that call the attention function, with their paths."""
+        modules = [
+            (path, module)
+            for path, module in self.model.named_modules()
+            if "Attention" in type(module).__name__ and isinstance(vars(module).get("is_causal"), bool)
+        ]
+        numbered = [(path, module) for path, module in modules if re.search(r"\.\d+\.", f".{path}")]
+        text = [item for item in numbered if not _OTHER_TOWERS & set(item[0].split("."))]
+        return text or numbered
+
+    def _attention(self, path: str, module: nn.Module, number: int) -> Attention:
+        parts = path.split(".")
+        place = next(place for place, part in enumerate(parts) if part.isdigit())
+        block = self.model.get_submodule(".".join(parts[: place + 1]))
+        layer = self._describe(self._kind(parts, module), number, module)
+        return Attention(layer, module, block, self._projection(parts, module))
+
+    def _kind(self, parts: list[str], module: nn.Module) -> str:
+        if self.task == ENCODER_DECODER:
+            if next(part for part in parts if part in ("encoder", "decoder")) == "encoder":
+                return "encoder_self"
+            return "decoder_self" if module.is_causal else "cross"
+        if self.task == ENCODER:
+            return "encoder_self"
+        return "decoder_self" if module.is_causal else "cross"
+
+    def _describe(self, kind: str, number: int, module: nn.Module) -> AttentionLayer:
+        config = getattr(module, "config", self.model.config)
+        n_heads = _first(module, _HEADS) or config.num_attention_heads
+        groups = getattr(module, "num_key_value_groups", None)
+        shared = n_heads // groups if groups else getattr(config, "num_key_value_heads", None) or n_heads
+        shared = min(shared, n_heads)  # of an encoder-decoder the configuration counts those of one side
+        d_head = _first(module, _D_HEAD) or config.hidden_size // n_heads
+        return AttentionLayer(kind, number, n_heads, shared, d_head, _window(config, number, module))
+
+    def _projection(self, parts: list[str], module: nn.Module) -> nn.Module | None:
+        children = dict(module.named_children())
+        named = [children[name] for name in _PROJECTIONS if name in children]
+        if not named:  # in the files of BERT and its kin the projection stands beside the attention
+            beside = dict(self.model.get_submodule(".".join(parts[:-1])).named_modules())
+            named = [beside[name] for name in ("output.dense", "o_proj", "out_proj") if name in beside]
+        return named[0] if named else None
+
+    def describe(self, read_only: str | None = None) -> ReaderConfig:
+        """The configuration of a reader."""
+        config = self.model.config.get_text_config(decoder=self.task != ENCODER)
+        norm = next((module for module in self.model.modules() if is_norm(module)), None)
+        return ReaderConfig(
+            architecture=self.model.config.model_type,
+            task=self.task,
+            d_model=config.hidden_size,
+            vocab_size=getattr(config, "vocab_size", 0),
+            norm="none" if norm is None else "RMSNorm" if is_rms(norm) else "LayerNorm",
+            norm_position=self._norm_position(),
+            positions=self._positions(),
+            max_length=self._max_length(config),
+            attention=tuple(attention.layer for attention in self.attentions) if not read_only else self._by_config(),
+            read_only=read_only,
+        )
+
+    def _by_config(self) -> tuple[AttentionLayer, ...]:
+        """Every attention as the configuration has it, where the modules are not known."""
+        config, kind = self.model.config, "decoder_self" if self.task == DECODER else "encoder_self"
+        heads, sizes = config.num_attention_heads, range(config.num_hidden_layers)
+        return tuple(AttentionLayer(kind, i, heads, heads, config.hidden_size // heads, None) for i in sizes)
+
+    def _norm_position(self) -> str:
+        if not self._modules:
+            return "pre"
+        if self.final_norm is None:
+            return "post"
+        norms = [name.rpartition(".")[2] for name, module in self.blocks[0].named_modules() if is_norm(module)]
+        if any(name.startswith(("post_feedforward", "post_mlp")) for name in norms):
+            return "pre and output" if any(name.startswith(("input", "pre_")) for name in norms) else "output"
+        return "pre"
+
+    def _positions(self) -> str:
+        names = {type(module).__name__ for module in self.model.modules()}
+        paths = [path for path, _ in self.model.named_modules()]
+        config = self.model.config
+        if any("Rotary" in name for name in names) or getattr(config, "rotary_dim", None):
+            return "rotary"
+        if any("relative_attention_bias" in path or "rel_embeddings" in path for path in paths):
+            return "relative"
+        if config.model_type == "bloom" or getattr(config, "alibi", False):
+            return "relative"
+        if any("Sinusoidal" in name for name in names):
+            return "sinusoidal"
+        parameters = [path for path, _ in self.model.named_parameters()]
+        return "learned" if any(re.search(r"position|wpe", path) for path in parameters) else "none"
+
+    def _max_length(self, config: Any) -> int | None:
+        if self._positions() == "relative":
+            return None
+        length = getattr(config, "max_position_embeddings", None)
+        table = next((m for path, m in self.model.named_modules() if path.endswith("position_embeddings")), None)
+        if length and getattr(table, "padding_idx", None) is not None:  # RoBERTa counts positions from after padding
+            length -= table.padding_idx + 1
+        return length
+
+
+def _number(path: str) -> int:
+    """The first number of a path, which is that of the layer."""
+    return int(re.search(r"(?:^|\.)(\d+)\.", path)[1])
+
+
+def is_norm(module: nn.Module) -> bool:
+    """Whether a module is a layer norm of any kind, by the name of its class."""
+    return "norm" in type(module).__name__.lower() and not list(module.children())
+
+
+def is_rms(norm: nn.Module) -> bool:
+    name = type(norm).__name__
+    return "RMS" in name or name.startswith("T5")
+
+
+def _first(module: nn.Module, names: Sequence[str]) -> int | None:
+    values = (getattr(module, name, None) for name in names)
+    return next((value for value in values if isinstance(value, int)), None)
+
+
+def _window(config: Any, number: int, module: nn.Module) -> int | None:
+    if hasattr(module, "sliding_window"):
+        window = module.sliding_window
+    else:
+        types = getattr(config, "layer_types", None)
+        sliding = types[number] == "sliding_attention" if types and number < len(types) else True
+        window = getattr(config, "sliding_window", None) if sliding else None
+    if not isinstance(window, int):
+        return None
+    return window if module.is_causal else 2 * window - 1  # to both sides

@@ -1,0 +1,39 @@
+"""What a model of transformers computed for one text: a recording with the protocol of our own translations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch import Tensor
+
+from model.interventions.edits import Edits
+from model.translation import Translation
+
+
+@dataclass(frozen=True)
+class Reading(Translation):
+    """A text that a model read, or wrote; see `Translation` for what it shares with those of our own models.
+
+    Of a decoder `target_tokens` are the tokens of the text and `source_tokens` is empty, of an encoder the other way
+    round. Where a model has no output over words there are no predicted tokens.
+    """
+
+    inputs: Mapping[str, Tensor] = field(repr=False)  # what the model was given, a batch of one
+    edits: Edits = field(repr=False)
+    masked_words: dict[int, list[tuple[str, float]]]  # of an encoder, by masked position the best words, probabilities
+
+    @property
+    def logits(self) -> np.ndarray:
+        """float32 (tokens, V); what a model without an output over words has in their place."""
+        if "logits" not in self.trace:
+            raise ValueError("this model has no output over words: it was loaded without the head that predicts them")
+        return self.trace["logits"]
+
+    def layers(self, kind: str) -> list[int]:
+        """The number in the model of each layer of `attention(kind)`."""
+        return [int(module.split(".")[2]) for module in self.modules(kind)]
+
+    def sink(self, kind: str) -> np.ndarray | None:
+        """float32 (layers, heads, queries): what a learned sink takes, so that rows sum to less than 1; or None."""
+        addresses = [f"{module}.sink" for module in self.modules(kind)]
+        return np.stack([self.trace[address] for address in addresses]) if addresses[0] in self.trace else None
