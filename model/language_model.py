@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 from model import masks
 from model.config import LanguageModelConfig
-from model.layers import EncoderLayer
+from model.layers import EncoderLayer, KeysValues
 from model.relative import build_relative
 from model.taps import Tap, name_taps
 from model.transformer import Stack, initialise
@@ -75,9 +75,24 @@ class AdaptiveSoftmax(nn.Module):
 
 @dataclass
 class TextState:
-    """What a language model keeps between steps: the ids so far, (B, length)."""
+    """What a language model keeps between steps: the ids so far (B, length), keys and values of those it has read."""
 
     ids: Tensor
+    cached: list[KeysValues | None]  # per layer, (B, G, length, K); None before the first step
+    uses_cache: bool = True
+
+    @property
+    def length(self) -> int:
+        """How many positions have been read into the cache."""
+        return 0 if self.cached[0] is None else self.cached[0][0].size(2)
+
+    def append(self, layer: int, new: KeysValues) -> KeysValues:
+        """Add keys and values of new positions to a layer's, and return all of them."""
+        old = self.cached[layer]
+        if old is not None:
+            new = tuple(torch.cat(pair, dim=2) for pair in zip(old, new))
+        self.cached[layer] = new
+        return new
 
 
 class LanguageModel(nn.Module):
@@ -120,20 +135,30 @@ class LanguageModel(nn.Module):
         mask = masks.causal_mask(ids.size(1), device=ids.device) if mask is None else mask
         return self.decoder(ids, mask)
 
-    # The protocol of model.decoding: start, step, reorder. A step reads the whole text again: it is short.
+    # The protocol of model.decoding: start, step, reorder.
 
-    def start(self, src: Tensor) -> TextState:
-        """Begin with texts (B, S) of one length, 0 or more."""
-        return TextState(src)
+    def start(self, src: Tensor, uses_cache: bool = True) -> TextState:
+        """Begin with texts (B, S) of one length, 0 or more; without a cache every step reads the whole text again."""
+        return TextState(src, [None] * self.config.n_layers, uses_cache)
 
     def step(self, state: TextState, tokens: Tensor) -> Tensor:
-        """Tokens (B,) to logits (B, V); the state is extended. Of a text longer than the positions the end is read."""
+        """Tokens (B,) to logits (B, V); the state is extended.
+
+        Of a text longer than the positions the end is read, every token of it at a position that changes with each
+        step: then nothing cached holds.
+        """
         state.ids = torch.cat([state.ids, tokens[:, None]], dim=1)
-        hidden = self._read(state.ids[:, -self.config.max_length :])  # (B, T, D)
+        if state.uses_cache and state.ids.size(1) <= self.config.max_length:
+            start = state.length
+            mask = masks.causal_mask(state.ids.size(1) - start, state.ids.size(1), device=tokens.device)
+            hidden = self.decoder(state.ids[:, start:], mask, start, state.append)  # (B, T, D)
+        else:
+            hidden = self._read(state.ids[:, -self.config.max_length :])  # (B, T, D)
         return self.tap_logits(self.softmax(hidden[:, -1:]))[:, -1]  # of the last position only: the words are many
 
     def reorder(self, state: TextState, rows: Tensor) -> TextState:
-        return TextState(state.ids[rows])
+        cached = [pair and tuple(part[rows] for part in pair) for pair in state.cached]
+        return TextState(state.ids[rows], cached, state.uses_cache)
 
     def _initialise(self) -> None:
         if self.config.init == "library":

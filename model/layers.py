@@ -10,6 +10,7 @@ from model.config import StackConfig
 from model.taps import Tap
 
 KeysValues = tuple[Tensor, Tensor]
+Remember = Callable[[KeysValues], KeysValues]
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}
 
 
@@ -99,9 +100,19 @@ class EncoderLayer(nn.Module):
         self.residual_self = Residual(config)
         self.residual_ff = Residual(config)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """x (B, S, D) to the same; mask bool, broadcastable to (B, H, S, S)."""
-        x = self.residual_self(x, lambda x: self.self_attention(x, x, mask))
+    def forward(self, x: Tensor, mask: Tensor, remember: Remember | None = None) -> Tensor:
+        """x (B, T, D) to the same; mask bool, broadcastable to (B, H, T, S).
+
+        remember makes of the keys and values of x what to attend to, in cached decoding those of all steps; without it
+        S is T.
+        """
+
+        def self_attention(x: Tensor) -> Tensor:
+            keys_values = self.self_attention.keys_values(x)
+            k, v = remember(keys_values) if remember else keys_values
+            return self.self_attention.attend(x, k, v, mask)
+
+        x = self.residual_self(x, self_attention)
         return self.residual_ff(x, self.feed_forward)
 
 
@@ -124,7 +135,7 @@ class DecoderLayer(nn.Module):
         mask: Tensor,
         cross: KeysValues,
         cross_mask: Tensor,
-        remember: Callable[[KeysValues], KeysValues],
+        remember: Remember,
     ) -> Tensor:
         """x (B, T, D) to the same; masks bool, broadcastable to (B, H, T, S).
 

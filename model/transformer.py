@@ -60,11 +60,21 @@ class Stack(nn.Module):
         self.norm = build_norm(config) if config.final_norm else nn.Identity()
         self.tap_output = Tap(f"B {letter} D")
 
-    def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """ids (B, S) to (B, S, D), of an encoder the memory; mask bool, broadcastable to (B, H, S, S)."""
-        x = self.input(ids)
-        for layer in self.layers:
-            x = layer(x, mask)
+    def forward(
+        self,
+        ids: Tensor,
+        mask: Tensor,
+        start: int = 0,
+        append: Callable[[int, KeysValues], KeysValues] | None = None,
+    ) -> Tensor:
+        """ids (B, T) from position `start` on to (B, T, D), of an encoder the memory.
+
+        mask bool, broadcastable to (B, H, T, S); append adds keys and values of a layer to those that are cached, and
+        returns all S of them.
+        """
+        x = self.input(ids, start)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, mask, partial(append, i) if append else None)
         return self.tap_output(self.norm(x))
 
 

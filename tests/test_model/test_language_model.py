@@ -114,6 +114,28 @@ def test_nothing_is_known_of_the_future(variant: str) -> None:
     assert (logits_of(model, other)[:, 3:] - logits_of(model)[:, 3:]).abs().max() > 1e-3
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+@torch.no_grad()
+def test_steps_with_a_cache_and_without_are_the_rows_of_a_whole_pass(variant: str) -> None:
+    model, ids = model_of(variant), torch.tensor([[5, 6, 7, 8, 16, 1, 4, 3, 9, 10], [3, 11, 0, 12, 2, 2, 5, 6, 7, 8]])
+    states = [model.start(ids[:, :2]), model.start(ids[:, :2], uses_cache=False)]
+    other = None
+    for t in range(2, ids.size(1)):
+        window = ids[:, max(0, t + 1 - model.config.max_length) : t + 1]  # past the last position the end is read
+        expected = logits_of(model, window)[:, -1]
+        for state in states:
+            assert_near(model.step(state, ids[:, t]), expected)
+        if t == 4:
+            other = model.reorder(states[0], torch.tensor([1, 1, 0]))
+    assert_near(model.step(other, ids[[1, 1, 0], 5]), logits_of(model, ids[:, :6])[[1, 1, 0], -1])
+    with record("*.k") as trace:
+        state = model.start(ids[:, :3])
+        for t in (3, 4):
+            model.step(state, ids[:, t])
+    keys = trace.all("decoder.layers.0.self_attention.k")
+    assert [key.size(2) for key in keys] == [4, 1], "no key is computed twice"
+
+
 @torch.no_grad()
 def test_groups_of_rare_words_give_a_distribution_and_its_loss() -> None:
     model = model_of("adaptive")
