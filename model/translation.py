@@ -11,19 +11,17 @@ import torch
 from model.config import Config
 from model.decoding import Search
 from model.errors import Phrase, Problem
+from model.recording import KINDS, SIDES, Candidates, Recording
+
+__all__ = ["IN_WORDS", "KINDS", "MODULES", "SIDES", "Translation", "as_array", "module_of"]
 
 MODULES = {  # the stack and the module of its layers
     "encoder_self": ("encoder", "self_attention"),
     "decoder_self": ("decoder", "self_attention"),
     "cross": ("decoder", "cross_attention"),
 }
-KINDS = tuple(MODULES)
+_STACKS = {"source": "encoder", "target": "decoder"}
 IN_WORDS = dict(zip(KINDS, (Phrase("encoder self"), Phrase("decoder self"), Phrase("cross"))))
-SIDES = {  # the line that the rows (queries) and the line that the columns (keys) are tokens of
-    "encoder_self": ("source", "source"),
-    "decoder_self": ("target", "target"),
-    "cross": ("target", "source"),
-}
 
 
 def module_of(kind: str, layer: int) -> str:
@@ -61,10 +59,36 @@ class Translation:
         """The positional encoding that was added, float32: "source" (S, d_model) or "target" (T, d_model)."""
         if side not in ("source", "target"):
             raise ValueError(f'the side is "source" or "target", got {side!r}')
-        address = f"{'encoder' if side == 'source' else 'decoder'}.input.positions"
+        address = f"{_STACKS[side]}.input.positions"
         if address not in self.trace:
             raise Problem("this model has no positional encoding: it reads word by word")
         return self.trace[address]
+
+    def recording(self, candidates: Candidates | None = None, **model: object) -> Recording:
+        """What of it is data alone: all that the stage needs.
+
+        Args:
+            candidates: what could have been written at every step.
+            model: what the model is, by name, beside its configuration.
+        """
+        kinds = [kind for kind in KINDS if self._has(kind)]
+        sides = [side for side, stack in _STACKS.items() if f"{stack}.input.positions" in self.trace]
+        return Recording(
+            list(self.source_tokens),
+            list(self.target_tokens),
+            {kind: self.attention(kind) for kind in kinds},
+            {kind: self.mask(kind) for kind in kinds},
+            list(self.predicted_tokens),
+            self.text,
+            self.log_probabilities,
+            candidates,
+            {side: self.positional(side) for side in sides},
+            model=vars(self.config) | model,
+        )
+
+    def _has(self, kind: str) -> bool:
+        stack, module = MODULES[kind]
+        return any(address.startswith(stack) and address.endswith(f"{module}.weights") for address in self.trace)
 
     def _repr_html_(self) -> str:
         """For a notebook: both texts, and a row per step, where it can be with the most attended source token."""

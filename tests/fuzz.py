@@ -36,9 +36,10 @@ import torch
 
 from benchmarks.common import table
 from model import checkpoint, load_translator
-from model.adapters.attention_file import Attention, read_attention
+from model.adapters.attention_file import read_attention
 from model.errors import Problem
 from model.interventions.edits import Edits
+from model.recording import Recording
 from model.translation import KINDS
 from model.translator import Translator
 from tests.support import hostile
@@ -173,7 +174,7 @@ def attention(folder: Path) -> Try:
         rng.choice((np.savez, np.savez_compressed))(file, **parts)
         content = damaged(rng, file.getvalue()) if rng.random() < 0.6 else file.getvalue()
         read = answered(lambda: read_attention(io.BytesIO(content)))
-        expect(read is None or isinstance(read, Attention), "neither read nor refused")
+        expect(read is None or isinstance(read, Recording), "neither read nor refused")
 
     return try_one
 

@@ -48,6 +48,7 @@ ROOMS = (
     ("model.transformer", "model.gru"),
     ("model.language_model", "model.stepper"),
     ("model.checkpoint", "model.decoding"),
+    ("model.recording",),
     ("model.translation",),
     ("model.interventions",),
     ("model.attribution",),

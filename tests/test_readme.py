@@ -16,6 +16,7 @@ from model.analysis.maps import entropy
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.app.menu import MENU
+from viz.stage.alone import stage
 from viz.text.words import EXAMPLES
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +35,7 @@ def block_with(words: str) -> str:
 
 def test_every_block_is_run() -> None:
     ran = ("result.text ", "record(", "edits=", "head_view", "stage(", "attention_of", "attention_heatmap")
-    ran += ("def live",)
+    ran += ("def live", "np.savez")
     assert {block_with(words) for words in ran} == set(BLOCKS)
 
 
@@ -49,6 +50,17 @@ def test_a_verb_of_the_long_example_stands_in_the_wrong_place() -> None:
     """A main clause after one with “während” begins with its verb."""
     text = load_translator("en-de").translate(EXAMPLES["A long one"], beam=4).text
     assert "reden, ein kleines Mädchen in einem roten Kleid spielt" in text
+
+
+def test_ten_lines_of_numpy_write_a_recording(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    block = block_with("np.savez")
+    assert len(block.strip().splitlines()) <= 10
+    exec(block, {})  # our own pages
+    read = read_attention("mine.npz")
+    assert (read.text, read.kinds, read.weights["decoder_self"].shape) == ("a dog runs", ["decoder_self"], (2, 3, 4, 4))
+    np.testing.assert_allclose(read.weights["decoder_self"].sum(-1), 1, atol=1e-6)
+    assert read.log_probabilities.shape == (4,) and "<!DOCTYPE html>" in stage(read).to_html()
 
 
 def test_the_python_of_the_docs_runs() -> None:

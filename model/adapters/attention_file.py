@@ -1,26 +1,25 @@
-"""Attention of any model as a file: an .npz of tokens and arrays, from any tool, checked before it is believed.
+"""Recordings as files: an .npz of tokens and arrays, from any tool, checked before it is believed.
 
     source_tokens     (S,) texts: what an encoder read
     target_tokens     (T,) texts: what a decoder read, the start token first where there is one
-    predicted_tokens  (T,) texts, optional: what it predicted at each of these
     encoder_self      (layers, heads, S, S) numbers from 0 to 1: row = query, column = key
     decoder_self      (layers, heads, T, T)
     cross             (layers, heads, T, S)
     KIND_mask         (queries, keys) true or false, or 1 and 0, optional: True = may attend
 
-At least one of the three kinds, and the tokens of its axes. Without heads or layers, (heads, T, S) and (T, S) are one
-layer, and one head. Instead of a kind, `attention` or `attentions` is a decoder's where nothing attends to what comes
-later, and else an encoder's; `tokens` are those of its axes. A recording of `python -m model trace`, which has its
-arrays by address, is such a file too. Nothing else in it is read.
+At least one of the three kinds, and the tokens of its axes; docs/recording.md says what else there may be. Without
+heads or layers, (heads, T, S) and (T, S) are one layer, and one head. Instead of a kind, `attention` or `attentions` is
+a decoder's where nothing attends to what comes later, and else an encoder's; `tokens` are those of its axes. A
+recording of `python -m model trace`, which has its arrays by address, is such a file too. Nothing else in it is read.
 """
 
+import json
 import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tokenize import TokenError
@@ -40,9 +39,9 @@ from model.adapters.weights import (
     known_mask,
     without_nan_rows,
 )
-from model.translation import KINDS, MODULES, SIDES
+from model.recording import KINDS, SIDES, TOKENS, Candidates, Recording
+from model.translation import MODULES
 
-TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 MAX_TOKENS = 256
 MAX_TOKEN_LENGTH = 200  # characters
 MAX_CHARACTERS = 4000  # of the tokens of one axis: tables repeat each in every cell
@@ -52,83 +51,46 @@ MAX_ENTRIES = 5000
 ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
 MAX_BYTES = 10 * MAX_NUMBERS  # of all arrays, unpacked
 UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
-_TYPES = {"U": "a row of texts", NUMBERS: "numbers"}  # by kinds of numpy's types
+_HOLDS = {"U": "texts", NUMBERS: "numbers"}  # by kinds of numpy's types
+_MORE = {  # what a file may hold beside weights and masks: types, and how many axes
+    **dict.fromkeys((*TOKENS, "tokens"), ("U", 1)),
+    **dict.fromkeys(("text", "model"), ("U", 0)),
+    **dict.fromkeys(("log_probabilities", "entropy"), (NUMBERS, 1)),
+    "candidates": ("U", 2),
+    **dict.fromkeys(("candidate_probabilities", "source_positions", "target_positions"), (NUMBERS, 2)),
+    **dict.fromkeys([f"{kind}_effects" for kind in KINDS], (NUMBERS, 4)),
+}
 
 
-@dataclass(frozen=True)
-class Attention:
-    """Tokens and weights of one pass of any model; a ValueError says what of them does not fit together."""
+def checked(recording: Recording) -> Recording:
+    """The same recording of a model that is not ours, if it holds weights under masks and can be drawn.
 
-    source_tokens: list[str]  # of an encoder; empty without one, as are those of a decoder
-    target_tokens: list[str]
-    weights: Mapping[str, np.ndarray] = field(repr=False)  # by kind float32 (layers, heads, queries, keys)
-    masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # bool (queries, keys), the known ones
-    predicted_tokens: list[str] = field(default_factory=list)  # at each target token, where that is known
-    nan_rows: Mapping[str, int] = field(default_factory=dict)  # by kind, rows that were NaN and are zeros
-
-    def __post_init__(self) -> None:
-        if not self.weights:
-            raise ValueError(f"there is no attention: at least one of {', '.join(KINDS)} is needed")
-        for name in TOKENS:
-            _check_tokens(name, getattr(self, name))
-        predicted, target = len(self.predicted_tokens), len(self.target_tokens)
-        if predicted and predicted != target:
-            raise ValueError(f"there are {predicted} predicted_tokens for {target} target_tokens; each needs one")
-        for kind, weights in self.weights.items():
-            self._check_weights(kind, weights)
-        for kind, mask in self.masks.items():
-            _check_mask(kind, mask, self.weights[kind])
-        if (count := sum(weights.size for weights in self.weights.values())) > MAX_NUMBERS:
-            most = f"at most {MAX_NUMBERS:,} can be drawn: take a shorter text or fewer layers"
-            raise ValueError(f"there are {count:,} weights; {most}")
-
-    def _check_weights(self, kind: str, weights: np.ndarray) -> None:
-        rows, columns = (f"{side}_tokens" for side in SIDES[kind])
-        counts, shape = (len(getattr(self, rows)), len(getattr(self, columns))), weights.shape
-        if not all(counts):
-            raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")
-        if len(shape) != 4:
-            raise ValueError(f"{kind} must have the four axes (layers, heads, queries, keys), got the shape {shape}")
-        if shape[2:] != counts:
-            tokens = f"its rows are {counts[0]} {rows} and its columns {counts[1]} {columns}"
-            raise ValueError(f"{kind} has {shape[2]} rows and {shape[3]} columns, but {tokens}")
-        if not 1 <= shape[0] <= MAX_LAYERS or not 1 <= shape[1] <= MAX_HEADS:
+    Else a ValueError says what is wrong with it, or too much.
+    """
+    if not recording.weights:
+        raise ValueError(f"there is no attention: at least one of {', '.join(KINDS)} is needed")
+    for name in TOKENS:
+        _check_tokens(name, getattr(recording, name))
+    for kind, weights in recording.weights.items():
+        n_layers, n_heads = weights.shape[:2]
+        if not 1 <= n_layers <= MAX_LAYERS or not 1 <= n_heads <= MAX_HEADS:
             allowed = f"from 1 to {MAX_LAYERS} and {MAX_HEADS} are allowed"
-            raise ValueError(f"{kind} has {shape[0]} layers and {shape[1]} heads; {allowed}")
+            raise ValueError(f"{kind} has {n_layers} layers and {n_heads} heads; {allowed}")
         if not is_within_range(weights):
             found = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
             raise ValueError(f"{kind} holds {found}; weights are from 0 to 1: take them after the softmax")
-
-    @property
-    def kinds(self) -> list[str]:
-        return [kind for kind in KINDS if kind in self.weights]
-
-    def attention(self, kind: str) -> np.ndarray:
-        return self.weights[kind]
-
-    def mask(self, kind: str) -> np.ndarray:
-        """Bool (queries, keys), True = may attend; all True where it is not known."""
-        return self.masks.get(kind, np.ones(self.weights[kind].shape[2:], dtype=bool))
-
-    def residual(self, kind: str) -> float:
-        """How far the sum of a row is from 1 at most; rows of zeros do not count."""
-        sums = self.weights[kind].sum(axis=-1, dtype=np.float64)
-        return float(np.abs(sums - 1)[sums != 0].max(initial=0.0))
-
-    def zero_rows(self, kind: str) -> tuple[int, int]:
-        """How many rows of a kind are 0 everywhere, and how many there are."""
-        empty = ~self.weights[kind].any(axis=-1)
-        return int(empty.sum()), empty.size
-
-    def save(self, path: Path | str) -> None:
-        tokens = {name: np.array(getattr(self, name), dtype=str) for name in TOKENS if getattr(self, name)}
-        masks = {f"{kind}_mask": mask for kind, mask in self.masks.items()}
-        with Path(path).open("wb") as file:  # given a name, numpy would add .npz to it
-            np.savez_compressed(file, **tokens, **self.weights, **masks)
+    for kind, mask in recording.masks.items():
+        if (largest := float(recording.weights[kind].max(axis=(0, 1))[~mask].max(initial=0.0))) > ROUNDING:
+            wanted = "True must mean 'may attend', and rows must be queries"
+            raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {wanted}")
+    if (count := sum(weights.size for weights in recording.weights.values())) > MAX_NUMBERS:
+        most = f"at most {MAX_NUMBERS:,} can be drawn: take a shorter text or fewer layers"
+        raise ValueError(f"there are {count:,} weights; {most}")
+    return recording
 
 
-def read_attention(file: BinaryIO | Path | str) -> Attention:
-    """Read a file of attention, or say in a ValueError what is wrong with it; sizes are checked before unpacking."""
+def read_attention(file: BinaryIO | Path | str) -> Recording:
+    """Read a recording from its file; a ValueError says what is wrong with it. Sizes are checked before unpacking."""
     try:
         with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:
             opened.seek(0)
@@ -144,7 +106,7 @@ def read_attention(file: BinaryIO | Path | str) -> Attention:
         raise ValueError("this is not a whole .npz file, as numpy.savez writes it") from None
 
 
-def _read(archive: zipfile.ZipFile) -> Attention:
+def _read(archive: zipfile.ZipFile) -> Recording:
     # Unpacking another kind can take any amount of memory.
     if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in archive.infolist()):
         raise ValueError("the file is packed in another way than numpy.savez and savez_compressed do it")
@@ -157,12 +119,12 @@ def _read(archive: zipfile.ZipFile) -> Attention:
     stacks |= {name: [name] for name in unnamed}
     masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
     numbers = [*(name for stack in stacks.values() for name in stack), *masked.values()]
-    types = dict.fromkeys((*TOKENS, "tokens"), "U") | dict.fromkeys(numbers, NUMBERS)
+    types = dict(_MORE) | dict.fromkeys(numbers, (NUMBERS, None))
     types = {name: allowed for name, allowed in types.items() if name in entries}
     unpacked = sum(entries[name].file_size for name in types)
     if unpacked > MAX_BYTES:
         raise ValueError(f"the file has {unpacked:,} bytes of arrays; at most {MAX_BYTES:,} are unpacked")
-    arrays = {name: _array(archive, entries[name], name, allowed) for name, allowed in types.items()}
+    arrays = {name: _array(archive, entries[name], name, *allowed) for name, allowed in types.items()}
     weights, masks, nan_rows = {}, {}, {}
     for name, stack in stacks.items():
         maps, n_nan = without_nan_rows(name, as_maps(name, _joined(name, [arrays[part] for part in stack])))
@@ -177,7 +139,10 @@ def _read(archive: zipfile.ZipFile) -> Attention:
     if "tokens" in arrays:
         for side in {f"{side}_tokens" for kind in weights for side in SIDES[kind]}:
             tokens[side] = tokens[side] or arrays["tokens"].tolist()
-    return Attention(weights=weights, masks=masks, nan_rows=nan_rows, **spelt_tokens(tokens))
+    for name, texts in tokens.items():
+        _check_tokens(name, texts)
+    more = spelt_tokens(tokens) | _optional(arrays, weights)
+    return checked(Recording(weights=weights, masks=masks, nan_rows=nan_rows, **more))
 
 
 def spelt_tokens(tokens: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -204,6 +169,38 @@ def _as_mask(name: str, mask: np.ndarray) -> np.ndarray:
     return mask.astype(bool)
 
 
+def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]) -> dict[str, object]:
+    """What a recording has beside tokens, weights and masks, of the arrays of a file."""
+    numbers = {name: array.astype(np.float32) for name, array in arrays.items() if _MORE.get(name, "U")[0] == NUMBERS}
+    if bad := [name for name, array in numbers.items() if not np.isfinite(array).all()]:
+        raise ValueError(f"{bad[0]} holds numbers that are not finite")
+    known = {
+        "text": str(arrays["text"]) if "text" in arrays else None,
+        "log_probabilities": numbers.get("log_probabilities"),
+        "positions": {side: numbers[name] for side in ("source", "target") if (name := f"{side}_positions") in numbers},
+        "effects": {kind: numbers[name] for kind in weights if (name := f"{kind}_effects") in numbers},
+        "model": _json(str(arrays["model"])) if "model" in arrays else {},
+    }
+    parts = [name for name in ("candidates", "candidate_probabilities", "entropy") if name in arrays]
+    if parts:
+        shapes = [arrays[name].shape for name in parts]
+        if len(parts) < 3 or not shapes[0] == shapes[1] == (*shapes[2], shapes[0][-1]):
+            raise ValueError("candidates (T, K) need candidate_probabilities (T, K) and entropy (T,)")
+        tokens, *rest = (arrays["candidates"].tolist(), numbers["candidate_probabilities"], numbers["entropy"])
+        known["candidates"] = Candidates(tokens, *rest)
+    return known
+
+
+def _json(text: str) -> dict[str, object]:
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        values = None
+    if not isinstance(values, dict):
+        raise ValueError("model must be a JSON object, as text")
+    return values
+
+
 def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
     """The entry with the weights of a kind by its name, or one a layer by address, in order."""
     if kind in entries:
@@ -216,15 +213,16 @@ def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
     return [layers[layer] for layer in range(len(layers))]
 
 
-def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, types: str) -> np.ndarray:
+def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, types: str, axes: int | None) -> np.ndarray:
     try:
         with archive.open(entry) as file:
             array = npy.read_array(file, allow_pickle=False)
     except (KeyError, ValueError, SyntaxError, TokenError, TypeError, MemoryError, RecursionError):
         whole = "a whole array of plain texts or numbers, as numpy.save writes it"
         raise ValueError(f"{name} is not {whole}; Python objects could run code") from None
-    if array.dtype.kind not in types or (types == "U" and array.ndim != 1):
-        raise ValueError(f"{name} must hold {_TYPES[types]}, got {array.dtype} of shape {array.shape}")
+    if array.dtype.kind not in types or axes not in (None, array.ndim):
+        holds = {0: "one text", 1: f"a row of {_HOLDS[types]}"}.get(axes, _HOLDS[types])
+        raise ValueError(f"{name} must hold {holds}, got {array.dtype} of shape {array.shape}")
     return array
 
 
@@ -235,13 +233,3 @@ def _check_tokens(name: str, tokens: list[str]) -> None:
         raise ValueError(f"one of the {name} is longer than {MAX_TOKEN_LENGTH} characters")
     if (count := sum(map(len, tokens))) > MAX_CHARACTERS:
         raise ValueError(f"the {name} have {count:,} characters; at most {MAX_CHARACTERS:,} can be drawn")
-
-
-def _check_mask(kind: str, mask: np.ndarray, weights: np.ndarray) -> None:
-    counts = weights.shape[2:]
-    if mask.dtype != bool or mask.shape != counts:
-        wanted = f"must be true or false in {counts} cells (queries, keys)"
-        raise ValueError(f"{kind}_mask {wanted}, got {mask.dtype} in {mask.shape}")
-    if (largest := float(weights.max(axis=(0, 1))[~mask].max(initial=0.0))) > ROUNDING:
-        wanted = "True must mean 'may attend', and rows must be queries"
-        raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {wanted}")

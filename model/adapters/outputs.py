@@ -1,4 +1,4 @@
-"""Attention of other models as an `Attention`: arrays or tensors with tokens, and what those of Hugging Face return."""
+"""Attention of other models as a `Recording`: arrays or tensors with tokens, and what those of Hugging Face return."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -7,14 +7,14 @@ import torch
 from torch import Tensor
 
 from model.adapters import byte_level, generated
-from model.adapters.attention_file import TOKENS, Attention, spelt_tokens
+from model.adapters.attention_file import checked, spelt_tokens
 from model.adapters.weights import as_maps, kind_of, known_mask, without_nan_rows
-from model.translation import SIDES
+from model.recording import SIDES, TOKENS, Recording
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 
 
-def attention_from(attention: Any, tokens: Any) -> Attention:
+def attention_from(attention: Any, tokens: Any) -> Recording:
     """Check arrays and tokens, and put them together; a ValueError says what does not fit.
 
     Args:
@@ -38,7 +38,7 @@ def attention_from(attention: Any, tokens: Any) -> Attention:
             masks[kind] = mask
         if n_nan:
             nan_rows[kind] = n_nan
-    return Attention(weights=weights, masks=masks, nan_rows=nan_rows, **_tokens(tokens, weights))
+    return checked(Recording(weights=weights, masks=masks, nan_rows=nan_rows, **_tokens(tokens, weights)))
 
 
 def attention_of(
@@ -48,7 +48,7 @@ def attention_of(
     target_ids: Any = None,
     sequence: int = 0,
     eos_token_id: int | Sequence[int] | None = None,
-) -> Attention:
+) -> Recording:
     """The attention in the outputs of a model that was loaded with attn_implementation="eager", without padding.
 
     Args:
@@ -97,7 +97,7 @@ def _attention_of_generate(
     tokenizer: Any,
     sequence: int,
     eos_token_id: int | Sequence[int] | None,
-) -> Attention:
+) -> Recording:
     """As `attention_of`; `input_ids` and `are_real` (which are not padding) are (B, S)."""
     sequences = outputs["sequences"]
     _check_sequence(sequence, len(sequences))

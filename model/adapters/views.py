@@ -9,11 +9,11 @@ import torch
 
 from model import checkpoint
 from model.adapters import byte_level
-from model.adapters.attention_file import MAX_TOKENS, Attention
+from model.adapters.attention_file import MAX_TOKENS
 from model.adapters.hub import CONFIG, fetch, load_network, reason
 from model.adapters.inspection import WEIGHTS
 from model.adapters.outputs import NAMES, attention_from
-from model.translation import KINDS
+from model.recording import KINDS, Recording
 
 TOKENIZER = "tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER)
@@ -27,7 +27,7 @@ CLASSES = {
 PAIRS = ("t5", "bart")
 
 
-def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Attention:
+def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Recording:
     """Have a T5, BART, GPT-2 or BERT, a folder or a name on the Hugging Face hub, read a text.
 
     `target` is what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.

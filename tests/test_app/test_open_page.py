@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from model.adapters.attention_file import Attention, read_attention
+from model.adapters.attention_file import read_attention
 from model.analysis import head_roles
 from model.measures import contribution
+from model.recording import Recording
 from model.translation import KINDS
 from tests.test_app import screen
 from viz.text.markdown import literal
@@ -294,4 +295,4 @@ def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"import numpy.*?(?=```)", " ".join(one.value for one in open_page().markdown), re.DOTALL)
     exec(code, {})  # our own text
-    assert isinstance(read_attention(tmp_path / "mine.npz"), Attention)
+    assert isinstance(read_attention(tmp_path / "mine.npz"), Recording)

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
+from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, read_attention
 from model.interventions.edits import Head
+from model.recording import Recording
 from model.translation import KINDS
 from viz.app.turns import TURNS
 from viz.stage import alone
@@ -94,15 +95,15 @@ def offer_file() -> None:
 
 
 @cached.remembered(2, cached.TRANSLATING)
-def example() -> tuple[cached.Request, Attention]:
+def example() -> tuple[cached.Request, Recording]:
     request = cached.Request(view.EXAMPLE, cached.default_checkpoint())
     result = cached.compute(request)
     weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
     tokens = result.source_tokens, result.target_tokens
-    return request, Attention(*tokens, weights, masks, result.predicted_tokens)
+    return request, Recording(*tokens, weights, masks, result.predicted_tokens)
 
 
-def show_stage(attention: Attention, recipe: Recipe) -> None:
+def show_stage(attention: Recording, recipe: Recipe) -> None:
     chosen, problems = view.read(st.session_state[staged.QUERY], [])
     choices.missed(problems)
     given = alone.of_attention(attention, chosen)
@@ -120,7 +121,7 @@ def show_stage(attention: Attention, recipe: Recipe) -> None:
         shared.small(f"{say(words.KINDS[kind].name)}: {' '.join(filter(None, said))}", f"sums-{kind}")
 
 
-def not_whole(attention: Attention, kinds: list[str]) -> str:
+def not_whole(attention: Recording, kinds: list[str]) -> str:
     """Why heads of these kinds cannot be told apart; "" if their rows add up to 1."""
     residual = max(map(attention.residual, kinds))
     line = message(
@@ -130,7 +131,7 @@ def not_whole(attention: Attention, kinds: list[str]) -> str:
     return say(line, off=residual) if residual > WHOLE_ROWS else ""
 
 
-def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_results.Source]) -> None:
+def show_roles(attention: Recording, recipe: Recipe, numbers: dict[str, heads_results.Source]) -> None:
     counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
     head = Head(*controls.choose_head(counts.get, "cross", kinds=attention.kinds))
     kind = head.kind
@@ -155,7 +156,7 @@ def show_roles(attention: Attention, recipe: Recipe, numbers: dict[str, heads_re
         heads_roles.show_table(source, kind)
 
 
-def show_rollout(attention: Attention, recipe: Recipe) -> None:
+def show_rollout(attention: Recording, recipe: Recipe) -> None:
     known, place, problems = attention.kinds, st.container(), []
     if "cross" in known and "decoder_self" not in known:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))

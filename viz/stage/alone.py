@@ -12,8 +12,9 @@ from urllib.parse import urlencode, urljoin
 
 import numpy as np
 
-from model.adapters.attention_file import Attention
+from model.adapters.attention_file import checked
 from model.adapters.outputs import attention_from
+from model.recording import Recording
 from model.translation import Translation
 from model.translator import Translator, Writer
 from viz.figures.labels import spell_bytes
@@ -59,7 +60,7 @@ class StagePage:
 
 
 def stage(
-    result: Translation | Attention | None = None,
+    result: Translation | Recording | None = None,
     translator: Translator | Writer | None = None,
     *,
     attention: Any = None,
@@ -73,7 +74,7 @@ def stage(
     """Put a result, or the attention of any model, on the stage: a notebook shows it, `.save(path)` writes it.
 
     Args:
-        result: a translation; what a language model read; or an `Attention`, as of `read_attention`.
+        result: a translation; what a language model read; or a `Recording`, as of `read_attention`.
         translator: that made the result: then the most probable next words are shown.
         attention, tokens: instead of a result, as for `model.adapters.outputs.attention_from`.
         kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; counted from 0.
@@ -90,8 +91,8 @@ def stage(
     if attention is not None:
         result = attention_from(attention, tokens)
     view, what = View(stretch=stretch), type(result).__name__
-    if isinstance(result, Attention):
-        shown = of_attention(result, view)
+    if isinstance(result, Recording):
+        shown = of_attention(checked(result), view)
     elif isinstance(result, Translation):
         known = translator and "logits" in result.trace
         found = next_words(result.trace["logits"], translator.tokenizer) if known else None
@@ -115,13 +116,13 @@ def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) 
     return {"kind": code, "layer": layer, "head": head}
 
 
-def of_attention(given: Attention, view: View) -> Shown:
+def of_attention(given: Recording, view: View) -> Shown:
     """What the stage shows of the attention of any model; without predictions, rows are named by what was read."""
     view = view if given.predicted_tokens else replace(view, rows="read")
     return Shown(given, view, built(given, view), notes=[_nan_note(given, kind) for kind in given.nan_rows])
 
 
-def _nan_note(given: Attention, kind: str) -> str:
+def _nan_note(given: Recording, kind: str) -> str:
     name, n_rows = say(KINDS[kind].name), given.zero_rows(kind)[1]
     line = message(
         "{kind}: {n} of {total} rows are not numbers (NaN), as of queries whose every key is masked. They are drawn as "

@@ -15,7 +15,7 @@ from pathlib import Path
 from plotly import offline
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
-FOLDERS = ("stage", "ui")  # below viz/, whose modules and styles browsers fetch
+FOLDERS = ("recording", "stage", "ui")  # below viz/, whose modules and styles browsers fetch
 ALONE = "stage/alone.js"  # begins the page that stands alone; no other page has it
 _VIZ = Path(__file__).parents[1]
 FILES = {
@@ -26,7 +26,7 @@ FILES = {
 }
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK = "@message@"
-_IMPORT = re.compile(r'^import (\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
+_IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
 # Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
 _POLICY = (

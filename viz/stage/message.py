@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 from plotly.colors import sample_colorscale
 
-from model.adapters.attention_file import Attention
 from model.analysis import maps as analysis
+from model.recording import Recording
 from model.text.special import MARK
 from model.translation import Translation
 from viz import theme
@@ -38,7 +38,7 @@ Known = tuple[list[list[str]] | None, tuple[int, int] | None]  # roles (L, H), a
 class Shown:
     """Everything one message is made of; what is None or empty is not known, or was not asked for."""
 
-    result: Translation | Attention  # without `predicted_tokens` each token of the translation has its own row
+    result: Translation | Recording  # without `predicted_tokens` each token of the translation has its own row
     view: View
     built: Mapping[str, Maps]  # by kind
     next_words: NextWords | None = None  # at every step

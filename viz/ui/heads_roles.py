@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import agreement, contribution
+from model.recording import Recording
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
@@ -186,7 +186,7 @@ def show_table(source: Source, kind: str) -> None:
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
-def show_here(head: Head, result: cached.Shown | Attention, recipe: Recipe) -> None:
+def show_here(head: Head, result: cached.Shown | Recording, recipe: Recipe) -> None:
     spoken, known, (kind, *place) = words.KINDS[head.kind], made(result, "result"), vars(head).values()
     title = f"{name_of(kind, *place)} · {say('this sentence')}"
     plot = recipes.head(recipe, title, known, kind, tuple(place), **spoken.axes, mask=known.mask(kind))
@@ -229,7 +229,7 @@ def open_head(*place: int | str) -> None:
     st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
 
 
-def show_rollout(result: cached.Shown | Attention, kinds: Sequence[str], recipe: Recipe) -> None:
+def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], recipe: Recipe) -> None:
     """Draw where attention of some kinds leads through all layers; errors as `contribution.rollouts`."""
     flows = contribution.rollouts({kind: result.attention(kind) for kind in kinds})
     recipe = recipe.then(f"flows = contribution.rollouts({{kind: result.attention(kind) for kind in {kinds!r}}})")

@@ -7,10 +7,10 @@ from itertools import chain
 import numpy as np
 import streamlit as st
 
-from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
+from model.recording import Recording
 from model.text.special import MARK
 from model.translation import Translation
 from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
@@ -116,7 +116,7 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     return found
 
 
-def code(result: Translation | Attention, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
+def code(result: Translation | Recording, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
     """Python that makes each picture; {layer} and {head} stand for the opened head."""
     known, found = made(result, "result"), {}
     for kind, maps_of in built.items():

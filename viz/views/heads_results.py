@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.attention_file import Attention
 from model.analysis import head_roles
 from model.interventions.edits import layer_counts
 from model.measures import agreement, atlas, contribution
+from model.recording import Recording
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.app.turns import each_in_turn, in_turn
@@ -103,7 +103,7 @@ def name_of(kind: str, layer: int, head: int) -> str:
     return say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=head)
 
 
-def of_weights(result: cached.Shown | Attention, kinds: Sequence[str] = KINDS) -> Source:
+def of_weights(result: cached.Shown | Recording, kinds: Sequence[str] = KINDS) -> Source:
     found, lines, known = {}, ["here = {}"], made(result, "result")
     for kind in kinds:
         weights = result.attention(kind)

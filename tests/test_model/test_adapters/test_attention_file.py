@@ -15,7 +15,8 @@ from numpy.lib import format as npy
 
 from model import load_translator
 from model.__main__ import main
-from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, Attention, read_attention
+from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, read_attention
+from model.recording import Recording
 from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
 
@@ -310,7 +311,7 @@ class TestHostileFiles:
         for _ in range(data.draw(st.integers(1, 4))):
             content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
         try:
-            assert isinstance(read_attention(io.BytesIO(bytes(content))), Attention)
+            assert isinstance(read_attention(io.BytesIO(bytes(content))), Recording)
         except ValueError as error:
             assert str(error)
 

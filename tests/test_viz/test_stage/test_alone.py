@@ -19,7 +19,8 @@ import pytest
 import torch
 from plotly.offline import get_plotlyjs
 
-from model.adapters.attention_file import MAX_NUMBERS, Attention
+from model.adapters.attention_file import MAX_NUMBERS
+from model.recording import Recording
 from tests.support.messages import unpack
 from viz import stage
 from viz.__main__ import main
@@ -233,7 +234,7 @@ def test_what_cannot_be_shown_is_one_sentence(given, problem) -> None:
 
 def test_an_attention_of_a_file_is_a_result() -> None:
     maps = softmaxed(2, 2, 3, 3).numpy()
-    told = of_file(stage(Attention(list("abc"), [], {"encoder_self": maps})).to_html())
+    told = of_file(stage(Recording(list("abc"), [], {"encoder_self": maps})).to_html())
     np.testing.assert_allclose(kinds(told)["encoder_self"]["weights"], maps, atol=1e-5)
 
 

@@ -1,0 +1,139 @@
+"""A recording: what a model did with one text, as tokens and arrays and nothing else.
+
+docs/recording.md defines it, its file (adapters/attention_file.py reads it) and the packed form that browsers get.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from model.analysis import maps as analysis
+
+SIDES = {  # the line that the rows (queries) and the line that the columns (keys) are tokens of
+    "encoder_self": ("source", "source"),
+    "decoder_self": ("target", "target"),
+    "cross": ("target", "source"),
+}
+KINDS = tuple(SIDES)
+TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
+CANDIDATES = 5  # tokens that could have been written at a step
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """What a model could have written at T steps, K tokens at each, the most probable first."""
+
+    tokens: list[list[str]]
+    probabilities: np.ndarray  # float32 (T, K)
+    entropy: np.ndarray  # float32 (T,), of the distribution over the whole vocabulary, in nats
+    ids: list[list[int]] = field(default_factory=list, repr=False)  # in the vocabulary of the model, where known
+
+    @classmethod
+    def of(cls, logits: np.ndarray, tokenizer: Any, count: int = CANDIDATES) -> Self:
+        """Read logits (T, V) over the vocabulary of a tokenizer, that of the target where each side has one."""
+        names = getattr(tokenizer, "target", tokenizer).tokens
+        ids, log_probabilities = analysis.candidates(logits, count)
+        logs = analysis.log_softmax(logits)  # (T, V); no logarithm of the probabilities again
+        entropy = -(np.exp(logs) * logs).sum(axis=-1).astype(np.float32)
+        rows = ids.tolist()
+        return cls(list(map(names, rows)), np.exp(log_probabilities).astype(np.float32), entropy, rows)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """One pass of any model over S source and T target tokens; a ValueError says what does not fit together."""
+
+    source_tokens: list[str]  # what an encoder read; empty without one
+    target_tokens: list[str]  # what a decoder read; empty without one
+    weights: Mapping[str, np.ndarray] = field(repr=False)  # by kind float32 (layers, heads, queries, keys)
+    masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # bool (queries, keys), the known ones
+    predicted_tokens: list[str] = field(default_factory=list)  # at each target token, where that is known
+    text: str | None = None  # what was written, or read where nothing was
+    log_probabilities: np.ndarray | None = field(repr=False, default=None)  # (T,), nats, of what follows each token
+    candidates: Candidates | None = field(repr=False, default=None)  # at each target token
+    positions: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # by side (tokens, d_model), as added
+    effects: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # like weights, in logits, signed
+    model: Mapping[str, Any] = field(repr=False, default_factory=dict)  # what it is: plain values by name
+    nan_rows: Mapping[str, int] = field(default_factory=dict)  # by kind, rows of a file that were NaN and are zeros
+
+    def __post_init__(self) -> None:
+        predicted, target = len(self.predicted_tokens), len(self.target_tokens)
+        if predicted and predicted != target:
+            raise ValueError(f"there are {predicted} predicted_tokens for {target} target_tokens; each needs one")
+        for kind, weights in self.weights.items():
+            self._check_weights(kind, weights)
+        for kind, mask in self.masks.items():
+            counts = self.weights[kind].shape[2:]
+            if mask.dtype != bool or mask.shape != counts:
+                wanted = f"must be true or false in {counts} cells (queries, keys)"
+                raise ValueError(f"{kind}_mask {wanted}, got {mask.dtype} in {mask.shape}")
+        for kind, effects in self.effects.items():
+            if effects.shape != self.weights[kind].shape:
+                raise ValueError(f"the effects of {kind} have the shape {effects.shape}, its weights another one")
+        rows = {"log_probabilities": self.log_probabilities}
+        rows |= {"candidate_probabilities": self.candidates.probabilities} if self.candidates else {}
+        for name, array in rows.items():
+            if array is not None and len(array) != target:
+                raise ValueError(f"{name} has {len(array)} rows for {target} target_tokens; each needs one")
+        for side, table in self.positions.items():
+            if table.ndim != 2 or len(table) != (count := len(getattr(self, f"{side}_tokens"))):
+                raise ValueError(f"the positions of the {side} must be ({count}, d_model), got {table.shape}")
+
+    def _check_weights(self, kind: str, weights: np.ndarray) -> None:
+        rows, columns = (f"{side}_tokens" for side in SIDES[kind])
+        counts, shape = (len(getattr(self, rows)), len(getattr(self, columns))), weights.shape
+        if not all(counts):
+            raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")
+        if len(shape) != 4:
+            raise ValueError(f"{kind} must have the four axes (layers, heads, queries, keys), got the shape {shape}")
+        if shape[2:] != counts:
+            tokens = f"its rows are {counts[0]} {rows} and its columns {counts[1]} {columns}"
+            raise ValueError(f"{kind} has {shape[2]} rows and {shape[3]} columns, but {tokens}")
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind in KINDS if kind in self.weights]
+
+    def attention(self, kind: str) -> np.ndarray:
+        return self.weights[kind]
+
+    def mask(self, kind: str) -> np.ndarray:
+        """Bool (queries, keys), True = may attend; all True where it is not known."""
+        return self.masks.get(kind, np.ones(self.weights[kind].shape[2:], dtype=bool))
+
+    def residual(self, kind: str) -> float:
+        """How far the sum of a row is from 1 at most; rows of zeros do not count."""
+        sums = self.weights[kind].sum(axis=-1, dtype=np.float64)
+        return float(np.abs(sums - 1)[sums != 0].max(initial=0.0))
+
+    def zero_rows(self, kind: str) -> tuple[int, int]:
+        """How many rows of a kind are 0 everywhere, and how many there are."""
+        empty = ~self.weights[kind].any(axis=-1)
+        return int(empty.sum()), empty.size
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What its file holds, by name: tokens and texts as texts, numbers as they are."""
+        texts = {name: getattr(self, name) for name in TOKENS if getattr(self, name)}
+        texts |= {"text": self.text} if self.text is not None else {}
+        texts |= {"model": json.dumps(dict(self.model))} if self.model else {}
+        arrays = {name: np.array(value, dtype=str) for name, value in texts.items()}
+        arrays |= dict(self.weights) | {f"{kind}_mask": mask for kind, mask in self.masks.items()}
+        arrays |= {f"{kind}_effects": effects for kind, effects in self.effects.items()}
+        arrays |= {f"{side}_positions": table for side, table in self.positions.items()}
+        if self.log_probabilities is not None:
+            arrays["log_probabilities"] = self.log_probabilities
+        if self.candidates is not None:
+            arrays["candidates"] = np.array(self.candidates.tokens, dtype=str)
+            arrays["candidate_probabilities"] = self.candidates.probabilities
+            arrays["entropy"] = self.candidates.entropy
+        return arrays
+
+    def save(self, path: Path | str) -> None:
+        """Write its file, which `model.adapters.attention_file.read_attention` reads."""
+        with Path(path).open("wb") as file:  # given a name, numpy would add .npz to it
+            np.savez_compressed(file, **self.arrays())
+

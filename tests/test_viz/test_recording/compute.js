@@ -1,0 +1,67 @@
+// What the browser computes of packed recordings, for test_same_numbers.py: reads jobs, writes answers, as JSON.
+
+import { readFileSync, writeFileSync } from "node:fs";
+
+import { aligned, difference } from "../../../viz/recording/differences.js";
+import { axes, build } from "../../../viz/recording/maps.js";
+import { entropies, firstHead, largest, tellingRows } from "../../../viz/recording/opening.js";
+import { recordingOf, unpack } from "../../../viz/recording/packed.js";
+import { named, quoted, tickText, tickWidth } from "../../../viz/recording/text.js";
+import { tiles } from "../../../viz/recording/tiles.js";
+import { dull, joined } from "../../../viz/recording/tokens.js";
+import { DEFAULTS } from "../../../viz/recording/types.js";
+
+/** @typedef {import("../../../viz/recording/maps.js").Axes} Axes */
+/** @typedef {import("../../../viz/recording/maps.js").Drawn} Drawn */
+
+const [jobsPath, answersPath] = process.argv.slice(2);
+
+/** Typed arrays as bytes in base64, which Python reads as float32. @param {unknown} value @returns {unknown} */
+const asJson = (value) => {
+  if (ArrayBuffer.isView(value)) {
+    const numbers = Float32Array.from(/** @type {Float32Array} */ (value));
+    return { f4: Buffer.from(numbers.buffer).toString("base64") };
+  }
+  if (Array.isArray(value)) return value.map(asJson);
+  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, asJson(v)]));
+  return value;
+};
+
+/** @param {Drawn & Axes} drawn @param {boolean} signed */
+function numbers(drawn, signed) {
+  const { weights, shown, mask, removed, queries, keys, others, rowOf, columnOf } = drawn;
+  const most = signed ? Math.max(...largest(weights).flat()) || 1 : 1;
+  return {
+    ...{ weights, shown, mask, removed, queries, keys, others, rowOf, columnOf },
+    ...{ largest: largest(weights), telling: tellingRows(weights, queries, signed), tiles: tiles(drawn, most, signed) },
+    ...(!signed && { entropy: entropies(weights), first: firstHead(weights, mask) }),
+  };
+}
+
+const answers = JSON.parse(readFileSync(jobsPath, "utf8")).map((/** @type {any} */ job) => {
+  const recordings = job.files.map((/** @type {string} */ path) => recordingOf(unpack(Uint8Array.from(readFileSync(path)))));
+  const options = { ...DEFAULTS, ...job.options };
+  /** @param {any} recording @param {string} code */
+  const drawn = (recording, code) => {
+    const kind = recording.kinds.find((/** @type {any} */ one) => one.code === code);
+    const of = axes(recording, code, options);
+    return { ...of, ...build(kind.weights, kind.mask, of, options) };
+  };
+  const [first, second] = recordings;
+  const kinds = Object.fromEntries(
+    first.kinds.map((/** @type {any} */ { code }) => {
+      if (!second) return [code, numbers(drawn(first, code), false)];
+      const both = [drawn(first, code), drawn(second, code)];
+      return [code, { ...numbers(difference(both[0], both[1], job.replaced), true), pairs: aligned(both[0], both[1]) }];
+    }),
+  );
+  const tokens = [...first.source_tokens, ...first.target_tokens];
+  const say = (/** @type {string} */ _, /** @type {any} */ { text }) => `“${text}”`;
+  const texts = {
+    ...{ named: named(tokens), ticks: tokens.map(tickText), width: tickWidth(tokens) },
+    quoted: tokens.map((token) => quoted(token, say)),
+    lines: ["source_tokens", "target_tokens"].map((side) => [dull(first[side]), joined(first[side])]),
+  };
+  return asJson({ kinds, texts });
+});
+writeFileSync(answersPath, JSON.stringify(answers));

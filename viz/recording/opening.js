@@ -1,0 +1,65 @@
+// What says most in maps: the head to open first, and the row of each head that is worth a sentence.
+
+import { argmax, entropy, largestSize, ofHeads, sum } from "./numbers.js";
+import { dull } from "./tokens.js";
+
+/** @typedef {import("./types.js").Maps} Maps */
+
+const ONE_COLUMN = 10; // worse than any entropy as a share of an even spread's
+const EMPTY = 100; // worse than that
+
+/**
+ * By head the largest weight, or size of a difference.
+ * @param {Maps} weights
+ */
+export const largest = (weights) => ofHeads(weights, (matrix) => Math.max(0, ...matrix.map(largestSize)));
+
+/**
+ * By head the mean entropy of its rows, in nats.
+ * @param {Maps} weights
+ */
+export const entropies = (weights) => ofHeads(weights, (matrix) => sum(matrix.map(entropy)) / matrix.length);
+
+/**
+ * The layer and head of the first largest number.
+ * @param {number[][]} values
+ * @returns {[number, number]}
+ */
+export function placeOf(values) {
+  const flat = argmax(values.flat());
+  const [{ length }] = values;
+  return [Math.floor(flat / length), flat % length];
+}
+
+/**
+ * The sharpest head: it has the least entropy, as a share of an even spread's; heads with more than half of it in one
+ * column come last.
+ * @param {Maps} weights
+ * @param {ArrayLike<number>[]} mask  1 = may attend
+ * @returns {[number, number]} layer, head
+ */
+export function firstHead(weights, mask) {
+  const allowed = mask.map(sum);
+  const counted = mask.flatMap((_, i) => (allowed[i] > 1 ? [i] : []));
+  if (!counted.length) return [0, 0];
+  const bad = ofHeads(weights, (matrix) => {
+    const rows = counted.map((i) => matrix[i]);
+    const spread = sum(counted.map((i) => entropy(matrix[i]) / Math.log(allowed[i]))) / counted.length;
+    const columns = rows[0].map((_, j) => sum(rows.map((row) => row[j])) / rows.length);
+    const total = sum(rows.map(sum));
+    return spread + ONE_COLUMN * Number(columns[argmax(columns)] > 0.5) + EMPTY * Number(total === 0);
+  });
+  return placeOf(bad.map((heads) => heads.map((value) => -value)));
+}
+
+/**
+ * By head the row with the largest number, of a word where there are any.
+ * @param {Maps} weights
+ * @param {string[]} queries
+ * @param {boolean} signed  then any row counts
+ */
+export function tellingRows(weights, queries, signed = false) {
+  const says = dull(queries).map((little) => signed || !little);
+  const any = says.some(Boolean);
+  return ofHeads(weights, (matrix) => argmax(matrix.map((row, i) => (says[i] || !any ? largestSize(row) : -1))));
+}

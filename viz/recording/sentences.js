@@ -1,0 +1,48 @@
+// Sentences of the catalogue with their values: numbers as the language of the reader writes them.
+
+const PLACE = /\{(\w+)(?::([^}]*))?\}/g;
+const SPEC = /^(\+?)(,?)(?:\.(\d+))?([dfg%]?)$/;
+
+/**
+ * A number as a specification of Python's format says ("+.2f", ".1%", ",d"), with the marks of a language.
+ * @param {number} value
+ * @param {string} spec
+ * @param {string} language
+ */
+export function written(value, spec, language) {
+  const [, sign, group, digits, type] = SPEC.exec(spec) ?? [];
+  const places = digits === undefined || type === "g" ? undefined : Number(digits);
+  return new Intl.NumberFormat(language, {
+    style: type === "%" ? "percent" : "decimal",
+    signDisplay: sign ? "always" : "negative",
+    useGrouping: Boolean(group),
+    minimumFractionDigits: places,
+    maximumFractionDigits: places ?? (type === "%" ? 0 : 6),
+    ...(type === "g" && digits && { maximumSignificantDigits: Number(digits) }),
+  }).format(value);
+}
+
+/**
+ * Puts values into the places of a text.
+ * @param {string} text
+ * @param {Record<string, unknown>} values
+ * @param {string} language
+ */
+export function fill(text, values, language = "en") {
+  return text.replace(PLACE, (place, name, spec) => {
+    const value = values[name];
+    if (value === undefined || value === null) return place;
+    return typeof value === "number" && spec ? written(value, spec, language) : String(value);
+  });
+}
+
+/**
+ * The decimal mark of a language, and the one between thousands, as Plotly takes them.
+ * @param {string} language
+ */
+export function numberMarks(language) {
+  const parts = new Intl.NumberFormat(language, { useGrouping: true }).formatToParts(123456.5);
+  /** @param {string} type @param {string} usual */
+  const mark = (type, usual) => parts.find((part) => part.type === type)?.value ?? usual;
+  return mark("decimal", ".") + mark("group", ",");
+}

@@ -1,0 +1,58 @@
+"""The packed form of recordings: the part of a message that the browser draws."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from model.recording import Recording
+from viz.stage import coarse
+from viz.stage.packing import quantised
+
+BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
+ORDER = ("cross", "encoder_self", "decoder_self")  # of kinds, as they are shown
+
+
+def packed(recording: Recording, keep: Callable[[bytes], str] | None = None, budget: float = BUDGET) -> dict:
+    """The packed form of a recording (docs/recording.md), to stand anywhere in a header.
+
+    Args:
+        keep: stores the bytes of maps and returns where they can be fetched; None: all travel.
+        budget: bytes of all maps, above which they are fetched.
+    """
+    candidates = recording.candidates
+    own_budget = budget / max(len(recording.weights), 1)
+    return {
+        "text": recording.text,
+        "source_tokens": recording.source_tokens,
+        "target_tokens": recording.target_tokens,
+        "predicted_tokens": recording.predicted_tokens,
+        "kinds": [_kind(recording, kind, keep, own_budget) for kind in ORDER if kind in recording.weights],
+        "log_probabilities": recording.log_probabilities,
+        "candidates": candidates
+        and {
+            "tokens": candidates.tokens,
+            "probabilities": candidates.probabilities,
+            "entropy": candidates.entropy,
+        },
+        "positions": {side: table.astype(np.float32) for side, table in recording.positions.items()},
+        "model": dict(recording.model),
+    }
+
+
+def _kind(recording: Recording, kind: str, keep: Callable[[bytes], str] | None, budget: float) -> dict:
+    weights, mask = recording.weights[kind], recording.masks.get(kind)
+    whole, scale = quantised(weights)
+    about = {
+        "code": kind,
+        "shape": weights.shape,
+        "scale": scale,
+        "mask": None if mask is None else mask.astype(np.uint8),
+        "effects": recording.effects.get(kind),
+    }
+    if keep is None or whole.nbytes <= budget:
+        return about | {"weights": whole}
+    written = recording.predicted_tokens or recording.target_tokens
+    queries = recording.source_tokens if kind == "encoder_self" else written
+    summary = coarse.summary(weights, recording.mask(kind), queries)
+    opened = whole[*summary["first"]]
+    return about | {"weights": None, "address": keep(whole.tobytes()), "summary": summary, "opened": opened}
