@@ -82,8 +82,8 @@ def spell_bytes(tokens: Sequence[str]) -> list[str]:
     Tokens are those of one text, in order. What belongs to one sign (marks, skin tones, what a joiner joins, flags)
     counts as one character. Control characters and bytes that make up no character keep their names.
 
-    >>> spell_bytes(["caf", "<0xC3>", "<0xA9>", "<0x24>", "<0xF0>", "<0x0A>"])
-    ['caf', 'é 1/2', 'é 2/2', '$', '<0xF0>', '<0x0A>']
+    >>> spell_bytes(["na", "<0xC3>", "<0xAF>", "<0x24>", "<0xF0>", "<0x0A>"])
+    ['na', 'ï 1/2', 'ï 2/2', '$', '<0xF0>', '<0x0A>']
     """
     codes = [_BYTE.fullmatch(token) for token in tokens]
     names = list(tokens)
