@@ -28,17 +28,17 @@ def masked_softmax(scores: Tensor) -> Tensor:
 def softmax_with_sink(scores: Tensor, sink: Tensor) -> tuple[Tensor, Tensor]:
     """Softmax over the keys of scores (B, H, T, S) and one more score per head, sink (H,).
 
-    Returns the weights (B, H, T, S), rows of which sum to less than 1, and those of the sink (B, H, T, 1), which took
+    Returns the weights (B, H, T, S), rows of which sum to less than 1, and those of the sink (B, H, T), which took
     the rest (gpt-oss; Xiao et al. 2024 on why heads want one).
 
     Example:
         >>> weights, of_sink = softmax_with_sink(torch.zeros(1, 1, 1, 3), torch.zeros(1))
         >>> weights.tolist(), of_sink.tolist()
-        ([[[[0.25, 0.25, 0.25]]]], [[[[0.25]]]])
+        ([[[[0.25, 0.25, 0.25]]]], [[[0.25]]])
     """
     column = sink[None, :, None, None].expand(scores.size(0), -1, scores.size(2), 1)  # (B, H, T, 1)
     weights = torch.cat([scores, column], dim=-1).softmax(dim=-1)  # (B, H, T, S + 1)
-    return weights[..., :-1], weights[..., -1:]
+    return weights[..., :-1], weights[..., -1]
 
 
 _STEPS = 2**16  # probabilities are whole numbers of these: 0.1 becomes 0.100006
@@ -115,7 +115,7 @@ class MultiHeadAttention(nn.Module):
         self.tap_mask = Tap("B 1 T S")
         self.tap_raw_scores, self.tap_scores, self.tap_weights = (Tap("B H T S") for _ in range(3))
         if sink:
-            self.tap_sink_weight = Tap("B H T 1")
+            self.tap_sink = Tap("B H T")
         self.tap_context = Tap("B H T K")
         self.tap_output = Tap("B T D")
 
@@ -158,7 +158,7 @@ class MultiHeadAttention(nn.Module):
             weights = masked_softmax(scores)
         else:
             weights, of_sink = softmax_with_sink(scores, self.sink)
-            self.tap_sink_weight(of_sink)  # (B, H, T, 1), which reads nothing
+            self.tap_sink(of_sink)  # (B, H, T), which nothing reads
         weights = self.tap_weights(weights)
         weights = self.dropout(weights)
         return self.tap_context(weights @ v)  # (B, H, T, K)

@@ -114,8 +114,8 @@ def _largest(*differences: np.ndarray | float) -> float:
 
 
 def _sink_of(run: _Run, module: str) -> np.ndarray:
-    """The weight (H, T, 1) that a learned sink took, 0 where there is none."""
-    return run.result.trace.get(f"{module}.sink_weight", np.zeros((1, 1, 1))).astype(np.float64)
+    """The weight (H, T) that a learned sink took, 0 where there is none."""
+    return run.result.trace.get(f"{module}.sink", np.zeros((1, 1))).astype(np.float64)
 
 
 # What measures a claim returns its deviation, what is allowed, how many numbers were compared, and perhaps the control.
@@ -126,7 +126,7 @@ def _rows(run: _Run) -> tuple:
     sums = []
     for module in (module for kind in KINDS for module in run.result.modules(kind)):
         weights = run.result.trace[f"{module}.weights"].sum(axis=-1, dtype=np.float64)  # (H, T)
-        sums.append((weights + _sink_of(run, module)[..., 0]).ravel())
+        sums.append((weights + _sink_of(run, module)).ravel())
     return _largest(np.concatenate(sums) - 1), OF_WEIGHTS, sum(map(len, sums))
 
 
@@ -136,7 +136,7 @@ def _softmax(run: _Run) -> tuple:
     for module in (module for kind in KINDS for module in run.result.modules(kind)):
         scores = run.result.trace[f"{module}.scores"].astype(np.float64)  # (H, T, S)
         weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights *= (1 - _sink_of(run, module)) / weights.sum(axis=-1, keepdims=True)
+        weights *= (1 - _sink_of(run, module)[..., None]) / weights.sum(axis=-1, keepdims=True)
         worst = _largest(worst, weights - run.result.trace[f"{module}.weights"])
         compared += weights.size
     return worst, OF_WEIGHTS, compared

@@ -92,7 +92,7 @@ class TestEveryTap:
         model = model_of(variant)
         nothing_added = model.config.positional in RELATIVE_POSITIONS
         for address in addresses(model):
-            if address.endswith(".sink_weight") or nothing_added and address.endswith("input.positions"):
+            if address.endswith(".sink") or nothing_added and address.endswith("input.positions"):
                 continue  # nothing reads the sink's weight, and zeros are zeros already
             with intervene({address: zero}):
                 changed = logits_of(model)
@@ -146,7 +146,7 @@ class TestEveryTap:
         modern = {f"{module}.relative.{name}" for module in own for name in ("q", "k")}
         modern |= {f"{module.rpartition('.')[0]}.feed_forward.gate" for module in own}
         biases = {f"{module}.relative.bias" for module in own}
-        more = {"modern": modern, "biased": biases | {f"{name}.sink_weight" for name in every}, "buckets": biases}
+        more = {"modern": modern, "biased": biases | {f"{name}.sink" for name in every}, "buckets": biases}
         for variant in VARIANTS:
             assert set(addresses(model_of(variant))) == expected | more.get(variant, set()), variant
             assert set(recorded(variant)) == expected | more.get(variant, set()), variant
@@ -347,8 +347,8 @@ class TestTrace:
         kept = 0
         for address in [address for address in trace if address.endswith(".weights")]:
             rows = trace[address].sum(-1)
-            if (sink := address.replace(".weights", ".sink_weight")) in trace:
-                rows = rows + trace[sink].squeeze(-1)
+            if (sink := address.replace(".weights", ".sink")) in trace:
+                rows = rows + trace[sink]
             assert_near(rows, torch.ones_like(rows))
             context = trace[address] @ trace[address.replace(".weights", ".v")]  # G = 1 is broadcast over the heads
             kept += torch.allclose(context, trace[address.replace(".weights", ".context")])

@@ -270,8 +270,8 @@ class TestInvariants:
         for address, value in weights.items():
             assert (value >= 0).all()
             sums = value.sum(-1)
-            if (sink := address.replace(".weights", ".sink_weight")) in trace:
-                sums = sums + trace[sink].squeeze(-1)
+            if (sink := address.replace(".weights", ".sink")) in trace:
+                sums = sums + trace[sink]
             assert_near(sums, torch.ones_like(sums))
 
     def test_nothing_attends_the_future_or_padding(self, dtype: torch.dtype, variant: str) -> None:
@@ -417,7 +417,7 @@ def row_of(value: Tensor, address: str, t: int) -> Tensor:
         return row[..., : t + 1] if ".self_attention." in address else row
     if address.endswith("relative.k"):  # keys are turned when they are read
         return value[:, :, : t + 1]
-    if name in ("q", "k", "v", "context", "sink_weight"):
+    if name in ("q", "k", "v", "context", "sink"):
         return value[:, :, t : t + 1]
     return value[:, t : t + 1]
 
