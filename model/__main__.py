@@ -224,6 +224,12 @@ _COMMANDS = {
         _switch("--resume", "train the cells that the grid in --out does not have"),
         _value("--only", "", "NAME", "the cells whose names begin so: post-0.02, or scaling with --mistakes"),
     ),
+    "board": (
+        "train small language models with each step since 2017 alone, and with all",
+        _path("--data-dir", "the folder with wikitext-2/"),
+        _path("--out", "the board's folder"),
+        _switch("--resume", "train the runs that the board in --out does not have"),
+    ),
     "download": (
         "fetch a corpus to train on (needs a network)",
         _option("name", metavar="CORPUS"),

@@ -20,6 +20,7 @@ from model.commands import table
 from model.measures import atlas, checks, kept
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
+from model.training.board import record_board
 from model.training.config import RunConfig
 from model.training.data.corpora import read_lines
 from model.training.data.download import download
@@ -295,6 +296,10 @@ def _begin(begun: Path, header: str, resume: bool) -> int:
     kept = lines if resume else [header]
     checkpoint.write_text(begun, "".join(line + "\n" for line in kept))
     return len(kept) - 1
+
+
+def run_board(args: Namespace) -> None:
+    record_board(args.data_dir, args.out, args.command_line, args.resume)
 
 
 def run_grid(args: Namespace) -> None:

@@ -126,11 +126,14 @@ _WIKITEXT2_LM = _run(
     average_every=50,
     validate_every=500,
 )
-# What became usual after 2017, with about as many parameters as before.
-_ROTARY = {"positional": "rotary_halves"}
-_RMS_NORM = {"norm_type": "rms", "attention_bias": False, "feed_forward_bias": False}
-_SWIGLU = {"activation": "swish", "gated": True, "d_ff": 688}
-_GROUPED = {"n_kv_heads": 2}
+# What became usual after 2017, by name, with about as many parameters as before.
+SINCE_2017 = {
+    "rotary": {"positional": "rotary_halves"},
+    "rms_norm": {"norm_type": "rms", "attention_bias": False, "feed_forward_bias": False},
+    "swiglu": {"activation": "swish", "gated": True, "d_ff": 688},
+    "grouped": {"n_kv_heads": 2},
+}
+ALL_SINCE_2017 = {name: value for change in SINCE_2017.values() for name, value in change.items()}
 
 PRESETS = {
     # English to German with all data there are.
@@ -189,7 +192,7 @@ PRESETS = {
     # The same text and words as models are built since; rotary positions let it read twice as much at once.
     "wikitext2-modern": _like(
         _WIKITEXT2_LM,
-        {**_ROTARY, **_RMS_NORM, **_SWIGLU, **_GROUPED, "dropout": 0.35, "max_length": 256},
+        {**ALL_SINCE_2017, "dropout": 0.35, "max_length": 256},
         columns=16,
         window=256,
     ),
