@@ -1,0 +1,50 @@
+// Answers requests with the engine: `node answers.js JOB.json` reads a checkpoint's folder, kernels and requests, and
+// writes the answers to OUT.json, and their arrays to OUT.bin, which the JSON has as {"@": [first, dtype, shape]}.
+
+import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
+
+import { openTranslator } from "../../../viz/engine/checkpoint.js";
+
+const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const engine = new URL("../../../viz/engine/", import.meta.url);
+const read = (/** @type {string} */ name) => JSON.parse(readFileSync(`${job.folder}/${name}`, "utf-8"));
+const compiled = (/** @type {string} */ name) => [name, readFileSync(new URL(name, engine))];
+const kernels = Object.fromEntries(job.kernels.map(compiled));
+const weights = new Uint8Array(readFileSync(`${job.folder}/model.safetensors`));
+const files = { config: read("config.json"), tokenizer: read("tokenizer.json"), weights };
+const translator = await openTranslator(files, kernels);
+
+const numbers = createWriteStream(`${job.out}.bin`);
+let written = 0;
+
+/**
+ * @param {Float32Array | Uint8Array} data
+ * @param {number[]} shape
+ */
+function put(data, shape = [data.length]) {
+  numbers.write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  written += data.byteLength;
+  return [written - data.byteLength, data instanceof Float32Array ? "f4" : "u1", shape];
+}
+
+/** @param {any} value @returns {any} */
+function portable(value) {
+  if (value instanceof Map) return portable(Object.fromEntries(value));
+  if (ArrayBuffer.isView(value)) return { "@": put(/** @type {any} */ (value)) };
+  if (ArrayBuffer.isView(value?.data)) return { "@": put(value.data, value.shape) };
+  if (Array.isArray(value)) return value.map(portable);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, portable(part)]));
+}
+
+const lines = [];
+for (const request of job.requests) {
+  try {
+    lines.push(JSON.stringify(portable(await translator.translate(request))));
+  } catch (error) {
+    lines.push(JSON.stringify({ error: /** @type {Error} */ (error).message }));
+  }
+}
+writeFileSync(`${job.out}.json`, `[${lines.join(",\n")}]`);
+await new Promise((done) => numbers.end(done));
+process.stdout.write(translator.model.memory.variant);

@@ -1,0 +1,81 @@
+"""The engine with models of all configurations: every array of a pass is that of Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from model import checkpoint, load_translator
+from model.config import TransformerConfig
+from model.interventions.edits import Cell, Edits, Force, Head
+from model.text.subwords import Tokenizer
+from model.transformer import Transformer
+from tests.test_model.builders import VARIANTS, randomise
+from tests.test_viz.test_engine.comparing import WEIGHTS, Request, assert_same, near
+
+SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]
+RANDOM = 5e-4  # nats: the logits of a random model reach 40
+TEXT = "Two men walk on the street."
+SIZES = {"d_model": 36, "n_heads": 6, "d_ff": 50, "n_encoder_layers": 2, "n_decoder_layers": 3, "max_length": 90}
+ODD = {"without-positions": {"positional": "none"}, "heads-of-five": {"d_model": 30, "n_heads": 6}}
+MIXED = Edits(
+    off=(Head("encoder_self", 1, 0), Head("cross", 0, 2)),
+    uniform=(Head("decoder_self", 2, 1), Head("cross", 1, 0), Head("encoder_self", 0, 2)),
+    forced=(
+        Force(2, 3, 0.7),
+        Force(3, 1, 1.0, ((0, 1), (1, 2))),
+        Force(1, 3, 0.4, (), "encoder_self"),
+        Force(3, 1, 0.6, (), "decoder_self"),
+    ),
+    cells=(
+        Cell("cross", 1, 0, False),
+        Cell("decoder_self", 3, 1, False),
+        Cell("encoder_self", 2, 4, False),
+        *(Cell("decoder_self", 2, key, False) for key in range(3)),  # a row that may attend to nothing
+        Cell("decoder_self", 1, 3, True),  # the future
+    ),
+)
+
+
+def save(folder: Path, config: dict[str, Any], weight_type: torch.dtype = torch.float16) -> Path:
+    """A checkpoint of a random model."""
+    tokenizer = Tokenizer.train(SENTENCES, vocab_size=350, alphabet_size=40)
+    torch.manual_seed(3)
+    model = Transformer(TransformerConfig(vocab_size=len(tokenizer), **(SIZES | config)))
+    randomise(model)
+    checkpoint.save(folder, model, tokenizer, {"task": "test", "parameters": 1}, weight_type)
+    return folder
+
+
+@pytest.mark.parametrize("config", [*VARIANTS.values(), *ODD.values()], ids=[*VARIANTS, *ODD])
+def test_every_array_of_a_pass_is_that_of_python(config: dict[str, Any], tmp_path: Path, answers) -> None:
+    folder = save(tmp_path, config)
+    translator = load_translator(str(folder))
+    requests = [
+        Request(TEXT, 3, traced=True),
+        Request(TEXT, 2, MIXED, traced=True),
+        Request(TEXT, target="Zwei Männer gehen.", edits=MIXED, traced=True),
+        Request(TEXT, 1, positions={"scale": 0.5, "shift": 3, "sides": ("decoder",)}, traced=True),
+    ]
+    for request, answer in zip(requests, answers(folder, [request.for_engine() for request in requests])):
+        result = request.by_python(translator)
+        assert_same(answer, result, RANDOM)
+        assert set(answer["trace"]) == set(result.trace)
+        for address, array in result.trace.items():
+            finite = array[np.isfinite(array)]  # scores are -inf where a mask blocks
+            near(answer["trace"][address], array, WEIGHTS * max(1, np.abs(finite).max(initial=0)))
+
+
+@pytest.mark.parametrize("weight_type", [torch.float32, torch.bfloat16, torch.float64], ids=str)
+@pytest.mark.parametrize("kernels", [["kernel.relaxed.wasm"], ["kernel.wasm"], []], ids=["relaxed", "simd", "plain"])
+def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path: Path, answers) -> None:
+    folder = save(tmp_path, {}, weight_type)
+    requests = [Request(TEXT, beam, MIXED) for beam in (1, 2, 3, 5)]
+    found = answers(folder, [request.for_engine() for request in requests], kernels)
+    translator = load_translator(str(folder))
+    for request, answer in zip(requests, found):
+        assert_same(answer, request.by_python(translator), RANDOM)

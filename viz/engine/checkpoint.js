@@ -1,0 +1,33 @@
+// A checkpoint's files to a translator in memory.
+
+import { Memory } from "./memory.js";
+import { Tokenizer } from "./tokenizer.js";
+import { Transformer } from "./transformer.js";
+import { Translator } from "./translator.js";
+
+/**
+ * @typedef {object} Files Of a checkpoint.
+ * @property {Record<string, any>} config config.json
+ * @property {Record<string, any>} tokenizer tokenizer.json
+ * @property {Uint8Array} weights model.safetensors
+ */
+
+/**
+ * @param {Files} files
+ * @param {Record<string, BufferSource>} kernels by name, the fastest first
+ */
+export async function openTranslator({ config, tokenizer, weights }, kernels) {
+  const memory = await Memory.open(kernels);
+  const model = new Transformer(memory, config, weights);
+  return new Translator(model, readTokenizer(tokenizer));
+}
+
+/**
+ * The tokenizers of both sides, one where they share it.
+ * @param {Record<string, any>} values of tokenizer.json
+ */
+function readTokenizer(values) {
+  if (values.type !== undefined) throw new Error(`the engine cannot read a tokenizer of type ${values.type}`);
+  const tokenizer = new Tokenizer(values);
+  return { source: tokenizer, target: tokenizer };
+}

@@ -1,0 +1,71 @@
+// What enters a stack: embedding * sqrt(d_model) + positional encoding (Vaswani et al. 2017, sections 3.4 and 3.5).
+
+import { Problem } from "./problem.js";
+import { changeOf, encodePosition } from "./positions.js";
+
+/** @typedef {import("./sublayers.js").Pass} Pass */
+
+export class InputEmbedding {
+  /** @type {Map<number, Float32Array>} */
+  #encodings = new Map();
+
+  /**
+   * @param {"encoder" | "decoder"} side
+   * @param {import("./output.js").Embedding} table
+   * @param {import("./config.js").Config} config
+   */
+  constructor(side, table, config) {
+    this.side = side;
+    this.table = table;
+    this.config = config;
+  }
+
+  /**
+   * Writes the residual stream of tokens at positions.
+   * @param {Pass} pass
+   * @param {number[]} ids
+   * @param {number[]} positions
+   * @param {import("./positions.js").PositionChange} change
+   */
+  write({ memory, x, trace }, ids, positions, change) {
+    const { d_model: size, scale_embedding, max_length: most } = this.config;
+    const factor = scale_embedding ? Math.sqrt(size) : 1;
+    const n = Math.max(...positions) + 1;
+    if (n > most) throw new Problem("{n} tokens are too many: the model has positions for {most}", { n, most });
+    const numbers = memory.floats;
+    ids.forEach((id, row) => {
+      const from = this.table.row(id) / 4;
+      for (let i = 0; i < size; i++) numbers[x / 4 + row * size + i] = factor * numbers[from + i];
+    });
+    trace?.keep(`${this.side}.input.tokens`, x, [ids.length, size]);
+    const encodings = this.encodings(positions, change);
+    for (let i = 0; i < encodings.length; i++) numbers[x / 4 + i] += encodings[i];
+    trace?.arrays.set(`${this.side}.input.positions`, { data: encodings, shape: [ids.length, size] });
+    trace?.keep(`${this.side}.input.stream`, x, [ids.length, size]);
+  }
+
+  /**
+   * The encodings of positions, (positions, d_model).
+   * @param {number[]} positions
+   * @param {import("./positions.js").PositionChange} change
+   */
+  encodings(positions, change) {
+    const { scale, shift } = changeOf(change, this.side);
+    const size = this.config.d_model;
+    const encodings = new Float32Array(positions.length * size);
+    positions.forEach((position, row) => {
+      encodings.set(this.#encoding(position + shift), row * size);
+    });
+    return scale === 1 ? encodings : encodings.map((value) => scale * value);
+  }
+
+  /** @param {number} position */
+  #encoding(position) {
+    let encoding = this.#encodings.get(position);
+    if (!encoding) {
+      encoding = encodePosition(new Float32Array(this.config.d_model), this.config.positional, position);
+      this.#encodings.set(position, encoding);
+    }
+    return encoding;
+  }
+}

@@ -1,0 +1,96 @@
+// A model in memory: an encoder and a decoder, or a language model, which is a decoder that reads no source.
+
+import { readConfig } from "./config.js";
+import { Decoder } from "./decoder.js";
+import { InputEmbedding } from "./embedding.js";
+import { Encoder } from "./encoder.js";
+import { AdaptiveSoftmax, FullSoftmax, tableAt } from "./output.js";
+import { Weights, readTensors } from "./weights.js";
+
+/** @typedef {import("./encoder.js").Changes} Changes */
+/** @typedef {import("./encoder.js").Source} Source */
+/** @typedef {import("./trace.js").Trace} Trace */
+
+export class Transformer {
+  /**
+   * @param {import("./memory.js").Memory} memory
+   * @param {Record<string, any>} values of config.json
+   * @param {Uint8Array} bytes of model.safetensors
+   */
+  constructor(memory, values, bytes) {
+    const config = readConfig(values);
+    const weights = new Weights(memory, readTensors(bytes));
+    this.memory = memory;
+    this.config = config;
+    const translates = config.architecture === "transformer";
+    const { source, target, softmax } = (translates ? ofTransformer : ofLanguageModel)(weights, config);
+    this.encoder = translates ? new Encoder(weights, config, new InputEmbedding("encoder", source, config)) : null;
+    this.decoder = new Decoder(weights, config, new InputEmbedding("decoder", target, config), softmax);
+    this.#start = memory.mark;
+  }
+
+  #start;
+
+  /** Gives back what was computed for the text before. */
+  begin() {
+    this.memory.release(this.#start);
+  }
+
+  /**
+   * @param {number[]} ids
+   * @param {Changes} changes
+   * @param {Trace | null} trace
+   * @returns {Source | null} nothing of a language model
+   */
+  encode(ids, changes, trace = null) {
+    return this.encoder?.encode(this.memory, ids, this.decoder.layers, changes, trace) ?? null;
+  }
+
+  /**
+   * Reads the next token of each row.
+   * @param {import("./decoder.js").Row[]} rows
+   * @param {Source | null} source
+   * @param {Changes} changes
+   */
+  step(rows, source, changes) {
+    return this.decoder.read(this.memory, rows, source, changes);
+  }
+
+  /**
+   * Reads all tokens of one text (teacher forcing).
+   * @param {number[]} ids
+   * @param {Source | null} source
+   * @param {Changes} changes
+   * @param {Trace | null} trace
+   */
+  read(ids, source, changes, trace = null) {
+    /** @type {import("./decoder.js").Row[]} */
+    const rows = ids.map((token, position) => ({ token, position, cache: [] }));
+    return this.decoder.read(this.memory, rows, source, changes, trace, true);
+  }
+}
+
+/**
+ * The tables of source and target, one where they are tied, and the matrix over all words, which is the same then.
+ * @param {Weights} weights
+ * @param {import("./config.js").Config} config
+ */
+function ofTransformer(weights, config) {
+  const source = weights.place("encoder.input.embedding.weight");
+  const target = config.tie_embeddings ? source : weights.place("decoder.input.embedding.weight");
+  const softmax = new FullSoftmax(weights, "output", config, config.tie_embeddings ? target : 0);
+  return { source: tableAt(source, config.d_model), target: tableAt(target, config.d_model), softmax };
+}
+
+/**
+ * @param {Weights} weights
+ * @param {import("./config.js").Config} config
+ */
+function ofLanguageModel(weights, config) {
+  const adaptive = config.cutoffs.length ? new AdaptiveSoftmax(weights, "softmax.output", config) : null;
+  if (adaptive && config.tie_embeddings) return { source: adaptive, target: adaptive, softmax: adaptive };
+  const place = weights.place("decoder.input.embedding.weight");
+  const table = tableAt(place, config.d_model);
+  const softmax = adaptive ?? new FullSoftmax(weights, "softmax.output", config, config.tie_embeddings ? place : 0);
+  return { source: table, target: table, softmax };
+}
