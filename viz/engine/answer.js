@@ -69,7 +69,7 @@ export function record({ model, source: sourceSide, target: targetSide }, parts)
     log_probabilities: Float32Array.from(predictions, ({ of }, step) => of(written[step])),
     finished: written[written.length - 1] === EOS_ID,
     attention: attentionOf(model.memory, parts.source, rows),
-    masks: masksOf(changes.edits, changes.hidden, sourceIds.length, read.length),
+    masks: masksOf(changes, model.config, sourceIds.length, read.length),
     positions: {
       ...(model.encoder && { source: positionsOf(model.encoder.input, sourceIds) }),
       target: positionsOf(model.decoder.input, read),
@@ -127,18 +127,19 @@ function attentionOf(memory, source, rows) {
 
 /**
  * The masks, which are the same in every layer and head, 1 = may attend.
- * @param {import("./edits.js").Edits} edits
- * @param {number} hidden
+ * @param {import("./encoder.js").Changes} changes
+ * @param {import("./config.js").Config} config
  * @param {number} nSource 0 without a source
  * @param {number} nTarget
  */
-function masksOf(edits, hidden, nSource, nTarget) {
+function masksOf({ edits, hidden }, { attention_window }, nSource, nTarget) {
   /** @type {(kind: AttentionKind, rows: number, nKeys: number, causal?: boolean) => Mask} */
   const maskOf = (kind, rows, nKeys, causal = false) => {
     const data = new Uint8Array(rows * nKeys).fill(1);
     for (let query = 0; query < rows; query++) {
       const visible = causal ? query + 1 : nKeys;
-      const reading = { query, places: 0, nKeys, visible, hidden: causal ? -1 : hidden };
+      const window = kind === "cross" ? 0 : attention_window;
+      const reading = { query, places: 0, nKeys, visible, window, hidden: causal ? -1 : hidden };
       const mask = edits.mask(kind, reading);
       if (mask) data.set(mask, query * nKeys);
     }

@@ -1,8 +1,13 @@
-// Multi-head attention (Vaswani et al. 2017, section 3.2): the equations of model/attention.py, row by row.
+// Multi-head attention (Vaswani et al. 2017, section 3.2), and what came since: model/attention.py, row by row.
 
 import { moduleOf } from "./config.js";
-import { project } from "./sublayers.js";
+import { relativePositions } from "./relative.js";
+import { normaliseRow, project } from "./sublayers.js";
 import { outputsOf } from "./weights.js";
+
+/** @typedef {import("./memory.js").Memory} Memory */
+/** @typedef {import("./sublayers.js").Pass} Pass */
+/** @typedef {import("./trace.js").Trace} Trace */
 
 /**
  * @typedef {object} Reading What one row may attend to.
@@ -10,7 +15,8 @@ import { outputsOf } from "./weights.js";
  * @property {number} places the address of those of its keys (int32)
  * @property {number} nKeys
  * @property {number} visible so many of the first keys are shown by the mask
- * @property {number} [hidden] a key that is not, all the same
+ * @property {number} [window] but only those less than that many positions away; 0: all
+ * @property {number} [hidden] a key that is not shown all the same
  */
 
 /**
@@ -30,88 +36,158 @@ export class Attention {
    * @param {import("./config.js").Config} config
    */
   constructor(weights, kind, layer, config) {
-    const size = config.d_model;
+    const name = moduleOf(kind, layer);
+    const dHead = config.d_model / config.n_heads;
+    const headNorm = (/** @type {string} */ part) => (config.qk_norm ? weights.norm(`${name}.${part}_norm`) : null);
     this.kind = kind;
     this.layer = layer;
-    this.size = size;
+    this.name = name;
+    this.config = config;
+    this.dHead = dHead;
     this.heads = config.n_heads;
-    this.dHead = size / config.n_heads;
-    this.name = moduleOf(kind, layer);
-    this.all = weights.linear(...["q", "k", "v"].map((part) => `${this.name}.${part}_projection`));
-    this.queries = outputsOf(this.all, 0, size);
-    this.keysValues = outputsOf(this.all, size, 2 * size);
-    this.output = weights.linear(`${this.name}.output_projection`);
+    this.groups = config.n_kv_heads || config.n_heads; // of keys and values, each for several query heads
+    this.keyWidth = this.groups * dHead;
+    this.all = weights.linear(...["q", "k", "v"].map((part) => `${name}.${part}_projection`));
+    this.queries = outputsOf(this.all, 0, config.d_model);
+    this.keysValues = outputsOf(this.all, config.d_model, 2 * this.keyWidth);
+    this.output = weights.linear(`${name}.output_projection`);
+    this.queryNorm = headNorm("q");
+    this.keyNorm = headNorm("k");
+    this.relative = kind === "cross" ? {} : relativePositions(weights, name.startsWith("encoder"), config);
+    this.sink = config.attention_sink ? weights.numbers(`${name}.sink`) : null;
+  }
+
+  /**
+   * Makes projected queries what is compared: normed and turned, where the model does that.
+   * @param {Pass} pass
+   * @param {Rows} rows
+   */
+  prepareQueries({ memory, trace, rows: count }, { query, stride, readings }) {
+    for (let row = 0; row < count; row++)
+      this.#prepare(memory, trace, "q", row, count, query + 4 * row * stride, this.heads, readings[row].query);
+  }
+
+  /**
+   * The same of keys, behind each of which lies its value; shows a trace both.
+   * @param {Memory} memory
+   * @param {Trace | null} trace
+   * @param {number[]} keys their addresses
+   * @param {{query: number}[]} readings of the rows that they were projected from, whose positions they have
+   */
+  prepareKeys(memory, trace, keys, readings = []) {
+    keys.forEach((key, row) => {
+      const value = key + 4 * this.keyWidth;
+      this.#prepare(memory, trace, "k", row, keys.length, key, this.groups, readings[row]?.query ?? row);
+      trace?.keepHeads(`${this.name}.v`, row, keys.length, value, this.groups, this.dHead);
+    });
+  }
+
+  /**
+   * @param {Memory} memory
+   * @param {Trace | null} trace
+   * @param {"q" | "k"} part
+   * @param {number} row
+   * @param {number} rows
+   * @param {number} address
+   * @param {number} heads
+   * @param {number} position
+   */
+  #prepare({ floats }, trace, part, row, rows, address, heads, position) {
+    const norm = part === "q" ? this.queryNorm : this.keyNorm;
+    const { dHead, config, name, relative } = this;
+    for (let head = 0; norm && head < heads; head++) {
+      const first = address / 4 + head * dHead;
+      normaliseRow(floats, first, first, dHead, norm, config.norm_eps, true);
+    }
+    trace?.keepHeads(`${name}.${part}`, row, rows, address, heads, dHead);
+    if (!relative.turn) return;
+    relative.turn(floats, address / 4, heads, position);
+    trace?.keepHeads(`${name}.relative.${part}`, row, rows, address, heads, dHead);
   }
 
   /**
    * What rows read of their keys and values, projected; the address of the output (rows, d_model).
-   * @param {import("./sublayers.js").Pass} pass
+   * @param {Pass} pass
    * @param {Rows} rows
    */
   attend(pass, rows) {
     const { memory, output, context, trace } = pass;
     for (let row = 0; row < pass.rows; row++) this.#attendRow(pass, rows, row);
     project(memory, output, context, this.output, pass.rows);
-    trace?.keep(`${this.name}.output`, output, [pass.rows, this.size]);
+    trace?.keep(`${this.name}.output`, output, [pass.rows, this.config.d_model]);
     return output;
   }
 
   /**
    * softmax(q K^T / sqrt(d_k)) V of one row, equation 1 of the paper.
-   * @param {import("./sublayers.js").Pass} pass
+   * @param {Pass} pass
    * @param {Rows} rows
    * @param {number} row
    */
   #attendRow({ memory, edits, trace, ...pass }, rows, row) {
-    const { heads, dHead, kind, layer, name } = this;
+    const { heads, groups, dHead, kind, layer, name } = this;
     const { kernel } = memory;
     const reading = rows.readings[row];
     const { places, nKeys } = reading;
-    const query = rows.query + 4 * row * rows.stride;
     const weights = rows.maps.address(row, layer); // (heads, keys)
+    const numbers = memory.floats.subarray(weights / 4, weights / 4 + heads * nKeys);
+    const query = rows.query + 4 * row * rows.stride;
     const context = pass.context + 4 * row * heads * dHead;
-    /** @type {(part: string, address: number, width: number) => void} */
-    const keep = (part, address, width) => trace?.keepHeads(`${name}.${part}`, row, pass.rows, address, heads, width);
+    /** @type {(part: string, array: Float32Array) => void} */
+    const keep = (part, array) => trace?.keepRow(`${name}.${part}`, row, pass.rows, array, heads);
 
     const mask = edits.mask(kind, reading);
     trace?.keepMask(`${name}.mask`, row, pass.rows, mask, nKeys);
-    kernel.compare(weights, query, places, rows.offset, nKeys, heads, dHead);
-    keep("q", query, dHead);
-    keep("raw_scores", weights, nKeys);
-    scaleAndMask(memory.floats, weights / 4, heads, nKeys, 1 / Math.sqrt(dHead), mask);
-    keep("scores", weights, nKeys);
-    kernel.softmax(weights, heads, nKeys);
-    edits.change(kind, layer, reading, memory.floats.subarray(weights / 4, weights / 4 + heads * nKeys), mask);
-    keep("weights", weights, nKeys);
-    kernel.mix(context, weights, places, rows.offset + heads * dHead, nKeys, heads, dHead);
-    keep("context", context, dHead);
+    kernel.compare(weights, query, places, rows.offset, nKeys, heads, groups, dHead);
+    keep("raw_scores", numbers);
+    this.#score(numbers, reading, mask, keep);
+    keep("scores", numbers);
+    if (this.sink) {
+      const ofSink = softmaxWithSink(numbers, this.sink, nKeys);
+      trace?.keepRow(`${name}.sink`, row, pass.rows, ofSink, heads, [heads, pass.rows]);
+    } else kernel.softmax(weights, heads, nKeys);
+    edits.change(kind, layer, reading, numbers, mask);
+    keep("weights", numbers);
+    kernel.mix(context, weights, places, rows.offset + this.keyWidth, nKeys, heads, groups, dHead);
+    trace?.keepHeads(`${name}.context`, row, pass.rows, context, heads, dHead);
+  }
+
+  /**
+   * Products (heads, keys) of a query with its keys become scores.
+   * @param {Float32Array} numbers
+   * @param {Reading} reading
+   * @param {Uint8Array | null} mask
+   * @param {(part: string, array: Float32Array) => void} keep
+   */
+  #score(numbers, { query, nKeys }, mask, keep) {
+    const scale = 1 / Math.sqrt(this.dHead);
+    const { score_cap: cap } = this.config;
+    const { bias } = this.relative;
+    for (let i = 0; i < numbers.length; i++) numbers[i] *= scale;
+    if (cap) for (let i = 0; i < numbers.length; i++) numbers[i] = cap * Math.tanh(numbers[i] / cap);
+    if (bias) {
+      const biases = numbers.map((_, i) => bias(Math.floor(i / nKeys), (i % nKeys) - query));
+      keep("relative.bias", biases);
+      for (let i = 0; i < numbers.length; i++) numbers[i] += biases[i];
+    }
+    if (mask) for (let i = 0; i < numbers.length; i++) if (!mask[i % nKeys]) numbers[i] = -Infinity;
   }
 }
 
 /**
- * Copies keys, and the values after them, into a trace.
- * @param {import("./trace.js").Trace} trace
- * @param {Attention} attention
- * @param {number[]} keys their addresses
- */
-export function keepKeysValues(trace, { name, heads, dHead }, keys) {
-  keys.forEach((key, row) => {
-    trace.keepHeads(`${name}.k`, row, keys.length, key, heads, dHead);
-    trace.keepHeads(`${name}.v`, row, keys.length, key + 4 * heads * dHead, heads, dHead);
-  });
-}
-
-/**
+ * Scores (heads, keys) to weights with one more score per head in the softmax, which gives nothing (gpt-oss).
  * @param {Float32Array} numbers
- * @param {number} first
- * @param {number} heads
+ * @param {Float32Array} sink
  * @param {number} nKeys
- * @param {number} scale
- * @param {Uint8Array | null} mask
+ * @returns {Float32Array} the weights of the sinks (heads,)
  */
-function scaleAndMask(numbers, first, heads, nKeys, scale, mask) {
-  for (let i = 0; i < heads * nKeys; i++) {
-    const blocked = mask && !mask[i % nKeys];
-    numbers[first + i] = blocked ? -Infinity : numbers[first + i] * scale;
-  }
+function softmaxWithSink(numbers, sink, nKeys) {
+  return sink.map((ofSink, head) => {
+    const row = numbers.subarray(head * nKeys, (head + 1) * nKeys);
+    const most = row.reduce((a, b) => Math.max(a, b), ofSink);
+    const exponentials = row.map((score) => Math.exp(score - most));
+    const sum = exponentials.reduce((a, b) => a + b, Math.exp(ofSink - most));
+    row.set(exponentials.map((exponential) => exponential / sum));
+    return Math.exp(ofSink - most) / sum;
+  });
 }

@@ -12,9 +12,19 @@
  * @property {"pre" | "post"} norm
  * @property {boolean} final_norm
  * @property {number} norm_eps
+ * @property {"layer" | "rms"} norm_type
+ * @property {boolean} qk_norm
  * @property {boolean} attention_bias
+ * @property {number} n_kv_heads of keys and values; 0: as many as n_heads
+ * @property {number} attention_window 0: all keys
+ * @property {boolean} attention_sink
+ * @property {number} score_cap 0: none
  * @property {"relu" | "gelu" | "swish"} activation
- * @property {"sinusoidal" | "sinusoidal_concatenated" | "none"} positional
+ * @property {boolean} gated
+ * @property {boolean} feed_forward_bias
+ * @property {string} positional "sinusoidal", "sinusoidal_concatenated", "none", "learned"; or, inside the attention,
+ *   "rotary", "rotary_halves", "alibi", "buckets"
+ * @property {number} rotary_base
  * @property {number} max_length
  * @property {boolean} scale_embedding
  * @property {boolean} tie_embeddings
@@ -22,9 +32,17 @@
  * @property {number[]} cutoffs of an adaptive softmax; none: a full one
  */
 
-const POSITIONS = ["sinusoidal", "sinusoidal_concatenated", "none"];
 const SHARED = {
   norm_eps: 1e-5,
+  norm_type: "layer",
+  qk_norm: false,
+  n_kv_heads: 0,
+  attention_window: 0,
+  attention_sink: false,
+  score_cap: 0,
+  gated: false,
+  feed_forward_bias: true,
+  rotary_base: 10_000,
   attention_bias: true,
   activation: "relu",
   positional: "sinusoidal",
@@ -55,16 +73,8 @@ const LANGUAGE_MODEL = {
   n_layers: 2,
 };
 
-/** What came after 2017 (model/config.py), off: what the engine has no equations for yet. */
-const LATER = {
-  norm_type: "layer",
-  qk_norm: false,
-  n_kv_heads: 0,
-  attention_window: 0,
-  attention_sink: false,
-  score_cap: 0,
-  gated: false,
-};
+const TRAINING = ["vocab_size", "dropout", "embedding_init", "init"]; // no choices of the equations
+const KNOWN = [SHARED, TRANSFORMER, LANGUAGE_MODEL].flatMap(Object.keys).concat(TRAINING);
 
 /**
  * Reads config.json; keys left out take their defaults.
@@ -74,10 +84,8 @@ const LATER = {
 export function readConfig({ architecture = "transformer", ...values }) {
   if (architecture !== "transformer" && architecture !== "language_model")
     throw new Error(`the engine cannot run the architecture ${architecture}`);
-  for (const [name, value] of Object.entries(LATER))
-    if ((values[name] ?? value) !== value) throw new Error(`the engine has no equations for ${name} ${values[name]}`);
-  const { positional = "sinusoidal" } = values;
-  if (!POSITIONS.includes(positional)) throw new Error(`the engine has no equations for ${positional} positions`);
+  const unknown = Object.keys(values).find((name) => !KNOWN.includes(name));
+  if (unknown) throw new Error(`the engine has no equations for ${unknown}`);
   const translates = architecture === "transformer";
   /** @type {any} */
   const config = { architecture, ...SHARED, ...(translates ? TRANSFORMER : LANGUAGE_MODEL), ...values };
@@ -105,3 +113,9 @@ export function moduleOf(kind, layer) {
   const stack = kind === "encoder_self" ? "encoder" : "decoder";
   return `${stack}.layers.${layer}.${kind === "cross" ? "cross" : "self"}_attention`;
 }
+
+/**
+ * How many numbers a key has, of all heads that there are of keys.
+ * @param {Config} config
+ */
+export const keyWidth = ({ d_model, n_heads, n_kv_heads }) => ((n_kv_heads || n_heads) * d_model) / n_heads;

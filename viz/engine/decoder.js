@@ -1,5 +1,6 @@
 // The decoder, whose cache is a row of keys and values for each token that was read: no fork of a search copies any.
 
+import { keyWidth } from "./config.js";
 import { writePlaces } from "./encoder.js";
 import { Layer } from "./layer.js";
 import { Maps } from "./maps.js";
@@ -52,8 +53,10 @@ export class Decoder {
    * @returns {Step}
    */
   read(memory, rows, source, changes, trace = null, together = false) {
-    const { d_model: size, n_heads: heads, vocab_size } = this.config;
-    const stride = this.layers.length * 3 * size; // a query, a key, a value of each layer
+    const { d_model: size, n_heads: heads, vocab_size, attention_window: window } = this.config;
+    const width = keyWidth(this.config);
+    const ofLayer = size + 2 * width; // a query, a key, a value
+    const stride = this.layers.length * ofLayer;
     const block = memory.allocate(rows.length * stride);
     const places = rows.map((_, row) => block + 4 * row * stride);
     const nKeys = together ? rows.length : rows[0].cache.length + 1;
@@ -61,7 +64,7 @@ export class Decoder {
     const self = new Maps(memory, rows.length, this.layers.length, heads, nKeys);
     const selfReadings = rows.map(({ position, cache }, row) => {
       const seen = together ? all : writePlaces(memory, [...cache, places[row]]);
-      return { query: position, places: seen, nKeys, visible: position + 1 };
+      return { query: position, places: seen, nKeys, visible: position + 1, window };
     });
     const { places: memoryPlaces, length } = source ?? { places: 0, length: 0 };
     const cross = new Maps(memory, rows.length, this.layers.length, heads, length);
@@ -73,11 +76,11 @@ export class Decoder {
     const pass = startPass(memory, this.config, rows.length, changes.edits, trace);
     this.input.write(pass, rows.map(({ token }) => token), rows.map(({ position }) => position), changes.positions);
     this.layers.forEach((layer, i) => {
-      const first = i * 3 * size;
+      const first = i * ofLayer;
       layer.pass(
         pass,
         { query: block + 4 * first, stride, offset: first + size, readings: selfReadings, maps: self },
-        { query: pass.query, stride: size, offset: i * 2 * size, readings: crossReadings, maps: cross },
+        { query: pass.query, stride: size, offset: i * 2 * width, readings: crossReadings, maps: cross },
       );
     });
     normalise(memory, pass.x, pass.x, this.norm, rows.length, this.config);

@@ -65,10 +65,12 @@ export class Edits {
    * @param {AttentionKind} kind
    * @param {Reading} reading
    */
-  mask(kind, { query, nKeys, visible, hidden = -1 }) {
+  mask(kind, { query, nKeys, visible, window = 0, hidden = -1 }) {
     const cells = this.cells.filter((cell) => cell.kind === kind && cell.query === query && cell.key < nKeys);
-    if (!cells.length && visible === nKeys && hidden < 0) return null;
-    const mask = new Uint8Array(nKeys).fill(1, 0, visible);
+    const first = window ? Math.max(0, query - window + 1) : 0;
+    const end = window ? Math.min(visible, query + window) : visible;
+    if (!cells.length && first === 0 && end === nKeys && hidden < 0) return null;
+    const mask = new Uint8Array(nKeys).fill(1, first, end);
     if (hidden >= 0) mask[hidden] = 0;
     for (const { key, open } of cells) mask[key] = Number(open);
     return mask;

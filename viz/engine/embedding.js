@@ -12,9 +12,12 @@ export class InputEmbedding {
   /**
    * @param {"encoder" | "decoder"} side
    * @param {import("./output.js").Embedding} table
+   * @param {import("./weights.js").Weights} weights
    * @param {import("./config.js").Config} config
    */
-  constructor(side, table, config) {
+  constructor(side, table, weights, config) {
+    const learned = config.positional === "learned";
+    this.learned = learned ? weights.numbers(`${side}.input.table`) : null;
     this.side = side;
     this.table = table;
     this.config = config;
@@ -51,7 +54,9 @@ export class InputEmbedding {
    */
   encodings(positions, change) {
     const { scale, shift } = changeOf(change, this.side);
-    const size = this.config.d_model;
+    const { d_model: size, positional } = this.config;
+    if (shift && !positional.startsWith("sinusoidal") && positional !== "none")
+      throw new Problem(`positions of this kind cannot be shifted: ${positional}`);
     const encodings = new Float32Array(positions.length * size);
     positions.forEach((position, row) => {
       encodings.set(this.#encoding(position + shift), row * size);
@@ -61,6 +66,8 @@ export class InputEmbedding {
 
   /** @param {number} position */
   #encoding(position) {
+    const size = this.config.d_model;
+    if (this.learned) return this.learned.subarray(position * size, (position + 1) * size);
     let encoding = this.#encodings.get(position);
     if (!encoding) {
       encoding = encodePosition(new Float32Array(this.config.d_model), this.config.positional, position);

@@ -1,6 +1,6 @@
 // The encoder: a text becomes keys and values for the decoder.
 
-import { keepKeysValues } from "./attention.js";
+import { keyWidth } from "./config.js";
 import { Layer } from "./layer.js";
 import { Maps } from "./maps.js";
 import { normalise, project, startPass } from "./sublayers.js";
@@ -56,13 +56,13 @@ export class Encoder {
    * @returns {Source}
    */
   encode(memory, ids, readers, changes, trace) {
-    const { d_model: size, n_heads: heads } = this.config;
+    const { d_model: size, n_heads: heads, attention_window: window } = this.config;
     const length = ids.length;
-    const stride = 3 * size; // a query, a key, a value
+    const stride = size + 2 * keyWidth(this.config); // a query, a key, a value
     const block = memory.allocate(length * stride);
     const places = writePlaces(memory, ids.map((_, row) => block + 4 * row * stride));
     const readings = ids.map((_, query) => {
-      return { query, places, nKeys: length, visible: length, hidden: changes.hidden };
+      return { query, places, nKeys: length, visible: length, window, hidden: changes.hidden };
     });
     const maps = new Maps(memory, length, this.layers.length, heads, length);
     const pass = startPass(memory, this.config, length, changes.edits, trace);
@@ -79,15 +79,15 @@ export class Encoder {
    * @param {Layer[]} readers
    */
   #store({ memory, x, rows, trace }, readers) {
-    const size = this.config.d_model;
-    const stride = readers.length * 2 * size;
+    const width = keyWidth(this.config);
+    const stride = readers.length * 2 * width;
     const block = memory.allocate(rows * stride);
     const places = Array.from({ length: rows }, (_, row) => block + 4 * row * stride);
     readers.forEach(({ source }, i) => {
       if (!source) return;
-      const first = 4 * i * 2 * size;
+      const first = 4 * i * 2 * width;
       project(memory, block + first, x, source.attention.keysValues, rows, stride);
-      if (trace) keepKeysValues(trace, source.attention, places.map((place) => place + first));
+      source.attention.prepareKeys(memory, trace, places.map((place) => place + first));
     });
     return writePlaces(memory, places);
   }

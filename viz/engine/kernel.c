@@ -64,12 +64,14 @@ EXPORT(void, multiply)
     }
 }
 
-/* scores (heads, n_keys) = q k^T of one query (heads, d_head); key j lies `offset` numbers after places[j]. */
+/* scores (heads, n_keys) = q k^T of one query (heads, d_head); key j lies `offset` numbers after places[j], and has
+   `groups` heads, each for heads / groups of the query. */
 EXPORT(void, compare)
-(float *scores, const float *query, float *const *places, int offset, int n_keys, int heads, int d_head) {
+(float *scores, const float *query, float *const *places, int offset, int n_keys, int heads, int groups, int d_head) {
     for (int key = 0; key < n_keys; key++) {
         const float *k = places[key] + offset, *q = query;
-        for (int head = 0; head < heads; head++, q += d_head, k += d_head) {
+        for (int head = 0, left = heads / groups; head < heads; head++, q += d_head) {
+            if (!left--) left = heads / groups - 1, k += d_head;
             v128_t sums = wasm_f32x4_splat(0);
             int i = 0;
             for (; i + 4 <= d_head; i += 4) sums = MULTIPLY_ADD(wasm_v128_load(q + i), wasm_v128_load(k + i), sums);
@@ -82,12 +84,14 @@ EXPORT(void, compare)
 
 /* context (heads, d_head) = weights (heads, n_keys) v; value j lies `offset` numbers after places[j]. */
 EXPORT(void, mix)
-(float *context, const float *weights, float *const *places, int offset, int n_keys, int heads, int d_head) {
+(float *context, const float *weights, float *const *places, int offset, int n_keys, int heads, int groups,
+ int d_head) {
     for (int i = 0; i < heads * d_head; i++) context[i] = 0;
     for (int key = 0; key < n_keys; key++) {
         const float *v = places[key] + offset;
         float *y = context;
-        for (int head = 0; head < heads; head++, y += d_head, v += d_head) {
+        for (int head = 0, left = heads / groups; head < heads; head++, y += d_head) {
+            if (!left--) left = heads / groups - 1, v += d_head;
             float weight = weights[head * n_keys + key];
             v128_t factor = wasm_f32x4_splat(weight);
             int i = 0;

@@ -1,6 +1,6 @@
 // A layer of the encoder or the decoder; model/layers.py has its equations.
 
-import { Attention, keepKeysValues } from "./attention.js";
+import { Attention } from "./attention.js";
 import { FeedForward, Residual, project } from "./sublayers.js";
 
 /** @typedef {import("./attention.js").Rows} Rows */
@@ -20,6 +20,7 @@ export class Layer {
   constructor(weights, stack, layer, config, reads) {
     const name = `${stack}.layers.${layer}`;
     const residual = (/** @type {string} */ part) => new Residual(weights, `${name}.residual_${part}`, config);
+    this.size = config.d_model;
     this.self = new Attention(weights, stack === "encoder" ? "encoder_self" : "decoder_self", layer, config);
     this.selfResidual = residual("self");
     const cross = () => ({ attention: new Attention(weights, "cross", layer, config), residual: residual("cross") });
@@ -36,16 +37,16 @@ export class Layer {
   pass(pass, self, cross = null) {
     this.selfResidual.pass(pass, (input) => {
       project(pass.memory, self.query, input, this.self.all, pass.rows, self.stride);
-      if (pass.trace) {
-        const keys = self.readings.map((_, row) => self.query + 4 * (row * self.stride + this.self.size));
-        keepKeysValues(pass.trace, this.self, keys);
-      }
+      const keys = self.readings.map((_, row) => self.query + 4 * (row * self.stride + this.size));
+      this.self.prepareQueries(pass, self);
+      this.self.prepareKeys(pass.memory, pass.trace, keys, self.readings);
       return this.self.attend(pass, self);
     });
     if (this.source && cross) {
       const { attention, residual } = this.source;
       residual.pass(pass, (input) => {
         project(pass.memory, cross.query, input, attention.queries, pass.rows);
+        attention.prepareQueries(pass, cross);
         return attention.attend(pass, cross);
       });
     }

@@ -8,9 +8,9 @@ import { PlainKernel } from "./plain.js";
  * @property {(y: number, stride: number, x: number, w: number, bias: number, rows: number, inputs: number,
  *   outputs: number) => void} multiply
  * @property {(scores: number, query: number, places: number, offset: number, nKeys: number, heads: number,
- *   dHead: number) => void} compare
+ *   groups: number, dHead: number) => void} compare
  * @property {(context: number, weights: number, places: number, offset: number, nKeys: number, heads: number,
- *   dHead: number) => void} mix
+ *   groups: number, dHead: number) => void} mix
  * @property {(x: number, rows: number, n: number) => void} softmax
  * @property {(y: number, x: number, n: number) => void} summarise
  */

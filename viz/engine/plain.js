@@ -62,13 +62,15 @@ export class PlainKernel {
    * The products of one query with keys.
    * @type {import("./memory.js").Kernel["compare"]}
    */
-  compare(scores, query, places, offset, nKeys, heads, dHead) {
+  compare(scores, query, places, offset, nKeys, heads, groups, dHead) {
     const { floats, integers } = this.memory;
     for (let key = 0; key < nKeys; key++) {
       const k = integers[places / 4 + key] / 4 + offset;
       for (let head = 0; head < heads; head++) {
+        const q = query / 4 + head * dHead;
+        const own = k + Math.floor((head * groups) / heads) * dHead;
         let sum = 0;
-        for (let i = head * dHead; i < (head + 1) * dHead; i++) sum += floats[query / 4 + i] * floats[k + i];
+        for (let i = 0; i < dHead; i++) sum += floats[q + i] * floats[own + i];
         floats[scores / 4 + head * nKeys + key] = sum;
       }
     }
@@ -78,14 +80,16 @@ export class PlainKernel {
    * The sum of values by their weights.
    * @type {import("./memory.js").Kernel["mix"]}
    */
-  mix(context, weights, places, offset, nKeys, heads, dHead) {
+  mix(context, weights, places, offset, nKeys, heads, groups, dHead) {
     const { floats, integers } = this.memory;
     floats.fill(0, context / 4, context / 4 + heads * dHead);
     for (let key = 0; key < nKeys; key++) {
       const v = integers[places / 4 + key] / 4 + offset;
       for (let head = 0; head < heads; head++) {
         const weight = floats[weights / 4 + head * nKeys + key];
-        for (let i = head * dHead; i < (head + 1) * dHead; i++) floats[context / 4 + i] += weight * floats[v + i];
+        const y = context / 4 + head * dHead;
+        const own = v + Math.floor((head * groups) / heads) * dHead;
+        for (let i = 0; i < dHead; i++) floats[y + i] += weight * floats[own + i];
       }
     }
   }

@@ -17,7 +17,7 @@ export const MAX_SHIFT = 100;
  * @param {number} position
  */
 export function encodePosition(into, layout, position) {
-  if (layout === "none") return into.fill(0);
+  if (!layout.startsWith("sinusoidal")) return into.fill(0); // none, or positions inside the attention
   const size = into.length;
   for (let pair = 0; pair < size / 2; pair++) {
     const angle = position * 10_000 ** ((-2 * pair) / size);

@@ -1,9 +1,10 @@
 // Layer norm, residual connection and feed-forward: the parts of model/layers.py, over rows of numbers in memory.
 
+/** @typedef {import("./config.js").Config} Config */
 /** @typedef {import("./memory.js").Memory} Memory */
 /** @typedef {import("./weights.js").Linear} Linear */
 /** @typedef {import("./weights.js").Weights} Weights */
-/** @typedef {{weight: number, bias: number} | null} Norm Addresses; null where there is none. */
+/** @typedef {{weight: number, bias: number} | null} Norm Addresses; null, or a bias of 0, where there is none. */
 /** @typedef {import("./trace.js").Trace} Trace */
 
 /** The error function, to 1.5e-7 (Abramowitz and Stegun 1964, equation 7.1.26). @param {number} x */
@@ -33,29 +34,40 @@ export function project(memory, y, x, { weight, bias, inputs, outputs }, rows, s
 }
 
 /**
- * Rows of y become those of x with mean 0 and variance 1, scaled and moved (Ba et al. 2016); y may be x.
+ * Rows of y become those of x, normed; y may be x.
  * @param {Memory} memory
  * @param {number} y
  * @param {number} x
  * @param {Norm} norm
  * @param {number} rows
- * @param {import("./config.js").Config} config
+ * @param {Config} config
  */
-export function normalise(memory, y, x, norm, rows, { d_model: size, norm_eps: eps }) {
-  const numbers = memory.floats;
-  if (!norm) return void numbers.copyWithin(y / 4, x / 4, x / 4 + rows * size);
+export function normalise({ floats }, y, x, norm, rows, { d_model: size, norm_eps, norm_type }) {
+  if (!norm) return void floats.copyWithin(y / 4, x / 4, x / 4 + rows * size);
+  for (let row = 0; row < rows; row++)
+    normaliseRow(floats, y / 4 + row * size, x / 4 + row * size, size, norm, norm_eps, norm_type === "rms");
+}
+
+/**
+ * LayerNorm (Ba et al. 2016), or RMSNorm (Zhang and Sennrich 2019), which has no mean and no bias, of numbers.
+ * @param {Float32Array} numbers
+ * @param {number} to
+ * @param {number} from
+ * @param {number} size
+ * @param {NonNullable<Norm>} norm
+ * @param {number} eps
+ * @param {boolean} rms
+ */
+export function normaliseRow(numbers, to, from, size, norm, eps, rms) {
   const [weight, bias] = [norm.weight / 4, norm.bias / 4];
-  for (let row = 0; row < rows; row++) {
-    const [from, to] = [x / 4 + row * size, y / 4 + row * size];
-    let [mean, variance] = [0, 0];
-    for (let i = 0; i < size; i++) mean += numbers[from + i];
-    mean /= size;
-    for (let i = 0; i < size; i++) variance += (numbers[from + i] - mean) ** 2;
-    const scale = 1 / Math.sqrt(variance / size + eps);
-    for (let i = 0; i < size; i++) {
-      const standard = (numbers[from + i] - mean) * scale;
-      numbers[to + i] = standard * numbers[weight + i] + numbers[bias + i];
-    }
+  let [mean, variance] = [0, 0];
+  if (!rms) for (let i = 0; i < size; i++) mean += numbers[from + i];
+  mean /= size;
+  for (let i = 0; i < size; i++) variance += (numbers[from + i] - mean) ** 2;
+  const scale = 1 / Math.sqrt(variance / size + eps);
+  for (let i = 0; i < size; i++) {
+    const standard = (numbers[from + i] - mean) * scale;
+    numbers[to + i] = standard * numbers[weight + i] + (bias && numbers[bias + i]);
   }
 }
 
@@ -79,6 +91,7 @@ export function add(memory, x, y, count) {
  * @property {number} query of a cross-attention (rows, d_model)
  * @property {number} context of an attention (rows, d_model)
  * @property {number} hidden of a feed-forward (rows, d_ff)
+ * @property {number} gate of a feed-forward that has one (rows, d_ff)
  * @property {number} output of a sublayer (rows, d_model)
  * @property {import("./edits.js").Edits} edits
  * @property {Trace | null} trace
@@ -87,22 +100,24 @@ export function add(memory, x, y, count) {
 /**
  * A pass of so many rows, with room for what it computes.
  * @param {Memory} memory
- * @param {import("./config.js").Config} config
+ * @param {Config} config
  * @param {number} rows
  * @param {import("./edits.js").Edits} edits
  * @param {Trace | null} trace
  * @returns {Pass}
  */
-export function startPass(memory, { d_model, d_ff }, rows, edits, trace) {
+export function startPass(memory, { d_model, d_ff, gated }, rows, edits, trace) {
   const [x, input, query, context, output] = Array.from({ length: 5 }, () => memory.allocate(rows * d_model));
-  return { memory, rows, x, input, query, context, hidden: memory.allocate(rows * d_ff), output, edits, trace };
+  const hidden = memory.allocate(rows * d_ff);
+  const gate = gated ? memory.allocate(rows * d_ff) : 0;
+  return { memory, rows, x, input, query, context, hidden, gate, output, edits, trace };
 }
 
 export class Residual {
   /**
    * @param {Weights} weights
    * @param {string} name
-   * @param {import("./config.js").Config} config
+   * @param {Config} config
    */
   constructor(weights, name, config) {
     this.name = name;
@@ -129,28 +144,46 @@ export class FeedForward {
   /**
    * @param {Weights} weights
    * @param {string} name
-   * @param {import("./config.js").Config} config
+   * @param {Config} config
    */
   constructor(weights, name, config) {
     this.name = name;
     this.inner = weights.linear(`${name}.inner`);
     this.outer = weights.linear(`${name}.outer`);
+    this.gate = config.gated ? weights.linear(`${name}.gate`) : null;
     this.activation = ACTIVATIONS[config.activation];
   }
 
   /**
-   * FFN(x) = activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, section 3.3); the address of the output.
+   * FFN(x) = activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, section 3.3), or
+   * (activation(x W + b) * (x V + c)) W_2 + b_2 (Shazeer 2020); the address of the output.
    * @param {Pass} pass
    * @param {number} x
    */
-  pass({ memory, rows, hidden, output, trace }, x) {
-    const { inner, outer, activation, name } = this;
+  pass({ memory, rows, hidden, output, trace, ...pass }, x) {
+    const { inner, outer, gate, name } = this;
+    const shape = [rows, inner.outputs];
     project(memory, hidden, x, inner, rows);
-    const numbers = memory.floats;
-    for (let i = hidden / 4; i < hidden / 4 + rows * inner.outputs; i++) numbers[i] = activation(numbers[i]);
-    trace?.keep(`${name}.hidden`, hidden, [rows, inner.outputs]);
+    if (gate) {
+      project(memory, pass.gate, x, gate, rows);
+      this.#activate(memory.floats, pass.gate / 4, rows);
+      trace?.keep(`${name}.gate`, pass.gate, shape);
+      const numbers = memory.floats;
+      for (let i = 0; i < rows * inner.outputs; i++) numbers[hidden / 4 + i] *= numbers[pass.gate / 4 + i];
+    } else this.#activate(memory.floats, hidden / 4, rows);
+    trace?.keep(`${name}.hidden`, hidden, shape);
     project(memory, output, hidden, outer, rows);
     trace?.keep(`${name}.output`, output, [rows, outer.outputs]);
     return output;
+  }
+
+  /**
+   * @param {Float32Array} numbers
+   * @param {number} first
+   * @param {number} rows
+   */
+  #activate(numbers, first, rows) {
+    const { activation, inner } = this;
+    for (let i = first; i < first + rows * inner.outputs; i++) numbers[i] = activation(numbers[i]);
   }
 }

@@ -31,7 +31,24 @@ export class Trace {
   }
 
   /**
-   * Copies one row (heads, width) of numbers into an array (heads, rows, width).
+   * Copies one row (heads, width) of an array (heads, rows, width).
+   * @param {string} name
+   * @param {number} row
+   * @param {number} rows
+   * @param {Float32Array} numbers
+   * @param {number} heads
+   * @param {number[]} shape
+   */
+  keepRow(name, row, rows, numbers, heads, shape = [heads, rows, numbers.length / heads]) {
+    const width = numbers.length / heads;
+    const array = this.arrays.get(name) ?? { data: new Float32Array(heads * rows * width), shape };
+    this.arrays.set(name, array);
+    for (let head = 0; head < heads; head++)
+      array.data.set(numbers.subarray(head * width, (head + 1) * width), (head * rows + row) * width);
+  }
+
+  /**
+   * The same of numbers in memory.
    * @param {string} name
    * @param {number} row
    * @param {number} rows
@@ -40,11 +57,7 @@ export class Trace {
    * @param {number} width
    */
   keepHeads(name, row, rows, address, heads, width) {
-    const shape = [heads, rows, width];
-    const array = this.arrays.get(name) ?? { data: new Float32Array(heads * rows * width), shape };
-    this.arrays.set(name, array);
-    for (let head = 0; head < heads; head++)
-      array.data.set(this.memory.read(address + 4 * head * width, width), (head * rows + row) * width);
+    this.keepRow(name, row, rows, this.memory.read(address, heads * width), heads);
   }
 
   /**

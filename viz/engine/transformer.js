@@ -24,8 +24,11 @@ export class Transformer {
     this.config = config;
     const translates = config.architecture === "transformer";
     const { source, target, softmax } = (translates ? ofTransformer : ofLanguageModel)(weights, config);
-    this.encoder = translates ? new Encoder(weights, config, new InputEmbedding("encoder", source, config)) : null;
-    this.decoder = new Decoder(weights, config, new InputEmbedding("decoder", target, config), softmax);
+    const input = new InputEmbedding("decoder", target, weights, config);
+    this.decoder = new Decoder(weights, config, input, softmax);
+    this.encoder = translates
+      ? new Encoder(weights, config, new InputEmbedding("encoder", source, weights, config))
+      : null;
     this.#start = memory.mark;
   }
 

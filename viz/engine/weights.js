@@ -103,11 +103,23 @@ export class Weights {
   }
 
   /**
+   * A tensor outside memory, for what the kernel does not compute.
+   * @param {string} name
+   */
+  numbers(name) {
+    const tensor = this.#tensor(name);
+    const numbers = new Float32Array(tensor.shape.reduce((a, b) => a * b, 1));
+    convert(numbers, tensor);
+    return numbers;
+  }
+
+  /**
    * A layer norm.
    * @param {string} name
    */
   norm(name) {
-    return { weight: this.place(`${name}.weight`), bias: this.place(`${name}.bias`) };
+    const bias = this.tensors.has(`${name}.bias`) ? this.place(`${name}.bias`) : 0;
+    return { weight: this.place(`${name}.weight`), bias };
   }
 
   /** @param {string} name */
