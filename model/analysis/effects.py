@@ -72,7 +72,7 @@ def direct_effects(
     """
     logits, written, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
     bias = np.zeros(len(matrix)) if bias is None else bias
-    others = _others(logits, written, against)
+    others = compared_words(logits, written, against)
     if others is None:
         compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
     else:
@@ -122,7 +122,8 @@ def direct_effects(
     )
 
 
-def _others(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int] | None) -> np.ndarray | None:
+def compared_words(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int] | None) -> np.ndarray | None:
+    """The ids (T,) that the words written (T,) are compared with, given logits (T, V); see `direct_effects`."""
     if against is None:
         return None
     if isinstance(against, str):

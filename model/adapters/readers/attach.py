@@ -7,10 +7,10 @@ from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 
+from model.adapters.readers import direct_path
 from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers, register
-from model.adapters.readers.layout import Layout, ReaderConfig
+from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
 from model.taps import Tap, observed
-from model.translation import MODULES
 
 _ATTACHED: "WeakKeyDictionary[nn.Module, Attached]" = WeakKeyDictionary()
 
@@ -55,7 +55,10 @@ def _instrument(model: Any) -> Attached:
             connected.add(attention.module)
     taps = {tap.address: tap for layer in layers for tap in layer.by_name.values()}
     if layout.shared is None:
-        taps |= _tap_streams(layout)
+        for stack, blocks in layout.stacks.items():
+            taps |= _tap_streams(stack, blocks)
+    if layout.task != ENCODER and layout.final_norm and model.get_output_embeddings():
+        direct_path.connect(layout)
     return Attached(layout, layout.describe(), taps)
 
 
@@ -65,15 +68,14 @@ def _connect(module: nn.Module, projection: nn.Module | None, layer: OneLayer | 
         projection.register_forward_hook(_tapped(lambda value: layer.last()("output", value)))
 
 
-def _tap_streams(layout: Layout) -> dict[str, Tap]:
+def _tap_streams(stack: str, blocks: list[nn.Module]) -> dict[str, Tap]:
     """Taps on the residual stream: before the first layer, and after each."""
-    stack = MODULES[layout.attentions[-1].layer.kind][0]
-    taps = [Tap("B T D") for _ in range(len(layout.blocks) + 1)]
-    addresses = [f"{stack}.input.stream", *(f"{stack}.layers.{i}.residual_ff.stream" for i in range(len(taps) - 1))]
+    taps = [Tap("B T D") for _ in range(len(blocks) + 1)]
+    addresses = [f"{stack}.input.stream", *(f"{stack}.layers.{i}.residual_ff.stream" for i in range(len(blocks)))]
     for tap, address in zip(taps, addresses, strict=True):
         tap.address = address
-    layout.blocks[0].register_forward_pre_hook(_tapped_input(taps[0]), with_kwargs=True)
-    for block, tap in zip(layout.blocks, taps[1:], strict=True):
+    blocks[0].register_forward_pre_hook(_tapped_input(taps[0]), with_kwargs=True)
+    for block, tap in zip(blocks, taps[1:], strict=True):
         block.register_forward_hook(_tapped(tap))
     return dict(zip(addresses, taps, strict=True))
 

@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from model.config import HeadsByLayer
-from model.translation import KINDS, module_of
+from model.translation import KINDS, MODULES, module_of
 
 DECODER, ENCODER, ENCODER_DECODER = "decoder", "encoder", "encoder-decoder"
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
@@ -109,25 +109,30 @@ class Layout:
         return self.model.get_submodule(path[: re.search(r"\.\w+\.\d+\.", path).start()])
 
     @cached_property
+    def stacks(self) -> dict[str, list[nn.Module]]:
+        """The layers of "encoder" and "decoder", whichever there are, those without attention included."""
+        return {name: list(self._stack(name)[1]) for name in ("encoder", "decoder") if self._stack(name)}
+
+    @property
     def blocks(self) -> list[nn.Module]:
-        """The layers of the decoder, or of the encoder where there is no decoder, those without attention included."""
-        stack, container = self._stack
-        return list(container)
+        """The layers of the decoder, or of the encoder where there is no decoder."""
+        return self.stacks.get("decoder") or self.stacks["encoder"]
 
     @cached_property
     def final_norm(self) -> nn.Module | None:
         """What normalises the stream after the last of `blocks`; None in post-norm models."""
-        stack, container = self._stack
+        stack, _ = self._stack("decoder") or self._stack("encoder")
         norms = [child for name, child in stack.named_children() if is_norm(child) and "emb" not in name]
         return norms[-1] if norms else None
 
-    @cached_property
-    def _stack(self) -> tuple[nn.Module, nn.Module]:
-        """The module that holds the layers of the decoder or encoder, and its list of them."""
-        last = self._modules[-1][0]
-        match = re.search(r"^(.*?)\.?([A-Za-z_]+)\.\d+\.", last)
-        stack = self.model.get_submodule(match[1])
-        return stack, stack.get_submodule(match[2])
+    def _stack(self, name: str) -> tuple[nn.Module, nn.Module] | None:
+        """The module that holds the layers of the encoder or the decoder, and its list of them."""
+        for path, module in self._modules:
+            if MODULES[self._kind(path.split("."), module)][0] == name:
+                match = re.search(r"^(.*?)\.?([A-Za-z_]+)\.\d+\.", path)
+                stack = self.model.get_submodule(match[1])
+                return stack, stack.get_submodule(match[2])
+        return None
 
     @cached_property
     def _modules(self) -> list[tuple[str, nn.Module]]:
@@ -198,8 +203,8 @@ class Layout:
         return tuple(AttentionLayer(kind, i, heads, heads, config.hidden_size // heads, None) for i in sizes)
 
     def _norm_position(self) -> str:
-        if not self._modules:
-            return "pre"
+        if not self._modules:  # of a model that is read only; all four known ones
+            return "post" if self.task == ENCODER else "pre"
         if self.final_norm is None:
             return "post"
         norms = [name.rpartition(".")[2] for name, module in self.blocks[0].named_modules() if is_norm(module)]

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,14 @@ from model import masks
 from model.adapters import byte_level
 from model.adapters.attention_file import MAX_TOKENS
 from model.adapters.readers.attach import instrument
+from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.generation import continuation
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.adapters.readers.lens import layer_lens
 from model.adapters.readers.reading import Reading
+from model.adapters.readers.removal import Words, without_each_head, without_each_token
+from model.analysis.effects import RUNNER_UP, Effects
+from model.attribution import Lens
 from model.decoding.sampling import restrict
 from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
@@ -65,6 +71,99 @@ class Reader:
             ValueError: for an empty or too long text, or edits that do not fit the model and the text.
         """
         return self._record(text or "", self._given(text, inputs), edits)
+
+    def effects(
+        self,
+        result: Reading,
+        word: str | int | None = None,
+        against: str | int | Sequence[int] | None = None,
+    ) -> Effects:
+        """The direct effects of every part of a decoder on the logit of a word at each step; see `direct_effects`.
+
+        Args:
+            result: what this reader read, perhaps with edits, which hold here too.
+            word: a text of one token, or an id; left out, at each step the word that follows it in the result.
+            against: what its logit is compared with: such a word, one id per step, "runner-up" (the best other word of
+                each step), or None (the mean over the vocabulary).
+
+        Raises:
+            ValueError: if the result is another model's, a word is not one token, or effects would not be exact.
+        """
+        check_effects(self.layout, self.config)
+        self._check_own(result)
+        steps = len(result.target_tokens)
+        written = result.predicted_ids if word is None else [self.token(word)] * steps
+        if isinstance(against, int) or (isinstance(against, str) and against != RUNNER_UP):
+            against = [self.token(against)] * steps
+        return direct_effects(self.layout, lambda: self._again(result), np.array(written), against)
+
+    def lens(self, result: Reading, k: int = 5) -> Lens:
+        """The k most probable words if the model stopped after each layer; see `layer_lens`."""
+        self._check_own(result)
+        self._check_words(result)
+        stack = "encoder" if self.config.task == ENCODER else "decoder"
+        streams = {
+            address: torch.from_numpy(value)
+            for address, value in result.trace.items()
+            if address.startswith(f"{stack}.") and address.endswith(".stream")
+        }
+        if not streams:
+            raise ValueError("the layers of this model share their weights or are not known: there is no layer lens")
+        return layer_lens(lambda: self._again(result), streams, self.config, k, self.words)
+
+    def importance(self, result: Reading) -> dict[str, np.ndarray]:
+        """By kind float32 (layers, heads, words): the nats that each word loses without each head; `without_each_head`.
+
+        The words are those that a decoder predicted at each step, of an encoder the best one at each masked position.
+        """
+        self._check_own(result)
+        words, grows = self._words(result), self.layout.shared is None
+        return without_each_head(partial(self._again, result), result.inputs, self.config, words, grows)
+
+    def occlusion(self, result: Reading) -> np.ndarray:
+        """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.
+
+        Tokens are those of the source where there is one; words are those of `importance`.
+        """
+        self._check_own(result)
+        tokens = len(result.source_tokens) or len(result.target_tokens)
+        words = self._words(result)
+        return without_each_token(partial(self._again, result), result.inputs, self.config, words, tokens)
+
+    def _check_words(self, result: Reading) -> None:
+        """Refuse a model that reads no text or has no output over words."""
+        if "input_ids" not in result.inputs:
+            raise ValueError("of a model that reads no text there are the maps, and nothing about its words")
+        if result.logits.ndim != 2:
+            raise ValueError("this model has no output over words, but one answer for the whole text")
+
+    def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None) -> Any:
+        """The outputs for what was read, with the edits of the result."""
+        with self.changed(result.edits):
+            return self.forward(result.inputs if inputs is None else inputs)
+
+    def _words(self, result: Reading) -> Words:
+        """The words that measures are about."""
+        self._check_words(result)
+        return Words(range(len(result.predicted_ids)), result.predicted_ids)
+
+    def token(self, word: str | int) -> int:
+        """The id of a word that is one token; else a ValueError."""
+        if isinstance(word, int):
+            if not 0 <= word < self.config.vocab_size:
+                raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {word}")
+            return word
+        ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
+        if len(ids) != 1:
+            raise ValueError(f"{word!r} is {len(ids)} tokens of this model ({', '.join(self.words(ids))}); give one")
+        return ids[0]
+
+    def _check_own(self, result: Reading) -> None:
+        """Refuse what another model has read, and a model in which nothing can be changed."""
+        if self.config.read_only:
+            raise ValueError(self.config.read_only)
+        if not isinstance(result, Reading) or result.config != self.config:
+            raise ValueError("the result was made by another model: it has other sizes or choices")
 
     def encode(self, text: str) -> dict[str, Tensor]:
         """What the model is given of a text, each (1, tokens); errors as of `read`."""
@@ -119,7 +218,8 @@ class Reader:
             trace.add("logits", logits)
         arrays = {address: as_array(value)[0] for address, value in trace.items()}
         fields = self._fields(inputs, logits, written)
-        return Reading(source=text, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
+        source = "" if self.config.task == DECODER else text  # what an encoder reads
+        return Reading(source=source, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
 
     def text_of(self, ids: Sequence[int]) -> str:
         """A text without special tokens."""
@@ -230,7 +330,14 @@ class EncoderReader(Reader):
             return {"text": "", "source_tokens": [], **nothing}
         ids = inputs["input_ids"][0].tolist()
         masked = self._masked_words(ids, logits) if logits is not None and logits.dim() == 3 else {}
-        return nothing | {"text": self.text_of(ids), "source_tokens": self.words(ids), "masked_words": masked}
+        return nothing | {"text": "", "source_tokens": self.words(ids), "masked_words": masked}
+
+    def _words(self, result: Reading) -> Words:
+        self._check_words(result)
+        if not result.masked_words:
+            raise ValueError(f"no word is masked: write {self.tokenizer.mask_token} in the place of one")
+        places = list(result.masked_words)
+        return Words(places, result.logits[places].argmax(-1))
 
     def _masked_words(self, ids: Sequence[int], logits: Tensor) -> dict[int, list[tuple[str, float]]]:
         """By masked position the most probable words and their probabilities."""

@@ -1,0 +1,125 @@
+"""Direct effects on the logits of a model of transformers: what each head adds for each key, and all other parts."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from model.adapters.readers.direct_path import DirectPath, follow
+from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
+from model.analysis.effects import Effects, compared_words
+
+EXACT = 1e-3  # logits that the parts may miss, relatively where logits are above 1
+
+
+def check_effects(layout: Layout, config: ReaderConfig) -> None:
+    """Say in a ValueError why direct effects on a word are not defined for a model, or would not be exact."""
+    reason = config.read_only
+    if config.task == ENCODER:
+        reason = "direct effects are effects on the next word, and this model is an encoder, which predicts none"
+    elif layout.model.get_output_embeddings() is None:
+        reason = "this model has no output over words: it was loaded without the head that predicts them"
+    elif layout.final_norm is None:
+        reason = (
+            "this model normalises the sum after every sublayer (post-norm), so that no part adds to a word by itself: "
+            "switch heads off, or use occlusion"
+        )
+    if reason:
+        raise ValueError(reason)
+
+
+def direct_effects(
+    layout: Layout, outputs_of: Callable[[], Any], written: np.ndarray, against: str | Sequence[int] | None
+) -> Effects:
+    """Split the logit of the words `written`, ids (T,), into what every part of the decoder adds to it.
+
+    Of a model that caps its logits at the end (Gemma 2) they are those before the cap.
+
+    Args:
+        outputs_of: runs the model over one text, without a cache.
+        against: as for `model.analysis.effects.direct_effects`.
+
+    Raises:
+        ValueError: if the parts miss the logits, as the model computes something else between them.
+    """
+    head = layout.model.get_output_embeddings()
+    with follow() as path:
+        final = outputs_of()["logits"]
+    scale, offset = _after_the_matrix(path.logits, final)
+    logits = path.logits[0].float() * scale + offset  # (T, V)
+    others = compared_words(logits.detach().cpu().numpy(), written, against)
+    constant = (offset if head.bias is None else offset + head.bias.detach() * scale).expand_as(logits)
+
+    def compare(values: Tensor) -> Tensor:
+        """The values (T, V) of the written words less those that they are compared with, (T,)."""
+        rows = torch.arange(len(written))
+        compared = values.mean(1) if others is None else values[rows, torch.from_numpy(others)]
+        return values[rows, torch.from_numpy(written)] - compared
+
+    effects = _split(layout, path, compare(logits), compare(constant), others)
+    if not effects.rest <= EXACT * max(1.0, float(np.abs(effects.logits).max())):
+        raise ValueError(
+            f"the parts of this model miss its logits by {effects.rest:.2g}: it computes something else between them, "
+            "so direct effects would not be exact"
+        )
+    return effects
+
+
+def _after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
+    """The factor and the offset (V,) that a model gives its logits after the output matrix; 1 and 0 before a cap."""
+    before, after = logits.detach()[0].double(), final.detach()[0].double()
+    none = torch.zeros_like(before[0], dtype=torch.float32)
+    scale = float((before * after).sum() / (before**2).sum())
+    if torch.allclose(before * scale, after, rtol=1e-4, atol=1e-5):
+        return (1.0 if abs(scale - 1) < 1e-6 else scale), none
+    offset = (after - before).mean(0)
+    if torch.allclose(before + offset, after, rtol=1e-4, atol=1e-5):
+        return 1.0, offset.float()
+    return 1.0, none
+
+
+def _split(
+    layout: Layout, path: DirectPath, differences: Tensor, output_bias: Tensor, others: np.ndarray | None
+) -> Effects:
+    """Follow the differences of logits (T,) back to every part; those of a position depend on its own parts only."""
+    leaves = {"input": [path.stream], "norm": path.norm_biases, **path.sublayers}
+    leaves |= {f"heads {module}": [context] for module, context in path.heads.items()}
+    leaves |= {f"{module}.bias": [output] for module, output in path.outputs.items()}
+    flat = [leaf for some in leaves.values() for leaf in some]
+    gradients = iter(torch.autograd.grad(differences.sum(), flat, allow_unused=True))
+    factors = {name: [next(gradients) for _ in some] for name, some in leaves.items()}
+
+    def added(name: str, values: Sequence[Tensor]) -> np.ndarray:
+        """What vectors (1, T, D) add, (T,): a part without a factor does not lead to the logits."""
+        pairs = [(factor, value) for factor, value in zip(factors[name], values) if factor is not None]
+        terms = ((factor * value.detach()).sum(-1).flatten().double().cpu().numpy() for factor, value in pairs)
+        return sum(terms, np.zeros(len(differences)))
+
+    parts = {"input": added("input", leaves["input"])}
+    heads: dict[str, list[np.ndarray]] = {}
+    for attention in layout.attentions:
+        module = attention.layer.address
+        if attention.layer.kind == "encoder_self":
+            continue
+        factor = factors[f"heads {module}"][0][0].double()  # (H, T, K)
+        along = factor @ path.values[module][0].double().transpose(-2, -1)  # (H, T, S)
+        effect = (path.weights[module][0].double() * along).cpu().numpy()  # (H, T, S)
+        heads.setdefault(attention.layer.kind, []).append(effect)
+        parts[module] = effect.sum((0, 2))
+        parts[f"{module}.bias"] = added(f"{module}.bias", [_bias_of(attention.projection, path.outputs[module])])
+    for name in path.sublayers:
+        parts[name] = added(name, path.sublayers[name])
+    parts |= {"norm": added("norm", path.norm_biases), "output_bias": output_bias.double().cpu().numpy()}
+    return Effects(
+        differences.detach().cpu().numpy(),
+        others,
+        {name: part.astype(np.float32) for name, part in parts.items()},
+        {kind: np.stack(layers).astype(np.float32) for kind, layers in heads.items()},
+    )
+
+
+def _bias_of(projection: nn.Module, output: Tensor) -> Tensor:
+    bias = projection.bias
+    return torch.zeros_like(output) if bias is None else bias.expand_as(output)
