@@ -42,14 +42,14 @@ from model.adapters.weights import (
 from model.recording import KINDS, SIDES, TOKENS, Candidates, Recording
 from model.translation import MODULES
 
-MAX_TOKENS = 256
+MAX_TOKENS = 1024
 MAX_TOKEN_LENGTH = 200  # characters
-MAX_CHARACTERS = 4000  # of the tokens of one axis: tables repeat each in every cell
-MAX_NUMBERS = 4_000_000  # of all kinds together: 12 layers of 12 heads over 166 tokens
+MAX_CHARACTERS = 16_000  # of the tokens of one axis: tables repeat each in every cell
+MAX_NUMBERS = 160_000_000  # of all kinds together: 12 layers of 12 heads over 1024 tokens
 MAX_LAYERS, MAX_HEADS = 100, 128
 MAX_ENTRIES = 5000
 ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
-MAX_BYTES = 10 * MAX_NUMBERS  # of all arrays, unpacked
+MAX_BYTES = 8 * MAX_NUMBERS  # of all arrays, unpacked
 UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
 _HOLDS = {"U": "texts", NUMBERS: "numbers"}  # by kinds of numpy's types
 _MORE = {  # what a file may hold beside weights and masks: types, and how many axes

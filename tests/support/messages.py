@@ -14,9 +14,10 @@ def unpack(message: bytes) -> dict[str, Any]:
 
     def read(value: dict) -> Any:
         if "@" not in value:  # maps of a kind travel as integers
-            for name in ("weights", "opened"):
-                if isinstance(value.get(name), np.ndarray):
-                    value[name] = value[name] / np.float32(value["scale"])
+            if isinstance(value.get("weights"), np.ndarray) and "scale" in value:
+                value["weights"] = value["weights"] / np.float32(value["scale"])
+            if isinstance(value.get("opened"), dict):
+                value["opened"] = {name: head / np.float32(value["scale"]) for name, head in value["opened"].items()}
             return value
         offset, length, dtype, shape = value["@"]
         array = np.frombuffer(message[end + offset : end + offset + length], TYPES[dtype]).reshape(shape)

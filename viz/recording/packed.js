@@ -58,6 +58,30 @@ export function dequantised(rows, scale) {
 export const mapsOf = (bytes, { shape, scale }) => dequantised(nested(new Uint16Array(bytes), shape), scale);
 
 /**
+ * The numbers of one head that was fetched by itself: of 16 bits or, in a file, of bytes, which are square roots of
+ * shares of the largest number of their row.
+ * @param {Uint8Array} bytes
+ * @param {{scale: number}} about
+ * @returns {Float32Array[]}
+ */
+export function headOf(bytes, { scale }) {
+  const { weights, roots, largest } = unpack(bytes);
+  if (weights) return dequantised(weights, scale);
+  /** @type {(row: Uint8Array, i: number) => Float32Array} */
+  const numbers = (row, i) => Float32Array.from(row, (root) => ((root / 255) ** 2 * largest[i]) / scale);
+  return roots.map(numbers);
+}
+
+/**
+ * The heads that travel with their kind, by "layer,head".
+ * @param {{opened: Object<string, any>, scale: number}} kind
+ * @returns {Object<string, Float32Array[]>}
+ */
+function headsOf({ opened, scale }) {
+  return Object.fromEntries(Object.entries(opened).map(([name, head]) => [name, dequantised(head, scale)]));
+}
+
+/**
  * A recording, from its packed form.
  * @param {any} packed
  * @returns {Recording}
@@ -66,7 +90,7 @@ export function recordingOf(packed) {
   const kinds = packed.kinds.map((/** @type {any} */ kind) => ({
     ...kind,
     weights: kind.weights ? dequantised(kind.weights, kind.scale) : null,
-    opened: kind.opened ? dequantised(kind.opened, kind.scale) : null,
+    opened: kind.opened ? headsOf(kind) : null,
   }));
   return { ...packed, kinds };
 }

@@ -36,6 +36,7 @@ const stage = new Stage({
   read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
   write,
   memories: {},
+  size: [...Object.values(parts), inPage("hl-plotly"), document.head.innerHTML].reduce((sum, { length }) => sum + length, 0),
 });
 document.getElementById("hl-place").append(stage.root);
 stage.host.part("").then((message) => {

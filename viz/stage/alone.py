@@ -21,6 +21,7 @@ from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown, built
 from viz.stage.message import message as message_of
+from viz.stage.packing import pack_head
 from viz.text.language import current, message, say
 from viz.text.words import KINDS
 from viz.views.maps import NextWords, next_words
@@ -34,14 +35,22 @@ ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
 class StagePage:
     """The stage as one HTML file, which needs no network; a notebook shows it as it is."""
 
-    message: bytes = field(repr=False)  # with all maps in it
+    message: bytes = field(repr=False)
     place: Mapping[str, object]  # what is open at first, by the names of an address
     height: int = HEIGHT
+    maps: Sequence[np.ndarray] = field(repr=False, default=())  # quantised (L, H, T, S), too many for the message
 
     def to_html(self, below: str = "") -> str:
-        """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML."""
-        packed = base64.b64encode(gzip.compress(self.message, 6, mtime=0)).decode()
-        told = json.dumps({"place": self.place, "parts": {"": packed}}).replace("<", "\\u003c")
+        """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML.
+
+        Of maps that are too many for the message, the opened heads are in it and the others stand beside it, a byte for
+        each weight.
+        """
+        parts = {"": _packed(self.message)}
+        for number, maps in enumerate(self.maps):
+            for layer, head in np.ndindex(maps.shape[:2]):
+                parts[f"{number}/{layer}/{head}"] = _packed(pack_head(maps[layer, head], in_bytes=True))
+        told = json.dumps({"place": self.place, "parts": parts}).replace("<", "\\u003c")
         text = page().replace(MARK, told, 1).replace("<html>", f'<html lang="{current()}">', 1)
         return text.replace("</main>", f"</main>{below}", 1)
 
@@ -99,7 +108,19 @@ def stage(
         shown = Shown(result, view, built(result, view), found)
     else:
         raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {what}")
-    return StagePage(message_of(shown), _place(shown, kind, layer, head), height)
+    place = _place(shown, kind, layer, head)
+    opened = {place["kind"]: (place["layer"], place["head"])} if "layer" in place else {}
+    maps: list[np.ndarray] = []
+
+    def keep(whole: np.ndarray) -> str:
+        maps.append(whole)
+        return str(len(maps) - 1)
+
+    return StagePage(message_of(replace(shown, opened=opened, in_file=True), keep), place, height, maps)
+
+
+def _packed(data: bytes) -> str:
+    return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
 def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, object]:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import numpy as np
 import streamlit as st
 from plotly import offline
 from starlette.requests import Request
@@ -18,10 +19,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
+from viz.stage.packing import pack_head
 
 PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
-KEPT = 64_000_000  # bytes of maps, the newest
-_MAPS: dict[str, bytes] = {}
+KEPT = 256_000_000  # bytes of maps, the newest
+_MAPS: dict[str, np.ndarray] = {}  # quantised (L, H, T, S)
 _LOCK, _SALT = threading.Lock(), secrets.token_bytes(16)
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 
@@ -93,13 +95,16 @@ def stage(
     mounted(key=key, data=message, on_asked_change=asked, on_did_change=did)
 
 
-def keep(data: bytes) -> str:
-    """Keep maps for browsers to fetch; returns an address below the app's root, which nobody can guess."""
-    name = hashlib.blake2b(data, digest_size=16, key=_SALT).hexdigest()
+def keep(maps: np.ndarray) -> str:
+    """Keep quantised maps (L, H, T, S) for browsers to fetch, all together or, by layer and head below that, each.
+
+    Returns an address below the app's root, which nobody can guess.
+    """
+    name = hashlib.blake2b(np.ascontiguousarray(maps), digest_size=16, key=_SALT).hexdigest()
     with _LOCK:
         _MAPS.pop(name, None)
-        _MAPS[name] = data  # behind all others
-        while len(_MAPS) > 1 and sum(map(len, _MAPS.values())) > KEPT:
+        _MAPS[name] = maps  # behind all others
+        while len(_MAPS) > 1 and sum(kept.nbytes for kept in _MAPS.values()) > KEPT:
             del _MAPS[next(iter(_MAPS))]
     return f"headlight/maps/{name}"
 
@@ -117,7 +122,19 @@ async def _plotly(request: Request) -> Response:
 
 
 async def _maps(request: Request) -> Response:
-    data = _MAPS.get(request.path_params["name"])
+    maps = _MAPS.get(request.path_params["name"])
+    return _answer(None if maps is None else maps.tobytes())
+
+
+async def _head(request: Request) -> Response:
+    """One head, in bytes instead of 16 bits where the address ends with "?bytes"."""
+    maps = _MAPS.get(request.path_params["name"])
+    layer, head = request.path_params["layer"], request.path_params["head"]
+    is_there = maps is not None and layer < maps.shape[0] and head < maps.shape[1]
+    return _answer(pack_head(maps[layer, head], "bytes" in request.query_params) if is_there else None)
+
+
+def _answer(data: bytes | None) -> Response:
     if data is None:
         return Response(status_code=404)
     return Response(data, media_type="application/octet-stream", headers={"cache-control": "private, max-age=3600"})
@@ -127,5 +144,6 @@ def routes() -> list[BaseRoute]:
     return [
         Route(_plotly_address(), _plotly),
         Route(_address("maps", "{name}"), _maps),
+        Route(_address("maps", "{name}", "{layer:int}", "{head:int}"), _head),
         Route(_address(VERSION, "{name:path}"), _file),
     ]

@@ -1,9 +1,10 @@
-"""What travels of maps that are too many to travel at once: small pictures of all heads, and one head whole.
+"""What travels of maps that are too many to travel at once: small pictures of all heads, and the opened heads whole.
 
-The browser computes the same of the maps that it has (viz/recording/opening.js, tiles.js).
+The browser computes the same of the maps that it has (viz/recording/opening.js, tiles.js). A layer at a time, so that of
+large maps there is no second copy.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -11,20 +12,50 @@ from model.analysis import maps as analysis
 
 TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile, where larger maps are coarse
 TILES = 150_000  # cells of all tiles of a kind, above which they have fewer
+WHOLE = 8_000_000  # bytes up to which the other heads of a kind are fetched together, and else each when it is opened
+FILE_BUDGET = 8_000_000  # bytes of maps in the message of a file, whose other heads stand beside it, each by itself
+Keep = Callable[[np.ndarray], str]  # stores quantised maps (L, H, T, S), returns the address that they have
 
 
 def summary(weights: np.ndarray, mask: np.ndarray, queries: Sequence[str]) -> dict:
     """What is said of all heads of weights (L, H, T, S) under a mask (T, S), and the head to open first."""
-    largest = weights.max(axis=(2, 3))
+    of_rows = np.stack([layer.max(axis=-1) for layer in weights])  # (L, H, T)
     dull = analysis.is_special(queries) | analysis.is_punctuation(queries)
-    rows = np.where(dull & (not dull.all()), -1, weights.max(axis=-1))  # (L, H, T)
     return {
-        "tiles": tiles(np.where(mask, weights, 0)),
-        "entropy": analysis.entropy(weights).mean(axis=-1),
-        "largest": largest,
-        "telling": rows.argmax(axis=-1),
+        "tiles": tiles(weights, mask),
+        "entropy": np.stack([analysis.entropy(layer).mean(axis=-1) for layer in weights]),
+        "largest": of_rows.max(axis=-1),
+        "telling": np.where(dull & (not dull.all()), -1, of_rows).argmax(axis=-1),
         "first": first_head(weights, mask),
     }
+
+
+def travelling(
+    whole: np.ndarray, opened: Iterable[tuple[int, int]], keep: Keep | None, budget: float, in_file: bool = False
+) -> dict:
+    """What is sent of quantised maps (L, H, T, S): all of them or, above a budget in bytes, the opened heads.
+
+    With these goes where the others are: all of them together at the address or, if "byHead", each at
+    "address/layer/head" (packing.py), and then the largest number of every row of all heads, "peaks".
+    """
+    if keep is None or whole.nbytes <= budget:
+        return {"weights": whole}
+    by_head = in_file or whole.nbytes > WHOLE
+    return {
+        "weights": None,
+        "address": keep(whole),
+        "byHead": by_head,
+        "shape": whole.shape,
+        "opened": {f"{layer},{head}": whole[layer, head] for layer, head in {(int(i), int(j)) for i, j in opened}},
+        "peaks": _peaks(whole) if by_head else None,
+    }
+
+
+def _peaks(whole: np.ndarray) -> dict:
+    """Which key has the largest number in each row of quantised maps, and that number, (L, H, T)."""
+    keys = np.stack([np.abs(layer).argmax(axis=-1) for layer in whole])
+    values = np.take_along_axis(whole, keys[..., None], axis=-1)[..., 0]
+    return {"keys": keys.astype(np.uint16), "values": values}
 
 
 def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
@@ -35,18 +66,43 @@ def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
     counted = mask.sum(axis=1) > 1
     if not counted.any():
         return 0, 0
-    rows = weights[:, :, counted]
-    entropy = (analysis.entropy(rows) / np.log(mask[counted].sum(axis=1))).mean(axis=-1)  # (L, H)
-    column = rows.mean(axis=2).max(axis=-1) > 0.5
-    least = (entropy + 10 * column + 100 * (rows.sum(axis=(2, 3)) == 0)).argmin()
-    return tuple(map(int, np.unravel_index(least, entropy.shape)))
+    even = np.log(mask[counted].sum(axis=1))
+    order = np.stack([_bluntness(layer[:, counted], even) for layer in weights])  # (L, H)
+    return tuple(map(int, np.unravel_index(order.argmin(), order.shape)))
 
 
-def tiles(weights: np.ndarray) -> np.ndarray:
-    """Maps (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block."""
+def _bluntness(rows: np.ndarray, even: np.ndarray) -> np.ndarray:
+    """What heads are put in order by, the least first: of rows (H, T, S), and the entropy of an even spread of each."""
+    entropy = (analysis.entropy(rows) / even).mean(axis=-1)  # (H,)
+    column = rows.mean(axis=1).max(axis=-1) > 0.5
+    return entropy + 10 * column + 100 * (rows.sum(axis=(1, 2)) == 0)
+
+
+def tiles(
+    weights: np.ndarray,
+    mask: np.ndarray,
+    shown: np.ndarray | None = None,
+    limit: float = 1.0,
+    signed: bool = False,
+) -> np.ndarray:
+    """Maps (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block.
+
+    Cells that a mask (T, S) blocks, or that are not `shown` (L, H, T, S), are 0. Colours end at `limit`.
+    """
     most = int(np.clip(np.sqrt(TILES / weights[..., 0, 0].size), SMALLEST_TILE, TILE))
-    for axis in (2, 3):
-        if (size := weights.shape[axis]) > most:
+    layers = []
+    for number, layer in enumerate(weights):
+        is_shown = mask if shown is None else mask & shown[number]
+        cells = _blocks(np.where(is_shown, layer, 0) / limit, most)
+        layers.append(np.rint(128 + 127 * cells if signed else 255 * cells).astype(np.uint8))
+    return np.stack(layers)
+
+
+def _blocks(cells: np.ndarray, most: int) -> np.ndarray:
+    """Cells (H, T, S) with at most so many rows and columns: the number of a block that is farthest from 0."""
+    for axis in (1, 2):
+        if (size := cells.shape[axis]) > most:
             edges = np.unique(np.linspace(0, size, most, endpoint=False).astype(int))
-            weights = np.maximum.reduceat(weights, edges, axis=axis)
-    return np.rint(weights * 255).astype(np.uint8)
+            high, low = (extreme.reduceat(cells, edges, axis=axis) for extreme in (np.maximum, np.minimum))
+            cells = np.where(high >= -low, high, low)
+    return cells

@@ -36,10 +36,20 @@ export function addressed(query, parameters) {
 
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
 
-/** A kind of attention, whose maps may still have to be fetched. */
+const HELD = 40; // heads that stay, of those that are fetched each: the newest
+
+/** Where the number farthest from 0 is. */
+export function largest(numbers) {
+  let place = 0;
+  numbers.forEach((number, i) => (place = Math.abs(number) > Math.abs(numbers[place]) ? i : place));
+  return place;
+}
+
+/** A kind of attention, whose maps may still have to be fetched: all of them, or `byHead` each when it is opened. */
 export class Kind {
   constructor(told, part) {
-    Object.assign(this, told, { part, maps: {} });
+    Object.assign(this, told, { part, maps: {}, fetching: {} });
+    this.heads = new Map(Object.entries(told.opened ?? {}).map(([name, weights]) => [name, { weights }]));
     this.places = this.tiles.flatMap((heads, layer) => heads.map((_, head) => [layer, head]));
   }
 
@@ -60,20 +70,56 @@ export class Kind {
   }
 
   has(layer, head) {
-    return Boolean(this.weights) || String([layer, head]) === String(this.first);
+    return Boolean(this.weights) || this.heads.has(String([layer, head]));
   }
 
-  async fetch() {
-    if (this.weights) return;
-    const bytes = await (this.fetching ??= this.part(this.address));
+  /** Fetches a head and, where they come together, all others. */
+  async fetch(layer, head) {
+    if (this.weights || (this.byHead && this.has(layer, head))) return;
+    const name = this.byHead ? `${layer}/${head}` : "";
+    try {
+      await (this.fetching[name] ??= this.byHead ? this.fetchHead(layer, head) : this.fetchAll());
+    } finally {
+      delete this.fetching[name]; // what failed may be tried again
+    }
+  }
+
+  async fetchAll() {
+    const bytes = await this.part(this.address);
     this.weights = nested(this.signed ? new Int16Array(bytes) : new Uint16Array(bytes), this.shape);
+  }
+
+  async fetchHead(layer, head) {
+    const bytes = await this.part(`${this.address}/${layer}/${head}`);
+    this.heads.set(String([layer, head]), unpack(new Uint8Array(bytes)));
+    const others = [...this.heads.keys()].filter((name) => !(name in this.opened));
+    for (const name of others.slice(0, -HELD)) {
+      this.heads.delete(name);
+      delete this.maps[`${name},true`];
+      delete this.maps[`${name},false`];
+    }
+  }
+
+  /** Rows of integers. */
+  rows(layer, head) {
+    if (this.weights) return this.weights[layer][head];
+    const { weights, roots, largest } = this.heads.get(String([layer, head]));
+    return weights ?? roots.map((row, i) => Float32Array.from(row, (root) => (root / 255) ** 2 * largest[i]));
+  }
+
+  /** The key that a row of a head has most of, and how much, where all heads are known as far as that. */
+  peak(layer, head, row) {
+    if (!this.weights) return [this.peaks.keys[layer][head][row], this.peaks.values[layer][head][row] / this.scale];
+    const weights = this.map(layer, head, true)[row];
+    const key = largest(weights);
+    return [key, weights[key]];
   }
 
   /** Rows of numbers; what is not drawn is NaN unless `whole`. */
   map(layer, head, whole = false) {
     const shown = whole ? null : this.shown?.[layer][head];
     const cell = (i) => (value, j) => (shown && !shown[i][j] ? NaN : value / this.scale);
-    const made = () => (this.weights?.[layer][head] ?? this.opened).map((row, i) => Float32Array.from(row, cell(i)));
+    const made = () => this.rows(layer, head).map((row, i) => Float32Array.from(row, cell(i)));
     return (this.maps[[layer, head, whole]] ??= made());
   }
 }

@@ -47,11 +47,24 @@ async function packed(bytes) {
   });
 }
 
+/** Adds all heads of a kind to the parts, a byte for each weight. */
+async function heads({ part }, parts, address, [nLayers, nHeads]) {
+  for (let layer = 0; layer < nLayers; layer++) {
+    for (let head = 0; head < nHeads; head++) {
+      const place = `${address}/${layer}/${head}`;
+      parts[place] ??= await packed(await part(`${place}?bytes`));
+    }
+  }
+}
+
 /** The page (files.py) with the message and all maps. */
 async function page({ host, sides, bytes, memory }) {
   const parts = { "": await packed(bytes) };
   const all = Object.values(sides).flatMap(({ told }) => [...told.kinds, ...Object.values(told.effects?.kinds ?? {})]);
-  for (const { address } of all) if (address) parts[address] ??= await packed(await host.part(address));
+  for (const { address, byHead, shape } of all) {
+    if (byHead) await heads(host, parts, address, shape);
+    else if (address) parts[address] ??= await packed(await host.part(address));
+  }
   const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
   return (await host.shell()).replace("@message@", () => message);
 }

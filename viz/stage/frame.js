@@ -75,7 +75,7 @@ export function fillIn(stage) {
   stage.translation.hidden = !text;
   put(stage.writing, sampling.writing(stage));
   const changes = !stage.steering && stage.version !== "before" && whole.steering?.chips.map(([, text]) => text);
-  stage.notes.textContent = [...told.notes, ...(changes || [])].join(" ");
+  stage.notes.textContent = [...told.notes, ...(changes || []), inBytes(stage)].filter(Boolean).join(" ");
   const { versions, version } = stage;
   const kinds = told.kinds.map((kind) => [kind.code, kind.name]);
   const lines = [["head", words.this_head], ["layer", words.layer]];
@@ -105,4 +105,10 @@ export function legend(stage) {
     return button("plain", String(number), flip, { "aria-pressed": String(!state.off.has(number)), ...look });
   };
   put(legend, state.lines === "layer" && kind?.headNames.map(head));
+}
+
+/** Of a file whose maps are many: how they are held, and how large it is. */
+function inBytes(stage) {
+  const held = [...stage.kinds.values()].some(({ byHead }) => byHead);
+  return held && stage.host.size && stage.say("in_bytes", { size: Math.ceil(stage.host.size / 1e6) });
 }

@@ -17,7 +17,7 @@ from model.text.special import MARK
 from model.translation import Translation
 from viz import theme
 from viz.figures import labels, looks
-from viz.stage import effects, pictures, words
+from viz.stage import coarse, effects, pictures, words
 from viz.stage.effects import Found
 from viz.stage.packing import pack, quantised
 from viz.stage.words import label, named
@@ -26,11 +26,9 @@ from viz.views import maps
 from viz.views.maps import Maps, NextWords
 from viz.views.view import NAMES, View
 
-TILE, SMALLEST_TILE = 32, 8  # most rows and columns of a tile, where larger maps are coarse
-TILES = 150_000  # cells of all tiles of a kind, above which they have fewer
-BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
+BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened heads do
 KINDS_SHOWN = ("cross", "encoder_self", "decoder_self")  # in this order
-Keep = Callable[[bytes], str] | None
+Keep = Callable[[np.ndarray], str] | None
 Known = tuple[list[list[str]] | None, tuple[int, int] | None]  # roles (L, H), as they are said; the head to open first
 
 
@@ -43,6 +41,8 @@ class Shown:
     built: Mapping[str, Maps]  # by kind
     next_words: NextWords | None = None  # at every step
     known: Mapping[str, Known] = field(default_factory=dict)  # by kind
+    opened: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # by kind, a head that travels with the message
+    in_file: bool = False  # the message is for a file, and not for a page of the app
     address: dict[str, str] = field(default_factory=dict)  # what that of the page should say
     notes: Sequence[str] = ()
     code: Mapping[str, str] = field(default_factory=dict)  # Python by kind and by view; of the head {layer}, {head}
@@ -73,7 +73,8 @@ def message(
     """The message of a translation.
 
     Args:
-        keep: stores bytes and returns where the browser can fetch them; None: all travels at once.
+        keep: stores quantised maps (L, H, T, S) and returns an address below which the browser can fetch them, all
+            together or a head at a time (packing.py); None: all travels at once.
         before: the translation without the changes of `shown`; the visitor sees both in turn, and the difference.
         steering: for steer.js, where the visitor changes something.
         comparing: for beside.js, where both stand beside each other; also the code of the difference. Then tokens that
@@ -165,38 +166,23 @@ def built(result: Translation, view: View) -> dict[str, Maps]:
     return made
 
 
-def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
-    """The sharpest head (layer, head) of weights (L, H, T, S) under a mask (T, S).
-
-    It has the least entropy, as a share of an even spread's; heads with more than half of it in one column come last.
-    """
-    counted = mask.sum(axis=1) > 1
-    if not counted.any():
-        return 0, 0
-    rows = weights[:, :, counted]
-    entropy = (analysis.entropy(rows) / np.log(mask[counted].sum(axis=1))).mean(axis=-1)  # (L, H)
-    column = rows.mean(axis=2).max(axis=-1) > 0.5
-    least = (entropy + 10 * column + 100 * (rows.sum(axis=(2, 3)) == 0)).argmin()
-    return np.unravel_index(least, entropy.shape)
-
-
 def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None = None) -> dict:
     roles, first = known or shown.known.get(kind, (None, None))
     weights, signed, limit = made.weights, made.signed, made.limit
     name, title = words.spoken(kind, shown.alone)
-    sizes, shape = np.abs(weights), weights.shape[:2]
-    largest = sizes.max(axis=(2, 3))
+    shape = weights.shape[:2]
+    of_rows = np.stack([np.abs(layer).max(axis=-1) for layer in weights])  # (L, H, T), the largest of each row
+    largest = of_rows.max(axis=-1)
     most = float(largest.max()) if shown.view.stretch else 0  # where colours end
     single, plain = not made.options.axes, not made.options.changed
     if first is None or not single:
-        first = np.unravel_index(largest.argmax(), shape) if signed else first_head(weights, made.mask)
+        first = np.unravel_index(largest.argmax(), shape) if signed else coarse.first_head(weights, made.mask)
     # The row of each head that is worth a sentence has the largest number, and is of a word where there are any.
     dull = words.dull(made.queries) & (not signed)
-    told = np.where(dull & (not dull.all()), -1, sizes.max(axis=-1)).argmax(axis=-1)
-    said = [[" ".join(maps.notes(made, layer, head)) for head in range(shape[1])] for layer in range(shape[0])]
+    told = np.where(dull & (not dull.all()), -1, of_rows).argmax(axis=-1)
     return {
         **_places(shown, kind, made),
-        **_weights(made, BUDGET / len(shown.built), first, keep),
+        **_weights(shown, kind, made, first, keep),
         "code": kind,
         "name": name,
         "title": title,
@@ -210,17 +196,17 @@ def _kind(shown: Shown, kind: str, made: Maps, keep: Keep, known: Known | None =
         "queries": named(made.queries),
         "keys": named(made.keys),
         "dull": words.dull(made.keys).tolist(),
-        "tiles": _tiles(np.where(made.shown & made.mask, weights, 0) / (most or limit), signed),
+        "tiles": coarse.tiles(weights, made.mask, made.shown, most or limit, signed),
         "colours": _colours(signed),
         "shown": None if made.shown.all() else made.shown,
         "removed": made.removed if made.options.hide else None,
-        "entropy": None if signed else analysis.entropy(weights).mean(axis=-1),
+        "entropy": None if signed else np.stack([analysis.entropy(layer).mean(axis=-1) for layer in weights]),
         "largest": largest,
         "limit": limit,
         "stretch": shown.view.stretch,
         "roles": roles if single and np.shape(roles) == shape else None,
         "told": told,
-        "said": None if plain else said,
+        "said": None if plain else _said(made),
         "first": first,
         "look": _look(made, kind, shown.view.rows),
     }
@@ -241,12 +227,17 @@ def _places(shown: Shown, kind: str, made: Maps) -> dict:
     }
 
 
-def _weights(made: Maps, budget: float, first: tuple[int, int], keep: Keep) -> dict:
-    """All maps or, above a budget in bytes, the first one and where all can be fetched."""
+def _said(made: Maps) -> list[list[str]]:
+    """What was done to each map, by layer and head."""
+    n_layers, n_heads = made.weights.shape[:2]
+    return [[" ".join(maps.notes(made, layer, head)) for head in range(n_heads)] for layer in range(n_layers)]
+
+
+def _weights(shown: Shown, kind: str, made: Maps, first: tuple[int, int], keep: Keep) -> dict:
     whole, scale = quantised(made.weights, made.signed, made.limit)
-    if keep is None or whole.nbytes <= budget:
-        return {"weights": whole, "scale": scale}
-    return {"address": keep(whole.tobytes()), "shape": whole.shape, "opened": whole[*first], "scale": scale}
+    budget = (coarse.FILE_BUDGET if shown.in_file else BUDGET) / len(shown.built)
+    opened = [first, shown.opened.get(kind, first)]
+    return {"scale": scale, **coarse.travelling(whole, opened, keep, budget, shown.in_file)}
 
 
 def _look(made: Maps, kind: str, rows: str) -> dict:
@@ -255,17 +246,6 @@ def _look(made: Maps, kind: str, rows: str) -> dict:
     notes = made.others and [step.format(token=labels.quoted(token, say)) for token in named(made.others)]
     how = {"mask": made.mask, "value": made.value, "notes": notes, "signed": made.signed, "limit": made.limit}
     return looks.attention(named(made.queries), named(made.keys), say, **words.axes(kind, rows), **how)
-
-
-def _tiles(weights: np.ndarray, signed: bool) -> np.ndarray:
-    """Maps (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block."""
-    most = int(np.clip(np.sqrt(TILES / weights[..., 0, 0].size), SMALLEST_TILE, TILE))
-    for axis in (2, 3):
-        if (size := weights.shape[axis]) > most:
-            edges = np.unique(np.linspace(0, size, most, endpoint=False).astype(int))
-            high, low = (one.reduceat(weights, edges, axis=axis) for one in (np.maximum, np.minimum))
-            weights = np.where(high >= -low, high, low)
-    return np.rint(128 + 127 * weights if signed else weights * 255).astype(np.uint8)
 
 
 @cache

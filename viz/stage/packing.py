@@ -21,7 +21,23 @@ _ALIGNED = 8
 def quantised(numbers: np.ndarray, signed: bool = False, limit: float = 1.0) -> tuple[np.ndarray, float]:
     """Numbers in [0, limit], [-limit, limit] if signed, as 16-bit integers, and what they are multiplied by."""
     scale = (SIGNED_SCALE if signed else SCALE) / limit
-    return np.rint(numbers * np.float32(scale)).astype(np.int16 if signed else np.uint16), scale
+    whole = np.empty(numbers.shape, np.int16 if signed else np.uint16)
+    for place, part in enumerate(numbers):  # a layer at a time: of large maps there is no second copy
+        whole[place] = np.rint(part * np.float32(scale))
+    return whole, scale
+
+
+def pack_head(head: np.ndarray, in_bytes: bool = False) -> bytes:
+    """The message of one head (T, S) of quantised maps, with "weights" of 16 bits.
+
+    In bytes, "roots" uint8 are 255 times the square root of each weight as a share of the largest of its row, which
+    are "largest" float32 (T,), quantised: an error of at most 0.4 % of that. What is signed keeps its 16 bits.
+    """
+    if not in_bytes or head.dtype != np.uint16:
+        return pack({"weights": head})
+    largest = head.max(axis=1).astype(np.float32)
+    shares = head / np.maximum(largest, 1)[:, None]
+    return pack({"roots": np.rint(255 * np.sqrt(shares)).astype(np.uint8), "largest": largest})
 
 
 def pack(header: dict) -> bytes:

@@ -29,7 +29,7 @@ export async function draw(stage, part) {
   const around = surroundings(stage, map);
   if (view.height && !whole.setting) around.size.height = view.height;
   const drawn = !tabled && (await map.draw(view.look, numbers.z, { ...around, ...numbers }));
-  if (!tabled && view.kind?.code) view.kind.fetch().catch(() => {}); // the other heads, while this one is looked at
+  if (!tabled && view.kind?.code) view.kind.fetch(...view.kind.open).catch(() => {}); // the others, meanwhile
   if (!drawn) {
     map.grid?.remove();
     map.grid = table(...tableOf(view, stage));
@@ -65,7 +65,7 @@ async function numbersOf(stage, { kind, z = [] }) {
   if (!kind.has(layer, head)) {
     stage.says.textContent = stage.say("loading");
     try {
-      await kind.fetch();
+      await kind.fetch(layer, head);
     } catch {
       stage.says.textContent = stage.say("failed");
       return null;

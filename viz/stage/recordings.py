@@ -1,6 +1,6 @@
 """The packed form of recordings: the part of a message that the browser draws."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -8,16 +8,24 @@ from model.recording import Recording
 from viz.stage import coarse
 from viz.stage.packing import quantised
 
-BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened head does
+BUDGET = 700_000  # bytes of maps that travel at once; of more only the opened heads do
 ORDER = ("cross", "encoder_self", "decoder_self")  # of kinds, as they are shown
 
 
-def packed(recording: Recording, keep: Callable[[bytes], str] | None = None, budget: float = BUDGET) -> dict:
+def packed(
+    recording: Recording,
+    keep: coarse.Keep | None = None,
+    budget: float = BUDGET,
+    opened: Mapping[str, tuple[int, int]] | None = None,
+    in_file: bool = False,
+) -> dict:
     """The packed form of a recording (docs/recording.md), to stand anywhere in a header.
 
     Args:
-        keep: stores the bytes of maps and returns where they can be fetched; None: all travel.
+        keep: stores quantised maps and returns where they can be fetched; None: all travel.
         budget: bytes of all maps, above which they are fetched.
+        opened: by kind a head (layer, head) that travels whole, besides the one to open first.
+        in_file: the others stand beside the message in a file, and are not fetched.
     """
     candidates = recording.candidates
     own_budget = budget / max(len(recording.weights), 1)
@@ -26,7 +34,11 @@ def packed(recording: Recording, keep: Callable[[bytes], str] | None = None, bud
         "source_tokens": recording.source_tokens,
         "target_tokens": recording.target_tokens,
         "predicted_tokens": recording.predicted_tokens,
-        "kinds": [_kind(recording, kind, keep, own_budget) for kind in ORDER if kind in recording.weights],
+        "kinds": [
+            _kind(recording, kind, keep, own_budget, (opened or {}).get(kind), in_file)
+            for kind in ORDER
+            if kind in recording.weights
+        ],
         "log_probabilities": recording.log_probabilities,
         "candidates": candidates
         and {
@@ -39,7 +51,14 @@ def packed(recording: Recording, keep: Callable[[bytes], str] | None = None, bud
     }
 
 
-def _kind(recording: Recording, kind: str, keep: Callable[[bytes], str] | None, budget: float) -> dict:
+def _kind(
+    recording: Recording,
+    kind: str,
+    keep: coarse.Keep | None,
+    budget: float,
+    opened: tuple[int, int] | None,
+    in_file: bool,
+) -> dict:
     weights, mask = recording.weights[kind], recording.masks.get(kind)
     whole, scale = quantised(weights)
     about = {
@@ -54,5 +73,5 @@ def _kind(recording: Recording, kind: str, keep: Callable[[bytes], str] | None, 
     written = recording.predicted_tokens or recording.target_tokens
     queries = recording.source_tokens if kind == "encoder_self" else written
     summary = coarse.summary(weights, recording.mask(kind), queries)
-    opened = whole[*summary["first"]]
-    return about | {"weights": None, "address": keep(whole.tobytes()), "summary": summary, "opened": opened}
+    heads = [summary["first"], opened or summary["first"]]
+    return about | {"summary": summary} | coarse.travelling(whole, heads, keep, budget, in_file)

@@ -224,11 +224,19 @@ export class Stage extends Open {
     const alone = lines === "head";
     const heads = [...kind.headNames.keys()].filter((one) => (alone ? one === head : !off.has(one)));
     const sizes = (row) => row.map((value) => Math.abs(value) / kind.limit);
+    if (kind.byHead && !alone) this.fetchHeads(kind, layer, heads);
     return heads.filter((one) => kind.has(layer, one)).flatMap((one) => {
       const rows = kind.map(layer, one);
       if (alone && kind.effect) return effects.lines(kind, rows);
       return { rows: rows.map(sizes), colour: alone ? null : headColour(one) };
     });
+  }
+
+  /** Fetches heads of a layer that are not there yet, and draws their lines. */
+  async fetchHeads(kind, layer, heads) {
+    const missing = heads.filter((head) => !kind.has(layer, head));
+    const fetched = await Promise.allSettled(missing.map((head) => kind.fetch(layer, head)));
+    if (fetched.some(({ status }) => status === "fulfilled") && kind === this.kind) this.light();
   }
 
   async render(focus = false) {

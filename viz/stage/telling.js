@@ -1,6 +1,7 @@
 // What the stage says: the line under the picture, and the card under the tiles.
 // @ts-nocheck
 
+import { largest } from "./data.js";
 import { button, decimals, el, percent } from "./dom.js";
 import { effects } from "./effects.js";
 
@@ -11,11 +12,6 @@ const SAYS = {
   differences: ["changed_most", "changed_most", "no_change"],
   effects: ["adds", "added", "adds_nothing"],
 };
-
-function largest(numbers) {
-  const sizes = Array.from(numbers, Math.abs);
-  return sizes.indexOf(Math.max(...sizes));
-}
 
 export function line(stage, lit) {
   const { kind, state } = stage;
@@ -78,14 +74,15 @@ function writing(stage, place) {
 function strongest(stage) {
   const { kind, partner } = stage;
   const pinned = stage.pinned();
-  const row = kind?.weights && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
+  const known = kind?.weights || kind?.peaks;
+  const row = known && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
   if (row < 0) return [];
   const chosen = partner && !kind.did ? stage.lines.of(...partner).column : -1;
+  if (chosen >= 0 && !kind.weights) return [];
   const dull = (key) => !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row));
   const found = kind.places.map(([layer, head]) => {
-    const weights = kind.map(layer, head, true)[row];
-    const key = chosen >= 0 ? chosen : largest(weights);
-    return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : weights[key] };
+    const [key, value] = chosen >= 0 ? [chosen, kind.map(layer, head, true)[row][chosen]] : kind.peak(layer, head, row);
+    return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
   });
   const first = found.filter(({ key }) => !dull(key)).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
   if (!first.length) return [];

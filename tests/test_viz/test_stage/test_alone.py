@@ -19,7 +19,6 @@ import pytest
 import torch
 from plotly.offline import get_plotlyjs
 
-from model.adapters.attention_file import MAX_NUMBERS
 from model.recording import Recording
 from tests.support.messages import unpack
 from viz import stage
@@ -32,10 +31,19 @@ NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 
 def of_file(text: str) -> dict:
     """What a file is told: its message and what is open at first."""
+    parts = parts_of(text)
+    assert list(parts) == [""], "all travels at once"
+    return unpack(parts[""]) | {"place": held_in(text)["place"]}
+
+
+def held_in(text: str) -> dict:
     (held,) = re.findall(r'<script type="application/json" id="hl-message">(.*?)</script>', text, re.S)
-    found = json.loads(held)
-    assert list(found["parts"]) == [""], "all travels at once"
-    return unpack(gzip.decompress(base64.b64decode(found["parts"][""]))) | {"place": found["place"]}
+    return json.loads(held)
+
+
+def parts_of(text: str) -> dict[str, bytes]:
+    """The message of a file under "", and the heads beside it."""
+    return {name: gzip.decompress(base64.b64decode(part)) for name, part in held_in(text)["parts"].items()}
 
 
 def kinds(told: dict) -> dict[str, dict]:
@@ -95,6 +103,27 @@ def test_the_file_runs_our_scripts_and_nothing_else() -> None:
     assert "alert(1)" not in text
     frame = stage(attention=weights, tokens=HOSTILE)._repr_html_()
     assert frame.count("<") == 2 and 'sandbox="allow-scripts allow-downloads"' in frame
+
+
+def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
+    """32 layers of 32 heads over 100 tokens: tiles of all, the opened heads whole, each other one beside them."""
+    size, length = 32, 100
+    maps = np.random.default_rng(1).dirichlet(np.ones(length), (size, size, length)).astype(np.float32)
+    text = stage(attention=maps, tokens=[f"t{i}" for i in range(length)], layer=30, head=3).to_html()
+    assert len(text) < 2.5e6 + 1.4 * (maps.size + 1_000_000), "a byte per weight"
+    parts = parts_of(text)
+    told = unpack(parts.pop(""))
+    (kind,) = told["kinds"]
+    assert kind["byHead"] and kind["weights"] is None and kind["shape"] == list(maps.shape)
+    first = tuple(kind["first"])
+    assert set(kind["opened"]) == {f"{first[0]},{first[1]}", "30,3"}
+    np.testing.assert_allclose(kind["opened"]["30,3"], maps[30, 3], atol=1e-5)
+    assert kind["tiles"].shape[:2] == (size, size) and max(kind["tiles"].shape[2:]) < length
+    assert set(parts) == {f"{kind['address']}/{layer}/{head}" for layer in range(size) for head in range(size)}
+    for layer, head in ((0, 0), (31, 31), (30, 3)):
+        part = unpack(parts[f"{kind['address']}/{layer}/{head}"])
+        found = (part["roots"] / 255) ** 2 * part["largest"][:, None] / kind["scale"]
+        assert np.abs(found - maps[layer, head]).max() <= 0.004 * maps[layer, head].max() + 1e-5
 
 
 @pytest.mark.parametrize(("size", "length"), [(12, 40), (32, 60)])
@@ -220,7 +249,7 @@ def test_tokens_of_bytes_are_drawn_as_text() -> None:
         ({"attention": {"cross": softmaxed(2, 2, 3, 3)}, "tokens": list("abc")}, "two sequences"),
         ({"attention": {}, "tokens": list("abc")}, "there is no attention"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": {"from": list("abc")}}, "no tokens of the side 'from'"),
-        ({"attention": np.ones((32, 32, 64, 64), np.float16), "tokens": ["a"] * 64}, f"at most {MAX_NUMBERS:,}"),
+        ({"attention": np.ones((1, 1, 1, 1025), bool), "tokens": ["a"] * 1025}, "1,025 source_tokens; at most 1024"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("abc"), "head": 2}, "2 layers of 2 heads"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("abc"), "kind": "cross"}, "no attention of the kind"),
         ({"result": "a text"}, "shows a translation"),

@@ -119,12 +119,12 @@ def test_what_was_measured_is_said_of_each_head(shown, tiny, result) -> None:
 
 def test_maps_over_the_budget_are_fetched(shown, tiny, result, monkeypatch) -> None:
     monkeypatch.setattr(message, "BUDGET", 0)
-    parts: list[bytes] = []
-    told = unpack(message.message(shown(result), keep=lambda data: parts.append(data) or str(len(parts) - 1)))
+    parts: list[np.ndarray] = []
+    told = unpack(message.message(shown(result), keep=lambda maps: parts.append(maps) or str(len(parts) - 1)))
     wanted, found = tiny.effects(result, "runner-up").heads("cross"), told["effects"]["kinds"]["cross"]
-    own = np.frombuffer(parts[int(found["address"])], np.int16).reshape(found["shape"])
-    close(own * (np.abs(wanted).max() / 32767), wanted)
-    close(found["opened"], wanted[*found["first"]])
+    close(parts[int(found["address"])] * (np.abs(wanted).max() / 32767), wanted)
+    layer, head = found["first"]
+    close(found["opened"][f"{layer},{head}"], wanted[layer, head])
 
 
 def test_a_recurrent_network_says_why_it_has_none(tell, grus) -> None:

@@ -242,19 +242,31 @@ def test_the_words_are_those_of_the_language(tell, result, code) -> None:
 
 def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) -> None:
     monkeypatch.setattr(message, "BUDGET", 100)
-    kept = {}
+    kept: dict[str, np.ndarray] = {}
 
-    def keep(data: bytes) -> str:
-        kept[f"headlight/maps/{len(kept)}"] = data
+    def keep(maps: np.ndarray) -> str:
+        kept[f"headlight/maps/{len(kept)}"] = maps
         return f"headlight/maps/{len(kept) - 1}"
 
-    for kind, told in kinds(tell(result, keep=keep)).items():
-        assert "weights" not in told
-        first = tuple(told["first"])
-        np.testing.assert_allclose(told["opened"], result.attention(kind)[first], atol=2e-5)
-        fetched = np.frombuffer(kept[told["address"]], np.uint16).reshape(told["shape"]) / 65_535
-        np.testing.assert_allclose(fetched, result.attention(kind), atol=2e-5)
-    assert len(kept) == 3
+    for whole in (True, False):
+        if not whole:
+            monkeypatch.setattr(message, "WHOLE", 0)
+        for kind, told in kinds(tell(result, keep=keep, opened={"cross": (1, 2)})).items():
+            assert told["weights"] is None and told["byHead"] != whole
+            weights = result.attention(kind)
+            opened = {tuple(told["first"])} | ({(1, 2)} if kind == "cross" else set())
+            assert set(told["opened"]) == {f"{layer},{head}" for layer, head in opened}
+            for layer, head in opened:
+                np.testing.assert_allclose(told["opened"][f"{layer},{head}"], weights[layer, head], atol=2e-5)
+            assert list(weights.shape) == told["shape"]
+            np.testing.assert_allclose(kept[told["address"]] / 65_535, weights, atol=2e-5)
+            if whole:
+                assert told["peaks"] is None
+                continue
+            np.testing.assert_allclose(told["peaks"]["values"] / 65_535, weights.max(axis=-1), atol=2e-5)
+            found = np.take_along_axis(weights, told["peaks"]["keys"][..., None].astype(int), axis=-1)[..., 0]
+            np.testing.assert_allclose(found, weights.max(axis=-1), atol=2e-5)
+    assert len(kept) == 6
     assert all("weights" in told for told in tell(result)["kinds"]), "without a place to keep them all travel"
 
 

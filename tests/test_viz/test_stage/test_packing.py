@@ -11,7 +11,7 @@ from hypothesis import strategies as given_by
 from hypothesis.extra import numpy as arrays
 
 from tests.support.messages import unpack
-from viz.stage.packing import SCALE, pack, quantised
+from viz.stage.packing import SCALE, pack, pack_head, quantised
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 TYPES = given_by.sampled_from([np.uint8, np.uint16, np.int16, np.int32, np.float32])
@@ -44,6 +44,24 @@ def test_weights_are_within_8e_6_and_0_and_1_are_exact() -> None:
     read = unpack(pack({"weights": whole, "scale": scale}))["weights"]
     assert read.dtype == np.float32 and np.abs(read - values).max() < 8e-6
     assert read[-2] == 0 and read[-1] == 1 and whole.max() == SCALE
+
+
+def test_a_head_in_bytes_is_within_the_said_share_of_its_rows() -> None:
+    """Of rows that are even over many keys nothing vanishes, as it would with equal steps."""
+    rng = np.random.default_rng(0)
+    head = np.concatenate([rng.dirichlet(np.full(600, alpha), 20) for alpha in (0.01, 1, 1000)])
+    head[3] = 0
+    head[4] = np.eye(600)[7]
+    whole, scale = quantised(head)
+    read = unpack(pack_head(whole, in_bytes=True))
+    found = (read["roots"] / 255) ** 2 * read["largest"][:, None] / scale
+    assert (np.abs(found - head) <= 0.004 * head.max(axis=1, keepdims=True) + 8e-6).all()
+    assert read["roots"].dtype == np.uint8 and not found[3].any() and (found[4] == head[4]).all()
+    assert (found[45:] > 0).all()
+    exact = unpack(pack_head(whole))
+    np.testing.assert_array_equal(exact["weights"], whole)
+    signed, _ = quantised(head - 0.5, signed=True)
+    np.testing.assert_array_equal(unpack(pack_head(signed, in_bytes=True))["weights"], signed)
 
 
 def test_what_json_does_not_have() -> None:
