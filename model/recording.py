@@ -136,4 +136,3 @@ class Recording:
         """Write its file, which `model.adapters.attention_file.read_attention` reads."""
         with Path(path).open("wb") as file:  # given a name, numpy would add .npz to it
             np.savez_compressed(file, **self.arrays())
-

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from model.adapters import byte_level
+from model.adapters.inspection import available_memory
 from model.adapters.weights import (
     NUMBERS,
     ROUNDING,
@@ -50,6 +51,7 @@ MAX_LAYERS, MAX_HEADS = 100, 128
 MAX_ENTRIES = 5000
 ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
 MAX_BYTES = 8 * MAX_NUMBERS  # of all arrays, unpacked
+COPIES = 4  # how much more memory than its arrays a file takes while it is read and drawn
 UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
 _HOLDS = {"U": "texts", NUMBERS: "numbers"}  # by kinds of numpy's types
 _MORE = {  # what a file may hold beside weights and masks: types, and how many axes
@@ -121,9 +123,7 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     numbers = [*(name for stack in stacks.values() for name in stack), *masked.values()]
     types = dict(_MORE) | dict.fromkeys(numbers, (NUMBERS, None))
     types = {name: allowed for name, allowed in types.items() if name in entries}
-    unpacked = sum(entries[name].file_size for name in types)
-    if unpacked > MAX_BYTES:
-        raise ValueError(f"the file has {unpacked:,} bytes of arrays; at most {MAX_BYTES:,} are unpacked")
+    _check_memory(sum(entries[name].file_size for name in types))
     arrays = {name: _array(archive, entries[name], name, *allowed) for name, allowed in types.items()}
     weights, masks, nan_rows = {}, {}, {}
     for name, stack in stacks.items():
@@ -143,6 +143,15 @@ def _read(archive: zipfile.ZipFile) -> Recording:
         _check_tokens(name, texts)
     more = spelt_tokens(tokens) | _optional(arrays, weights)
     return checked(Recording(weights=weights, masks=masks, nan_rows=nan_rows, **more))
+
+
+def _check_memory(unpacked: int) -> None:
+    """Raise a ValueError unless so many bytes of arrays, and what is computed of them, fit into memory."""
+    free = available_memory()
+    most = MAX_BYTES if free is None else min(MAX_BYTES, free // COPIES)
+    if unpacked > most:
+        sizes = f"{unpacked:,} bytes of arrays; at most {most:,} are unpacked"
+        raise ValueError(f"the file has {sizes}{' with the memory that is free now' if most < MAX_BYTES else ''}")
 
 
 def spelt_tokens(tokens: Mapping[str, list[str]]) -> dict[str, list[str]]:

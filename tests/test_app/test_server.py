@@ -184,7 +184,7 @@ class TestUploads:
         assert self.upload(port, 0, token=False) == 403
 
     def test_with_it_the_limit_holds_before_anything_is_read(self, port: int) -> None:
-        assert self.upload(port, 20 * MEGABYTE + 1, token=True) == 413
+        assert self.upload(port, 200 * MEGABYTE + 1, token=True) == 413
         assert self.upload(port, 0, token=True) == 400  # taken, and found to hold no file
 
 

@@ -86,7 +86,7 @@ def offer_file() -> None:
             "npz",
             key="file",
             on_change=open_uploaded,
-            max_upload_size=500,
+            max_upload_size=200,
             help=say("This app checks and draws the file; it does not keep it, and nothing in it can run."),
         )
         with st.expander(say("What a file holds, and how to make one")):

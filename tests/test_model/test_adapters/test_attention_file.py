@@ -15,7 +15,8 @@ from numpy.lib import format as npy
 
 from model import load_translator
 from model.__main__ import main
-from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, read_attention
+from model.adapters import attention_file
+from model.adapters.attention_file import read_attention
 from model.recording import Recording
 from model.translation import KINDS
 from tests.test_app.conftest import save_tiny
@@ -186,8 +187,8 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
         ({"target_tokens": np.array([TARGET])}, "target_tokens must hold a row of texts"),
         ({"target_tokens": np.arange(T)}, "target_tokens must hold a row of texts, got int64"),
         ({"target_tokens": np.array([*TARGET[1:], "x" * 300])}, "longer than 200 characters"),
-        ({"target_tokens": np.array(["x" * 200] * 21)}, "target_tokens have 4,200 characters; at most 4,000"),
-        ({"source_tokens": np.array(["x"] * 300)}, "there are 300 source_tokens; at most 256"),
+        ({"target_tokens": np.array(["x" * 200] * 81)}, "the target_tokens have 16,200 characters; at most 16,000"),
+        ({"source_tokens": np.array(["x"] * 1025)}, "there are 1,025 source_tokens; at most 1024"),
         ({"predicted_tokens": np.array(SOURCE)}, "there are 7 predicted_tokens for 5 target_tokens"),
         ({"decoder_self_mask": ~np.tri(T, dtype=bool)}, "decoder_self_mask blocks a cell with a weight of"),
         ({"decoder_self_mask": np.tri(T).T.astype(bool)}, "and rows must be queries"),
@@ -196,7 +197,6 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
         ({"cross_mask": np.ones((S, T), bool)}, "must be true or false in (5, 7) cells"),
         (dict.fromkeys(KINDS), "there is no attention in the file: at least one of encoder_self, decoder_self, cross"),
         ({"cross": np.zeros((2000, H, T, S), np.float32)}, "2000 layers"),
-        ({"cross": np.zeros((9, 128, 100, 100), np.float32)}, "bytes of arrays; at most 40,000,000 are unpacked"),
     ],
 )
 def test_refusals_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
@@ -214,12 +214,31 @@ def test_layers_by_address_must_be_whole() -> None:
     assert "the layers of cross have different shapes" in refusal(written(**good, **uneven))
 
 
-def test_together_they_may_not_be_too_many() -> None:
-    n, heads = MAX_TOKENS, MAX_NUMBERS // MAX_TOKENS**2 // 2 + 1
-    names = np.array(["x"] * n)
-    big = dict.fromkeys(("encoder_self", "cross"), np.full((1, heads, n, n), 1 / n, np.float32))
-    file = written(source_tokens=names, target_tokens=names, decoder_self=None, decoder_self_mask=None, **big)
-    assert "at most 4,000,000 can be drawn: take a shorter text or fewer layers" in refusal(file)
+def test_together_they_may_not_be_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = sum(weights(kind).size for kind in KINDS)
+    monkeypatch.setattr(attention_file, "MAX_NUMBERS", count)
+    read_attention(written())
+    monkeypatch.setattr(attention_file, "MAX_NUMBERS", count - 1)
+    most = f"there are {count} weights; at most {count - 1} can be drawn: take a shorter text or fewer layers"
+    assert most in refusal(written())
+
+
+def test_what_memory_has_no_room_for_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention_file, "available_memory", lambda: 4 * 1000)
+    monkeypatch.setattr(npy, "read_array", lambda *_, **__: pytest.fail("it was unpacked"))
+    assert "at most 1,000 are unpacked with the memory that is free now" in refusal(written())
+
+
+@pytest.mark.parametrize(
+    "shape", [(12, 12, 197), (12, 12, 200), (32, 32, 100), (2, 2, 1024)], ids=["ViT-B/16", "GPT-2", "32 x 32", "1,024"]
+)
+def test_what_models_of_today_have_is_read(shape: tuple[int, int, int]) -> None:
+    layers, heads, length = shape
+    maps = np.zeros((layers, heads, length, length), np.float16)
+    maps[..., 0] = 1
+    file = io.BytesIO()
+    np.savez_compressed(file, source_tokens=[f"t{i}" for i in range(length)], encoder_self=maps)
+    assert read_attention(file).attention("encoder_self").shape == maps.shape
 
 
 class TestHostileFiles:
@@ -262,6 +281,7 @@ class TestHostileFiles:
         content = self.header((4, 4, 2000, 2000)) + bytes(4 * 4 * 2000 * 2000 * 4)
         file = self.zipped(cross=content, source_tokens=self.header((10**7,), "<U1") + bytes(4 * 10**7))
         assert len(file.getvalue()) < len(content) / 500
+        monkeypatch.setattr(attention_file, "MAX_BYTES", 40_000_000)
         monkeypatch.setattr(npy, "read_array", lambda *_, **__: pytest.fail("it was unpacked"))
         assert "at most 40,000,000 are unpacked" in refusal(file)
 

@@ -249,7 +249,7 @@ def test_tokens_of_bytes_are_drawn_as_text() -> None:
         ({"attention": {"cross": softmaxed(2, 2, 3, 3)}, "tokens": list("abc")}, "two sequences"),
         ({"attention": {}, "tokens": list("abc")}, "there is no attention"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": {"from": list("abc")}}, "no tokens of the side 'from'"),
-        ({"attention": np.ones((1, 1, 1, 1025), bool), "tokens": ["a"] * 1025}, "1,025 source_tokens; at most 1024"),
+        ({"attention": np.eye(1025, dtype=bool), "tokens": ["a"] * 1025}, "1,025 target_tokens; at most 1024"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("abc"), "head": 2}, "2 layers of 2 heads"),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("abc"), "kind": "cross"}, "no attention of the kind"),
         ({"result": "a text"}, "shows a translation"),

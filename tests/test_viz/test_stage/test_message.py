@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from model.analysis.maps import entropy as entropy_of
-from viz.stage import message
-from viz.stage.message import first_head
+from viz.stage import coarse, message
+from viz.stage.coarse import first_head
 from viz.text.language import using
 from viz.views.maps import NextWords
 from viz.views.view import View
@@ -99,7 +99,7 @@ def test_tiles_are_the_maps_and_coarse_ones_keep_what_is_large(tell, tiny, resul
     long = tiny.translate("a man is too tired " * 5)
     for kind, told in kinds(tell(long)).items():
         weights = long.attention(kind)
-        assert told["tiles"].shape[2] <= min(message.TILE, weights.shape[2])
+        assert told["tiles"].shape[2] <= min(coarse.TILE, weights.shape[2])
         np.testing.assert_array_equal(told["tiles"].max((2, 3)), np.rint(weights.max((2, 3)) * 255))
         np.testing.assert_allclose(told["weights"], weights, atol=2e-5)
 
@@ -250,7 +250,7 @@ def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) ->
 
     for whole in (True, False):
         if not whole:
-            monkeypatch.setattr(message, "WHOLE", 0)
+            monkeypatch.setattr(coarse, "WHOLE", 0)
         for kind, told in kinds(tell(result, keep=keep, opened={"cross": (1, 2)})).items():
             assert told["weights"] is None and told["byHead"] != whole
             weights = result.attention(kind)

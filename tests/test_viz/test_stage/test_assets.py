@@ -1,0 +1,44 @@
+"""What browsers fetch of maps that are too many for a message: all of a kind, or a head at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from tests.support.messages import unpack
+from viz.stage import assets
+from viz.stage.packing import quantised
+
+
+@pytest.fixture
+def client() -> TestClient:
+    return TestClient(Starlette(routes=assets.routes()))
+
+
+def test_a_head_is_fetched_by_its_layer_and_number(client: TestClient) -> None:
+    weights = np.random.default_rng(0).dirichlet(np.ones(7), (2, 3, 5)).astype(np.float32)
+    whole, scale = quantised(weights)
+    address = f"/{assets.keep(whole)}"
+    assert client.get(address).content == whole.tobytes()
+    for layer, head in np.ndindex(2, 3):
+        found = unpack(client.get(f"{address}/{layer}/{head}").content)["weights"]
+        np.testing.assert_array_equal(found, whole[layer, head])
+        part = unpack(client.get(f"{address}/{layer}/{head}?bytes").content)
+        found = (part["roots"] / 255) ** 2 * part["largest"][:, None] / scale
+        np.testing.assert_allclose(found, weights[layer, head], atol=0.004)
+
+
+@pytest.mark.parametrize("place", ["", "/2/0", "/0/3", "/-1/0", "/x/0", "/0"])
+def test_what_is_not_there_is_not_found(client: TestClient, place: str) -> None:
+    address = assets.keep(np.zeros((2, 3, 5, 7), np.uint16)) if place else "headlight/maps/none"
+    assert client.get(f"/{address}{place}").status_code == 404
+
+
+def test_the_newest_maps_are_kept(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    maps = [np.full((1, 1, 4, 4), value, np.uint16) for value in range(3)]
+    monkeypatch.setattr(assets, "KEPT", 2 * maps[0].nbytes)
+    monkeypatch.setattr(assets, "_MAPS", {})
+    found = [client.get(f"/{address}").status_code for address in [assets.keep(one) for one in maps]]
+    assert found == [404, 200, 200]
