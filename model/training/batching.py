@@ -10,6 +10,7 @@ from torch import Tensor
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.text.words import PairTokenizer
 from model.training.config import TrainingConfig
+from model.training.data.copying import Copying
 from model.training.data.corpora import Pair
 from model.training.data.noise import Pieces, SubwordSampler, main_clause, misspell, recase, subordinate_clause
 
@@ -48,6 +49,9 @@ class TrainingStream:
         self._corpora = [[_cut(pair, tokenizer) for pair in pairs] for pairs, _ in corpora]
         self._weights = [weight for _, weight in corpora]
         self._config = config
+        pairs = (pair for corpus in self._corpora for pair in corpus)
+        cuts = tokenizer.source.pieces, tokenizer.target.pieces
+        self._copying = Copying(pairs, *cuts, source=config.source) if config.copy_rate else None
         self._source = SubwordSampler(tokenizer.source, config.bpe_dropout)
         self._target = SubwordSampler(tokenizer.target, config.bpe_dropout_target)
 
@@ -92,8 +96,11 @@ class TrainingStream:
         return joined
 
     def _encode(self, pair: Pieces, rng: random.Random) -> Example:
-        source, target = pair
         typos, recased = self._config.typo_rate, self._config.recase_rate
+        if self._copying and rng.random() < self._config.copy_rate:
+            pair = self._copying.change(pair, rng)
+            typos = recased = 0.0  # a span that is misspelt would not be copied
+        source, target = pair
         if typos:
             source = [misspell(piece, rng) if rng.random() < typos else piece for piece in source]
         if recased:

@@ -59,6 +59,7 @@ class TrainingConfig(JsonConfig):
     join_rate: Share = 0.0  # of joining a pair with the next
     recase_rate: Share = 0.0  # of the other case for a source word's first letter
     clause_rate: Share = 0.0  # of giving a main clause another pair's subordinate clause
+    copy_rate: Share = 0.0  # of putting a span to copy on both sides: a name, an address, emoji, markup, capitals
     average_last: Count = 5  # how many snapshots the shipped weights are the mean of
     average_every: Count = 200  # steps between snapshots
     validate_every: Count = 1000
@@ -101,6 +102,8 @@ class RunConfig(JsonConfig):
             raise ValueError(f"min_count must be {needs}, got {training.min_count}")
         if words and training.bpe_dropout + training.bpe_dropout_target:
             raise ValueError("words have no merges: bpe_dropout and bpe_dropout_target must be 0 with min_count")
+        if words and training.copy_rate:
+            raise ValueError("words outside a list cannot be copied: copy_rate must be 0 with min_count")
         # Of a pair one more for the start or the end token.
         name, room = ("window", 1) if isinstance(model, LanguageModelConfig) else ("max_length", 0)
         if (length := getattr(training, name)) >= model.max_length + room:
