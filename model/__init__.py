@@ -16,4 +16,8 @@ def __getattr__(name: str):
         from model.adapters.readers.reader import attach
 
         return attach
+    if name == "load_model":
+        from model.adapters.loading import load_model
+
+        return load_model
     raise AttributeError(f"module 'model' has no attribute {name!r}")

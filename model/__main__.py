@@ -98,6 +98,12 @@ _HUB = (
     _option("name", metavar="DIR|HUB_NAME", help="its folder, or its name on the Hugging Face hub"),
     _option("--revision", metavar="NAME", help="a branch or a commit on the hub"),
 )
+_MODEL = (
+    _option(
+        "--model", metavar="DIR|NAME", help="instead of a checkpoint: a folder, or a model of the Hugging Face hub"
+    ),
+    _option("--revision", metavar="NAME", help="a branch or a commit on the hub"),
+)
 _LINES = "lines of source<TAB>reference, raw text"
 _PAIRS = _path("--data", _LINES, "FILE[.gz]")
 _NEW = _path("--out", "the new checkpoint's folder")
@@ -126,7 +132,23 @@ _COMMANDS = {
         _option("texts", metavar="TEXT", nargs="*", help="what to translate; lines of stdin when left out"),
         _switch("--json", "print tokens and probabilities, a JSON object a line"),
         _CHECKPOINT,
+        *_MODEL,
         *_SEARCH,
+    ),
+    "read": (
+        "let any model of transformers read a text: what it predicts, with heads off, and what each head adds",
+        _TEXT,
+        _option("--model", metavar="DIR|NAME", required=True, help="a folder, or a model of the Hugging Face hub"),
+        _MODEL[1],
+        _option("--target", metavar="TEXT", help="what the decoder of an encoder-decoder is made to write"),
+        _option(
+            "--off",
+            metavar="LAYER-HEAD",
+            nargs="+",
+            default=[],
+            help="switch heads off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1 (encoder, decoder, cross)",
+        ),
+        _path("--out", "write tokens and every recorded array", "FILE.npz", required=False),
     ),
     "trace": ("write tokens and every recorded array of one translation to a file", *_RECORDED),
     "effects": (
@@ -168,7 +190,7 @@ _COMMANDS = {
         *_SEARCH,
     ),
     "atlas": (
-        "measure every head over held-out sentences",
+        "measure every head over held-out sentences; with --model over the lines of a text",
         _PAIRS,
         _value("--sentences", 100, "N", "read N, spread over the file; default: %(default)s"),
         _value("--bleu-sentences", 0, "N", "also translate N without each head; default: none"),
@@ -185,6 +207,7 @@ _COMMANDS = {
         _value("--credit", "", "TEXT", "whose sentences they are, and their licence"),
         _path("--out", "where to write it; default: atlas.json beside the weights", "FILE.json", required=False),
         _CHECKPOINT,
+        *_MODEL,
     ),
     "check": (
         "measure what must be true of every map; prints JSON",

@@ -8,6 +8,7 @@ import torch
 from model import checkpoint
 from model.adapters.hub import CONFIG, Progress, fetch, load_network, reason
 from model.adapters.inspection import local_size, refuse_code
+from model.adapters.readers.reader import Reader, attach
 
 # For each kind of output the table of transformers that says which class has it, in the order in which they are tried.
 HEADS = (
@@ -18,6 +19,22 @@ HEADS = (
     "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
 )
 BARE = "MODEL_MAPPING_NAMES"  # networks without an output layer
+
+
+def load_model(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> Reader:
+    """A reader of any model of transformers, of a folder or of a name on the Hugging Face hub.
+
+    Args:
+        name: of a folder that `save_pretrained` made, or of a model on the hub.
+        revision: a branch or a commit on the hub.
+        progress: called with the bytes that have arrived and of how many while something is fetched, a few times per
+            second. Whatever it raises stops the download, and is raised here.
+
+    Raises:
+        ValueError: in one sentence, for a name that there is not, a hub that cannot be reached, files that are not
+            whole, weights that could run code, code in the repository, and more parameters than memory has room for.
+    """
+    return attach(*load(name, revision, progress))
 
 
 def load(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> tuple[Any, Any]:

@@ -6,17 +6,16 @@ import shutil
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 from tqdm import tqdm
 
 from model import checkpoint
 from model.adapters.marian import import_marian
 from model.adapters.views import look
-from model.commands import table
+from model.commands import any_model, table
+from model.commands.results import as_json, save
 from model.measures import atlas, checks, kept
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
@@ -102,12 +101,19 @@ def run_write(args: Namespace) -> None:
     print(writer.write(args.text, args.words, seed=args.seed, **chance))
 
 
+def run_read(args: Namespace) -> None:
+    any_model.read(args)
+
+
 def run_translate(args: Namespace) -> None:
-    translator, search = _load(args), _search(args)
     lines = (line.rstrip("\n") for line in sys.stdin)
+    if args.model:
+        any_model.translate(args, args.texts or lines)
+        return
+    translator, search = _load(args), _search(args)
     if args.json:
         for text in args.texts or lines:
-            print(json.dumps(_as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
+            print(json.dumps(as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
     elif args.texts:
         for text in args.texts:
             print(translator.translate(text, **search).text)
@@ -118,24 +124,9 @@ def run_translate(args: Namespace) -> None:
         print(*translator.translate_lines(list(lines), **search), sep="\n")
 
 
-def _words(result: Translation) -> dict[str, str | list[str]]:
-    names = ("source", "text", "source_tokens", "target_tokens", "predicted_tokens")
-    return {name: getattr(result, name) for name in names}
-
-
-def _as_json(translation: Translation) -> dict:
-    return _words(translation) | {
-        "log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],
-        "hypotheses": [
-            {"score": round(one.score, 5), "log_probability": round(one.log_probability, 5)}
-            for one in translation.search.hypotheses
-        ],
-    }
-
-
 def run_trace(args: Namespace) -> None:
     _, result = _recorded(args)
-    _save(args.out, result, result.trace)
+    save(args.out, result, result.trace)
 
 
 def run_effects(args: Namespace) -> None:
@@ -149,7 +140,7 @@ def run_effects(args: Namespace) -> None:
         arrays["others"] = system.tokenizer.target.tokens(found.others.tolist())
     if not isinstance(system, Writer):
         arrays["occlusion"] = system.occlusion(result)
-    _save(args.out, result, arrays)
+    save(args.out, result, arrays)
 
 
 def _recorded(args: Namespace) -> tuple[Translator | Writer, Translation]:
@@ -157,13 +148,6 @@ def _recorded(args: Namespace) -> tuple[Translator | Writer, Translation]:
     if isinstance(system, Writer):
         return system, system.read(args.text)
     return system, system.translate(args.text, **_search(args))
-
-
-def _save(path: Path, result: Translation, arrays: Mapping[str, np.ndarray]) -> None:
-    words = {name: np.array(value) for name, value in _words(result).items()}
-    with path.open("wb") as file:  # given a name, numpy would add .npz to it
-        np.savez_compressed(file, **words, **arrays)
-    print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 
 def run_import(args: Namespace) -> None:
@@ -199,6 +183,9 @@ def run_evaluate(args: Namespace) -> None:
 def run_atlas(args: Namespace) -> None:
     if min(args.sentences, args.bleu_sentences + 1) < 1:
         raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
+    if args.model:
+        any_model.atlas(args, list(read_lines(args.data)), _say)
+        return
     pairs, links = read_pairs(args.data), [read_linked_text(paths) for paths in args.links]
     translator = _load(args)
     out = args.out or translator.folder / atlas.FILE

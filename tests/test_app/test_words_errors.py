@@ -53,6 +53,8 @@ ELSEWHERE = {
     "adapters/marian.py",
     "adapters/outputs.py",
     "adapters/views.py",
+    "commands/any_model.py",
+    "measures/text_roles.py",
     "measures/evaluate.py",
     "commands/table.py",
     "measures/word_links.py",

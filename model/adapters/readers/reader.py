@@ -171,7 +171,9 @@ class Reader:
         if not text.strip():
             raise Problem("there is nothing to read: type a text")
         encoded = self.tokenizer(text, return_tensors="pt")
-        check_tokens(encoded["input_ids"][0], self.max_tokens)
+        ids = check_tokens(encoded["input_ids"][0].tolist(), self.max_tokens)
+        if 0 < self.config.vocab_size <= max(ids):
+            raise ValueError(f"the tokenizer gives the id {max(ids)}, the model has ids below {self.config.vocab_size}")
         return {name: value.to(self.model.device) for name, value in encoded.items() if name in self._accepts}
 
     @property

@@ -1,0 +1,50 @@
+"""How much heads attend to earlier occurrences of a token (duplicate-token heads), and to what followed (induction).
+
+Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"; Olsson et al. 2022, "In-context Learning and
+Induction Heads"; Wang et al. 2022, "Interpretability in the Wild", for duplicate-token heads.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Repetitions:
+    """Sums over the rows whose token occurred before, which can be added up over texts."""
+
+    rows: int
+    duplicate: np.ndarray  # (L, H), of the weight on the earlier occurrences
+    induction: np.ndarray  # (L, H), of the weight on the tokens right after them
+
+    def __add__(self, other: "Repetitions") -> "Repetitions":
+        return Repetitions(self.rows + other.rows, self.duplicate + other.duplicate, self.induction + other.induction)
+
+    def means(self) -> dict[str, np.ndarray]:
+        """The mean over rows of each, (L, H); 0 where no token occurred twice."""
+        count = max(self.rows, 1)
+        return {"duplicate": self.duplicate / count, "induction": self.induction / count}
+
+
+def repetitions(weights: np.ndarray, ids: Sequence[int]) -> Repetitions:
+    """Measure self-attention weights (L, H, T, T) of a decoder that read these T ids.
+
+    Example:
+        >>> weights = np.zeros((1, 1, 4, 4))
+        >>> weights[0, 0, 2] = [0.1, 0.7, 0.2, 0.0]  # token 2 is token 0 again, which token 1 followed
+        >>> found = repetitions(weights, [5, 6, 5, 7]).means()
+        >>> found["duplicate"].item(), found["induction"].item()
+        (0.1, 0.7)
+    """
+    tokens, places = np.asarray(ids), np.arange(len(ids))
+    earlier = (tokens[:, None] == tokens) & (places[:, None] > places)  # (T, T): the key holds the query's token
+    following = np.zeros_like(earlier)
+    following[:, 1:] = earlier[:, :-1]  # key j + 1 follows key j
+    np.fill_diagonal(following, False)  # right after it: the query itself
+    rows = earlier.any(axis=1)
+    sums = {
+        name: (weights[:, :, rows] * cells[rows]).sum(axis=(2, 3), dtype=np.float64)
+        for name, cells in (("duplicate", earlier), ("induction", following))
+    }
+    return Repetitions(int(rows.sum()), **sums)

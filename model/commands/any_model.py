@@ -1,0 +1,138 @@
+"""What `read`, `translate` and `atlas` do with a model of transformers (`--model`)."""
+
+import json
+import re
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from model import load_model
+from model.adapters.readers.layout import DECODER, ENCODER_DECODER
+from model.commands.results import as_json, save
+from model.interventions.edits import Edits, Head
+from model.measures import kept, text_roles
+
+KIND_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
+_HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
+MOST_WORDS = 5  # that are printed
+
+
+def load(args: Namespace) -> Any:
+    """The reader that --model and --revision name; a download shows its progress on stderr."""
+    bar: tqdm | None = None
+
+    def progress(done: int, total: int) -> None:
+        nonlocal bar
+        if bar is None and total:
+            bar = tqdm(total=total, desc=args.model, unit="B", unit_scale=True, disable=None, dynamic_ncols=True)
+        if bar is not None:
+            bar.update(done - bar.n)
+
+    try:
+        return load_model(args.model, args.revision, progress)
+    finally:
+        if bar is not None:
+            bar.close()
+
+
+def read(args: Namespace) -> None:
+    """Print what a model predicts or writes, without the heads of --off, too; write --out."""
+    reader = load(args)
+    if args.target is not None and reader.config.task != ENCODER_DECODER:
+        raise ValueError(f"--target is for encoder-decoders; a {reader.config.architecture} is not one")
+    target = {} if args.target is None else {"target": args.target}
+    runs = [reader.read(args.text, **target)]
+    if args.off:
+        runs.append(reader.read(args.text, edits=heads_off(args.off, reader.config.kinds), **target))
+    print(describe(reader.config))
+    print(*predictions(reader, runs), sep="\n")
+    if args.out:
+        save(args.out, runs[-1], runs[-1].trace)
+
+
+def translate(args: Namespace, texts: Iterable[str]) -> None:
+    """Print one translation per line."""
+    reader = load(args)
+    if reader.config.task != ENCODER_DECODER:
+        raise ValueError(f"a {reader.config.architecture} does not translate: use 'read'")
+    for text in texts:
+        if args.json:
+            print(json.dumps(as_json(reader.translate(text, beam=args.beam)), ensure_ascii=False), flush=True)
+        else:
+            print(reader.translate(text, beam=args.beam).text if text.strip() else "", flush=True)
+
+
+def atlas(args: Namespace, texts: Sequence[str], say: Callable[[str], None]) -> None:
+    """Print the strongest heads over the lines of a text, and write the numbers of all heads to --out."""
+    if args.links or args.bleu_sentences:
+        raise ValueError("--links and --bleu-sentences are for checkpoints that translate")
+    found = text_roles.measure(load(args), texts, args.sentences, say)
+    print(f"{found['sentences']} texts, {found['tokens']:,} tokens")
+    print(*text_roles.strongest(found), sep="\n")
+    if args.out:
+        about = {"command": args.command_line, "model": args.model, "data": args.data.name, "credit": args.credit}
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        kept.write(args.out, about | found)
+        print(args.out)
+
+
+def heads_off(codes: Iterable[str], kinds: Sequence[str]) -> Edits:
+    """The edit that switches heads off, of codes like "23-0" or "c0-1"; `kinds` are those that the model has."""
+    letters = [letter for letter, kind in KIND_LETTERS.items() if kind in kinds]
+    off = []
+    for code in codes:
+        match = _HEAD.fullmatch(code)
+        if not match:
+            raise ValueError(f"--off takes heads as LAYER-HEAD, 23-0 for example, got {code!r}")
+        if not match[1] and len(letters) > 1:
+            choices = ", ".join(letter + code for letter in letters)
+            raise ValueError(f"--off {code}: say which kind of attention, {choices} (encoder, decoder, cross)")
+        off.append(Head(KIND_LETTERS[match[1] or letters[0]], int(match[2]), int(match[3])))
+    return Edits(off=tuple(off))
+
+
+def describe(config: Any) -> str:
+    """Layers and heads of each kind of attention, in one line."""
+    parts = []
+    for kind in config.kinds:
+        layers = config.layers(kind)
+        heads = max(layer.n_heads for layer in layers)
+        shared = min(layer.n_key_value_heads for layer in layers)
+        groups = f" over {shared} key-value heads" if shared < heads else ""
+        parts.append(f"{kind} {len(layers)} layers of {heads} heads{groups}")
+    return f"{config.architecture}: {', '.join(parts)}"
+
+
+def predictions(reader: Any, runs: Sequence[Any]) -> Iterator[str]:
+    """Lines for recordings of one text, the unchanged one first: what the model predicts, or writes."""
+    result = runs[0]
+    beside = ", and with heads off" if len(runs) > 1 else ""
+    if reader.config.task == ENCODER_DECODER:
+        yield f"{len(result.source_tokens)} tokens; the text that it writes, and its log-probability{beside}:"
+        for run in runs:
+            yield f"{run.log_probabilities.sum():8.3f}  {run.text}"
+    elif "logits" not in result.trace:
+        yield "this model has no output over words, so there are maps only"
+    elif reader.config.task == DECODER:
+        yield f"{len(result.target_tokens)} tokens; the most probable next words{beside}:"
+        chances = np.stack([_softmax(run.logits[-1]) for run in runs])  # (runs, V)
+        best = np.argsort(-chances, axis=1, kind="stable")[:, :MOST_WORDS]
+        shown = list(dict.fromkeys(best.ravel().tolist()))
+        for index, word in zip(shown, reader.words(shown)):
+            yield "".join(f"{chance:8.3f}" for chance in chances[:, index]) + f"  {word}"
+    else:
+        yield f"{len(result.source_tokens)} tokens; masked words{beside}:"
+        for place in result.masked_words:
+            for run in runs:
+                words = ", ".join(f"{word} {chance:.3f}" for word, chance in run.masked_words[place])
+                yield f"   at {place}: {words}"
+        if not result.masked_words:
+            yield f"   none: write {reader.tokenizer.mask_token} in place of a word"
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = np.exp(logits.astype(np.float64) - logits.max())
+    return shifted / shifted.sum()

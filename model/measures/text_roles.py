@@ -1,0 +1,132 @@
+"""What the heads of a model of transformers do over the lines of a text: where they look, and what they repeat."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from model.adapters.readers.layout import DECODER
+from model.analysis import head_roles
+from model.analysis.head_roles import Tally
+from model.analysis.repetitions import repetitions
+from model.translation import SIDES
+
+REPEATED = 25  # random tokens, read twice
+DRAWS = 4  # of them
+FREQUENT = 1 / 3  # of the weight, from which a head is named by what it repeats
+_ROLES = {"induction": "induction", "duplicate": "duplicate token"}
+_PLACES = 4  # decimals
+
+
+def measure(
+    reader: Any, texts: Sequence[str], sentences: int, say: Callable[[str], None] = lambda text: None
+) -> dict[str, Any]:
+    """Measure every head on texts, and those of a decoder also on random tokens that are repeated.
+
+    Args:
+        texts: lines; those that the model cannot read are left out.
+        sentences: how many are read, spread evenly over the texts.
+        say: called with how far it is.
+
+    Returns:
+        JSON: "sentences", "tokens" and "kinds": for each kind the "layers" as the model numbers them, and of each head
+        (L, H) the means of `head_roles.NUMBERS` over rows and its "role". Of a decoder also "induction" and
+        "duplicate", on random tokens (`model.analysis.repetitions`): a head that puts FREQUENT of its weight there has
+        that role.
+
+    Raises:
+        ValueError: if no text can be read.
+    """
+    lines = [line for line in texts if line.strip()]
+    step = max(1, len(lines) / sentences)
+    chosen = [lines[int(place * step)] for place in range(min(sentences, len(lines)))]
+    tallies: dict[str, Tally] = {}
+    layers: dict[str, list[int]] = {}
+    n_read = n_tokens = 0
+    for number, text in enumerate(chosen, start=1):
+        try:
+            result = reader.read(text)
+        except ValueError:  # too long
+            continue
+        n_read, n_tokens = n_read + 1, n_tokens + len(result.source_tokens or result.target_tokens)
+        for kind in reader.config.kinds:
+            counted = _tally(result, kind)
+            tallies[kind] = tallies[kind] + counted if kind in tallies else counted
+            layers[kind] = result.layers(kind)
+        if number % 20 == 0:
+            say(f"{number} of {len(chosen)} texts")
+    if not n_read:
+        raise ValueError("no line of the file is a text that the model can read")
+    kinds = {
+        kind: {
+            "layers": layers[kind],
+            **{name: _rounded(values) for name, values in counted.numbers().items()},
+            "role": head_roles.roles(counted, kind),
+        }
+        for kind, counted in tallies.items()
+    }
+    if reader.config.task == DECODER:
+        _add_repetitions(reader, kinds["decoder_self"])
+    return {"sentences": n_read, "tokens": n_tokens, "kinds": kinds}
+
+
+def strongest(found: dict[str, Any], most: int = 5) -> list[str]:
+    """Lines: of each role how many heads have it and, for what heads are known by, the strongest."""
+    lines = []
+    for kind, values in found["kinds"].items():
+        for name in ("induction", "duplicate", "previous", "first"):
+            if name not in values:
+                continue
+            numbers = np.array(values[name])
+            best = np.argsort(-numbers, axis=None, kind="stable")[:most]
+            heads = (divmod(int(place), numbers.shape[1]) for place in best)
+            named = ", ".join(f"{values['layers'][row]}-{head} {numbers[row, head]:.2f}" for row, head in heads)
+            share = int((numbers > 0.5).sum())
+            lines.append(
+                f"{kind} {name}: {named}; {share} of {numbers.size} heads put more than half of their weight there"
+            )
+    return lines
+
+
+def _tally(result: Any, kind: str) -> Tally:
+    """The tally of one text, layer by layer where their masks differ."""
+    weights, mask = result.attention(kind), result.mask(kind)
+    keys = getattr(result, f"{SIDES[kind][1]}_tokens")
+    if mask.ndim == 2:
+        return head_roles.tally(weights, mask, keys)
+    parts = [head_roles.tally(weights[i : i + 1], mask[i], keys) for i in range(len(weights))]
+    return Tally(
+        rows=np.concatenate([part.rows for part in parts]),
+        sums=np.concatenate([part.sums for part in parts], axis=1),
+        largest=np.concatenate([part.largest for part in parts]),
+        possible=np.concatenate([part.possible for part in parts]),
+        mass=np.concatenate([part.mass for part in parts]),
+    )
+
+
+def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
+    """Add "induction" and "duplicate" to the numbers of decoder heads, and to their roles."""
+    special = set(reader.tokenizer.all_special_ids)
+    begin = [index for index in reader.tokenizer("a")["input_ids"][:1] if index in special]
+    ordinary = np.array([index for index in range(len(reader.tokenizer)) if index not in special])
+    draw = np.random.default_rng(0)
+    count = min(REPEATED, len(ordinary), (reader.max_tokens - len(begin)) // 2)
+    total = None
+    for _ in range(DRAWS):
+        ids = [*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()]
+        result = reader.read(input_ids=torch.tensor([ids]))
+        found = repetitions(result.attention("decoder_self"), ids)
+        total = found if total is None else total + found
+    means = total.means()
+    for name, numbers in means.items():
+        values[name] = _rounded(numbers)
+    for layer, row in enumerate(values["role"]):
+        for head in range(len(row)):
+            best = max(means, key=lambda name: means[name][layer, head])
+            if means[best][layer, head] > FREQUENT:
+                row[head] = _ROLES[best]
+
+
+def _rounded(values: np.ndarray) -> list:
+    return np.round(np.asarray(values, dtype=np.float64), _PLACES).tolist()
