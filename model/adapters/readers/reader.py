@@ -12,7 +12,6 @@ from torch import Tensor
 
 from model import masks
 from model.adapters import byte_level
-from model.adapters.attention_file import MAX_TOKENS
 from model.adapters.readers.attach import instrument
 from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.generation import continuation
@@ -29,6 +28,7 @@ from model.taps import Trace, intervene, record
 from model.translation import as_array
 
 MAX_CHARACTERS = 4000
+MAX_TOKENS = 256  # of a text that is read: the trace keeps every score of every head
 BEST = 5  # words at a masked position
 _NO_EDITS = Edits()
 _THE_TARGET = Phrase("the target")
