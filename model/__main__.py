@@ -216,6 +216,12 @@ _COMMANDS = {
         _switch("--save", "keep the result in check.json beside the weights"),
         _CHECKPOINT,
     ),
+    "context": (
+        "measure a language model's loss by position, up to four times the length it was trained with; prints JSON",
+        _path("--data", "a text, its words between spaces", "FILE[.gz]"),
+        _switch("--save", "keep the result in context.json beside the weights"),
+        _CHECKPOINT,
+    ),
     "train": (
         "train a model",
         _option("config", metavar="PRESET|CONFIG.json", help="a preset's name or a configuration file"),

@@ -16,7 +16,7 @@ from model.adapters.marian import import_marian
 from model.adapters.views import look
 from model.commands import any_model, table
 from model.commands.results import as_json, save
-from model.measures import atlas, checks, kept
+from model.measures import atlas, checks, context, kept
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
 from model.training.board import record_board
@@ -209,6 +209,17 @@ def run_check(args: Namespace) -> None:
     found |= checks.measure(translator, sources, _say)
     if args.save:
         kept.write(translator.folder / checks.FILE, found)
+    print(json.dumps(found))
+
+
+def run_context(args: Namespace) -> None:
+    writer = load_translator(args.checkpoint)
+    if not isinstance(writer, Writer):
+        raise ValueError(f"the loss by position is of a language model; {args.checkpoint!r} is a translator")
+    found = {"command": args.command_line, "data": args.data.name}
+    found |= context.measure(writer, list(read_lines(args.data)), _say)
+    if args.save:
+        kept.write(writer.folder / context.FILE, found)
     print(json.dumps(found))
 
 

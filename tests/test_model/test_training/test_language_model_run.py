@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +16,12 @@ import torch
 from model import load_translator
 from model.__main__ import main
 from model.config import LanguageModelConfig
+from model.language_model import LanguageModel
+from model.measures import context
 from model.text.words import TextWords, read_tokenizer
 from model.training.config import RunConfig, TrainingConfig
+from model.training.data.corpora import read_lines
+from model.training.evaluation import text_perplexity
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
 from model.translator import Writer
@@ -164,6 +170,35 @@ def test_the_commands(folder: Path, text_dir: Path, tmp_path: Path, capsys: pyte
     assert "--by-length is for translators" in capsys.readouterr().err
     assert main(["translate", "the cat", *name]) == 2
     assert "is a language model: use 'write'" in capsys.readouterr().err
+
+
+def test_the_loss_by_position_beyond_the_trained_length(writer: Writer, text_dir: Path, tmp_path: Path, capsys) -> None:
+    test = text_dir / "wikitext-2" / "test.txt.gz"
+    copy = shutil.copytree(writer.folder, tmp_path / "lm")
+    assert main(["context", "--data", str(test), "--checkpoint", str(copy), "--save"]) == 0
+    found = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert found["trained"] == 16 and [entry["length"] for entry in found["lengths"]] == [16, 32, 64]
+    assert [len(entry["loss"]) for entry in found["lengths"]] == [16, 32, 64]
+    assert context.read(copy)["lengths"] == found["lengths"]
+    ids = torch.tensor(writer.tokenizer.line_ids(list(read_lines(test))))[:32]
+    losses = context.loss_by_position(writer.model, ids, writer.tokenizer.eos_id, 16)
+    perplexity = text_perplexity(writer.model, ids, writer.tokenizer.eos_id)
+    assert math.isclose(math.exp(losses.mean()), perplexity, rel_tol=1e-5)
+    # At the positions that both have, a longer table changes nothing.
+    longer = context.loss_by_position(writer.model, ids, writer.tokenizer.eos_id, 32)
+    first = context.loss_by_position(writer.model, ids[:16], writer.tokenizer.eos_id, 16)
+    np.testing.assert_allclose(longer[:16], first, atol=1e-5)
+    with pytest.raises(ValueError, match="the text has 32 tokens, and a window 64"):
+        context.loss_by_position(writer.model, ids, writer.tokenizer.eos_id, 64)
+    learned = LanguageModel(replace(writer.config, positional="learned"))
+    with pytest.raises(ValueError, match="learned positions end at 16"):
+        context.with_positions(learned, 17)
+
+
+def test_every_step_is_timed_with_a_cache_and_without(writer: Writer) -> None:
+    for uses_cache in (True, False):
+        seconds = context.seconds_per_token(writer.model, torch.arange(5), uses_cache)
+        assert len(seconds) == 5 and min(seconds) > 0
 
 
 def test_a_window_has_positions() -> None:

@@ -1,0 +1,114 @@
+"""What a language model makes of more text than it read at once in training, and what its cache costs.
+
+Positions beyond the trained length were never seen: a table of them goes on by its formula, rotary angles and biases go
+on by theirs. Press et al. 2022 measure the same ("Train Short, Test Long").
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.checkpoint import WEIGHTS, build, load_parameters, sha256_of
+from model.config import StackConfig
+from model.language_model import LanguageModel
+from model.measures import kept
+from model.translator import Writer
+
+FILE = "context.json"  # beside a checkpoint's weights
+TIMES = (1, 2, 4)  # the trained length
+BINS = 16  # of positions, in which losses are averaged, per trained length
+_BATCH = 2048  # tokens at a time: their log-probabilities are 270 MB
+
+
+def trained_length(writer: Writer) -> int:
+    """How many tokens the model read at once in training."""
+    return writer.card.get("training", {}).get("window", writer.config.max_length)
+
+
+def with_positions(model: LanguageModel, length: int) -> LanguageModel:
+    """The same weights with positions for so many tokens; a ValueError where positions are learned one by one."""
+    if model.config.positional == "learned" and length > model.config.max_length:
+        raise ValueError(f"learned positions end at {model.config.max_length}: there is none for {length} tokens")
+    longer = build(replace(model.config, max_length=length))
+    load_parameters(longer, dict(model.named_parameters()))
+    return longer.to(next(model.parameters()).dtype).requires_grad_(False).eval()
+
+
+@torch.inference_mode()
+def loss_by_position(model: LanguageModel, ids: Tensor, first: int, length: int) -> np.ndarray:
+    """The mean loss in nats at every position of windows of so many tokens, float64 (length,).
+
+    ids (N,) are cut into windows that do not overlap, what is left over is dropped; `first` is read before them.
+    A ValueError if there is no whole window.
+    """
+    n_windows = len(ids) // length
+    if not n_windows:
+        raise ValueError(f"the text has {len(ids)} tokens, and a window {length}")
+    longer = with_positions(model, length)
+    inputs = torch.cat([torch.tensor([first]), ids[:-1]])[: n_windows * length].view(n_windows, length)
+    targets = ids[: n_windows * length].view(n_windows, length)
+    total = np.zeros(length)
+    rows = max(1, _BATCH // length)
+    for start in range(0, n_windows, rows):
+        logits = longer(inputs[start : start + rows])  # (B, T, V)
+        chosen = logits.gather(-1, targets[start : start + rows, :, None])[..., 0]
+        total += (logits.logsumexp(-1) - chosen).sum(0).double().numpy()
+    return total / n_windows
+
+
+def measure(writer: Writer, lines: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
+    """The loss by position at the trained length, twice and four times that; `say` is told how far it is.
+
+    Returns:
+        "weights" (SHA-256 of the file), "trained" (tokens), "tokens" of the text, and "lengths": for each one
+        "length", "perplexity" of all positions, and "loss", the mean of each of equally many bins of positions.
+    """
+    ids = torch.tensor(writer.tokenizer.line_ids(list(lines)))
+    trained, lengths = trained_length(writer), []
+    for times in TIMES:
+        length = times * trained
+        losses = loss_by_position(writer.model, ids, writer.tokenizer.eos_id, length)
+        n_bins = min(times * BINS, length)
+        bins = [round(float(part.mean()), 4) for part in np.array_split(losses, n_bins)]
+        perplexity = round(float(np.exp(losses.mean())), 2)
+        lengths.append({"length": length, "perplexity": perplexity, "loss": bins})
+        say(f"{length} tokens at once: perplexity {perplexity}")
+    return {
+        "weights": sha256_of(writer.folder / WEIGHTS),
+        "trained": trained,
+        "tokens": len(ids),
+        "lengths": lengths,
+    }
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """What is kept of `measure` in a checkpoint, or None; errors as `kept.read`."""
+    return kept.read(folder / FILE, "context --save")
+
+
+def cache_bytes(config: StackConfig, n_layers: int, n_tokens: int, bytes_per_number: int = 4) -> int:
+    """What keys and values of so many tokens take: 2 * layers * key/value heads * d_head * tokens numbers.
+
+    Example:
+        >>> from model.config import LanguageModelConfig
+        >>> cache_bytes(LanguageModelConfig(vocab_size=9, d_model=256, n_heads=4, n_kv_heads=2), 3, 100)
+        307200
+    """
+    return 2 * n_layers * config.n_groups * config.d_head * n_tokens * bytes_per_number
+
+
+@torch.inference_mode()
+def seconds_per_token(model: LanguageModel, ids: Tensor, uses_cache: bool) -> list[float]:
+    """How long each step takes that reads the next of ids (T,), T at most the positions, with the cache or without."""
+    state, seconds = model.start(ids[None, :0], uses_cache=uses_cache), []
+    for index in ids:
+        begun = time.perf_counter()
+        model.step(state, index[None])
+        seconds.append(time.perf_counter() - begun)
+    return seconds
