@@ -135,6 +135,22 @@ READ_ONLY = {
 }
 
 
+class Numbers:
+    """A tokenizer whose words are the ids."""
+
+    mask_token_id, mask_token = 4, "4"
+
+    def __call__(self, text: str = "", *, text_target: str = "", return_tensors: str = "", **options: Any) -> dict:
+        ids = list(map(int, (text or text_target).split()))
+        return {"input_ids": torch.tensor([ids]) if return_tensors else ids}
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return list(map(str, ids))
+
+    def decode(self, ids: list[int], **options: Any) -> str:
+        return " ".join(map(str, ids))
+
+
 def build(name: str, implementation: str | None = None, **sizes: Any) -> Any:
     """A tiny model, the same weights each time, all of them at random so that no bias or norm is trivial."""
     import transformers

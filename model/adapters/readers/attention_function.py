@@ -18,14 +18,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from model.attention import masked_softmax
+from model.attention import masked_softmax, softmax_with_sink
 from model.taps import Tap, observed
 
 PREFIX = "headlight_"  # of the names under which the function is registered, the former one's after it
-TAPS = {  # in the order in which they fire; shape letters as in `model`, "sink" only where a model has one
+# In the order in which they fire; shape letters as in `model`, G heads of keys and values. q and k are what is
+# multiplied, turned by their positions where these are rotary; "sink" fires only where a model has one.
+TAPS = {
     "q": "B H T K",
-    "k": "B H S K",
-    "v": "B H S K",
+    "k": "B G S K",
+    "v": "B G S K",
     "mask": "B 1 T S",
     "raw_scores": "B H T S",
     "scores": "B H T S",
@@ -139,8 +141,9 @@ def _equations(
     """
     groups = query.size(1) // key.size(1)
     q = tap("q", query)  # (B, H, T, K)
-    k = tap("k", key.repeat_interleave(groups, dim=1) if groups > 1 else key)  # (B, H, S, K)
-    v = tap("v", value.repeat_interleave(groups, dim=1) if groups > 1 else value)  # (B, H, S, K)
+    k, v = tap("k", key), tap("v", value)  # (B, G, S, K)
+    if groups > 1:
+        k, v = (heads.repeat_interleave(groups, dim=1) for heads in (k, v))  # (B, H, S, K)
     allowed, bias = _split_mask(attention_mask, q, k)
     mask = tap("mask", allowed)  # (B, 1, T, S)
     raw_scores = tap("raw_scores", q @ k.transpose(-2, -1))  # (B, H, T, S)
@@ -155,10 +158,8 @@ def _equations(
     if s_aux is None:
         weights = masked_softmax(scores)
     else:
-        sinks = s_aux.to(scores.dtype).view(1, -1, 1, 1).expand(*scores.shape[:3], 1)
-        shares = torch.cat([scores, sinks], dim=-1).softmax(dim=-1)
-        weights = shares[..., :-1]
-        tap("sink", shares[..., -1])
+        weights, of_sink = softmax_with_sink(scores, s_aux.to(scores.dtype))
+        tap("sink", of_sink)  # (B, H, T), which nothing reads
     weights = tap("weights", weights)  # (B, H, T, S)
     context = tap("context", F.dropout(weights, dropout, training).to(v.dtype) @ v)  # (B, H, T, K)
     return context.transpose(1, 2).contiguous(), weights  # (B, T, H, K)

@@ -29,7 +29,7 @@ class DirectPath:
 
     heads: dict[str, Tensor] = field(default_factory=dict)  # by address of an attention the contexts (1, H, T, K)
     weights: dict[str, Tensor] = field(default_factory=dict)  # by the same (1, H, T, S)
-    values: dict[str, Tensor] = field(default_factory=dict)  # by the same (1, H, S, K)
+    values: dict[str, Tensor] = field(default_factory=dict)  # by the same (1, G, S, K)
     outputs: dict[str, Tensor] = field(default_factory=dict)  # by the same (1, T, D), after the output projection
     sublayers: dict[str, list[Tensor]] = field(default_factory=dict)  # by address what others add, (1, T, D) each
     norm_biases: list[Tensor] = field(default_factory=list)  # (1, T, D) each
@@ -61,7 +61,7 @@ class DirectPath:
         with torch.no_grad():
             scale = ((y - bias) * scaled).sum(-1, keepdim=True) / (scaled**2).sum(-1, keepdim=True)
             miss = float((scale * scaled + bias - y).abs().max())
-        if not miss <= _MISS * max(1.0, float(y.abs().max())):
+        if not miss <= _MISS * max(1.0, float(y.detach().abs().max())):
             raise ValueError(f"{type(norm).__name__} is no norm whose scale can be held, so effects would not be exact")
         if bias.any():
             self.norm_biases.append(_leaf(bias.expand_as(x)))

@@ -16,8 +16,10 @@ EXACT = 1e-3  # logits that the parts may miss, relatively where logits are abov
 
 def check_effects(layout: Layout, config: ReaderConfig) -> None:
     """Say in a ValueError why direct effects on a word are not defined for a model, or would not be exact."""
-    reason = config.read_only
-    if config.task == ENCODER:
+    reason = None
+    if config.read_only:
+        reason = config.read_only
+    elif config.task == ENCODER:
         reason = "direct effects are effects on the next word, and this model is an encoder, which predicts none"
     elif layout.model.get_output_embeddings() is None:
         reason = "this model has no output over words: it was loaded without the head that predicts them"
@@ -104,7 +106,9 @@ def _split(
         if attention.layer.kind == "encoder_self":
             continue
         factor = factors[f"heads {module}"][0][0].double()  # (H, T, K)
-        along = factor @ path.values[module][0].double().transpose(-2, -1)  # (H, T, S)
+        values = path.values[module][0].double()  # (G, S, K)
+        values = values.repeat_interleave(len(factor) // len(values), dim=0)  # (H, S, K)
+        along = factor @ values.transpose(-2, -1)  # (H, T, S)
         effect = (path.weights[module][0].double() * along).cpu().numpy()  # (H, T, S)
         heads.setdefault(attention.layer.kind, []).append(effect)
         parts[module] = effect.sum((0, 2))

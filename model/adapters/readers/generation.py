@@ -78,13 +78,16 @@ def _padding(model: Any) -> int:
 
 
 def _cache(model: Any) -> dict[str, Any]:
-    """A cache that keeps what lies behind a sliding window, too, so that keys keep their places; masks hide it."""
-    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer
+    """A cache that keeps what lies behind a sliding window, too, so that keys keep their places; masks hide it.
 
-    if model.config.is_encoder_decoder or not model._supports_default_dynamic_cache():
+    That of an encoder-decoder grows with its layers: the library's own is as deep as the encoder.
+    """
+    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer, EncoderDecoderCache
+
+    if model.config.is_encoder_decoder:
+        return {"past_key_values": EncoderDecoderCache(DynamicCache(), DynamicCache())}
+    if not model._supports_default_dynamic_cache():
         return {}
     cache = DynamicCache(config=model.config)
-    if not any(isinstance(layer, DynamicSlidingWindowLayer) for layer in cache.layers):
-        return {}
     cache.layers = [DynamicLayer() if isinstance(layer, DynamicSlidingWindowLayer) else layer for layer in cache.layers]
     return {"past_key_values": cache}

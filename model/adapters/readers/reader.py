@@ -21,6 +21,7 @@ from model.adapters.readers.reading import Reading
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
 from model.analysis.effects import RUNNER_UP, Effects
 from model.attribution import Lens
+from model.decoding import target_limit
 from model.decoding.sampling import restrict
 from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
@@ -70,7 +71,9 @@ class Reader:
         Raises:
             ValueError: for an empty or too long text, or edits that do not fit the model and the text.
         """
-        return self._record(text or "", self._given(text, inputs), edits)
+        given = self._given(text, inputs)
+        self._check(edits, self._lengths(given))
+        return self._record(text or "", given, edits)
 
     def effects(
         self,
@@ -95,7 +98,8 @@ class Reader:
         written = result.predicted_ids if word is None else [self.token(word)] * steps
         if isinstance(against, int) or (isinstance(against, str) and against != RUNNER_UP):
             against = [self.token(against)] * steps
-        return direct_effects(self.layout, lambda: self._again(result), np.array(written), against)
+        with self.changed(result.edits):
+            return direct_effects(self.layout, partial(self.forward, result.inputs), np.array(written), against)
 
     def lens(self, result: Reading, k: int = 5) -> Lens:
         """The k most probable words if the model stopped after each layer; see `layer_lens`."""
@@ -109,7 +113,7 @@ class Reader:
         }
         if not streams:
             raise ValueError("the layers of this model share their weights or are not known: there is no layer lens")
-        return layer_lens(lambda: self._again(result), streams, self.config, k, self.words)
+        return layer_lens(partial(self._again, result), streams, self.config, k, self.words)
 
     def importance(self, result: Reading) -> dict[str, np.ndarray]:
         """By kind float32 (layers, heads, words): the nats that each word loses without each head; `without_each_head`.
@@ -149,13 +153,11 @@ class Reader:
 
     def token(self, word: str | int) -> int:
         """The id of a word that is one token; else a ValueError."""
-        if isinstance(word, int):
-            if not 0 <= word < self.config.vocab_size:
-                raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {word}")
-            return word
-        ids = self.tokenizer(word, add_special_tokens=False)["input_ids"]
+        ids = [word] if isinstance(word, int) else self.tokenizer(word, add_special_tokens=False)["input_ids"]
         if len(ids) != 1:
             raise ValueError(f"{word!r} is {len(ids)} tokens of this model ({', '.join(self.words(ids))}); give one")
+        if not 0 <= ids[0] < self.config.vocab_size:
+            raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {ids[0]}")
         return ids[0]
 
     def _check_own(self, result: Reading) -> None:
@@ -206,11 +208,10 @@ class Reader:
     def _record(
         self, text: str, inputs: Mapping[str, Tensor], edits: Edits, written: Sequence[int] | None = None
     ) -> Reading:
-        """Record a whole pass over the tensors that the model takes, a batch of one.
+        """Record a whole pass over the tensors that the model takes, a batch of one, with edits that fit.
 
         `written` are the ids that follow each token that a decoder reads, where they are known.
         """
-        self._check(edits, self._lengths(inputs))
         with self.changed(edits), record() as trace:
             outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
         if self.config.read_only:
@@ -243,6 +244,16 @@ class Reader:
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
         """How many tokens an encoder and a decoder read, 0 where there is none."""
         raise NotImplementedError
+
+    @torch.inference_mode()
+    def _encoder_length(self, inputs: Mapping[str, Tensor]) -> int:
+        """How many positions an encoder has: of images and sounds its first map says it."""
+        if "input_ids" in inputs:
+            return inputs["input_ids"].size(1)
+        module = self.config.layers("encoder_self")[0].address
+        with record(f"{module}.mask") as trace:
+            self.forward(inputs)
+        return trace[f"{module}.mask"].size(-1)
 
     def _predictions(self, read: Sequence[int], logits: Tensor | None, written: Sequence[int] | None) -> dict[str, Any]:
         """The fields of what a decoder read and predicted; `written` is what it read next, and then its best word."""
@@ -351,7 +362,7 @@ class EncoderReader(Reader):
         }
 
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
-        return next(iter(inputs.values())).size(1), 0
+        return self._encoder_length(inputs), 0
 
 
 class PairReader(Reader):
@@ -368,12 +379,14 @@ class PairReader(Reader):
         """As `Reader.read`; `target` is what the decoder is made to write, left out what it writes greedily."""
         given = self._given(text, inputs)
         if "decoder_input_ids" in given:
+            self._check(edits, self._lengths(given))
             return self._record(text or "", given, edits)
         if target is None:
             return self._translate(text or "", given, 1, edits)
         check_characters(target, MAX_CHARACTERS, _THE_TARGET)
         ids = self.tokenizer(text_target=target)["input_ids"]
         check_tokens(ids, self.max_tokens, _THE_TARGET)
+        self._check(edits, (self._source_length(given), len(ids)))
         return self._force(text or "", given, [self.start_token, *ids], edits)
 
     def translate(self, text: str, beam: int = 4, edits: Edits = _NO_EDITS, prefix: Sequence[int] = ()) -> Reading:
@@ -395,8 +408,9 @@ class PairReader(Reader):
         self, text: str, inputs: Mapping[str, Tensor], beam: int, edits: Edits, prefix: Sequence[int] = ()
     ) -> Reading:
         edits = edits.without_future
-        most = min(self.max_tokens, 2 * self._n_source(inputs) + 10)
-        self._check(edits, (self._n_source(inputs), most))
+        n_source = self._source_length(inputs)
+        most = target_limit(n_source, self.max_tokens)
+        self._check(edits, (n_source, most))
         begun = torch.tensor([[self.start_token, *prefix]], device=self.model.device) if prefix else None
         with self.changed(edits):
             given = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
@@ -424,7 +438,10 @@ class PairReader(Reader):
         return end if isinstance(end, list) else [end]
 
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
-        return self._n_source(inputs), inputs["decoder_input_ids"].size(1)
+        return self._encoder_length(inputs), inputs["decoder_input_ids"].size(1)
 
-    def _n_source(self, inputs: Mapping[str, Tensor]) -> int:
-        return inputs["input_ids"].size(1) if "input_ids" in inputs else next(iter(inputs.values())).size(-1)
+    def _source_length(self, inputs: Mapping[str, Tensor]) -> int:
+        if "input_ids" in inputs:
+            return inputs["input_ids"].size(1)
+        start = torch.tensor([[self.start_token]], device=self.model.device)
+        return self._encoder_length({**inputs, "decoder_input_ids": start})
