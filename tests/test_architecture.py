@@ -424,14 +424,29 @@ def test_this_repository_keeps_the_rule(rule, repository):
     assert not complaints, f"{rule.__doc__}\n" + "\n".join(complaints)
 
 
-def test_only_the_page_and_the_tests_import_the_wrong_versions(repository):
-    users = {
+@pytest.mark.parametrize(
+    ("wrong", "users"),
+    [
+        ("model.experiments.pitfalls", {"viz.pages.pitfalls.common", "viz.pages.pitfalls.demos"}),
+        (
+            "model.training.mistakes",
+            {
+                "model.experiments.pitfalls",
+                "model.training.grid",
+                "model.training.grid_recorder",
+                "viz.pages.pitfalls.demos",
+                "viz.pages.pitfalls.harm",
+            },
+        ),
+    ],
+)
+def test_only_the_page_its_runs_and_the_tests_import_the_wrong_versions(repository, wrong, users):
+    found = {
         module.name
         for module in repository.values()
-        if any(within(name, "model.experiments.pitfalls") for one in module.imports for name in one.names)
+        if any(within(name, wrong) for one in module.imports for name in one.names)
     }
-    pages = {f"viz.pages.pitfalls.{part}" for part in ("common", "demos")}
-    assert {name for name in users if not name.startswith("tests.")} == pages
+    assert {name for name in found if not name.startswith("tests.")} == users
 
 
 def test_the_picture_of_the_rooms_has_the_imports_of_the_code(repository: Tree) -> None:

@@ -6,6 +6,7 @@ meets every warmup (Xiong et al. 2020). The grid of the page Pitfalls has one of
 mistake of `training.mistakes`.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -162,6 +163,33 @@ class Grid:
     entropy: float  # nats per token for a model that has only learned how often each token comes
     entropy_smoothed: float  # the training loss of such a model
     runs: dict[GridCell, GridRun]
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What a mistake does to small models: the last validation loss in nats per token, by seed; inf where a training
+    diverged, and empty where there is no such run.
+    """
+
+    without: dict[int, float]
+    afterwards: dict[int, float]  # made in the weights that were trained without it
+    trained: dict[int, float]  # with it
+
+    def cost(self, losses: Mapping[int, float]) -> float | None:
+        """The mean difference to the loss without the mistake, of the seeds that have both."""
+        differences = [loss - self.without[seed] for seed, loss in losses.items() if seed in self.without]
+        return float(np.mean(differences)) if differences else None
+
+
+def harm_of(grid: Grid, mistake: str) -> Harm:
+    """The harm of a mistake of `mistakes.TRAINED`, as far as it is recorded."""
+    runs = [run for cell, run in grid.runs.items() if cell.mistake == mistake]
+    references = [run for cell, run in grid.runs.items() if cell == replace(cell, mistake=mistake).reference]
+    return Harm(
+        without={run.cell.seed: run.final for run in references},
+        afterwards={run.cell.seed: run.afterwards[mistake] for run in references if mistake in run.afterwards},
+        trained={run.cell.seed: math.inf if run.diverged else run.final for run in runs},
+    )
 
 
 def lines_of(runs: Mapping[str, GridRun]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

@@ -86,7 +86,7 @@ def _heads_behind_tokens(model: Transformer) -> None:
 def _unscaled_scores(model: Transformer) -> None:
     factor = math.sqrt(model.config.d_head)
     for module in _modules(model, MultiHeadAttention):
-        module.q_projection.register_forward_hook(lambda _, inputs, q: q * factor)
+        module.q_norm.register_forward_hook(lambda _, inputs, q: q * factor)
 
 
 def _padded_rows(model: Transformer) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import html
+import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +17,14 @@ from streamlit.testing.v1 import AppTest
 from model import load_translator
 from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
+from model.training import mistakes
+from model.training.grid import MISTAKES_FOLDER, VALUES, read_grid
 from tests.test_app import screen
 from viz.pages.pitfalls.common import Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 
 PAGE = screen.path("pitfalls.py")
+SHIPPED = Path(__file__).parents[2] / "checkpoints"
 TEXT = "A man is too tired."
 
 
@@ -71,8 +76,9 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     assert all(line[1:] in screen.written(at) for line in demo.lines[1:])
 
 
-def test_the_words_are_two_sentences_and_python():
+def test_the_words_are_sentences_and_python():
     for words in PITFALLS.values():
+        assert words.lesson.count(". ") == 0 and words.lesson.endswith("."), words.name
         assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
         for line in (words.wrong, words.right):
             ast.parse("def f():\n " + line.replace("\n", "\n "))
@@ -153,3 +159,116 @@ def test_without_a_model_there_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = open_page()
     assert not at.exception and len(at.error) == 1 and not screen.charts(at)
+
+
+# What is said of the runs that ship, by mistake: the least and the most that it may cost, in nats per token, a model
+# that was trained with it.
+CLAIMS = {
+    "loop": (0.0, 0.2),
+    "scale": (1.0, 2.0),
+    "dropout": (-0.1, 0.1),
+    "transpose": (-0.1, 0.1),
+    "scaling": (0.4, 1.0),
+    "tokenizer": (0.4, 1.2),
+    "start": (0.3, 0.8),
+    "rows": (0.0, 0.2),
+    "residual": (-0.15, 0.05),
+    "norm": (-0.1, 0.1),
+    "gru": (0.0, 0.3),
+}
+
+
+@pytest.fixture(scope="module")
+def losses() -> dict[str, dict[int, float]]:
+    """From the file: the last validation loss of the runs by mistake, and of "afterwards: ...", each by seed."""
+    found: dict[str, dict[int, float]] = {}
+    for run in json.loads((SHIPPED / MISTAKES_FOLDER / VALUES).read_text(encoding="utf-8"))["runs"]:
+        name, seed = run["cell"]["mistake"], run["cell"]["seed"]
+        found.setdefault(name, {})[seed] = run["validation"]["1000"]
+        for mistake, loss in run.get("afterwards", {}).items():
+            found.setdefault(f"afterwards: {mistake}", {})[seed] = loss
+    return found
+
+
+@pytest.fixture
+def with_runs(checkpoints, tmp_path, monkeypatch) -> Path:
+    """A folder with the tiny checkpoint and the runs that ship."""
+    shutil.copytree(checkpoints, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(SHIPPED / MISTAKES_FOLDER, tmp_path / MISTAKES_FOLDER)
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    return tmp_path
+
+
+def difference(losses: dict[int, float], without: dict[int, float]) -> float:
+    return float(np.mean([loss - without[seed] for seed, loss in losses.items()]))
+
+
+def tiles(at: AppTest) -> list[str]:
+    """The texts of both tiles."""
+    (body,) = (element.proto.body for element in at.get("html") if '"hl-costs"' in element.proto.body)
+    return [html.unescape(re.sub(r"<[^>]*>", " ", part)) for part in body.split("<section")[1:]]
+
+
+@pytest.mark.parametrize("key", [*mistakes.TRAINED])
+def test_the_tiles_have_the_recorded_losses_of_every_seed(with_runs, losses, key):
+    at = open_page(pitfall=key, text=TEXT)
+    assert not at.exception and not at.warning
+    without = losses[mistakes.GRU_WITHOUT if key == "gru" else mistakes.NO_MISTAKE]
+    costs = []
+    for tile, name in zip(tiles(at), (f"afterwards: {key}", key), strict=True):
+        if name in losses:
+            costs.append(f"{difference(losses[name], without):+.2f}")
+            for by_seed in (without, losses[name]):
+                assert " · ".join(f"{loss:.2f}" for _, loss in sorted(by_seed.items())) in tile
+            assert costs[-1].lstrip("+") in tile
+        else:
+            costs.append("–")
+    radio = at.radio(key="pitfall")
+    assert radio.proto.captions[list(PITFALLS).index(key)].replace("-0.00", "+0.00") == " / ".join(costs)
+
+
+def test_what_no_training_can_have_says_why_and_no_numbers(with_runs):
+    for key in PITFALLS.keys() - set(mistakes.TRAINED):
+        texts = tiles(open_page(pitfall=key, text=TEXT))
+        assert len(texts) == 2 and not re.search(r"\d", "".join(texts))
+
+
+@pytest.mark.parametrize(("key", "least", "most"), [(key, *costs) for key, costs in CLAIMS.items()])
+def test_what_a_mistake_teaches_holds_of_the_runs(losses, key, least, most):
+    without = losses[mistakes.GRU_WITHOUT if key == "gru" else mistakes.NO_MISTAKE]
+    assert least <= difference(losses[key], without) <= most
+
+
+def test_what_is_said_of_single_mistakes_holds_of_the_runs(losses):
+    without = losses[mistakes.NO_MISTAKE]
+    assert difference(losses["afterwards: loop"], without) > difference(losses["loop"], without)
+    assert difference(losses["afterwards: residual"], without) > difference(losses["residual"], without)
+    assert difference(losses["scaling"], without) > difference(losses["afterwards: scaling"], without)
+    costs = [difference(losses[name], losses[mistakes.GRU_WITHOUT]) for name in ("gru", "afterwards: gru")]
+    assert costs[0] == pytest.approx(costs[1], abs=0.1), "training does not cure it"
+    recorded = read_grid(SHIPPED / MISTAKES_FOLDER)
+    for cell, run in recorded.runs.items():
+        begins = [
+            text.split()[0] == reference.split()[0] for text, (_, reference) in zip(run.texts[1000], recorded.examples)
+        ]
+        if cell.mistake in (mistakes.NO_MISTAKE, "start"):
+            assert begins == [cell.mistake != "start"] * len(begins), "the first word is left out"
+
+
+def test_every_mistake_that_training_can_have_is_recorded_and_small(losses):
+    assert {*mistakes.TRAINED, mistakes.NO_MISTAKE, mistakes.GRU_WITHOUT} <= losses.keys()
+    assert all(1 in by_seed for by_seed in losses.values())
+    assert sum(path.stat().st_size for path in (SHIPPED / MISTAKES_FOLDER).iterdir()) < 400_000
+
+
+def test_without_recorded_runs_the_lesson_is_there_and_no_tile():
+    at = open_page(text=TEXT)
+    assert not at.exception and not at.warning
+    bodies = [element.proto.body for element in at.get("html")]
+    assert any("hl-lesson" in body for body in bodies) and not any('"hl-costs"' in body for body in bodies)
+
+
+def test_damaged_runs_are_one_sentence(with_runs):
+    (with_runs / MISTAKES_FOLDER / VALUES).write_text("{}", encoding="utf-8")
+    at = open_page(text=TEXT)
+    assert not at.exception and len(at.warning) == 1 and set(screen.charts(at)) == {"wrong", "right"}

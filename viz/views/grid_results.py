@@ -1,4 +1,4 @@
-"""The grid of small runs, read once for all visitors: what its runs are called, and figures of them."""
+"""The grids of small runs, read once for all visitors: what their runs are called, and figures of them."""
 
 from collections.abc import Collection, Sequence
 
@@ -16,9 +16,9 @@ READ = f"grid = read_grid(checkpoints_folder() / {FOLDER!r})"
 _read = st.cache_resource(read_grid, max_entries=2, show_spinner=False)
 
 
-def load() -> Grid:
-    """The grid that is there; errors as of `read_grid`."""
-    return _read(checkpoints_folder() / FOLDER)
+def load(folder: str = FOLDER) -> Grid:
+    """A grid that is there; errors as of `read_grid`."""
+    return _read(checkpoints_folder() / folder)
 
 
 def name_of(cell: GridCell) -> str:

@@ -22,7 +22,7 @@ from model.taps import record
 from model.text.special import BOS_ID, PAD_ID
 from model.training import grid, grid_recorder, mistakes
 from model.training.config import TrainingConfig
-from model.training.grid import GridCell, read_grid
+from model.training.grid import GridCell, harm_of, read_grid
 from tests.test_model.builders import SRC, TGT, D, assert_near, tiny_model
 
 STEPS = 6
@@ -214,6 +214,21 @@ def test_every_mistake_is_trained_with_and_differs_from_the_run_without(recorded
             assert run.loss.tolist() != right.loss.tolist() and run.validation != right.validation, cell.name
     none = runs[GridCell("pre", 0.005, 100, mistake=mistakes.NO_MISTAKE)]
     assert none.afterwards["dropout"] == none.final != none.afterwards["residual"]
+
+
+def test_the_harm_is_the_difference_of_the_seeds_that_have_both(recorded):
+    found = read_grid(recorded)
+    by_name = {cell.mistake: run for cell, run in found.runs.items()}
+    harm = harm_of(found, "scaling")
+    assert (harm.without, harm.trained) == ({1: by_name["none"].final}, {1: by_name["scaling"].final})
+    assert harm.afterwards == {1: by_name["none"].afterwards["scaling"]}
+    assert harm_of(found, "gru").without == {1: by_name[mistakes.GRU_WITHOUT].final}
+    assert harm_of(found, "start").afterwards == {} and harm.cost({}) is None
+    two = grid.Harm(without={1: 2.0, 2: 3.0}, afterwards={}, trained={1: 2.5, 2: 3.1, 3: 9.0})
+    assert two.cost(two.trained) == pytest.approx(0.3)
+    cell = GridCell("pre", 0.005, 100, mistake="scaling")
+    found.runs[cell] = dataclasses.replace(found.runs[cell], diverged=4)
+    assert harm_of(found, "scaling").trained == {1: math.inf}
 
 
 def test_losses_are_per_token_of_the_run_without_the_mistake(recorded, data_dir, monkeypatch):

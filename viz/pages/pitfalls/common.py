@@ -74,19 +74,26 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Pitfall:
-    """A mistake: its name, two sentences on it, what both pictures show, its line of Python, and the right one."""
+    """A mistake: its name, what it teaches, two sentences on it, what both pictures show, its line of Python, and the
+    right one.
+    """
 
     name: str
+    lesson: str
     explanation: str
     picture: str
     wrong: str
     right: str
     show: Callable[[Sentence], tuple]  # both figures, the numbers, and perhaps what was written
 
+    @property
+    def changes_translation(self) -> bool:
+        return self.show.__name__ in pitfalls.WRITTEN
+
     def __call__(self, sentence: Sentence) -> Demo:
         figures, *more = self.show(sentence)
-        if (mistake := self.show.__name__) in pitfalls.WRITTEN:
-            more.append(sentence.both_written(mistake))
+        if self.changes_translation:
+            more.append(sentence.both_written(self.show.__name__))
         return Demo(*figures, *more)
 
 

@@ -26,6 +26,8 @@ DROPOUT = 0.1
 
 @pitfall(
     "Positions by the literal loop",
+    "Positions only have to differ: a model that learns with these is hardly worse, one that learnt with others is "
+    "misled.",
     "The paper's exponent is 2i/d for pair i, but a loop over 0, 2, 4, … already counts 2i. Doubled again, "
     "waves slow down twice as fast and a pair's sine and cosine differ in frequency: a shift is no longer a rotation.",
     "The positional encoding",
@@ -47,6 +49,7 @@ def loop(sentence: Sentence) -> tuple:
 
 @pitfall(
     "The missing √d_model",
+    "Embedding and positions must be of a similar size from the start: this training does not make up for it.",
     "The paper multiplies the embedding by √d_model before it adds the positions. Without the factor the "
     "words are small beside the positions, at the start of training (Xavier-uniform table of 58,101 × 512) about 120 "
     "times smaller.",
@@ -66,6 +69,7 @@ def scale(sentence: Sentence) -> tuple:
 
 @pitfall(
     "Dropout that is never applied",
+    "Dropout works against overfitting, which a short training does not reach: 1,000 steps do not show this mistake.",
     "The paper applies dropout to the sum of embedding and position; a common slip builds that dropout and "
     "never calls it. In evaluation dropout does nothing, so a trained model translates the same with either code.",
     "The input of the first layer in training",
@@ -83,6 +87,8 @@ def dropout(sentence: Sentence) -> tuple:
 
 @pitfall(
     "One side's tokenizer for both",
+    "Small pieces cost learning: a word takes more steps to write, and a batch of as many tokens holds fewer "
+    "sentences.",
     "A subword model learned on one language cuts another into many small pieces, each of which says less. "
     "Both tokenizers here have the same size and learned from the same few sentences, each in its language.",
     "Pieces per word",
@@ -107,6 +113,8 @@ def tokenizer(sentence: Sentence) -> tuple:
 
 @pitfall(
     "The forgotten transpose",
+    "A good loss does not prove that attention works: in this encoder no token sees another, and the small model is "
+    "no worse.",
     "Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
     "the heads of one token with each other. It runs without an error, but nothing passes from one token to another.",
     "Encoder layer 0, head 0 (wrong: first token)",
@@ -137,6 +145,7 @@ def transpose(sentence: Sentence) -> tuple:
 
 @pitfall(
     "Scores without scaling",
+    "The scaling is there for learning: it costs more to train without it than to leave it out afterwards.",
     "With components of unit variance a dot product has the standard deviation √d_k: undivided, it makes "
     "the softmax give nearly all weight to one key. There the slope is small, so that little is learned.",
     "Encoder layer 0, head 0",
@@ -154,6 +163,7 @@ def scaling(sentence: Sentence) -> tuple:
 
 @pitfall(
     "Attention shown after dropout",
+    "A picture can be wrong while the model is right: take weights before dropout, in evaluation mode.",
     "Dropout after the softmax sets some weights to 0 and enlarges the others, at random, so a map taken "
     "there shows noise and rows that do not sum to 1. It happens only in training: in evaluation dropout does nothing.",
     "Cross-attention, last layer, head 0",
@@ -174,6 +184,7 @@ def after(sentence: Sentence) -> tuple:
 
 @pitfall(
     "No start token",
+    "A loss does not count what it never asks for: the model that was trained so leaves out the first word.",
     "Without a start token and a shift, the first word is read in training but never predicted, so this "
     "model loses the beginning of the translation. T5 and Marian start with padding, but do not mask it: with −1e9 "
     "for −∞ a masked first row is uniform, later tokens included.",
@@ -202,6 +213,7 @@ def start(sentence: Sentence) -> tuple:
 
 @pitfall(
     "Padded rows, not columns",
+    "Batches of like lengths hide it: a model learns almost as well, until a short sentence stands beside a long one.",
     "A padding mask over the rows blanks padded queries and leaves padded keys visible. With padding on "
     "the right the causal mask hides those anyway; with padding on the left or without it, queries attend to the pads.",
     "The decoder's mask, with pads on the right",
@@ -230,6 +242,7 @@ def rows(sentence: Sentence) -> tuple:
 
 @pitfall(
     "The double residual",
+    "A model trained with it is not worse: it harms only weights that were trained without it.",
     "A feed-forward that adds its input itself, inside a sublayer that adds it too, counts the input "
     "twice. Training gets used to it, but weights trained the right way, as here, receive a stream they never saw.",
     "Last encoder layer, head 0",
@@ -250,6 +263,7 @@ def residual(sentence: Sentence) -> tuple:
 
 @pitfall(
     "A hand-written layer norm",
+    "Wrong code can be learnt with as long as it stays the same: the model is no worse, but fits no other code.",
     "This norm adds the bias in the denominator and takes the unbiased deviation. At the start the bias "
     "is 0 and both agree up to √((d−1)/d), which hides the mistake until training moves the bias.",
     "The input of the first layer, normed with trained weights",
@@ -271,6 +285,7 @@ def norm(sentence: Sentence) -> tuple:
 
 @pitfall(
     "A GRU over padding",
+    "Every pad that is read makes the state forget some of the sentence, and training with pads does not cure that.",
     "A recurrent encoder that is not told where the sentence ends reads the padding, too. How much there "
     "is depends on the other sentences of the batch, so they change the context vector of this one.",
     "The states, with pads after the sentence",
@@ -301,6 +316,7 @@ def gru(sentence: Sentence) -> tuple:
 
 @pitfall(
     "The best model, by alias",
+    "An assignment copies nothing: keep a copy of what goes on changing.",
     "An assignment gives a second name to the same object, which goes on training. What is kept as the "
     "best is therefore always the last.",
     "Validation loss, and what was kept",

@@ -6,6 +6,7 @@ from html import escape
 import streamlit as st
 
 from model.analysis.comparison import beside
+from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.text.language import current, say
@@ -20,20 +21,25 @@ def demonstrated(key: str, language: str, request: Request) -> Demo:
     return PITFALLS[key](Sentence(request.translator, request.translated()))
 
 
-def harm(demo: Demo) -> list[str]:
+def word_pairs(demo: Demo) -> list[tuple[str, str]]:
+    """The words of what came of it, wrong and right, those that are the same beside each other."""
+    return beside(*(text.split() for text in demo.written)) if demo.written else []
+
+
+def marked_words(demo: Demo) -> list[str]:
     """What came of it, wrong and right, in HTML with the words that differ marked."""
     if not demo.written:
         return ["", ""]
-    pairs, marked = beside(*(text.split() for text in demo.written)), []
+    marked = []
     for side in (0, 1):
-        found = ((escape(pair[side]), pair[0] == pair[1]) for pair in pairs if pair[side])
-        marked.append(" ".join(word if same else f"<mark>{word}</mark>" for word, same in found))
+        words = ((escape(pair[side]), pair[0] == pair[1]) for pair in word_pairs(demo) if pair[side])
+        marked.append(" ".join(word if same else f"<mark>{word}</mark>" for word, same in words))
     return [text or escape(say("(nothing)")) for text in marked]
 
 
 def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
-    spoken = PITFALLS[key]
-    for side, name, text in shared.columns(zip(("wrong", "right"), (say("Wrong"), say("Right")), harm(demo)), 2):
+    spoken, sides = PITFALLS[key], zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo))
+    for side, name, text in shared.columns(sides, 2):
         st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
         title = say(spoken.picture)
         st.caption(title)
@@ -51,10 +57,12 @@ def live() -> None:
     notes = st.container()
     pictures, beside = shared.picture_first()
     with notes:
-        name = controls.default_model()
+        name, grid = controls.default_model(), harm.load()
+    known = harm.harms(grid)
     with beside:
-        names = {key: one.name for key, one in PITFALLS.items()}
-        key = controls.choose(say("Pitfall"), names, "pitfall", widget=st.radio, label_visibility="collapsed")
+        names, captions = {key: one.name for key, one in PITFALLS.items()}, harm.captions(known)
+        label = say("Loss added: afterwards / trained with it")
+        key = controls.choose(label, names, "pitfall", widget=st.radio, captions=captions)
         if name is None:
             return
         card = cached.translator(name).card
@@ -67,7 +75,11 @@ def live() -> None:
     if shown is not None:
         request, demo = shown
         recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
+        changed = None
+        if PITFALLS[key].changes_translation:
+            changed = sum(wrong != right for wrong, right in word_pairs(demo))
         with pictures:
+            harm.show(key, grid, known, changed)
             show(key, demo, recipe, escape(str(card.get("target", ""))))
 
 
