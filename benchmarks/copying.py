@@ -25,7 +25,7 @@ TEMPLATES = {
         "capitals": ["The sign says {}.", "What does {} mean?"],
         "address": ["Please write to {} today.", "The photos are on {} now.", "I read it on {} yesterday."],
         "emoji": ["I love this song {}", "See you tomorrow {}", "The dog is sleeping {}"],
-        "number": ["The room is {} large.", "It costs {} here.", "He ran {} yesterday."],
+        "number": ["The room is {} large.", "It costs {} here.", "He drove {} yesterday."],
         "markup": ["This is {} here.", "Press {} now.", "The value of {} is small."],
     },
     "de": {
@@ -34,7 +34,7 @@ TEMPLATES = {
         "capitals": ["Auf dem Schild steht {}.", "Was bedeutet {}?"],
         "address": ["Bitte schreib heute an {}.", "Die Fotos sind jetzt auf {}.", "Ich las es gestern auf {}."],
         "emoji": ["Ich liebe dieses Lied {}", "Bis morgen {}", "Der Hund schläft {}"],
-        "number": ["Das Zimmer ist {} groß.", "Es kostet hier {}.", "Er lief gestern {}."],
+        "number": ["Das Zimmer ist {} groß.", "Es kostet hier {}.", "Er fuhr gestern {}."],
         "markup": ["Das ist hier {}.", "Drück jetzt {}.", "Der Wert von {} ist klein."],
     },
 }

@@ -32,7 +32,7 @@ def trained_length(writer: Writer) -> int:
 
 
 def with_positions(model: LanguageModel, length: int) -> LanguageModel:
-    """The same weights with positions for so many tokens; a ValueError where positions are learned one by one."""
+    """The same weights with positions for `length` tokens; a ValueError where positions are learned one by one."""
     if model.config.positional == "learned" and length > model.config.max_length:
         raise ValueError(f"learned positions end at {model.config.max_length}: there is none for {length} tokens")
     longer = build(replace(model.config, max_length=length))
@@ -42,7 +42,7 @@ def with_positions(model: LanguageModel, length: int) -> LanguageModel:
 
 @torch.inference_mode()
 def loss_by_position(model: LanguageModel, ids: Tensor, first: int, length: int) -> np.ndarray:
-    """The mean loss in nats at every position of windows of so many tokens, float64 (length,).
+    """The mean loss in nats at every position of windows of `length` tokens, float64 (length,).
 
     ids (N,) are cut into windows that do not overlap, what is left over is dropped; `first` is read before them.
     A ValueError if there is no whole window.

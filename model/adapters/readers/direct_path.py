@@ -62,7 +62,7 @@ class DirectPath:
             scale = ((y - bias) * scaled).sum(-1, keepdim=True) / (scaled**2).sum(-1, keepdim=True)
             miss = float((scale * scaled + bias - y).abs().max())
         if not miss <= _MISS * max(1.0, float(y.detach().abs().max())):
-            raise ValueError(f"{type(norm).__name__} is no norm whose scale can be held, so effects would not be exact")
+            raise ValueError(f"{type(norm).__name__} is not a norm with a scale to hold: effects would not be exact")
         if bias.any():
             self.norm_biases.append(_leaf(bias.expand_as(x)))
             return scale * scaled + self.norm_biases[-1]

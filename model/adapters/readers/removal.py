@@ -112,7 +112,7 @@ class _GrowingBatch:
         return self.rows
 
     def _add_rows(self, layer: int) -> int:
-        """Give each head of a layer a row; returns how many there are."""
+        """Give every head of a layer its row; returns how many there are."""
         before = self.rows
         for attention in self.config.attention:
             if attention.layer == layer and MODULES[attention.kind][0] == self.stack:
