@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCS = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 # Those of from-bertviz.md are calls of BertViz with a model of the reader's.
-PAGES = "\n".join(text for path, text in DOCS.items() if path.stem not in ("from-bertviz", "inventory"))
+PAGES = "\n".join(text for path, text in DOCS.items() if path.stem != "from-bertviz")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGES, flags=re.DOTALL)
 
 
@@ -113,7 +113,7 @@ def test_links_lead_to_files_and_every_page_has_one_from_the_readme() -> None:
                 headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
                 assert heading in {"", *(one.lower().replace(" ", "-") for one in headings)}, f"{path.name}: {link}"
                 linked.add(file.resolve())
-    assert {path for path in DOCS if path.stem != "inventory"} <= linked
+    assert set(DOCS) <= linked
 
 
 def test_the_folders_that_are_listed_exist() -> None:
