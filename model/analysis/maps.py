@@ -103,6 +103,8 @@ def is_punctuation(tokens: Sequence[str]) -> np.ndarray:
 
 def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Weights (..., T, S) without rows, bool (T,), and columns, bool (S,), and the mass removed from each kept row."""
+    if not rows.any() and not columns.any():
+        return weights, np.zeros(weights.shape[:-1], weights.dtype)
     kept = weights[..., ~rows, :]
     return kept[..., ~columns], kept[..., columns].sum(axis=-1)
 

@@ -195,3 +195,39 @@ def test_a_room_sees_the_stage_and_a_remote_goes_through_it(page, app_server, re
     expect(alone).to_have_url(re.compile("step=0"))
     alone.keyboard.press("Escape")
     expect(alone).not_to_have_url(re.compile("projector"))
+
+
+def test_a_large_file_opens_and_every_head_of_it(alone, tmp_path):
+    """12 layers of 12 heads over 197 tokens, as of ViT-B/16: the opened head whole, the others when they are opened."""
+    length = 197
+    maps = np.random.default_rng(3).dirichlet(np.full(length, 0.1), size=(12, 12, length)).astype(np.float32)
+    tokens = [f"patch {number}" for number in range(length)]
+    path = stage(attention=maps, tokens=tokens, layer=7, head=3).save(tmp_path / "stage.html")
+    open_file(alone, path)
+    wait_for_map(alone, maps[7, 3])
+    expect(alone.locator(".hl-notes")).to_contain_text(f"This file of {round(path.stat().st_size / 1e6)} MB holds")
+    tile(alone, 11, 10).click()
+    expect(alone.locator(".hl-title")).to_contain_text("layer 11 · head 10")
+    alone.wait_for_function(
+        "([row, column, value]) => Math.abs("
+        "document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].z[row][column] - value) < 0.004",
+        arg=[5, int(maps[11, 10, 5].argmax()), float(maps[11, 10, 5].max())],
+    )
+    # A window of the map, which moves.
+    for _ in range(3):
+        part(alone, "zoom_in").click()
+    labels = alone.locator(".xaxislayer-above .xtick")
+    expect(labels).not_to_have_count(0)
+    texts = labels.all_text_contents()
+    part(alone, "columns_after").click()
+    expect(labels.first).not_to_have_text(texts[0])
+    # As a table, which is of that window.
+    part(alone, "table").click()
+    expect(alone.locator(".hl-table tbody tr")).to_have_count(25)
+    # The row of a pinned word, and which heads link it most to another.
+    part(alone, "table").click()
+    alone.locator("[data-index='20']").first.click()
+    others = maps.copy()
+    others[..., 20, 20] = 0
+    layer, head = np.unravel_index(others[:, :, 20].max(-1).argmax(), (12, 12))
+    expect(alone.locator(".hl-links button").first).to_contain_text(f"{layer}.{head} → patch")

@@ -17,6 +17,7 @@ from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
 
 WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
+UPLOAD = 200  # MB of a file, as in .streamlit/config.toml
 VIEWS = messages(maps="Maps", roles="Roles", rollout="Through all layers")
 FORMAT = message("""
 An `.npz` file of numpy, with at least one of the three kinds of attention and the tokens of its axes:
@@ -29,9 +30,10 @@ An `.npz` file of numpy, with at least one of the three kinds of attention and t
 | `encoder_self` | weights after the softmax: row = query, column = key | layers, heads, S, S |
 | `decoder_self` | the same of a decoder | layers, heads, T, T |
 | `cross` | the same from decoder to encoder | layers, heads, T, S |
-| `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True = may attend | queries, keys |
+| `encoder_self_mask`, `decoder_self_mask`, `cross_mask` | optional: True or 1 = may attend | queries, keys |
 
-At most {tokens} tokens per side, and {weights:,} weights in all.
+Axes of one layer or one head may be left out. Weights of one kind may be called `attention`, and their tokens \
+`tokens`. At most {tokens:,} tokens per side, {weights:,} weights in all and {size} MB.
 
 **From Hugging Face transformers**, with a model loaded with `attn_implementation="eager"`:
 
@@ -86,12 +88,12 @@ def offer_file() -> None:
             "npz",
             key="file",
             on_change=open_uploaded,
-            max_upload_size=200,
+            max_upload_size=UPLOAD,
             help=say("This app checks and draws the file; it does not keep it, and nothing in it can run."),
         )
         with st.expander(say("What a file holds, and how to make one")):
             code = {"transformers": TRANSFORMERS, "commands": COMMANDS, "by_hand": BY_HAND}
-            st.markdown(say(FORMAT, tokens=MAX_TOKENS, weights=MAX_NUMBERS, **code))
+            st.markdown(say(FORMAT, tokens=MAX_TOKENS, weights=MAX_NUMBERS, size=UPLOAD, **code))
 
 
 @cached.remembered(2, cached.TRANSLATING)

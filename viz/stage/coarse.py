@@ -93,7 +93,7 @@ def tiles(
     layers = []
     for number, layer in enumerate(weights):
         is_shown = mask if shown is None else mask & shown[number]
-        cells = _blocks(np.where(is_shown, layer, 0) / limit, most)
+        cells = _blocks(layer if is_shown.all() else np.where(is_shown, layer, 0), most) / limit
         layers.append(np.rint(128 + 127 * cells if signed else 255 * cells).astype(np.uint8))
     return np.stack(layers)
 

@@ -89,7 +89,7 @@ export class Lines {
     return [this.rows.map(middle), this.columns.map(middle)];
   }
 
-  /** Draws maps, [{rows, colour}], up to a step; only the row or column that is lit. */
+  /** Draws maps, [{rows, limit, colour}] of numbers up to a limit, up to a step; only the row or column that is lit. */
   draw(maps, lit, step, quiet) {
     if (!this.kind) return put(this.svg);
     const [rowAt, columnAt] = this.measure();
@@ -100,12 +100,15 @@ export class Lines {
     const last = this.kind.steps && step !== null ? step : Infinity;
     const ofRow = (i) => rowAt[i] !== null && i <= last && (byRow ? i === lit.row : byColumn || !quiet);
     const ofColumn = (j) => columnAt[j] !== null && (!byColumn || j === lit.column);
-    for (const { rows, colour } of maps) {
+    for (const { rows, limit = 1, colour } of maps) {
+      const add = (i, j) => {
+        const weight = Math.abs(rows[i][j]) / limit;
+        if (weight >= least && ofColumn(j)) found.push([weight, rowAt[i], columnAt[j], colour]);
+      };
       rows.forEach((row, i) => {
         if (!ofRow(i)) return;
-        row.forEach((weight, j) => {
-          if (weight >= least && ofColumn(j)) found.push([weight, rowAt[i], columnAt[j], colour]);
-        });
+        if (byColumn) add(i, lit.column);
+        else row.forEach((_, j) => add(i, j));
       });
     }
     found.sort((one, other) => other[0] - one[0]);
@@ -133,7 +136,7 @@ export class Lines {
         const later = side === "target" && step !== null && index > step;
         if (own && chip.ariaPressed !== "true") this.reveal(chip);
         dress(chip, { lit: here.includes(chip), pinned: own, later });
-        chip.ariaPressed = own;
+        if (chip.ariaPressed !== String(own)) chip.ariaPressed = own;
       });
     }
   }

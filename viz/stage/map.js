@@ -2,7 +2,9 @@
 // @ts-nocheck
 
 import { decimals, el } from "./dom.js";
+import { MapWindow } from "./window.js";
 
+const MANY = 20_000; // cells, above which what the hover box says is made when it is asked for
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /** A layout whose type, and room for it, is larger. */
@@ -23,7 +25,15 @@ function said({ hover, data: [{ zmin }] }, z, { removed, whole }, stage) {
     return decimals(whole[i][j], 3) + (blank ? `, ${stage.say("below")}` : noted(i, j));
   };
   const cell = whole ? numbered : noted;
-  return rows.map((row, i) => columns.map((column, j) => [row + (removed?.[i] ?? ""), column, cell(i, j)]));
+  const texts = (row, i) => (column, j) => [row + (removed?.[i] ?? ""), column, cell(i, j)];
+  if (rows.length * columns.length <= MANY) return rows.map((row, i) => columns.map(texts(row, i)));
+  return rows.map((row, i) => later(columns, texts(row, i)));
+}
+
+/** As an array that is mapped, whose elements are computed each time that they are read. */
+function later(array, compute) {
+  const get = (_, name) => (/^\d+$/.test(String(name)) ? compute(array[name], Number(name)) : array[name]);
+  return new Proxy(array, { get });
 }
 
 /** Texts in cells, black or white, whichever stands out more. */
@@ -45,18 +55,21 @@ export class LargeMap {
   constructor(stage, version) {
     Object.assign(this, { stage, version, made: new WeakMap(), lit: [-1, -1] });
     [this.node, this.row, this.column] = ["plot", "mark", "mark"].map((name) => el(`div.${name}`));
-    this.box = el("div.map#map", this.node, this.row, this.column);
+    this.window = new MapWindow(this);
+    this.box = el("div.map#map", this.node, this.row, this.column, this.window.box);
   }
 
   figure(look, z, extra) {
     const { size, font, top, removed, whole } = extra;
-    const key = JSON.stringify([size, font, top, Boolean(whole)]);
+    this.window.fit(look.hover && look.names);
+    const key = JSON.stringify([size, font, top, Boolean(whole), this.window.key]);
     let figure = this.made.get(look);
     if (figure?.key !== key) {
       const [first, ...others] = look.data;
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
       if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
-      figure = { key, heat, others, layout: { ...enlarged(look.layout, font.size / 12), ...size, font } };
+      const layout = { ...enlarged(look.layout, font.size / 12), ...size, font };
+      figure = { key, heat, others, layout: this.window.applied(layout, look.names) };
       this.made.set(look, figure);
     }
     const { heat, others, layout } = figure;
@@ -79,8 +92,10 @@ export class LargeMap {
   /** -1 stands for all rows, or all columns. */
   frame(mark, row, column) {
     const { xaxis, yaxis } = this.node._fullLayout;
+    const inside = (axis, edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
     const side = (axis, index) => {
-      const [from, to] = index < 0 ? [0, axis._length] : [index - 0.5, index + 0.5].map((edge) => axis.l2p(edge));
+      const edges = [index - 0.5, index + 0.5];
+      const [from, to] = index < 0 ? [0, axis._length] : edges.map((edge) => inside(axis, edge));
       return [from + axis._offset, to - from];
     };
     const [left, width] = side(xaxis, column);

@@ -32,7 +32,7 @@ export async function draw(stage, part) {
   if (!tabled && view.kind?.code) view.kind.fetch(...view.kind.open).catch(() => {}); // the others, meanwhile
   if (!drawn) {
     map.grid?.remove();
-    map.grid = table(...tableOf(view, stage));
+    map.grid = table(...map.window.table(tableOf(view, stage)));
     map.box.append(map.grid);
     dress(root, { tabled: true });
     if (!tabled) says.textContent = stage.say("no_plotly");

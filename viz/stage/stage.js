@@ -223,12 +223,11 @@ export class Stage extends Open {
     const [layer, head] = kind.open;
     const alone = lines === "head";
     const heads = [...kind.headNames.keys()].filter((one) => (alone ? one === head : !off.has(one)));
-    const sizes = (row) => row.map((value) => Math.abs(value) / kind.limit);
     if (kind.byHead && !alone) this.fetchHeads(kind, layer, heads);
     return heads.filter((one) => kind.has(layer, one)).flatMap((one) => {
       const rows = kind.map(layer, one);
       if (alone && kind.effect) return effects.lines(kind, rows);
-      return { rows: rows.map(sizes), colour: alone ? null : headColour(one) };
+      return { rows, limit: kind.limit, colour: alone ? null : headColour(one) };
     });
   }
 

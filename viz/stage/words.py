@@ -70,6 +70,12 @@ WORDS = messages(  # the browser fills the places in braces
     no_attention="This model has no attention: it reads the whole sentence through one vector.",
     hide="click to hide or show its lines",
     pick="Tap or click a word to pin its row.",
+    zoom_in="See fewer tokens, larger",
+    zoom_out="See more tokens",
+    rows_before="To earlier rows",
+    rows_after="To later rows",
+    columns_before="To earlier columns",
+    columns_after="To later columns",
     # Direct effects.
     measure="Weights or direct effects",
     weights="Weights",

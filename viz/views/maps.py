@@ -70,7 +70,7 @@ def build(
     if options.axes:
         weights = analysis.aggregate(weights, SUMMARIES[options.summary], options.axes)
         removed = removed.mean(axis=tuple(map(("layers", "heads").index, options.axes)), keepdims=True)
-    weights = weights.astype(np.float32)
+    weights = weights.astype(np.float32, copy=False)
     shown = analysis.top_share(weights, options.share / 100) if options.share < 100 else np.ones(weights.shape, bool)
     return Maps(
         weights=weights,
