@@ -62,7 +62,7 @@ def test_german_has_only_words_of_the_dictionary_and_of_the_field() -> None:
 def english() -> Iterator[tuple[str, str]]:
     """What a person reads in English, with where: sentences of the app, and paragraphs of the documentation."""
     yield from ((where, text) for where, _, text in extract.calls() if text)
-    for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))):
+    for path in (*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))):
         yield from ((path.name, " ".join(part.split())) for part in path.read_text(encoding="utf-8").split("\n\n"))
 
 

@@ -114,7 +114,7 @@ def tokenizer(sentence: Sentence) -> tuple:
 @pitfall(
     "The forgotten transpose",
     "A good loss does not prove that attention works: in this encoder no token sees another, and the small model is "
-    "no worse.",
+    "as good.",
     "Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
     "the heads of one token with each other. It runs without an error, but nothing passes from one token to another.",
     "Encoder layer 0, head 0 (wrong: first token)",
@@ -263,7 +263,7 @@ def residual(sentence: Sentence) -> tuple:
 
 @pitfall(
     "A hand-written layer norm",
-    "Wrong code can be learnt with as long as it stays the same: the model is no worse, but fits no other code.",
+    "Wrong code can be learnt with as long as it stays the same: the model is as good, but fits only that code.",
     "This norm adds the bias in the denominator and takes the unbiased deviation. At the start the bias "
     "is 0 and both agree up to √((d−1)/d), which hides the mistake until training moves the bias.",
     "The input of the first layer, normed with trained weights",
