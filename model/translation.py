@@ -65,7 +65,7 @@ class Translation:
         return self.trace[address]
 
     def recording(self, candidates: Candidates | None = None, **model: object) -> Recording:
-        """What of it is data alone: all that the stage needs.
+        """What of it is data alone: all that the stage needs. A mask that layers differ in is what any of them allows.
 
         Args:
             candidates: what could have been written at every step.
@@ -77,7 +77,7 @@ class Translation:
             list(self.source_tokens),
             list(self.target_tokens),
             {kind: self.attention(kind) for kind in kinds},
-            {kind: self.mask(kind) for kind in kinds},
+            {kind: mask.any(axis=0) if (mask := self.mask(kind)).ndim == 3 else mask for kind in kinds},
             list(self.predicted_tokens),
             self.text,
             self.log_probabilities,

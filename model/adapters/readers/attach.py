@@ -1,5 +1,6 @@
 """Gives a loaded model of transformers our attention function and the taps of our own models."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, O
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
 from model.taps import Tap, observed
 
+_LOCK = threading.Lock()
 _ATTACHED: "WeakKeyDictionary[nn.Module, Attached]" = WeakKeyDictionary()
 
 
@@ -29,9 +31,10 @@ def instrument(model: Any) -> Attached:
 
     Nothing about a call is kept on the model: its hooks ask, as taps do, what observes in their own thread.
     """
-    if model not in _ATTACHED:
-        _ATTACHED[model] = _instrument(model)
-    return _ATTACHED[model]
+    with _LOCK:
+        if model not in _ATTACHED:
+            _ATTACHED[model] = _instrument(model)
+        return _ATTACHED[model]
 
 
 def _instrument(model: Any) -> Attached:

@@ -1,6 +1,7 @@
 """Models of transformers that read, write and are changed as our own models are."""
 
 import inspect
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -115,14 +116,18 @@ class Reader:
             raise ValueError("the layers of this model share their weights or are not known: there is no layer lens")
         return layer_lens(partial(self._again, result), streams, self.config, k, self.words)
 
-    def importance(self, result: Reading) -> dict[str, np.ndarray]:
+    def importance(self, result: Reading, steps: Sequence[int] | None = None) -> dict[str, np.ndarray]:
         """By kind float32 (layers, heads, words): the nats that each word loses without each head; `without_each_head`.
 
-        The words are those that a decoder predicted at each step, of an encoder the best one at each masked position.
+        The words are those that a decoder predicted at each step, of an encoder the best one at each masked position;
+        `steps` chooses among them, which of a large vocabulary saves a third of the time.
         """
         self._check_own(result)
-        words, grows = self._words(result), self.layout.shared is None
-        return without_each_head(partial(self._again, result), result.inputs, self.config, words, grows)
+        words = self._words(result).at(steps)
+        again = partial(self._again, result)
+        if "logits_to_keep" in self._accepts:
+            again, words = partial(again, logits_to_keep=words.places), words.at_the_front()
+        return without_each_head(again, result.inputs, self.config, words, grows=self.layout.shared is None)
 
     def occlusion(self, result: Reading) -> np.ndarray:
         """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.
@@ -141,15 +146,15 @@ class Reader:
         if result.logits.ndim != 2:
             raise ValueError("this model has no output over words, but one answer for the whole text")
 
-    def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None) -> Any:
+    def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
         """The outputs for what was read, with the edits of the result."""
         with self.changed(result.edits):
-            return self.forward(result.inputs if inputs is None else inputs)
+            return self.forward(result.inputs if inputs is None else inputs, **options)
 
     def _words(self, result: Reading) -> Words:
         """The words that measures are about."""
         self._check_words(result)
-        return Words(range(len(result.predicted_ids)), result.predicted_ids)
+        return Words(torch.arange(len(result.predicted_ids)), torch.tensor(result.predicted_ids))
 
     def token(self, word: str | int) -> int:
         """The id of a word that is one token; else a ValueError."""
@@ -277,6 +282,19 @@ class Reader:
             trace.add(f"{layer.address}.mask", mask)
             trace.add(f"{layer.address}.weights", weights)
 
+    def _positions(self, inputs: Mapping[str, Tensor]) -> list[str]:
+        """How the positions of an encoder of images or sounds are written on an axis.
+
+        Patches of a square image are row and column, counted from 1, what comes before them is "[CLS]"; frames of a
+        sound are counted from 0.
+        """
+        count = self._encoder_length(inputs)
+        side = math.isqrt(count)
+        if "pixel_values" in inputs and count - side**2 in (0, 1):
+            patches = [f"{row},{column}" for row in range(1, side + 1) for column in range(1, side + 1)]
+            return ["[CLS]"] * (count - side**2) + patches
+        return list(map(str, range(count)))
+
 
 class DecoderReader(Reader):
     """A language model, which predicts the next word."""
@@ -340,7 +358,7 @@ class EncoderReader(Reader):
     ) -> dict[str, Any]:
         nothing = self._predictions([], None, None)
         if "input_ids" not in inputs:
-            return {"text": "", "source_tokens": [], **nothing}
+            return {"text": "", "source_tokens": self._positions(inputs), **nothing}
         ids = inputs["input_ids"][0].tolist()
         masked = self._masked_words(ids, logits) if logits is not None and logits.dim() == 3 else {}
         return nothing | {"text": "", "source_tokens": self.words(ids), "masked_words": masked}
@@ -350,7 +368,7 @@ class EncoderReader(Reader):
         if not result.masked_words:
             raise ValueError(f"no word is masked: write {self.tokenizer.mask_token} in the place of one")
         places = list(result.masked_words)
-        return Words(places, result.logits[places].argmax(-1))
+        return Words(torch.tensor(places), torch.from_numpy(result.logits[places].argmax(-1)))
 
     def _masked_words(self, ids: Sequence[int], logits: Tensor) -> dict[int, list[tuple[str, float]]]:
         """By masked position the most probable words and their probabilities."""
@@ -427,7 +445,7 @@ class PairReader(Reader):
     ) -> dict[str, Any]:
         read = inputs["decoder_input_ids"][0].tolist()
         fields = self._predictions(read, logits, written)
-        source = self.words(inputs["input_ids"][0].tolist()) if "input_ids" in inputs else []
+        source = self.words(inputs["input_ids"][0].tolist()) if "input_ids" in inputs else self._positions(inputs)
         fields["finished"] = bool(fields["predicted_ids"]) and fields["predicted_ids"][-1] in self._ends
         return fields | {"text": self.text_of(fields["predicted_ids"]), "source_tokens": source}
 

@@ -1,7 +1,8 @@
 """What a model of transformers loses without a head or without a token: many passes as the rows of one batch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -14,14 +15,28 @@ from model.taps import hooked
 from model.translation import MODULES
 
 MOST = 64_000_000  # logits at a time: 256 MB
+MOST_TOKENS = 8192  # of all rows of a batch
 Outputs = Callable[[Mapping[str, Tensor]], Any]  # runs the model over rows of inputs, without a cache
 
 
+@dataclass(frozen=True)
 class Words:
-    """The words whose log-probability is measured: at places of the output, ids of the vocabulary."""
+    """The words whose log-probability is measured."""
 
-    def __init__(self, places: Sequence[int], ids: Sequence[int]) -> None:
-        self.places, self.ids = torch.tensor(places), torch.tensor(ids)
+    places: Tensor  # (words,) int64, rows of a text's logits
+    ids: Tensor  # (words,) int64, in the vocabulary
+
+    def at(self, steps: Sequence[int] | None) -> Self:
+        """Some of them, by their numbers, which may count from the end; None for all."""
+        if steps is None:
+            return self
+        if wrong := [step for step in steps if not -len(self.ids) <= step < len(self.ids)]:
+            raise ValueError(f"words are numbered from 0 to {len(self.ids) - 1}, got {wrong[0]}")
+        return replace(self, places=self.places[list(steps)], ids=self.ids[list(steps)])
+
+    def at_the_front(self) -> Self:
+        """The same where only the logits of these words are computed."""
+        return replace(self, places=torch.arange(len(self.ids)))
 
     def log_probabilities(self, logits: Tensor) -> np.ndarray:
         """float32 (rows, words), in nats, of logits (rows, T, V)."""
@@ -45,7 +60,8 @@ def without_each_head(
         grows: False where layers share a module and the stream between them is not seen: all rows are there at once.
     """
     found = {kind: [] for kind in config.kinds}
-    most = max(1, MOST // (_length(inputs) * config.vocab_size))
+    most = max(1, MOST // ((int(words.places.max()) + 1) * config.vocab_size))
+    most = max(1, min(most, MOST_TOKENS // _length(inputs)))
     for stack in dict.fromkeys(MODULES[kind][0] for kind in config.kinds):
         for layers in _groups(config, stack, most):
             between_steps()

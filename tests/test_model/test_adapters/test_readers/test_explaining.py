@@ -145,6 +145,13 @@ class TestImportance:
             layer = result.layers(head.kind).index(head.layer)
             np.testing.assert_allclose(found[head.kind][layer, head.head], before - after, atol=1e-5)
 
+    def test_some_steps(self) -> None:
+        reader, result = read("llama")
+        every, some = (reader.importance(result, steps)["decoder_self"] for steps in (None, [2, -1]))
+        np.testing.assert_allclose(some, every[..., [2, -1]], atol=1e-5)
+        with pytest.raises(ValueError, match="numbered from 0 to 6, got 7"):
+            reader.importance(result, [7])
+
     def test_with_edits_of_the_result(self) -> None:
         edits = Edits(off=(Head("decoder_self", 0, 1),))
         reader, result = read("llama", edits)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from torch import nn
 
 from model import attach
+from model.adapters.attention_file import read_attention
 from model.adapters.readers.reader import Reader
 from model.interventions.edits import Cell, Edits, Force, Head
 from model.taps import intervene, record
@@ -194,6 +196,17 @@ class TestReading:
         assert before.layers("encoder_self") == [0, 1, 2, 3]
         assert [bool(layer[0].any()) for layer in after.attention("encoder_self")] == [True, False, True, True]
         np.testing.assert_array_equal(before.attention("encoder_self")[0], after.attention("encoder_self")[0])
+
+    @pytest.mark.parametrize("architecture", ["gemma2", "bert", "t5", "vit", "whisper"])
+    def test_a_recording_keeps_what_the_stage_needs(self, architecture: str, tmp_path: Path) -> None:
+        result = attach(architectures.build(architecture), Numbers()).read(**architectures.inputs_of(architecture))
+        result.recording().save(tmp_path / "recording.npz")
+        kept = read_attention(tmp_path / "recording.npz")
+        assert kept.source_tokens == result.source_tokens
+        for kind in result.config.kinds:
+            np.testing.assert_allclose(kept.attention(kind), result.attention(kind), atol=1e-6)
+        if architecture == "vit":
+            assert kept.source_tokens[:3] == ["[CLS]", "1,1", "1,2"]
 
     def test_masked_words_are_the_best_of_their_place(self) -> None:
         reader = attach(architectures.build("bert"), Numbers())
