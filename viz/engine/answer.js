@@ -16,6 +16,7 @@ import { BOS_ID, EOS_ID } from "./special.js";
  * @typedef {object} Answer One translation; S counts source_tokens and T target_tokens.
  * @property {string} source tidied
  * @property {string} text
+ * @property {number[]} source_ids
  * @property {string[]} source_tokens what the encoder read, the end token last
  * @property {string[]} target_tokens what the decoder read, the start token first
  * @property {string[]} predicted_tokens at each of these
@@ -62,6 +63,7 @@ export function record({ model, source: sourceSide, target: targetSide }, parts)
     shape: [ids.length, model.config.d_model],
   });
   return {
+    source_ids: sourceIds,
     source_tokens: sourceSide.tokens(sourceIds),
     target_tokens: targetSide.tokens(read),
     predicted_tokens: targetSide.tokens(written),

@@ -3,7 +3,9 @@
 
 import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
 
+import { lens, occlusion } from "../../../viz/engine/attribution.js";
 import { openTranslator } from "../../../viz/engine/checkpoint.js";
+import { directEffects } from "../../../viz/engine/effects.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const engine = new URL("../../../viz/engine/", import.meta.url);
@@ -37,10 +39,26 @@ function portable(value) {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, portable(part)]));
 }
 
+/**
+ * What a request wants besides: effects (on words against others), the lens, occlusion.
+ * @param {import("../../../viz/engine/answer.js").Answer} answer
+ * @param {any} request
+ */
+async function measured(answer, request) {
+  const { against, measures = [] } = request;
+  /** @type {Record<string, any>} */
+  const found = {};
+  if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
+  if (measures.includes("lens")) found.lens = lens(translator, answer, 3);
+  if (measures.includes("occlusion")) found.occlusion = await occlusion(translator, answer, request);
+  return found;
+}
+
 const lines = [];
 for (const request of job.requests) {
   try {
-    lines.push(JSON.stringify(portable(await translator.translate(request))));
+    const answer = await translator.translate(request);
+    lines.push(JSON.stringify(portable({ ...answer, ...(await measured(answer, request)) })));
   } catch (error) {
     lines.push(JSON.stringify({ error: /** @type {Error} */ (error).message }));
   }

@@ -72,6 +72,33 @@ def test_every_array_of_a_pass_is_that_of_python(config: dict[str, Any], tmp_pat
             near(answer["trace"][address], array, WEIGHTS * max(1, np.abs(finite).max(initial=0)))
 
 
+@pytest.mark.parametrize("config", VARIANTS.values(), ids=VARIANTS)
+@pytest.mark.parametrize("edits", [Edits(), MIXED.without_future], ids=["plain", "edited"])
+def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Edits, tmp_path: Path, answers) -> None:
+    folder = save(tmp_path, config)
+    translator = load_translator(str(folder))
+    request = Request(TEXT, 2, edits, traced=True)
+    result = request.by_python(translator)
+    values = request.for_engine() | {"measures": ["effects", "lens", "occlusion"]}
+    others = [(token + 7) % 300 for token in result.predicted_ids]
+    found = answers(folder, [values | {"against": against} for against in (None, "runner-up", others)])
+    for answer, against in zip(found, (None, "runner-up", others)):
+        expected = translator.effects(result, against)
+        assert answer["effects"]["others"] == (None if against is None else expected.others.tolist())
+        near(answer["effects"]["logits"], expected.logits, RANDOM)
+        assert set(answer["effects"]["parts"]) == set(expected.parts)
+        for name, part in expected.parts.items():
+            near(answer["effects"]["parts"][name], part, RANDOM * max(1, np.abs(part).max()))
+        assert set(answer["effects"]["heads"]) == set(expected.kinds)
+        for kind in expected.kinds:
+            near(answer["effects"]["heads"][kind], expected.heads(kind), RANDOM)
+    expected = translator.lens(result, 3)
+    assert found[0]["lens"]["sublayers"] == expected.sublayers
+    near(found[0]["lens"]["probabilities"], expected.probabilities, RANDOM)
+    assert (np.array(found[0]["lens"]["ids"]) == expected.ids).mean() > 0.999  # but for words that are equally probable
+    near(found[0]["occlusion"], translator.occlusion(result, edits), RANDOM)
+
+
 @pytest.mark.parametrize("weight_type", [torch.float32, torch.bfloat16, torch.float64], ids=str)
 @pytest.mark.parametrize("kernels", [["kernel.relaxed.wasm"], ["kernel.wasm"], []], ids=["relaxed", "simd", "plain"])
 def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path: Path, answers) -> None:
