@@ -1,0 +1,51 @@
+// Files of a checkpoint over the network: with how far they have come, and remembered for the next visit.
+
+const CACHE = "headlight";
+
+/**
+ * The bytes at an address, which changes when they do (it is remembered where the browser lets pages do that).
+ * @param {string} url
+ * @param {(received: number) => void} progress is told how many bytes have come
+ * @returns {Promise<Uint8Array>}
+ */
+export async function fetchBytes(url, progress) {
+  const cache = await openCache();
+  const remembered = await cache?.match(url);
+  const response = remembered ?? (await fetch(url));
+  if (!response.ok || !response.body) throw new Error(`${url} could not be fetched: ${response.status}`);
+  /** @type {Uint8Array[]} */
+  const chunks = [];
+  let received = 0;
+  const reader = response.body.getReader();
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    chunks.push(chunk.value);
+    received += chunk.value.length;
+    progress(received);
+  }
+  const bytes = new Uint8Array(received);
+  chunks.reduce((first, chunk) => (bytes.set(chunk, first), first + chunk.length), 0);
+  if (!remembered) await remember(cache, url, bytes);
+  return bytes;
+}
+
+/** The browser's cache for pages; null where there is none (from disk, or over plain http on a network). */
+async function openCache() {
+  try {
+    return await caches.open(CACHE);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {Cache | null} cache
+ * @param {string} url
+ * @param {Uint8Array} bytes
+ */
+async function remember(cache, url, bytes) {
+  try {
+    await cache?.put(url, new Response(/** @type {any} */ (bytes)));
+  } catch {
+    // No room left: the next visit fetches them again.
+  }
+}

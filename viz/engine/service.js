@@ -1,0 +1,169 @@
+// Answers requests one after the other, and none that is no longer wanted. worker.js gives it its messages.
+
+import { lens, occlusion } from "./attribution.js";
+import { openTranslator } from "./checkpoint.js";
+import { directEffects } from "./effects.js";
+import { fetchBytes } from "./files.js";
+import { Problem } from "./problem.js";
+
+/** @typedef {import("./translator.js").Request} Request */
+/** @typedef {import("./translator.js").Translator} Translator */
+
+/**
+ * @typedef {object} Load What is to be opened under a name, by its addresses, or its contents where they are there.
+ * @property {"load"} do
+ * @property {number} id
+ * @property {string} name
+ * @property {Record<"config" | "tokenizer" | "weights", string | Uint8Array>} files
+ * @property {Record<string, string | Uint8Array>} kernels by name, the fastest first
+ */
+
+/**
+ * @typedef {object} Job A request to a model. A newer one of its lane takes its place.
+ * @property {"translate"} do
+ * @property {number} id
+ * @property {string} name of the model
+ * @property {Request} request
+ * @property {string} lane
+ * @property {{effects?: {against: string | number[] | null}, lens?: number, occlusion?: boolean}} [also]
+ */
+
+/** @typedef {Load | Job | {do: "cancel", lane: string}} Message */
+/** @typedef {{id: number, answer?: any, received?: number, dropped?: boolean, problem?: object}} Reply */
+
+const TURN = 8; // milliseconds of work, after which messages are looked at
+
+class Dropped extends Error {}
+
+export class Service {
+  /** @type {Map<string, Promise<Translator>>} */
+  #translators = new Map();
+  /** @type {Job[]} */
+  #waiting = [];
+  /** @type {Job | null} */
+  #running = null;
+  /** @type {Set<Job>} */
+  #unwanted = new Set();
+  #turn = 0;
+
+  /** @param {(reply: Reply) => void} reply */
+  constructor(reply) {
+    this.reply = reply;
+  }
+
+  /** @param {Message} message */
+  receive(message) {
+    if (message.do === "load") return void this.#load(message);
+    this.#drop(message.lane);
+    if (message.do === "cancel") return;
+    this.#waiting.push(message);
+    this.#work();
+  }
+
+  /** @param {Load} message */
+  async #load({ id, name, files, kernels }) {
+    const opened = this.#open(id, files, kernels);
+    this.#translators.set(name, opened);
+    try {
+      const { model } = await opened;
+      this.reply({ id, answer: { config: model.config, kernel: model.memory.variant } });
+    } catch (error) {
+      this.#translators.delete(name);
+      this.#refuse(id, error);
+    }
+  }
+
+  /**
+   * @param {number} id
+   * @param {Load["files"]} files
+   * @param {Load["kernels"]} kernels
+   */
+  async #open(id, files, kernels) {
+    /** @type {Map<string, number>} */
+    const received = new Map();
+    /** @type {(file: string | Uint8Array) => Promise<Uint8Array>} */
+    const bytesOf = async (file) => {
+      if (typeof file !== "string") return file;
+      return fetchBytes(file, (count) => {
+        received.set(file, count);
+        this.reply({ id, received: [...received.values()].reduce((a, b) => a + b, 0) });
+      });
+    };
+    const all = [files.config, files.tokenizer, files.weights, ...Object.values(kernels)];
+    const [config, tokenizer, weights, ...compiled] = await Promise.all(all.map(bytesOf));
+    const json = (/** @type {Uint8Array} */ bytes) => JSON.parse(new TextDecoder().decode(bytes));
+    const named = Object.keys(kernels).map((name, i) => [name, compiled[i]]);
+    return openTranslator({ config: json(config), tokenizer: json(tokenizer), weights }, Object.fromEntries(named));
+  }
+
+  /** @param {string} lane */
+  #drop(lane) {
+    for (const job of this.#waiting) if (job.lane === lane) this.reply({ id: job.id, dropped: true });
+    this.#waiting = this.#waiting.filter((job) => job.lane !== lane);
+    if (this.#running?.lane === lane) this.#unwanted.add(this.#running);
+  }
+
+  async #work() {
+    if (this.#running) return;
+    for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
+      this.#running = job;
+      try {
+        const answer = await this.#answer(job);
+        await this.#pause(job, true); // whoever has asked again does not want it any more
+        this.reply({ id: job.id, answer });
+      } catch (error) {
+        if (error instanceof Dropped) this.reply({ id: job.id, dropped: true });
+        else this.#refuse(job.id, error);
+      }
+      this.#unwanted.delete(job);
+    }
+    this.#running = null;
+  }
+
+  /** @param {Job} job */
+  async #answer(job) {
+    const { name, request, also = {} } = job;
+    const translator = await this.#translators.get(name);
+    if (!translator) throw new Error(`no model of the name ${name} was loaded`);
+    const pause = () => this.#pause(job);
+    const traced = request.traced || "effects" in also || "lens" in also;
+    const answer = await translator.translate({ ...request, traced }, pause);
+    const effects = also.effects && directEffects(translator.model, answer, also.effects.against);
+    const words = also.lens && lens(translator, answer, also.lens);
+    const without = also.occlusion && (await occlusion(translator, answer, request, pause));
+    return { ...answer, trace: request.traced ? answer.trace : null, effects, lens: words, occlusion: without };
+  }
+
+  /**
+   * Lets messages in, now and then.
+   * @param {Job} job
+   */
+  async #pause(job, now = false) {
+    if (now || performance.now() - this.#turn > TURN) {
+      await nextTask();
+      this.#turn = performance.now();
+    }
+    if (this.#unwanted.has(job)) throw new Dropped();
+  }
+
+  /**
+   * @param {number} id
+   * @param {unknown} error
+   */
+  #refuse(id, error) {
+    const { template = null, values = {} } = error instanceof Problem ? error : {};
+    this.reply({ id, problem: { message: error instanceof Error ? error.message : String(error), template, values } });
+  }
+}
+
+/** Ends when the messages that have come are taken; timers would take four milliseconds. */
+function nextTask() {
+  return new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => {
+      port1.close();
+      done(undefined);
+    };
+    port2.postMessage(null);
+  });
+}
