@@ -2,6 +2,7 @@
 
 import { FullSoftmax } from "./output.js";
 import { Problem } from "./problem.js";
+import { rowOf } from "./weights.js";
 import { Split, stack, sumOfHeads } from "./split.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
@@ -103,9 +104,8 @@ function compare({ memory, config }, { linear }, { predicted_ids: written, trace
   const { d_model: size, vocab_size } = config;
   const numbers = memory.floats;
   const all = numbersOf(trace ?? new Map(), "logits"); // (T, V)
-  const matrix = linear.weight / 4;
   const biasOf = (/** @type {number} */ id) => (linear.bias ? numbers[linear.bias / 4 + id] : 0);
-  const means = others ? null : meanWord(numbers, matrix, biasOf, vocab_size, size);
+  const means = others ? null : meanWord(memory, linear, biasOf);
   const direction = new Float64Array(written.length * size);
   const logits = new Float32Array(written.length);
   const offsets = new Float32Array(written.length);
@@ -115,28 +115,25 @@ function compare({ memory, config }, { linear }, { predicted_ids: written, trace
     const mean = means && row.reduce((a, b) => a + b, 0) / vocab_size;
     logits[step] = row[id] - (mean ?? row[other]);
     offsets[step] = biasOf(id) - (means?.bias ?? biasOf(other));
-    for (let i = 0; i < size; i++) {
-      const against = means ? means.vector[i] : numbers[matrix + other * size + i];
-      direction[step * size + i] = numbers[matrix + id * size + i] - against;
-    }
+    const vector = rowOf(memory, linear, id);
+    const against = means?.vector ?? rowOf(memory, linear, other);
+    for (let i = 0; i < size; i++) direction[step * size + i] = vector[i] - against[i];
   });
   return { direction, logits, offsets };
 }
 
 /**
  * The mean over the vocabulary of the output matrix and of its bias.
- * @param {Float32Array} numbers
- * @param {number} matrix
+ * @param {import("./memory.js").Memory} memory
+ * @param {import("./weights.js").Linear} linear
  * @param {(id: number) => number} biasOf
- * @param {number} words
- * @param {number} size
  */
-function meanWord(numbers, matrix, biasOf, words, size) {
-  const vector = new Float64Array(size);
+function meanWord(memory, linear, biasOf) {
+  const vector = new Float64Array(linear.inputs);
   let bias = 0;
-  for (let id = 0; id < words; id++) {
-    for (let i = 0; i < size; i++) vector[i] += numbers[matrix + id * size + i] / words;
-    bias += biasOf(id) / words;
+  for (let id = 0; id < linear.outputs; id++) {
+    rowOf(memory, linear, id).forEach((value, i) => (vector[i] += value / linear.outputs));
+    bias += biasOf(id) / linear.outputs;
   }
   return { vector, bias };
 }

@@ -37,8 +37,8 @@ export class InputEmbedding {
     if (n > most) throw new Problem("{n} tokens are too many: the model has positions for {most}", { n, most });
     const numbers = memory.floats;
     ids.forEach((id, row) => {
-      const from = this.table.row(id) / 4;
-      for (let i = 0; i < size; i++) numbers[x / 4 + row * size + i] = factor * numbers[from + i];
+      const vector = this.table.row(id);
+      for (let i = 0; i < size; i++) numbers[x / 4 + row * size + i] = factor * vector[i];
     });
     trace?.keep(`${this.side}.input.tokens`, x, [ids.length, size]);
     const encodings = this.encodings(positions, change);

@@ -20,48 +20,78 @@ static inline float sum_of(v128_t v) {
            (wasm_f32x4_extract_lane(v, 2) + wasm_f32x4_extract_lane(v, 3));
 }
 
+/* Four float16 numbers as float32 of 2^-112 times their value: one shift puts sign, exponent and fraction in place. */
+static inline v128_t load_halves(const short *w) {
+    return wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(w), 13), wasm_i32x4_splat(0x8fffe000));
+}
+
+static inline float half(short w) {
+    union { unsigned bits; float value; } number = {(unsigned)((int)w << 13) & 0x8fffe000};
+    return number.value;
+}
+
+static inline v128_t load_floats(const float *w) { return wasm_v128_load(w); }
+static inline float number(float w) { return w; }
+
 /* N_ROWS x N_OUT numbers of a product: what is loaded serves several of them. */
-#define PRODUCT(N_ROWS, N_OUT)                                                                          \
-    do {                                                                                                \
-        v128_t sums[N_ROWS][N_OUT];                                                                     \
-        for (int r = 0; r < N_ROWS; r++)                                                                \
-            for (int o = 0; o < N_OUT; o++) sums[r][o] = wasm_f32x4_splat(0);                           \
-        int i = 0;                                                                                      \
-        for (; i + 4 <= n_in; i += 4) {                                                                 \
-            v128_t weights[N_OUT];                                                                      \
-            for (int o = 0; o < N_OUT; o++) weights[o] = wasm_v128_load(w + (out + o) * n_in + i);      \
-            for (int r = 0; r < N_ROWS; r++) {                                                          \
-                v128_t input = wasm_v128_load(x + (row + r) * n_in + i);                                \
+#define PRODUCT(N_ROWS, N_OUT, LOAD, NUMBER, SCALE)                                                       \
+    do {                                                                                                  \
+        v128_t sums[N_ROWS][N_OUT];                                                                       \
+        for (int r = 0; r < N_ROWS; r++)                                                                  \
+            for (int o = 0; o < N_OUT; o++) sums[r][o] = wasm_f32x4_splat(0);                             \
+        int i = 0;                                                                                        \
+        for (; i + 4 <= n_in; i += 4) {                                                                   \
+            v128_t weights[N_OUT];                                                                        \
+            for (int o = 0; o < N_OUT; o++) weights[o] = LOAD(w + (out + o) * n_in + i);                  \
+            for (int r = 0; r < N_ROWS; r++) {                                                            \
+                v128_t input = wasm_v128_load(x + (row + r) * n_in + i);                                  \
                 for (int o = 0; o < N_OUT; o++) sums[r][o] = MULTIPLY_ADD(input, weights[o], sums[r][o]); \
-            }                                                                                           \
-        }                                                                                               \
-        for (int r = 0; r < N_ROWS; r++)                                                                \
-            for (int o = 0; o < N_OUT; o++) {                                                           \
-                float sum = sum_of(sums[r][o]);                                                         \
-                for (int j = i; j < n_in; j++) sum += x[(row + r) * n_in + j] * w[(out + o) * n_in + j]; \
-                y[(row + r) * stride + out + o] = sum + (bias ? bias[out + o] : 0);                     \
-            }                                                                                           \
+            }                                                                                             \
+        }                                                                                                 \
+        for (int r = 0; r < N_ROWS; r++)                                                                  \
+            for (int o = 0; o < N_OUT; o++) {                                                             \
+                float sum = sum_of(sums[r][o]);                                                           \
+                for (int j = i; j < n_in; j++)                                                            \
+                    sum += x[(row + r) * n_in + j] * NUMBER(w[(out + o) * n_in + j]);                     \
+                y[(row + r) * stride + out + o] = SCALE * sum + (bias ? bias[out + o] : 0);               \
+            }                                                                                             \
+    } while (0)
+
+/* Numbers of rows and columns of a product that were fastest. */
+#define PRODUCTS(...)                                                    \
+    do {                                                                 \
+        int row = 0, out;                                                         \
+        for (; row + 4 <= rows; row += 4) {                              \
+            for (out = 0; out + 2 <= n_out; out += 2) PRODUCT(4, 2, __VA_ARGS__); \
+            for (; out < n_out; out++) PRODUCT(4, 1, __VA_ARGS__);       \
+        }                                                                \
+        for (; row + 2 <= rows; row += 2) {                              \
+            for (out = 0; out + 4 <= n_out; out += 4) PRODUCT(2, 4, __VA_ARGS__); \
+            for (; out < n_out; out++) PRODUCT(2, 1, __VA_ARGS__);       \
+        }                                                                \
+        for (; row < rows; row++) {                                      \
+            for (out = 0; out + 2 <= n_out; out += 2) PRODUCT(1, 2, __VA_ARGS__); \
+            for (; out < n_out; out++) PRODUCT(1, 1, __VA_ARGS__);       \
+        }                                                                \
     } while (0)
 
 /* y = x w^T + bias: x (rows, n_in), w (n_out, n_in), rows of y `stride` numbers apart; the bias may be missing (0). */
 EXPORT(void, multiply)
 (float *y, int stride, const float *x, const float *w, const float *bias, int rows, int n_in, int n_out) {
-    int row = 0;
-    for (; row + 4 <= rows; row += 4) {
-        int out = 0;
-        for (; out + 2 <= n_out; out += 2) PRODUCT(4, 2);
-        for (; out < n_out; out++) PRODUCT(4, 1);
-    }
-    for (; row + 2 <= rows; row += 2) {
-        int out = 0;
-        for (; out + 4 <= n_out; out += 4) PRODUCT(2, 4);
-        for (; out < n_out; out++) PRODUCT(2, 1);
-    }
-    for (; row < rows; row++) {
-        int out = 0;
-        for (; out + 4 <= n_out; out += 4) PRODUCT(1, 4);
-        for (; out < n_out; out++) PRODUCT(1, 1);
-    }
+    PRODUCTS(load_floats, number, 1);
+}
+
+static inline void scale(float *x, int n, float factor) {
+    for (int i = 0; i < n; i++) x[i] *= factor;
+}
+
+/* The same with w in float16, of which twice as many come from memory in the same time. What makes up for 2^-112 are x,
+   which is as it was in the end, and y, so that nothing becomes too large or too small on the way. */
+EXPORT(void, multiply_halves)
+(float *y, int stride, float *x, const short *w, const float *bias, int rows, int n_in, int n_out) {
+    scale(x, rows * n_in, 0x1p100f);
+    PRODUCTS(load_halves, half, 0x1p12f);
+    scale(x, rows * n_in, 0x1p-100f);
 }
 
 /* scores (heads, n_keys) = q k^T of one query (heads, d_head); key j lies `offset` numbers after places[j], and has

@@ -7,6 +7,7 @@ import { PlainKernel } from "./plain.js";
  * @typedef {object} Kernel What kernel.c and plain.js have; addresses and counts of numbers.
  * @property {(y: number, stride: number, x: number, w: number, bias: number, rows: number, inputs: number,
  *   outputs: number) => void} multiply
+ * @property {Kernel["multiply"]} [multiply_halves] with float16 matrices, where the kernel reads those
  * @property {(scores: number, query: number, places: number, offset: number, nKeys: number, heads: number,
  *   groups: number, dHead: number) => void} compare
  * @property {(context: number, weights: number, places: number, offset: number, nKeys: number, heads: number,

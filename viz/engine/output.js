@@ -1,24 +1,23 @@
 // Tokens to vectors and vectors to logits: embeddings, and the softmax over all words, a full or an adaptive one.
 
 import { project } from "./sublayers.js";
+import { rowOf } from "./weights.js";
 
 /** @typedef {import("./config.js").Config} Config */
 /** @typedef {import("./memory.js").Memory} Memory */
 /** @typedef {import("./weights.js").Weights} Weights */
 
-/**
- * A table of vectors, one per token; `row` is the address of that of a token.
- * @typedef {{row: (id: number) => number}} Embedding
- */
+/** @typedef {import("./weights.js").Linear} Linear */
+/** @typedef {{row: (id: number) => Float32Array}} Embedding A vector per token. */
 
 /** @typedef {{logits: (memory: Memory, y: number, x: number, rows: number) => void}} Softmax */
 
 /**
- * @param {number} address of a table (vocab_size, d_model)
- * @param {number} size
+ * @param {Memory} memory
+ * @param {Linear} table (vocab_size, d_model)
  * @returns {Embedding}
  */
-export const tableAt = (address, size) => ({ row: (id) => address + 4 * id * size });
+export const embeddingOf = (memory, table) => ({ row: (id) => rowOf(memory, table, id) });
 
 /** One matrix over all words. */
 export class FullSoftmax {
@@ -26,15 +25,11 @@ export class FullSoftmax {
    * @param {Weights} weights
    * @param {string} name
    * @param {Config} config
-   * @param {number} table of the embedding, which is the matrix where both are tied; 0: none
+   * @param {Linear | null} table of the embedding, where it is the matrix too
    */
-  constructor(weights, name, { output_bias, d_model, vocab_size }, table) {
-    this.linear = {
-      weight: table || weights.place(`${name}.weight`),
-      bias: output_bias ? weights.place(`${name}.bias`) : 0,
-      inputs: d_model,
-      outputs: vocab_size,
-    };
+  constructor(weights, name, { output_bias }, table) {
+    const bias = output_bias ? weights.place(`${name}.bias`) : 0;
+    this.linear = { ...(table ?? weights.matrix(`${name}.weight`)), bias };
   }
 
   /**
@@ -57,6 +52,7 @@ export class AdaptiveSoftmax {
    * @param {Config} config
    */
   constructor(weights, name, { cutoffs, d_model, vocab_size }) {
+    this.memory = weights.memory;
     this.shortlist = cutoffs[0];
     this.size = d_model;
     this.head = weights.linear(`${name}.head`); // the shortlist and one entry per group
@@ -72,8 +68,7 @@ export class AdaptiveSoftmax {
   /** @param {number} id */
   row(id) {
     const group = this.groups.find(({ first, end }) => id >= first && id < end);
-    const [table, place] = group ? [group.words.weight, id - group.first] : [this.head.weight, id];
-    return table + 4 * place * this.size;
+    return group ? rowOf(this.memory, group.words, id - group.first) : rowOf(this.memory, this.head, id);
   }
 
   /**

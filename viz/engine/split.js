@@ -1,5 +1,7 @@
 // The direction in which a stream is compared, on its way from the logits down to the input.
 
+import { rowOf } from "./weights.js";
+
 /** @typedef {import("./sublayers.js").Norm} Norm */
 /** @typedef {import("./trace.js").Array32} Array32 */
 
@@ -11,6 +13,7 @@ export class Split {
    * @param {number} steps T
    */
   constructor({ memory, config }, trace, direction, steps) {
+    this.memory = memory;
     this.numbers = memory.floats;
     this.config = config;
     this.trace = trace;
@@ -77,10 +80,11 @@ export class Split {
     const { data: values } = /** @type {Array32} */ (this.trace.get(`${name}.v`)); // (G, S, K)
     const [, steps, nKeys] = shape;
     const effect = new Float32Array(weights.length);
+    const projection = Array.from({ length: output.outputs }, (_, row) => rowOf(this.memory, output, row));
     for (let head = 0; head < heads; head++) {
       const group = Math.floor((head * groups) / heads);
       for (let step = 0; step < steps; step++) {
-        const back = this.#throughProjection(step, output.weight / 4 + head * dHead, heads * dHead, dHead);
+        const back = this.#throughProjection(step, projection, head * dHead, dHead);
         for (let key = 0; key < nKeys; key++) {
           const value = (group * nKeys + key) * dHead;
           let sum = 0;
@@ -96,16 +100,16 @@ export class Split {
   /**
    * The direction of a step in the context of a head (K,): through the columns of its output projection (D, H * K).
    * @param {number} step
-   * @param {number} column the place of the first of them
-   * @param {number} width
+   * @param {Float32Array[]} projection
+   * @param {number} column the first of them
    * @param {number} dHead
    */
-  #throughProjection(step, column, width, dHead) {
+  #throughProjection(step, projection, column, dHead) {
     const { d_model: size } = this.config;
     const back = new Float64Array(dHead);
     for (let row = 0; row < size; row++) {
       const value = this.direction[step * size + row];
-      for (let i = 0; i < dHead; i++) back[i] += value * this.numbers[column + row * width + i];
+      for (let i = 0; i < dHead; i++) back[i] += value * projection[row][column + i];
     }
     return back;
   }

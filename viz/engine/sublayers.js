@@ -29,8 +29,10 @@ const ACTIVATIONS = {
  * @param {number} rows
  * @param {number} stride between rows of y, in numbers
  */
-export function project(memory, y, x, { weight, bias, inputs, outputs }, rows, stride = outputs) {
-  memory.kernel.multiply(y, stride, x, weight, bias, rows, inputs, outputs);
+export function project(memory, y, x, { weight, bias, inputs, outputs, halves }, rows, stride = outputs) {
+  const { kernel } = memory;
+  if (halves) kernel.multiply_halves?.(y, stride, x, weight, bias, rows, inputs, outputs);
+  else kernel.multiply(y, stride, x, weight, bias, rows, inputs, outputs);
 }
 
 /**

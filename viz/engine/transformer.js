@@ -4,7 +4,7 @@ import { readConfig } from "./config.js";
 import { Decoder } from "./decoder.js";
 import { InputEmbedding } from "./embedding.js";
 import { Encoder } from "./encoder.js";
-import { AdaptiveSoftmax, FullSoftmax, tableAt } from "./output.js";
+import { AdaptiveSoftmax, FullSoftmax, embeddingOf } from "./output.js";
 import { Weights, readTensors } from "./weights.js";
 
 /** @typedef {import("./encoder.js").Changes} Changes */
@@ -79,21 +79,24 @@ export class Transformer {
  * @param {import("./config.js").Config} config
  */
 function ofTransformer(weights, config) {
-  const source = weights.place("encoder.input.embedding.weight");
-  const target = config.tie_embeddings ? source : weights.place("decoder.input.embedding.weight");
-  const softmax = new FullSoftmax(weights, "output", config, config.tie_embeddings ? target : 0);
-  return { source: tableAt(source, config.d_model), target: tableAt(target, config.d_model), softmax };
+  const source = weights.matrix("encoder.input.embedding.weight");
+  const target = config.tie_embeddings ? source : weights.matrix("decoder.input.embedding.weight");
+  const softmax = new FullSoftmax(weights, "output", config, config.tie_embeddings ? target : null);
+  const { memory } = weights;
+  return { source: embeddingOf(memory, source), target: embeddingOf(memory, target), softmax };
 }
 
 /**
+ * The same of a language model, which has no source.
  * @param {Weights} weights
  * @param {import("./config.js").Config} config
  */
 function ofLanguageModel(weights, config) {
   const adaptive = config.cutoffs.length ? new AdaptiveSoftmax(weights, "softmax.output", config) : null;
   if (adaptive && config.tie_embeddings) return { source: adaptive, target: adaptive, softmax: adaptive };
-  const place = weights.place("decoder.input.embedding.weight");
-  const table = tableAt(place, config.d_model);
-  const softmax = adaptive ?? new FullSoftmax(weights, "softmax.output", config, config.tie_embeddings ? place : 0);
-  return { source: table, target: table, softmax };
+  const table = weights.matrix("decoder.input.embedding.weight");
+  const embedding = embeddingOf(weights.memory, table);
+  const tied = config.tie_embeddings ? table : null;
+  const softmax = adaptive ?? new FullSoftmax(weights, "softmax.output", config, tied);
+  return { source: embedding, target: embedding, softmax };
 }

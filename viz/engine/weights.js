@@ -1,7 +1,14 @@
 // The weights of a checkpoint (model.safetensors) into memory, as float32.
 
 /** @typedef {{dtype: string, shape: number[], data: Uint8Array}} Tensor */
-/** @typedef {{weight: number, bias: number, inputs: number, outputs: number}} Linear Addresses; a bias of 0 is none. */
+/**
+ * @typedef {object} Linear A matrix (outputs, inputs) and what is added after it.
+ * @property {number} weight its address
+ * @property {number} bias its address; 0: none
+ * @property {number} inputs
+ * @property {number} outputs
+ * @property {boolean} halves whether the matrix is in float16
+ */
 
 /**
  * The tensors of a safetensors file: the length of a JSON header (uint64), the header, the numbers.
@@ -92,14 +99,32 @@ export class Weights {
    * @returns {Linear}
    */
   linear(...names) {
-    const shapes = names.map((name) => this.#tensor(`${name}.weight`).shape);
     const biased = this.tensors.has(`${names[0]}.bias`);
-    return {
-      weight: this.place(...names.map((name) => `${name}.weight`)),
-      bias: biased ? this.place(...names.map((name) => `${name}.bias`)) : 0,
-      inputs: shapes[0][1],
-      outputs: shapes.reduce((sum, [outputs]) => sum + outputs, 0),
-    };
+    const bias = biased ? this.place(...names.map((name) => `${name}.bias`)) : 0;
+    return { ...this.matrix(...names.map((name) => `${name}.weight`)), bias };
+  }
+
+  /**
+   * Matrices one below the other, in float16 where they are and the kernel reads it, without a bias.
+   * @param {string[]} names
+   * @returns {Linear}
+   */
+  matrix(...names) {
+    const tensors = names.map((name) => this.#tensor(name));
+    const outputs = tensors.reduce((sum, { shape }) => sum + shape[0], 0);
+    const [, inputs] = tensors[0].shape;
+    const halves = "multiply_halves" in this.memory.kernel && tensors.every(({ dtype }) => dtype === "F16");
+    const weight = halves ? this.#placeHalves(tensors) : this.place(...names);
+    return { weight, bias: 0, inputs, outputs, halves };
+  }
+
+  /** @param {Tensor[]} tensors */
+  #placeHalves(tensors) {
+    const sizes = tensors.map(({ data }) => data.length);
+    const address = this.memory.allocate(sizes.reduce((a, b) => a + b, 0) / 4);
+    const bytes = new Uint8Array(this.memory.floats.buffer);
+    tensors.reduce((first, { data }) => (bytes.set(data, first), first + data.length), address);
+    return address;
   }
 
   /**
@@ -137,9 +162,24 @@ export class Weights {
  * @param {number} outputs
  * @returns {Linear}
  */
-export const outputsOf = ({ weight, bias, inputs }, first, outputs) => ({
-  weight: weight + 4 * first * inputs,
+export const outputsOf = ({ weight, bias, inputs, halves }, first, outputs) => ({
+  weight: weight + (halves ? 2 : 4) * first * inputs,
   bias: bias && bias + 4 * first,
   inputs,
   outputs,
+  halves,
 });
+
+/**
+ * A row of a matrix (inputs,), which may change when something else is computed.
+ * @param {import("./memory.js").Memory} memory
+ * @param {Linear} linear
+ * @param {number} row
+ */
+export function rowOf({ floats }, { weight, inputs, halves }, row) {
+  if (!halves) return floats.subarray(weight / 4 + row * inputs, weight / 4 + (row + 1) * inputs);
+  const data = new Uint8Array(floats.buffer, weight + 2 * row * inputs, 2 * inputs);
+  const numbers = new Float32Array(inputs);
+  convert(numbers, { dtype: "F16", shape: [inputs], data });
+  return numbers;
+}

@@ -46,6 +46,7 @@ class Request:
 
 def assert_same(answer: dict[str, Any], result: Translation, logs: float = LOGS) -> None:
     """Texts and tokens are equal, weights as near as WEIGHTS, log-probabilities as `logs`."""
+    assert answer.get("error") is None
     assert answer["text"] == result.text
     for name in ("source", "source_tokens", "target_tokens", "predicted_tokens", "predicted_ids", "finished"):
         assert answer[name] == getattr(result, name), name

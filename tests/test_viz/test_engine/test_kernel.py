@@ -19,5 +19,5 @@ def test_the_kernel_is_compiled_from_its_source(tmp_path: Path) -> None:
 def test_the_kernel_is_small_and_needs_nothing_but_memory() -> None:
     for name in VARIANTS:
         code = (FOLDER / name).read_bytes()
-        assert len(code) < 16_000
+        assert len(code) < 20_000
         assert code.startswith(b"\0asm") and code.count(b"\x03env\x06memory") == 1
