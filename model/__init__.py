@@ -16,6 +16,10 @@ def __getattr__(name: str):
         from model.adapters.readers.reader import attach
 
         return attach
+    if name in ("Edits", "Head"):
+        from model.interventions import edits
+
+        return getattr(edits, name)
     if name == "load_model":
         from model.adapters.loading import load_model
 

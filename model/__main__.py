@@ -148,6 +148,10 @@ _COMMANDS = {
             default=[],
             help="switch heads off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1 (encoder, decoder, cross)",
         ),
+        _option(
+            "--effects", metavar="WORD", help="print which heads add most to the logit of the next word being WORD"
+        ),
+        _option("--against", metavar="WORD", help="with --effects: compare with this word"),
         _path("--out", "write tokens and every recorded array", "FILE.npz", required=False),
     ),
     "trace": ("write tokens and every recorded array of one translation to a file", *_RECORDED),

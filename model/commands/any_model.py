@@ -17,7 +17,7 @@ from model.measures import kept, text_roles
 
 KIND_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
 _HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
-MOST_WORDS = 5  # that are printed
+MOST_WORDS, MOST_HEADS = 5, 10  # that are printed
 
 
 def load(args: Namespace) -> Any:
@@ -39,7 +39,9 @@ def load(args: Namespace) -> Any:
 
 
 def read(args: Namespace) -> None:
-    """Print what a model predicts or writes, without the heads of --off, too; write --out."""
+    """Print what a model predicts or writes, without the heads of --off, too; print --effects, and write --out."""
+    if args.against and not args.effects:
+        raise ValueError("--against needs --effects: the word whose logit is explained")
     reader = load(args)
     if args.target is not None and reader.config.task != ENCODER_DECODER:
         raise ValueError(f"--target is for encoder-decoders; a {reader.config.architecture} is not one")
@@ -49,8 +51,14 @@ def read(args: Namespace) -> None:
         runs.append(reader.read(args.text, edits=heads_off(args.off, reader.config.kinds), **target))
     print(describe(reader.config))
     print(*predictions(reader, runs), sep="\n")
+    result, arrays = runs[-1], {}
+    if args.effects:
+        words = [_one_token(reader, word) for word in (args.effects, args.against) if word]
+        effects = reader.effects(result, words[0], against=words[1] if len(words) > 1 else None)
+        print(*strongest_heads(effects, result), sep="\n")
+        arrays = {f"heads.{kind}": effects.heads(kind) for kind in effects.kinds}
     if args.out:
-        save(args.out, runs[-1], runs[-1].trace)
+        save(args.out, result, {**result.trace, **arrays})
 
 
 def translate(args: Namespace, texts: Iterable[str]) -> None:
@@ -131,6 +139,28 @@ def predictions(reader: Any, runs: Sequence[Any]) -> Iterator[str]:
                 yield f"   at {place}: {words}"
         if not result.masked_words:
             yield f"   none: write {reader.tokenizer.mask_token} in place of a word"
+
+
+def strongest_heads(effects: Any, result: Any) -> Iterator[str]:
+    """Lines: the heads that add most to the logit at the last step, and the key from which most of it comes."""
+    yield f"logit {float(effects.logits[-1]):.3f} at the last step; the heads that add most to it:"
+    rows = []
+    for kind in effects.kinds:
+        added = effects.heads(kind)[:, :, -1]  # (layers, heads, keys)
+        weights = result.attention(kind)[:, :, -1]
+        keys = result.source_tokens if kind == "cross" else result.target_tokens
+        for (place, head), total in np.ndenumerate(added.sum(axis=-1)):
+            key = int(np.abs(added[place, head]).argmax())
+            name = f"{kind} {result.layers(kind)[place]}-{head}"
+            rows.append((total, f"{name:<20} most from {keys[key]} (weight {weights[place, head, key]:.2f})"))
+    for total, line in sorted(rows, key=lambda row: -abs(row[0]))[:MOST_HEADS]:
+        yield f"{total:+8.3f}  {line}"
+
+
+def _one_token(reader: Any, word: str) -> str:
+    """A word as it follows a space where that is one token, which is how most vocabularies hold it."""
+    spaced = f" {word}"
+    return spaced if len(reader.tokenizer(spaced, add_special_tokens=False)["input_ids"]) == 1 else word
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

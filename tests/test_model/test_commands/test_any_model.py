@@ -75,6 +75,24 @@ def test_read_prints_the_next_words_with_and_without_heads(run, folders: dict[st
     assert opened.target_tokens == runs[1].target_tokens
 
 
+def test_read_prints_the_heads_that_add_most(run, folders: dict[str, str], tmp_path: Path) -> None:
+    file = tmp_path / "read.npz"
+    words = ("--effects", "dog", "--against", "cat", "--off", "1-2", "--out", file)
+    code, out, err = run("read", TEXT, "--model", folders["llama"], *words)
+    assert (code, err) == (0, "")
+    reader = load_model(folders["llama"])
+    result = reader.read(TEXT, edits=Edits(off=(Head("decoder_self", 1, 2),)))
+    effects = reader.effects(result, "dog", against="cat")
+    added = effects.heads("decoder_self")[:, :, -1].sum(axis=-1)
+    lines = out.splitlines()
+    place = lines.index(f"logit {effects.logits[-1]:.3f} at the last step; the heads that add most to it:")
+    layer, head = np.unravel_index(np.abs(added).argmax(), added.shape)
+    assert lines[place + 1].split()[:3] == [f"{added[layer, head]:+.3f}", "decoder_self", f"{layer}-{head}"]
+    assert lines[-2].split()[0] == "+0.000" or len(lines) > place + 10
+    with np.load(file, allow_pickle=False) as arrays:
+        np.testing.assert_allclose(arrays["heads.decoder_self"], effects.heads("decoder_self"), atol=1e-6)
+
+
 def test_read_of_an_encoder_and_of_an_encoder_decoder(run, folders: dict[str, str]) -> None:
     code, out, _ = run("read", TEXT, "--model", folders["bert"])
     assert code == 0 and "bert: encoder_self 2 layers of 3 heads" in out and "no output over words" in out
@@ -166,6 +184,9 @@ def test_repetitions_count_every_earlier_occurrence() -> None:
         ),
         (["read", TEXT, "--model", "llama", "--off", "c0-0"], "no cross-attention"),
         (["read", TEXT, "--model", "bart", "--off", "0-0"], "say which kind of attention, e0-0, d0-0, c0-0"),
+        (["read", TEXT, "--model", "llama", "--against", "dog"], "--against needs --effects"),
+        (["read", TEXT, "--model", "llama", "--effects", "mouse dog"], "'mouse dog' is 2 tokens of this model"),
+        (["read", TEXT, "--model", "bert", "--effects", "dog"], "this model is an encoder"),
         (["read", TEXT, "--model", "llama", "--target", "dog"], "--target is for encoder-decoders; a llama is not one"),
         (["read", " ", "--model", "llama"], "there is nothing to read"),
         (["read", "cat " * 65, "--model", "llama"], "has 65 tokens; at most 64 are allowed"),
