@@ -8,10 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from model import load_translator
+import model
+from model import attach, load_translator
 from model.__main__ import main
 from model.adapters.attention_file import read_attention
+from model.adapters.readers.reader import Reader
 from model.analysis.maps import entropy
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
@@ -27,6 +33,17 @@ PAGES = "\n".join(text for path, text in DOCS.items() if path.stem != "from-bert
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGES, flags=re.DOTALL)
 
 
+# Of the pages your-own-model.md and from-transformerlens.md, in order.
+ANY_MODEL = ("reader.read(result.text, edits", "reader.config.layers")
+TRANSFORMERLENS = (
+    "clean = reader.read",
+    "without = reader.read",
+    "def sharpen",
+    "def patch",
+    "effects = reader.effects",
+)
+
+
 def block_with(words: str) -> str:
     """The one block of Python in which these words stand."""
     (block,) = [block for block in BLOCKS if words in block]
@@ -34,8 +51,8 @@ def block_with(words: str) -> str:
 
 
 def test_every_block_is_run() -> None:
-    ran = ("result.text ", "record(", "edits=", "head_view", "stage(", "attention_of", "attention_heatmap")
-    ran += ("def live", "np.savez")
+    ran = ("result.text ", "record(", 'Head("cross"', "head_view", "stage(", "attention_of", "attention_heatmap")
+    ran += ("def live", "np.savez", *ANY_MODEL, *TRANSFORMERLENS)
     assert {block_with(words) for words in ran} == set(BLOCKS)
 
 
@@ -65,7 +82,7 @@ def test_ten_lines_of_numpy_write_a_recording(tmp_path, monkeypatch) -> None:
 
 def test_the_python_of_the_docs_runs() -> None:
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
-    for words in ("result.text ", "record(", "edits=", "stage(", "head_view"):
+    for words in ("result.text ", "record(", 'Head("cross"', "stage(", "head_view"):
         exec(block_with(words), names)  # our own pages
     result = names["result"]
     assert result.text.startswith("Das Tier")
@@ -79,6 +96,47 @@ def test_its_figure_is_the_head_that_it_names() -> None:
     names: dict = {}
     exec(block_with("attention_heatmap"), names)  # our own pages
     np.testing.assert_array_equal(names["figure"].data[0].z, names["result"].attention("cross")[2, 5])
+
+
+@pytest.fixture
+def small_smollm(monkeypatch: pytest.MonkeyPatch) -> Reader:
+    """What `load_model` gives for SmolLM2: a model with as many layers and heads, and none of its weights."""
+    words = "When Mary and John went to the store , gave a drink".split()
+    tokenizer = Tokenizer(WordLevel({word: index for index, word in enumerate(words)}, unk_token=","))
+    tokenizer.pre_tokenizer = Whitespace()
+    torch.manual_seed(0)
+    heads = {"num_attention_heads": 9, "num_key_value_heads": 3, "hidden_size": 36, "num_hidden_layers": 30}
+    config = LlamaConfig(vocab_size=len(words), intermediate_size=20, eos_token_id=None, bos_token_id=None, **heads)
+    reader = attach(LlamaForCausalLM(config), PreTrainedTokenizerFast(tokenizer_object=tokenizer))
+    monkeypatch.setattr(model, "load_model", lambda name: {"HuggingFaceTB/SmolLM2-135M": reader}[name], raising=False)
+    return reader
+
+
+def test_the_python_of_any_model_runs(small_smollm: Reader, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict = {}
+    for words in ANY_MODEL:
+        exec(block_with(words), names)  # our own pages
+    result, changed = names["result"], names["changed"]
+    word, cost = capsys.readouterr().out.split()
+    assert word == result.predicted_tokens[-1]
+    best = result.predicted_ids[-1]
+    assert float(cost) == pytest.approx(result.logits[-1, best] - changed.logits[-1, best], rel=1e-4) != 0
+
+
+def test_what_transformerlens_does_is_done(small_smollm: Reader) -> None:
+    names: dict = {}
+    for words in TRANSFORMERLENS:
+        exec(block_with(words), names)  # our own pages
+    clean, without, changed = names["clean"], names["without"], names["changed"]
+    squares = clean.attention("decoder_self")[23] ** 2
+    sharpened = squares / squares.sum(-1, keepdims=True)
+    np.testing.assert_allclose(changed.attention("decoder_self")[23], sharpened, atol=1e-6)
+    assert not without.attention("decoder_self")[23, 0].any()
+    streams = [names[run].trace[names["address"]] for run in ("patched", "clean", "corrupt")]
+    np.testing.assert_array_equal(streams[0][-1], streams[1][-1])
+    np.testing.assert_array_equal(streams[0][:-1], streams[2][:-1])
+    difference = clean.logits[-1, names["mary"]] - clean.logits[-1, names["john"]]
+    assert names["effects"].logits[-1] == pytest.approx(difference, abs=1e-4)
 
 
 def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
