@@ -213,6 +213,10 @@ def test_a_large_file_opens_and_every_head_of_it(alone, tmp_path):
         "document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].z[row][column] - value) < 0.004",
         arg=[5, int(maps[11, 10, 5].argmax()), float(maps[11, 10, 5].max())],
     )
+    row = int(maps[11, 10].max(axis=1).argmax())
+    sentence = f"“patch {row}” attends most to “patch {int(maps[11, 10, row].argmax())}”"
+    expect(alone.locator(".hl-says")).to_contain_text(sentence)
+    expect(alone.locator(".hl-between path")).not_to_have_count(0)
     # A window of the map, which moves.
     for _ in range(3):
         part(alone, "zoom_in").click()

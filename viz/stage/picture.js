@@ -66,6 +66,7 @@ async function numbersOf(stage, { kind, z = [] }) {
     stage.says.textContent = stage.say("loading");
     try {
       await kind.fetch(layer, head);
+      if (String(kind.open) === String([layer, head])) stage.light(); // says what it could not say before
     } catch {
       stage.says.textContent = stage.say("failed");
       return null;

@@ -221,7 +221,7 @@ class TestRefusals:
         assert "there is nothing to read" in self.refusal(capsys, bert, " ")
         assert "a bert has no target: only t5 and bart" in self.refusal(capsys, bert, "a cat", target="a")
         assert "has 65 tokens; the model has positions for 64" in self.refusal(capsys, gpt2, "cat " * 65)
-        assert "has 301 tokens; at most 256 can be drawn" in self.refusal(capsys, t5, "cat " * 300)
+        assert "has 1025 tokens; at most 1024 can be drawn" in self.refusal(capsys, t5, "cat " * 1024)
 
     def test_the_tokenizer_of_another_model(self, folder: Path, capsys) -> None:
         values = json.loads((folder / "tokenizer.json").read_text("utf-8"))
