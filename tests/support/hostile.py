@@ -91,7 +91,7 @@ def elements(block: Any) -> Iterator[Any]:
 def url_keys(at: AppTest, kind: str = "") -> list[str]:
     """The keys of the controls of a page that stand in its address; only those of one kind of control if named."""
     of_kind = {getattr(element, "key", None) for element in elements(at._tree) if kind in ("", element.type)}
-    parts = at.session_state[choices.PARTS] if choices.PARTS in at.session_state else {}
+    parts = at.session_state[choices.PARTS].codes if choices.PARTS in at.session_state else {}
     keys = of_kind.intersection(*[set().union(*parts.values())])
     # The stage's choices stand in the address without such a control.
     on_stage = any(getattr(element.proto, "id", "").endswith("-stage") for element in of_type(at, "bidi_component"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ PAGES = [(page, view) for page in hostile.PAGES for view in VIEWS.get(page, [{}]
 
 def codes(at: AppTest) -> dict[str, str | None]:
     """The codes of the controls of a page, None for a default; without the language."""
-    parts = at.session_state[choices.PARTS]
+    parts = at.session_state[choices.PARTS].codes
     return {key: one for part in parts.values() for key, one in part.items() if key != "lang"}
 
 
@@ -134,3 +135,57 @@ def test_a_choice_that_another_kind_does_not_have_is_the_default() -> None:
     assert address(at) == {"kind": "encoder_self", "layer": "2"}
     at = screen.choose(at, kind="cross")  # of the decoder, which has two layers
     assert not at.exception and not at.warning and address(at) == {}
+
+
+class Interrupted(Exception):
+    """What Streamlit raises in the run of a page that is left."""
+
+
+class Session(dict):
+    """A session whose page can be left: from then on nothing is written to it."""
+
+    left = False
+
+    def __setitem__(self, key: str, value: object) -> None:
+        if self.left:
+            raise Interrupted
+        super().__setitem__(key, value)
+
+
+class Address(dict):
+    def to_dict(self) -> dict[str, str]:
+        return {**self}
+
+    def from_dict(self, said: dict[str, str]) -> None:
+        self.clear()
+        self.update(said)
+
+
+def test_a_page_that_is_left_while_it_is_drawn_takes_nothing_out_of_the_address_of_the_next(monkeypatch):
+    session, asked, run = Session(), Address(), SimpleNamespace(is_history_navigation=False)
+    stub = SimpleNamespace(session_state=session, query_params=asked, container=SimpleNamespace)
+    monkeypatch.setattr(choices, "st", stub)
+    monkeypatch.setattr(choices, "get_script_run_ctx", lambda: run)
+
+    def draw(page: str, *keys: str, left: bool = False) -> bool:
+        run.page_script_hash = page
+        with choices.part():
+            arrives = choices.arrives()
+            choices.told(dict.fromkeys(keys))
+            session.left = left
+            if left:
+                raise Interrupted
+        return arrives
+
+    asked.update(text="A dog.", layer="1", head="2")
+    assert draw("translate") and not draw("translate")
+    with pytest.raises(Interrupted):
+        draw("masks", "layer", "head", left=True)
+    session.left = False
+    asked.update(text="A dog.", layer="1", head="2")  # Back
+    assert draw("translate"), "the visitor comes to it"
+    assert asked == {"text": "A dog.", "layer": "1", "head": "2"}
+    draw("masks", "layer", "head")
+    asked["layer"] = "1"
+    draw("masks", "head")
+    assert asked == {"text": "A dog."}, "a page takes out what its own controls no longer say"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
@@ -16,9 +16,21 @@ from viz.text.language import say
 from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
-# In the session: by part of the page the codes of its controls; the page; what its address asks for that is missing.
+# In the session: what was drawn last; which page was drawn to its end; what its address asks for that is missing.
 PARTS, _PAGE, _PROBLEMS = "choices", "choices-page", "choices-problems"
 _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
+_comes: ContextVar[bool] = ContextVar("comes", default=False)  # whether the run before was of another page
+
+
+class Parts(NamedTuple):
+    """The codes of a page's controls, by part of the page.
+
+    Page and codes are one value: a page that is left while it is drawn is interrupted at any write to the session, and
+    its codes must not be taken for those of the page before.
+    """
+
+    page: str = ""  # its hash
+    codes: Mapping[str, Mapping[str, str | None]] = {}
 
 
 def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **more: object) -> Any:
@@ -44,7 +56,8 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
 def arrives(*keys: str) -> bool:
     """Whether the visitor has just come to a page with these controls, which Streamlit then has emptied."""
     state = st.session_state
-    return any(key not in state for key in keys) or state.get(_PAGE) != get_script_run_ctx().page_script_hash
+    another = _comes.get() or state.get(_PAGE) != get_script_run_ctx().page_script_hash
+    return another or any(key not in state for key in keys)
 
 
 def told(codes: Mapping[str, str | None]) -> None:
@@ -73,22 +86,25 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 def part(name: str = "") -> Iterator[None]:
     """Draw a part of a page, or the whole one; at the end of the outermost the address says what is chosen."""
     codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
-    parts, run = state.get(PARTS, {}), get_script_run_ctx()
-    if name:
-        before = parts.get(name, {})
-    else:  # of another page it is not known what its address holds
-        before, parts = _chosen() if state.get(_PAGE) == run.page_script_hash else {}, {}
-    state[PARTS] = parts | {name: codes}
-    notes, token = st.container(), _drawn.set(codes)
+    run, kept = get_script_run_ctx(), state.get(PARTS, Parts())
+    comes = _comes.get() if inside else kept.page != run.page_script_hash
+    if comes and not inside:  # of another page it is not known what its address holds
+        kept = Parts()
+    before = kept.codes.get(name, {}) if name else _chosen(kept)
+    others = kept.codes if name else {}
+    state[PARTS] = Parts(run.page_script_hash, {**others, name: codes})
+    notes, drawn, came = st.container(), _drawn.set(codes), _comes.set(comes)
     if not name and run.is_history_navigation:
         st.query_params.update()  # says it once more: the page that was left may have written its own over it
     try:
         yield
     finally:
-        _drawn.reset(token)
+        _drawn.reset(drawn)
+        _comes.reset(came)
         state[_PAGE] = run.page_script_hash
     if inside:
         return
+    state[PARTS] = state[PARTS]._replace(page=run.page_script_hash)  # in a new session it is known only now
     said = {key: one for key, one in address().items() if key not in before.keys() - _chosen().keys()}
     if said != st.query_params.to_dict():
         st.query_params.from_dict(said)
@@ -102,5 +118,6 @@ def address() -> dict[str, str]:
     return {key: one for key, one in said.items() if one is not None}
 
 
-def _chosen() -> dict[str, str | None]:
-    return {key: one for codes in st.session_state.get(PARTS, {}).values() for key, one in codes.items()}
+def _chosen(parts: Parts | None = None) -> dict[str, str | None]:
+    parts = parts or st.session_state.get(PARTS, Parts())
+    return {key: one for codes in parts.codes.values() for key, one in codes.items()}
