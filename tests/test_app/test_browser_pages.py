@@ -186,6 +186,14 @@ def bars(page: Page, writer, text: str, **chance) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
+def test_no_bar_is_under_the_legend_of_next_words_in_a_narrow_window(page, app_server, systems):
+    look_at(page, f"{app_server}/language_model?text=the+cat", *NARROW)
+    figure = page.get_by_test_id("stage-map")
+    legend, bar = figure.locator(".legend"), figure.locator(".bars .point path").first
+    expect(bar).to_be_attached()
+    assert legend.bounding_box()["y"] + legend.bounding_box()["height"] <= bar.bounding_box()["y"]
+
+
 def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app_server, systems, checkpoints):
     writer, text = load_translator(str(checkpoints / "language")), "the cat"
     look_at(page, f"{app_server}/language_model?text=the+cat", *WIDE)

@@ -11,6 +11,8 @@ import streamlit as st
 from model.training.grid import EVERY, FOLDER, NORMS, PEAKS, WARMUPS, GridCell, read_grid
 from tests.test_app import screen
 from viz.pages.training import grid as page
+from viz.text.language import using
+from viz.views import grid_results
 
 OWN_CACHES = True
 
@@ -81,3 +83,8 @@ def test_a_damaged_grid_is_one_sentence(tmp_path, monkeypatch: pytest.MonkeyPatc
     at = screen.open_page("training.py")
     assert not at.exception and len(at.warning) == 1 and not screen.charts(at)
     assert "schedules" in screen.charts(screen.choose(at, section="schedules"))
+
+
+def test_rates_are_written_as_the_language_does():
+    with using("de"):
+        assert grid_results.name_of(GridCell("post", 0.005, 400)) == "Post-Norm, Spitze 0,005, Warmup 400"

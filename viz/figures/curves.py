@@ -132,7 +132,7 @@ def _drawn(
         trace = go.Scatter(x=x, y=y, name=labels.escape(name), line=line, showlegend=is_line)
         trace.mode = "lines+markers" if len(x) <= MARKERS_UP_TO else "lines"
         trace.marker = {} if is_line else {"size": 9, "symbol": "diamond"}
-        hover = f"%{{fullData.name}}<br>{across} %{{x:,.6g}}<br>{up} %{{y:.4g}}<extra></extra>"
+        hover = f"%{{fullData.name}}<br>{across} %{{x:,.6~g}}<br>{up} %{{y:.4~g}}<extra></extra>"
         traces.append(trace.update(hovertemplate=hover))
     ys = np.concatenate([y for *_, y in lines])
     return figure(

@@ -86,7 +86,7 @@ def head_map(
     for i, name in enumerate(dict.fromkeys(groups)):
         at = np.flatnonzero(groups == name)
         symbol = SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)]  # 49 groups before one looks like another
-        look, hover = (symbol, 9, theme.line(i)["color"]), "%{fullData.name} %{text}<br>%{x:.3g}, %{y:.3g}"
+        look, hover = (symbol, 9, theme.line(i)["color"]), "%{fullData.name} %{text}<br>%{x:.3~g} · %{y:.3~g}"
         trace = dots(*points[at].T, [places[one] for one in at], name, look, hover, mode="markers+text")
         text = ["{}.{}".format(*places[one][-2:]) for one in at]
         traces.append(trace.update(text=text, textposition="top center"))

@@ -101,7 +101,8 @@ def next_words(names: Sequence[str], say: Say) -> dict:
     }
     bar = {"type": "bar", "orientation": "h", "y": list(range(len(names))), "hovertemplate": hover + "<extra></extra>"}
     bar |= {"textposition": "outside", "constraintext": "none", "cliponaxis": False}
-    layout = layout_of(labels.tick_width(names) + 30, 24, say, bottom=30) | {
+    two_rows = 46  # pixels: of the legend, in a narrow window
+    layout = layout_of(labels.tick_width(names) + 30, two_rows, say, bottom=30) | {
         "barmode": "overlay",
         "bargap": 0.3,
         "xaxis": {"tickformat": ".0%", "rangemode": "tozero", **GRID, "zeroline": False},

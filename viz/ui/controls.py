@@ -35,10 +35,15 @@ def choose(label: str, options: Iterable, key: str, default=None, names: Mapping
     names, options = options if isinstance(options, Mapping) else names, list(options)
     more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
-        more["format_func"] = lambda option: say(names[option] if names else str(option))
+        more["format_func"] = lambda option: say(names[option]) if names else _spoken(option)
     if widget is None:
         widget, more = st.segmented_control, {"required": True, "wrap": True} | more
     return control(widget, label, options, **more)
+
+
+def _spoken(option: object) -> str:
+    """An option without a name of its own; numbers as the language writes them."""
+    return say("{number}", number=option) if isinstance(option, (int, float)) else say(str(option))
 
 
 def views(names: Mapping, key: str):

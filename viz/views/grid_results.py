@@ -23,9 +23,13 @@ def load(folder: str = FOLDER) -> Grid:
 
 def name_of(cell: GridCell) -> str:
     text = message("{norm}, peak {peak}, warmup {warmup}")
-    name = say(text, norm=say(words.NORMS[cell.norm]), peak=f"{cell.peak:g}", warmup=cell.warmup)
+    name = say(text, norm=say(words.NORMS[cell.norm]), peak=_spoken(cell.peak), warmup=cell.warmup)
     others = [say("constant")] * (cell.schedule == "constant") + [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
     return ", ".join([name, *others])
+
+
+def _spoken(peak: float) -> str:
+    return say("{peak:g}", peak=peak)
 
 
 def table(norms: Sequence[str]) -> list[list[GridCell]]:
@@ -44,7 +48,7 @@ def board(norms: Sequence[str], picked: Collection[GridCell]) -> Plot:
         say("Validation loss at the end"),
         loss_board,
         made(losses, code),
-        [f"{row[0].peak:g}" for row in cells],
+        [_spoken(row[0].peak) for row in cells],
         names,
         limit=grid.entropy,
         selected=[(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell in picked],
