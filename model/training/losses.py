@@ -17,7 +17,7 @@ def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) ->
     """Mean cross entropy in nats per token of logits (B, T, V) and ids (B, T), of which padding does not count.
 
     The target distribution q is (1 - smoothing) on the right token plus smoothing spread evenly over the vocabulary
-    (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017).
+    (Szegedy et al. 2016; section 5.4 of Vaswani et al. 2017). Over nothing but padding it is 0.
     """
     return _SmoothedCrossEntropy.apply(logits.flatten(0, 1), targets.flatten(), smoothing)
 
@@ -28,7 +28,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z: Tensor, targets: Tensor, smoothing: float) -> Tensor:
         counted = (targets != PAD_ID).to(z.dtype)  # (N,)
-        share = counted / counted.sum()  # (N,), what each token weighs in the mean
+        share = counted / counted.sum().clamp(min=1)  # (N,), what each token weighs in the mean
         p = z.softmax(-1)  # (N, V)
         # The largest p is 1 / sum exp(z - max z), and at least 1 / V.
         log_sum = z.amax(-1) - p.amax(-1).log()  # (N,)

@@ -10,7 +10,18 @@ def noam(d_model: int, warmup: int, factor: float = 1.0) -> Schedule:
     """factor * d_model^-0.5 * min(step^-0.5, step * warmup^-1.5) (Vaswani et al. 2017, section 5.3)."""
     if warmup < 1:
         raise ValueError(f"the Noam schedule needs a warmup of at least 1 step, got {warmup}")
-    return lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
+    return _checked(lambda step: factor * d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def _checked(rate: Schedule) -> Schedule:
+    """The schedule, a ValueError before its first step."""
+
+    def at(step: int) -> float:
+        if step < 1:
+            raise ValueError(f"the steps of a schedule are counted from 1, got {step}")
+        return rate(step)
+
+    return at
 
 
 def _remaining(step: int, first: int, last: int) -> float:
@@ -41,4 +52,4 @@ def by_name(name: str, *, d_model: int, peak: float, warmup: int, steps: int, de
     if name == "noam":
         return noam(d_model, warmup, peak)
     after = _AFTER_WARMUP[name]
-    return lambda step: peak * min(1.0, step / max(warmup, 1)) * after(step, warmup, steps, decay)
+    return _checked(lambda step: peak * min(1.0, step / max(warmup, 1)) * after(step, warmup, steps, decay))

@@ -81,3 +81,11 @@ def test_loss_and_gradient_are_those_of_the_library(batch, smoothing, scale, dty
     torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance)
     torch.testing.assert_close(our_gradient, their_gradient, rtol=tolerance, atol=tolerance)
     assert their_gradient.abs().max() > 0.01
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_nothing_but_padding_costs_nothing(smoothing):
+    logits = torch.randn(B, T, V, requires_grad=True)
+    loss = smoothed_cross_entropy(logits, torch.full((B, T), PAD_ID), smoothing)
+    loss.backward()
+    assert loss.item() == 0 and not logits.grad.any()

@@ -85,3 +85,10 @@ def test_step_decay_falls_by_a_twentieth_after_every_epoch():
 def test_an_unknown_name_is_refused_with_the_known_ones():
     with pytest.raises(ValueError, match="schedule must be one of noam, constant, .*, got 'step'"):
         at("step", 1)
+
+
+@pytest.mark.parametrize("name", schedules.NAMES)
+@pytest.mark.parametrize("step", [0, -3])
+def test_steps_are_counted_from_1(name, step):
+    with pytest.raises(ValueError, match=f"counted from 1, got {step}"):
+        at(name, step)
