@@ -14,6 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 
 from benchmarks.support import browser as search
 from benchmarks.support.server import serve
@@ -472,6 +473,30 @@ class TestConfiguration:
         told |= {replicas.HOSTS, replicas.SECRET}
         assert set(re.findall(r"^ +([A-Z_]+): ", (ROOT / "compose.yaml").read_text(), re.M)) == told | {"TORCH_INDEX"}
         assert all(name in Path(replicas.__file__).read_text(encoding="utf-8") for name in told)
+
+    def test_the_compose_file_starts_what_the_proxy_is_sent_to(self):
+        compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+        app, proxy = compose["services"]["app"], compose["services"]["proxy"]
+        assert set(compose) == {"name", "services", "volumes"} and set(proxy["depends_on"]) == {"app"}
+        docker = (ROOT / app["build"]["context"] / "Dockerfile").read_text(encoding="utf-8")
+        assert all(f"ARG {name}" in docker for name in app["build"]["args"])
+        port = re.search(r"^EXPOSE (\d+)$", docker, re.M)[1]
+        sent_to = proxy["environment"]["HEADLIGHT_REPLICAS"].split()
+        assert sent_to == ["to", *(f"{compose['name']}-app-{number}:{port}" for number in range(1, 9))]
+        sources = {volume.split(":")[0] for volume in proxy["volumes"]}
+        assert {name for name in sources if not name.startswith(".")} == set(compose["volumes"])
+        assert all((ROOT / name).is_file() for name in sources if name.startswith("."))
+        assert all(re.fullmatch(r"(\$\{[A-Z]+:-\d+\}|\d+):\d+", text) for text in proxy["ports"])
+
+    @pytest.mark.skipif(not shutil.which("caddy"), reason="the proxy Caddy is not installed")
+    @pytest.mark.parametrize("site", [":80", "headlight.example.org"])
+    def test_caddy_takes_the_settings_of_the_proxy(self, site):
+        compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
+        replicas_of = compose["services"]["proxy"]["environment"]["HEADLIGHT_REPLICAS"]
+        told = {"HEADLIGHT_SITE": site, "HEADLIGHT_REPLICAS": replicas_of}
+        command = ["caddy", "validate", "--config", ROOT / "Caddyfile", "--adapter", "caddyfile"]
+        checked = subprocess.run(command, capture_output=True, text=True, env=os.environ | told)
+        assert checked.returncode == 0 and "Valid configuration" in checked.stdout + checked.stderr, checked.stderr
 
     @pytest.mark.parametrize("mode", ["light", "dark"])
     def test_text_can_be_read_in_light_and_dark(self, mode):
