@@ -1,6 +1,5 @@
 """Text in; a translation, or what a language model makes of it, and everything that was computed on the way out."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from model.interventions.edits import Edits
 from model.language_model import LanguageModel, TextState
 from model.stepper import Stepper, lay_out
 from model.taps import record
+from model.text.cleaning import source_text, tidy
 from model.text.special import BOS_ID, EOS_ID, Vocabulary, pad_ids
 from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
@@ -152,7 +152,7 @@ class Translator(System):
             edits.check(self.config)
         sources: dict[int, list[int]] = {}
         for number, text in enumerate(texts):
-            if tidy(text):
+            if source_text(text, self.tokenizer):
                 try:
                     sources[number] = self._read(text, self.config.max_length)[1]
                 except ValueError as error:
@@ -172,9 +172,9 @@ class Translator(System):
         return translations
 
     def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
-        """A text, of the source unless said, tidied, and its ids with the end token."""
+        """A text, of the source unless said, as it is read, and its ids with the end token."""
         check_characters(text, MAX_CHARACTERS)
-        if not (tidied := tidy(text)):
+        if not (tidied := tidy(text) if side else source_text(text, self.tokenizer)):
             raise Problem("there is nothing to translate: type a sentence")
         ids = [*(side or self.tokenizer.source).encode(tidied), EOS_ID]
         return tidied, check_tokens(ids, limit or self.max_source_tokens)
@@ -276,17 +276,8 @@ class Writer(System):
 
     def _ids(self, text: str) -> list[int]:
         check_characters(text, MAX_READ)
+        text = "\n".join(source_text(line, self.tokenizer) for line in text.split("\n"))
         return check_tokens([self.tokenizer.eos_id, *self.tokenizer.encode(text)], self.config.max_length)
-
-
-def tidy(text: str) -> str:
-    """The text with white space as single spaces, none at the ends, and no control characters.
-
-    Example:
-        >>> tidy("  a\\n\\tb\\x00 ")
-        'a b'
-    """
-    return " ".join("".join(c for c in text if c.isspace() or unicodedata.category(c) != "Cc").split())
 
 
 def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:

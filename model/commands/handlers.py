@@ -6,6 +6,7 @@ import shutil
 import signal
 import sys
 from argparse import Namespace
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,9 +20,10 @@ from model.commands.results import as_json, save
 from model.measures import atlas, checks, context, kept
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
+from model.text.cleaning import tidy
 from model.training.board import record_board
 from model.training.config import RunConfig
-from model.training.data.corpora import read_lines
+from model.training.data.corpora import decoded, read_lines
 from model.training.data.download import download
 from model.training.grid_recorder import record_grid
 from model.training.loop import Trainer, mean
@@ -29,7 +31,7 @@ from model.training.presets import PRESETS
 from model.training.processes import started
 from model.training.state import HISTORY
 from model.translation import Translation
-from model.translator import Translator, Writer, load_translator, tidy
+from model.translator import Translator, Writer, load_translator
 
 # Of back-translation.
 CHUNK = 256  # sentences that are translated and kept at once
@@ -106,22 +108,48 @@ def run_read(args: Namespace) -> None:
 
 
 def run_translate(args: Namespace) -> None:
-    lines = (line.rstrip("\n") for line in sys.stdin)
+    """Translate texts, or lines of standard input, of which an empty one has an empty translation.
+
+    Lines are read and checked as a whole before the first is translated, those of a terminal one by one.
+    """
     if args.model:
-        any_model.translate(args, args.texts or lines)
+        any_model.translate(args, args.texts or _lines_of_stdin())
         return
     translator, search = _load(args), _search(args)
-    if args.json:
-        for text in args.texts or lines:
-            print(json.dumps(as_json(translator.translate(text, **search)), ensure_ascii=False), flush=True)
-    elif args.texts:
+    if args.texts:
         for text in args.texts:
-            print(translator.translate(text, **search).text)
+            result = translator.translate(text, **search)
+            print(json.dumps(as_json(result), ensure_ascii=False) if args.json else result.text, flush=True)
+        return
+    lines = _lines_of_stdin() if sys.stdin.isatty() else list(_lines_of_stdin())
+    if args.json:
+        for number, line in enumerate(lines, start=1):
+            print(json.dumps(_line_as_json(translator, line, number, search), ensure_ascii=False), flush=True)
     elif sys.stdin.isatty():
         for line in lines:
             print(*translator.translate_lines([line], **search), flush=True)
     else:
-        print(*translator.translate_lines(list(lines), **search), sep="\n")
+        print(*translator.translate_lines(lines, **search), sep="\n")
+
+
+def _lines_of_stdin() -> Iterator[str]:
+    """The lines of standard input, UTF-8 whatever the terminal's encoding, perhaps with a byte order mark and CRLF.
+
+    A ValueError names a line that is not UTF-8.
+    """
+    for number, line in enumerate(getattr(sys.stdin, "buffer", sys.stdin), start=1):
+        text = decoded(line, f"standard input, line {number}") if isinstance(line, bytes) else line
+        yield (text.removeprefix("\ufeff") if number == 1 else text).rstrip("\r\n")
+
+
+def _line_as_json(translator: Translator, line: str, number: int, search: Mapping[str, float]) -> dict:
+    if not tidy(line):
+        lists = ("source_tokens", "target_tokens", "predicted_tokens", "log_probabilities", "hypotheses")
+        return {"source": "", "text": ""} | {name: [] for name in lists}
+    try:
+        return as_json(translator.translate(line, **search))
+    except ValueError as error:
+        raise ValueError(f"line {number}: {error}") from None
 
 
 def run_trace(args: Namespace) -> None:

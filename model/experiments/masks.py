@@ -1,8 +1,9 @@
 """A batch under other masks: what a mask does to a model, in maps and in numbers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -14,12 +15,13 @@ from model.attention import masked_softmax
 from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import layer_counts
 from model.taps import Change, intervene, record
+from model.text.cleaning import source_text, tidy
 from model.text.pieces import PieceTokenizer
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translation import module_of
-from model.translator import MAX_CHARACTERS, Translator, tidy
+from model.translator import MAX_CHARACTERS, Translator
 
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
 MASKS = ("encoder_self", "target_padding", "look_ahead", "decoder_self", "cross")
@@ -43,12 +45,13 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
     limit = min(MAX_TOKENS, translator.config.max_length) - 1
     source, target = translator.tokenizer.source, translator.tokenizer.target
 
-    def ids(side: Tokenizer | PieceTokenizer, what: Phrase, text: str) -> list[int]:
+    def ids(side: Tokenizer | PieceTokenizer, what: Phrase, text: str, clean: Callable[[str], str]) -> list[int]:
         check_characters(text, MAX_CHARACTERS, what)
-        return check_tokens(side.encode(tidy(text)), limit, what)
+        return check_tokens(side.encode(clean(text)), limit, what)
 
-    src = [[*ids(source, Phrase("source {n}", n=n), text), EOS_ID] for n, text in enumerate(sources, 1)]
-    tgt = [[BOS_ID, *ids(target, Phrase("target {n}", n=n), text)] for n, text in enumerate(targets, 1)]
+    read = partial(source_text, tokenizer=translator.tokenizer)
+    src = [[*ids(source, Phrase("source {n}", n=n), text, read), EOS_ID] for n, text in enumerate(sources, 1)]
+    tgt = [[BOS_ID, *ids(target, Phrase("target {n}", n=n), text, tidy)] for n, text in enumerate(targets, 1)]
     padded = pad_ids(src), pad_ids(tgt)
     return Sentences(*padded, *([source.tokens(row) for row in rows.tolist()] for rows in padded))
 

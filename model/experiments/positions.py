@@ -12,8 +12,9 @@ from torch.nn import functional as F
 from model.decoding.protocol import between_steps
 from model.positional import shifted
 from model.taps import Change, intervene, record
+from model.text.cleaning import source_text
 from model.text.special import EOS_ID
-from model.translator import Translator, tidy
+from model.translator import Translator
 
 SIDES = ("encoder", "decoder")
 MAX_SCALE, MAX_SHIFT = 2.0, 100
@@ -55,7 +56,7 @@ class Shuffle:
 
 def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
     """Put the words of a sentence in another order, where they allow one."""
-    words = tidy(text).split()
+    words = source_text(text, translator.tokenizer).split()
     numbers = list(range(len(words)))
     rng = random.Random(seed)
     # Equal words may swap places; the sentence itself is not a shuffle of it.

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.measures.contribution import contributions
 from model.measures.word_links import LinkedPair, LinkedText
+from model.text.cleaning import source_text, tidy
 from model.text.special import MARK
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
@@ -25,7 +27,8 @@ def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: S
     Words that do not spell the text, white space aside, are a ValueError.
     """
     spelt = [unicodedata.normalize("NFC", word) for word in words]
-    owners = [n for n, word in enumerate(spelt) for _ in (word.lower() if tokenizer.lowercase else word)]
+    letters_of = ("".join((word.lower() if tokenizer.lowercase else word).split()) for word in spelt)
+    owners = [n for n, letters in enumerate(letters_of) for _ in letters]
     of_token: list[int] = []
     place = 0
     for piece in tokenizer.pieces(text):
@@ -91,10 +94,12 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
     counts = {at: {what: {name: Counts() for name in _GROUPS} for what in measures} for at in READ_AT}
     diagonal, best = Counts(), Counts()
     too_long = 0
+    read = partial(source_text, tokenizer=translator.tokenizer)
+    sides = translator.tokenizer.source, translator.tokenizer.target
     for pair in text.pairs:
         try:
-            source_of = word_of_each_token(translator.tokenizer.source, pair.source, pair.source_words)
-            target_of = word_of_each_token(translator.tokenizer.target, pair.target, pair.target_words)
+            source_of = word_of_each_token(sides[0], read(pair.source), list(map(read, pair.source_words)))
+            target_of = word_of_each_token(sides[1], tidy(pair.target), list(map(tidy, pair.target_words)))
         except ValueError as error:
             raise ValueError(f"{text.name}, line {pair.number}: {error}") from None
         if max(len(source_of), len(target_of)) >= translator.max_source_tokens:

@@ -17,6 +17,7 @@ from model.config import TransformerConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
 from model.measures import agreement, alignment, kept
 from model.measures.word_links import LinkedText
+from model.text.cleaning import source_text, tidy
 from model.training.data.corpora import Pair
 from model.translation import KINDS, SIDES, Translation
 from model.translator import Translator
@@ -111,7 +112,8 @@ def measure(
         ValueError: if the model is not an encoder-decoder Transformer, or no sentence can be read.
     """
     Edits(off=(Head("cross", 0, 0),)).check(translator.config)
-    sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*pairs))
+    as_read = [(source_text(source, translator.tokenizer), tidy(target)) for source, target in pairs]
+    sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*as_read))
     read_by = [Counter(token for text in texts for token in side.tokens(side.encode(text))) for side, texts in sides]
     frequencies = {kind: read_by[SIDES[kind][1] == "target"] for kind in KINDS}
     counts: dict[str, Counted] = {}

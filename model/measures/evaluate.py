@@ -10,17 +10,24 @@ from sacrebleu.metrics import BLEU, CHRF
 
 from model.analysis import lengths
 from model.gru import GruModel
+from model.text.cleaning import source_text, tidy
 from model.training.data.corpora import Pair, read_lines
 from model.training.evaluation import perplexity, text_perplexity
-from model.translator import Translator, Writer, tidy
+from model.translator import Translator, Writer
 
 
 def read_pairs(path: Path) -> list[Pair]:
-    """Read lines of source<TAB>reference, gzip-compressed if the name ends in .gz; further columns are ignored."""
-    pairs = []
-    for number, line in enumerate(read_lines(path), start=1):
+    """Read lines of source<TAB>reference, gzip-compressed if the name ends in .gz; further columns are ignored.
+
+    Empty lines at the end do not count; any other line without a pair is a ValueError with its number.
+    """
+    lines = list(read_lines(path))
+    while lines and not tidy(lines[-1]):
+        lines.pop()
+    pairs: list[Pair] = []
+    for number, line in enumerate(lines, start=1):
         source, reference, *_ = [*line.split("\t"), ""]
-        if not source.strip() or not reference.strip():
+        if not tidy(source) or not tidy(reference):
             raise ValueError(f"{path}, line {number}: expected source<TAB>reference, got {line[:60]!r}")
         pairs.append((source, reference))
     if not pairs:
@@ -61,7 +68,11 @@ def evaluate(
         "tokens_per_second": round(tokens / seconds, 1),
     }
     if isinstance(translator.model, GruModel):
-        system = (translator.model, translator.tokenizer, [(tidy(source), tidy(target)) for source, target in pairs])
+        system = (
+            translator.model,
+            translator.tokenizer,
+            [(source_text(source, translator.tokenizer), tidy(target)) for source, target in pairs],
+        )
         scores["perplexity"] = round(perplexity(*system, teacher_forcing=0), 3)
         scores["perplexity_teacher_forced"] = round(perplexity(*system), 3)
     for group in lengths.numbers_by_length(sources) if by_length else ():

@@ -62,6 +62,8 @@ def texts(value: object, what: str) -> list[str]:
 
 
 class PieceTokenizers(Pair):
+    as_meant = False  # a SentencePiece model brings its own table of such characters
+
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """What `to_json` wrote; else a ValueError."""

@@ -1,7 +1,7 @@
 """What every tokenizer shares."""
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -22,6 +22,9 @@ class Vocabulary:
     """The tokens of one language, or of both where they share theirs, by id."""
 
     lowercase = False
+    as_meant = (
+        True  # whether characters of the source that only look different are read as what they mean (cleaning.py)
+    )
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = list(tokens)
@@ -60,6 +63,8 @@ class Vocabulary:
 class Pair:
     """The tokenizers of two languages."""
 
+    as_meant = True  # as of Vocabulary
+
     def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
         self.source, self.target, self.lowercase = source, target, source.lowercase
 
@@ -67,3 +72,11 @@ class Pair:
 def as_unicode(text: str) -> str:
     """The text with unpaired surrogates, which are not Unicode text, as U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def switch(values: dict[str, Any], name: str, default: bool) -> bool:
+    """A switch of a tokenizer's file; a ValueError if it is neither true nor false."""
+    value = values.get(name, default)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {value!r}")
+    return value

@@ -13,7 +13,7 @@ from typing import Self
 import tokenizers
 from tokenizers import Regex, decoders, models, pre_tokenizers, trainers
 
-from model.text.special import BYTE_TOKENS, MARK, SPECIAL_TOKENS, UNK_ID, Vocabulary, as_unicode
+from model.text.special import BYTE_TOKENS, MARK, SPECIAL_TOKENS, UNK_ID, Vocabulary, as_unicode, switch
 
 # A word, one digit, or one other character, each with the mark of the space before it.
 _PIECE = rf"{MARK}?[\p{{L}}\p{{M}}]+|{MARK}?\p{{N}}|{MARK}?[^\p{{L}}\p{{M}}\p{{N}}{MARK}]|{MARK}"
@@ -22,13 +22,20 @@ _PIECE = rf"{MARK}?[\p{{L}}\p{{M}}]+|{MARK}?\p{{N}}|{MARK}?[^\p{{L}}\p{{M}}\p{{N
 class Tokenizer(Vocabulary):
     """Text, lowercased first where that is said, to token ids and back."""
 
-    def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False) -> None:
+    def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False, as_meant: bool = True) -> None:
         super().__init__([backend.id_to_token(index) for index in range(backend.get_vocab_size())])
         self.backend = backend
-        self.lowercase = lowercase
+        self.lowercase, self.as_meant = lowercase, as_meant
 
     @classmethod
-    def train(cls, texts: Iterable[str], vocab_size: int, alphabet_size: int = 160, lowercase: bool = False) -> Self:
+    def train(
+        cls,
+        texts: Iterable[str],
+        vocab_size: int,
+        alphabet_size: int = 160,
+        lowercase: bool = False,
+        as_meant: bool = True,
+    ) -> Self:
         """Learn the merges from sentences of both languages (Sennrich et al. 2016).
 
         The vocabulary has special and byte tokens, the `alphabet_size` most frequent characters, and merges: a
@@ -51,14 +58,14 @@ class Tokenizer(Vocabulary):
             show_progress=False,
         )
         backend.train_from_iterator(parts, trainer)
-        return cls.from_json(cls(backend, lowercase).to_json())
+        return cls.from_json(cls(backend, lowercase, as_meant).to_json())
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote; a ValueError if it is none, or special and byte tokens have other ids than here.
 
-        Of a file only vocabulary, merges and our own key "lowercase" are taken: no added tokens, dropout or normalisers
-        can make typed text special or the segmentation random.
+        Of a file only vocabulary, merges and our own keys "lowercase" and "as_meant" are taken: no added tokens,
+        dropout or normalisers can make typed text special or the segmentation random.
         """
         try:
             values = json.loads(text)
@@ -76,15 +83,16 @@ class Tokenizer(Vocabulary):
                 raise ValueError(f"the token {token} must have id {index}, the tokenizer gives it {vocab.get(token)}")
         if sorted(vocab.values()) != list(range(len(vocab))):
             raise ValueError(f"the {len(vocab)} token ids must be 0 to {len(vocab) - 1} without gaps")
-        if not isinstance(values.get("lowercase", False), bool):
-            raise ValueError(f"lowercase must be true or false, got {values['lowercase']!r}")
-        return cls(_pipeline(bpe), values.get("lowercase", False))
+        own = {"lowercase": False, "as_meant": True}
+        for name in own:
+            own[name] = switch(values, name, own[name])
+        return cls(_pipeline(bpe), **own)
 
     def to_json(self) -> str:
         text = self.backend.to_str(pretty=True)
-        if not self.lowercase:
-            return text
-        return json.dumps({"lowercase": True, **json.loads(text)}, indent=2, ensure_ascii=False)
+        own = {"lowercase": True} if self.lowercase else {}
+        own |= {} if self.as_meant else {"as_meant": False}
+        return json.dumps({**own, **json.loads(text)}, indent=2, ensure_ascii=False) if own else text
 
     def pieces(self, text: str) -> list[str]:
         """Words, digits and signs, inside which subwords are formed, each with the mark of its space."""

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 from model.text.pieces import PieceTokenizers, texts
-from model.text.special import SPECIAL_TOKENS, Pair, Vocabulary, as_unicode
+from model.text.special import SPECIAL_TOKENS, Pair, Vocabulary, as_unicode, switch
 from model.text.subwords import Tokenizer
 
 LANGUAGES = ("en", "de")
@@ -98,6 +98,7 @@ class WordTokenizer(Vocabulary):
 class WordTokenizers(Pair):
     def to_json(self) -> str:
         values = {"type": "words", "source": self.source.to_dict(), "target": self.target.to_dict()}
+        values |= {} if self.as_meant else {"as_meant": False}
         return json.dumps(values, ensure_ascii=False, indent=1)
 
 
@@ -173,9 +174,11 @@ def read_tokenizer(text: str) -> AnyTokenizer:
         return PieceTokenizers.from_dict(values)
     if kind != "words":
         return Tokenizer.from_json(text)
-    if set(values) != {"type", "source", "target"}:
-        raise ValueError("tokenizers of words have the keys type, source and target")
-    return WordTokenizers(*(WordTokenizer.from_dict(values[side]) for side in ("source", "target")))
+    if set(values) - {"as_meant"} != {"type", "source", "target"}:
+        raise ValueError("tokenizers of words have the keys type, source and target, and perhaps as_meant")
+    pair = WordTokenizers(*(WordTokenizer.from_dict(values[side]) for side in ("source", "target")))
+    pair.as_meant = switch(values, "as_meant", True)
+    return pair
 
 
 MAX_STRINGS = 50_000  # that a cutter keeps: about 5 MB

@@ -35,6 +35,7 @@ class TrainingConfig(JsonConfig):
     accumulate: Count = 1  # batches an update in each process, as if they were one
     min_count: Amount = 0  # 0: subwords; else the words of each side that are seen so often
     lowercase: bool = False  # both sides, by the tokenizer
+    as_meant: bool = True  # typographic signs of the source are read as plain ones; model/text/cleaning.py
     columns: Count = 20  # of a text for a language model: rows of a batch
     window: Count = 35  # tokens of a row
     shuffle_windows: bool = False  # in another order every pass, from another beginning

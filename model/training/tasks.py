@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
         return _language_model(run, data_dir, tokenizer)
     config = run.training
     languages, mix = (config.source, config.target), parse_mix(config.data)
-    pairs = {name: leave_out(load_corpus(data_dir, name, "train", languages), config.held_out) for name in mix}
+    load = partial(load_corpus, data_dir, languages=languages, as_meant=config.as_meant)
+    pairs = {name: leave_out(load(name, "train"), config.held_out) for name in mix}
     if tokenizer is None:
         # As many of each corpus as a pass sees, each pair once at most.
         shares = ((pairs[name], round(len(pairs[name]) * min(weight, 1.0))) for name, weight in mix.items())
@@ -48,12 +50,13 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
         tokenizer = read_tokenizer(processes.agree(trained))
     if isinstance(tokenizer, PieceTokenizers):
         raise ValueError("the tokenizer of an imported translator cannot be trained with")
-    if tokenizer.lowercase != config.lowercase:
-        raise ValueError(f"lowercase is {config.lowercase} for the run, but {tokenizer.lowercase} for its tokenizer")
+    for name in ("lowercase", "as_meant"):
+        if (own := getattr(tokenizer, name)) != (wanted := getattr(config, name)):
+            raise ValueError(f"{name} is {wanted} for the run, but {own} for its tokenizer")
     if isinstance(tokenizer, WordTokenizers) != (config.min_count > 0):
         its = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
         raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {its}")
-    valid = {name: found for name in mix if (found := load_corpus(data_dir, name, "valid", languages))}
+    valid = {name: found for name in mix if (found := load(name, "valid"))}
     data = {
         name: {"weight": weight, "licence": find(name).licence, "group": find(name).group}
         for name, weight in mix.items()
@@ -96,8 +99,10 @@ def _learn(pairs: Sequence[Pair], run: RunConfig) -> PairTokenizer:
     config = run.training
     if config.min_count == 0:
         texts = (text for pair in pairs for text in pair)
-        return Tokenizer.train(texts, run.model.vocab_size, lowercase=config.lowercase)
+        return Tokenizer.train(texts, run.model.vocab_size, lowercase=config.lowercase, as_meant=config.as_meant)
     sides = zip((config.source, config.target), zip(*pairs))
-    return WordTokenizers(
+    pair = WordTokenizers(
         *(WordTokenizer.train(texts, language, config.min_count, config.lowercase) for language, texts in sides)
     )
+    pair.as_meant = config.as_meant
+    return pair

@@ -17,11 +17,12 @@ from model.decoding import beam_search
 from model.interventions.edits import Edits, Head
 from model.positional import sinusoidal
 from model.taps import addresses, intervene, observed, record
+from model.text.cleaning import tidy
 from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 from model.translation import Translation
-from model.translator import MAX_CHARACTERS, Translator, tidy
+from model.translator import MAX_CHARACTERS, Translator
 
 SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]
 TEXT = "Two men walk on the street, and the animal was too tired."
@@ -264,7 +265,7 @@ def test_a_translation_can_be_cached(translation: Translation) -> None:
 @pytest.mark.parametrize("text", ["<s>", "</s> <pad>", "<script>alert(1)</script>", "a", ".", "\u2581", "\u202e x"])
 def test_any_script_gets_a_translation(translator: Translator, text: str) -> None:
     translation = translator.translate(text, beam=2)
-    ids = [*translator.tokenizer.encode(text), EOS_ID]
+    ids = [*translator.tokenizer.encode(tidy(text)), EOS_ID]
     assert translation.source_tokens == translator.tokenizer.tokens(ids)
     np.testing.assert_allclose(translation.attention("cross").sum(-1), 1, atol=1e-5)
 

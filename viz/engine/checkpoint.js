@@ -29,5 +29,5 @@ export async function openTranslator({ config, tokenizer, weights }, kernels) {
 function readTokenizer(values) {
   if (values.type !== undefined) throw new Error(`the engine cannot read a tokenizer of type ${values.type}`);
   const tokenizer = new Tokenizer(values);
-  return { source: tokenizer, target: tokenizer };
+  return { source: tokenizer, target: tokenizer, asMeant: values.as_meant ?? true };
 }

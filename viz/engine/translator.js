@@ -5,7 +5,7 @@ import { Edits } from "./edits.js";
 import { Problem } from "./problem.js";
 import { beamSearch } from "./search.js";
 import { EOS_ID } from "./special.js";
-import { tidy } from "./tidy.js";
+import { asMeant, tidy } from "./tidy.js";
 import { Trace } from "./trace.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
@@ -29,12 +29,13 @@ const MAX_CHARACTERS = 2000;
 export class Translator {
   /**
    * @param {import("./transformer.js").Transformer} model
-   * @param {{source: any, target: any}} tokenizers
+   * @param {{source: any, target: any, asMeant?: boolean}} tokenizers
    */
-  constructor(model, { source, target }) {
+  constructor(model, { source, target, asMeant = true }) {
     this.model = model;
     this.source = source;
     this.target = target;
+    this.asMeant = asMeant; // whether signs of the source that only look different are read as what they mean
   }
 
   /**
@@ -46,7 +47,7 @@ export class Translator {
   async translate(request, pause) {
     const { model } = this;
     const { beam = 4, penalty = 0.6, prefix = [], positions = {} } = request;
-    const [tidied, ids] = this.#read(request.text, this.source);
+    const [tidied, ids] = this.#read(request.text, this.source, this.asMeant ? asMeant : tidy);
     const limit = Math.min(2 * ids.length + 10, model.config.max_length);
     const given = request.target === undefined ? null : this.#targetIds(request.target);
     let edits = new Edits(request.edits);
@@ -68,18 +69,19 @@ export class Translator {
   }
 
   /**
-   * A text, tidied, and its ids with the end token.
+   * A text as it is read, and its ids with the end token.
    * @param {string} text
    * @param {any} side
+   * @param {(text: string) => string} clean
    * @returns {[string, number[]]}
    */
-  #read(text, side) {
+  #read(text, side, clean) {
     const n = Array.from(text).length;
     if (n > MAX_CHARACTERS) {
       const values = { what: "the text", n, most: MAX_CHARACTERS };
       throw new Problem("{what} has {n:,} characters; at most {most:,} are allowed", values);
     }
-    const tidied = tidy(text);
+    const tidied = clean(text);
     if (!tidied) throw new Problem("there is nothing to translate: type a sentence");
     const ids = [...side.encode(tidied), EOS_ID];
     const most = Math.min(MAX_SOURCE_TOKENS, this.model.config.max_length);
@@ -92,7 +94,7 @@ export class Translator {
 
   /** @param {string | number[]} target */
   #targetIds(target) {
-    return typeof target === "string" ? this.#read(target, this.target)[1] : target;
+    return typeof target === "string" ? this.#read(target, this.target, tidy)[1] : target;
   }
 }
 

@@ -10,6 +10,7 @@ from model.analysis import comparison
 from model.decoding import Search
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
+from model.text.cleaning import tidy
 from model.translation import SIDES
 from viz.app.turns import in_turn
 from viz.stage import assets
@@ -81,7 +82,7 @@ def _done(request: Request, action: Mapping) -> Changes:
             if do == "write":
                 new = [result.next_words.candidate_ids[step][int(action["rank"])]]
             elif do == "type":
-                new = request.translator.tokenizer.target.encode(str(action["text"]).strip())
+                new = request.translator.tokenizer.target.encode(tidy(str(action["text"])))
             if new:
                 return replace(changes, locked=(*written[:step], *new))
     raise KeyError

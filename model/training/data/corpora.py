@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from model.text import cleaning
+
 Pair = tuple[str, str]
 MAX_LINE = 1_000_000  # characters; files such as /dev/zero have no line end
 
@@ -156,21 +158,39 @@ def load_text(data_dir: Path, name: str, split: str) -> list[str]:
 
 
 def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a UTF-8 file, gzip-compressed if so named; a ValueError if it is none, or a line is endless."""
+    """The lines of a UTF-8 file, gzip-compressed if so named; a ValueError if it is none, or a line is endless.
+
+    A byte order mark at the beginning and CR before LF are no part of a line.
+    """
     try:
-        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig", newline="\n") as file:
-            while line := file.readline(MAX_LINE + 1):
-                if len(line) > MAX_LINE:
-                    raise ValueError(f"a line of {path} has more than {MAX_LINE:,} characters")
-                yield line.rstrip("\r\n")
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+            number = 0
+            while line := file.readline(4 * MAX_LINE + 1):  # a character has at most four bytes
+                number += 1
+                text = decoded(line, f"{path}, line {number}") if len(line) <= 4 * MAX_LINE else ""
+                if not text or len(text) > MAX_LINE:
+                    raise ValueError(f"{path}, line {number} has more than {MAX_LINE:,} characters")
+                yield (text.removeprefix("\ufeff") if number == 1 else text).rstrip("\r\n")
     except FileNotFoundError:
         raise ValueError(f"the file {path} does not exist") from None
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise ValueError(f"the file {path} cannot be read as UTF-8 text: {error}") from None
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"the file {path} cannot be read: {error}") from None
 
 
-def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str]) -> list[Pair]:
-    """The pairs of a split ("train" or "valid") whose sides are not empty; a ValueError says what is missing."""
+def decoded(line: bytes, where: str) -> str:
+    """A line as text; a ValueError says where it is not UTF-8."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise ValueError(f"{where} is not UTF-8 text: byte {error.start + 1} is 0x{byte:02X}") from None
+
+
+def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str], as_meant: bool = True) -> list[Pair]:
+    """The pairs of a split ("train" or "valid") whose sides are not empty; a ValueError says what is missing.
+
+    Both sides are tidied, and characters of the source `as_meant`, as those that a translator is given.
+    """
     corpus = find(name)
     folder = data_dir / corpus.folder
     if not folder.is_dir():
@@ -180,7 +200,11 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
             advice = f"make its file with: python -m model backtranslate --out {file}"
         raise ValueError(f"the corpus {name!r} is not in {data_dir} (no folder {corpus.folder}); {advice}")
     step = 1 if languages == ("en", "de") else -1
-    pairs = ((english.strip(), german.strip())[::step] for english, german in corpus.read(folder, split))
+    read_source = cleaning.as_meant if as_meant else cleaning.tidy
+    pairs = (
+        (read_source(source), cleaning.tidy(target))
+        for source, target in (pair[::step] for pair in corpus.read(folder, split))
+    )
     return [pair for pair in pairs if all(pair)]
 
 

@@ -246,7 +246,10 @@ def test_errors_are_one_line_on_stderr(run, words: list[str], message: str) -> N
         (b"", "holds no lines"),
         (b"no tab here\n", "line 1: expected source<TAB>reference"),
         (b"a\tb\n\tc\n", "line 2: expected source<TAB>reference"),
-        (b"\xff\xfe\x00", "cannot be read as UTF-8"),
+        (b"\xff\xfe\x00", "line 1 is not UTF-8 text: byte 1 is 0xFF"),
+        (b"a\tb\na\xe4\tb\n", "line 2 is not UTF-8 text: byte 2 is 0xE4"),
+        (b"a\tb\n\n\na\tb\n", "line 2: expected source<TAB>reference"),
+        ("a\t\u200b\n".encode(), "line 1: expected source<TAB>reference"),
         (b"a\t" + b"\0" * 1_000_001, "has more than 1,000,000 characters"),
     ],
 )
@@ -256,6 +259,62 @@ def test_evaluate_refuses_bad_files(run, tmp_path: Path, content: bytes, message
     code, out, err = run("evaluate", "--data", file, "--checkpoint", "small")
     assert (code, out) == (2, "")
     assert message in err and err.count("\n") == 1
+
+
+def test_evaluate_takes_a_byte_order_mark_crlf_and_empty_lines_at_the_end(run, tmp_path: Path) -> None:
+    plain, other = tmp_path / "plain.tsv", tmp_path / "other.tsv"
+    plain.write_bytes(b"A man.\tEin Mann.\nTwo dogs.\tZwei Hunde.\n")
+    other.write_bytes(b"\xef\xbb\xbfA man.\tEin Mann.\r\nTwo dogs.\tZwei Hunde.\r\n\r\n \n")
+    scores = []
+    for file in (plain, other):
+        code, out, err = run("evaluate", "--data", file, "--checkpoint", "small", "--beam", 1)
+        assert (code, err) == (0, "")
+        scores.append({name: value for name, value in json.loads(out).items() if name != "tokens_per_second"})
+    assert scores[0] == scores[1] and scores[0]["sentences"] == 2
+
+
+@pytest.fixture
+def of_lines(run, monkeypatch: pytest.MonkeyPatch):
+    """Translates the bytes of standard input; gives exit code, translations and stderr, of either mode."""
+
+    def translate(content: bytes, *more: str) -> tuple[int, list[str], str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="latin-1"))
+        code, out, err = run("translate", "--checkpoint", "small", "--beam", 1, *more)
+        lines = out.split("\n")[:-1]
+        return code, [json.loads(line)["text"] for line in lines] if more else lines, err
+
+    return translate
+
+
+@pytest.mark.parametrize("mode", [[], ["--json"]], ids=["text", "json"])
+def test_lines_of_standard_input(of_lines, folder: Path, mode: list[str]) -> None:
+    translator = load_translator(str(folder))
+    man, street = (translator.translate(text, beam=1).text for text in ("A man.", "Straße"))
+    assert of_lines("A man.\n\nStraße\n".encode(), *mode) == (0, [man, "", street], "")
+    other = "\ufeffA man.\r\n\r\nStraße\r\n\u200b \r\n".encode()
+    assert of_lines(other, *mode) == (0, [man, "", street, ""], "")
+    assert of_lines("A man.\nStraße".encode(), *mode) == (0, [man, street], ""), "without an end of the last line"
+    for content, said in (
+        ("A man.\nStraße\n".encode("latin-1"), "standard input, line 2 is not UTF-8 text: byte 5 is 0xDF"),
+        (b"A man.\n" + b"A man. " * 40, "line 2: the text has"),
+    ):
+        code, texts, err = of_lines(content, *mode)
+        assert code == 2 and said in err and err.count("\n") == 1
+        assert texts in ([], [man]), "nothing that is not a translation"
+
+
+def test_an_empty_line_has_the_keys_of_any_other_in_json(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, out, _ = run("translate", "--checkpoint", "small", "--json", stdin="\nA man.\n")
+    empty, other = map(json.loads, out.splitlines())
+    assert code == 0 and list(empty) == list(other)
+    assert not any(empty.values()) and type(empty["hypotheses"]) is list
+
+
+def test_what_nobody_sees_changes_no_translation(run, folder: Path) -> None:
+    code, out, _ = run("translate", "A m\u00adan.", "\ufeffA man.", "A man.\u200b", "--checkpoint", "small")
+    assert code == 0 and len(set(out.splitlines())) == 1
+    code, out, err = run("translate", "\u200b", "--checkpoint", "small")
+    assert (code, out) == (2, "") and "nothing to translate" in err
 
 
 def test_bad_usage_exits_with_2_and_help_with_0(run) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from functools import partial
 
 import pytest
 
@@ -83,14 +84,30 @@ def damaged(content: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     "content",
-    [b"no gzip", gzip.compress(b"one line\n" * 100)[:-12], damaged(b"one line\n" * 100), gzip.compress(b"\xff\xfe\n")],
-    ids=["not gzip", "truncated", "damaged", "not UTF-8"],
+    [b"no gzip", gzip.compress(b"one line\n" * 100)[:-12], damaged(b"one line\n" * 100)],
+    ids=["not gzip", "truncated", "damaged"],
 )
 def test_an_unreadable_file_is_named(tmp_path, content):
     path = tmp_path / "a.gz"
     path.write_bytes(content)
-    with pytest.raises(ValueError, match=re.escape(f"the file {path} cannot be read as UTF-8 text")):
+    with pytest.raises(ValueError, match=re.escape(f"the file {path} cannot be read: ")):
         list(read_lines(path))
+
+
+def test_a_line_that_is_not_utf_8_is_named(tmp_path):
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress("gut\nschön\n".encode("latin-1")))
+    with pytest.raises(ValueError, match=re.escape(f"{path}, line 2 is not UTF-8 text: byte 4 is 0xF6")):
+        list(read_lines(path))
+
+
+def test_pairs_are_cleaned_as_what_a_translator_is_given(tmp_path):
+    write_gz(tmp_path / "multi30k" / "train.en.gz", ["The ﬁsh\u200b isn’t …", "\u200b"])
+    write_gz(tmp_path / "multi30k" / "train.de.gz", ["Der Fi\u00adsch ist’s", "leer"])
+    load = partial(load_corpus, tmp_path, "multi30k", "train")
+    assert load(BOTH) == [("The fish isn't ...", "Der Fisch ist’s")]
+    assert load(BOTH[::-1]) == [("Der Fisch ist's", "The ﬁsh isn’t …")], "the source alone is read as it is meant"
+    assert load(BOTH, as_meant=False) == [("The ﬁsh isn’t …", "Der Fisch ist’s")]
 
 
 def test_sides_of_different_length_are_refused_with_both_numbers(tmp_path):

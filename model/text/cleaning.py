@@ -1,0 +1,99 @@
+"""Text as people type, paste and keep it in files, made what the models read: one rule for all that comes in.
+
+`tidy` takes out what nobody sees, of every text; `as_meant` reads characters that only look different as what they
+mean, in the language that is read. The browser has the same rule (viz/engine/tidy.js).
+"""
+
+import re
+import unicodedata
+from typing import Any
+
+# What nobody sees beside control and format characters (categories Cc and Cf): the others of Unicode's
+# Default_Ignorable_Code_Point, variation selectors among them, as ranges of a regular expression.
+UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+_UNSEEN = re.compile(f"[{UNSEEN}]")
+_SPACE_CONTROLS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"  # white space among the control characters
+_JOINER, _AS_EMOJI, _KEYCAP, _BLACK_FLAG = "\u200d", "\ufe0f", "\u20e3", "\U0001f3f4"
+
+# What is read instead of a character where Unicode's own compatibility forms (NFKC) are silent or say something else.
+MEANT = {
+    **dict.fromkeys("’‛ʼʹ′´＇", "'"),
+    **dict.fromkeys("\u2010\u2011\u2012\u2043\u2212", "-"),  # hyphens and minus; dashes are another sign
+    "\u2044": "/",  # the stroke of ½, as NFKC writes it
+}
+# The same of quotes, but in texts with „ or ‚: there they are the closing ones of German, which models know.
+MEANT_QUOTES = {"‘": "'", **dict.fromkeys("“”‟″〝〞＂", '"')}
+GERMAN_QUOTES = "„‚"
+_MEANT, _MEANT_QUOTES = str.maketrans(MEANT), str.maketrans(MEANT_QUOTES)
+_FRACTION = re.compile("(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])")  # 2½ is 2 1/2
+_POWER = re.compile("(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10² is 10^2
+
+
+def tidy(text: str) -> str:
+    """The text without characters that nobody sees, with white space as single spaces and none at the ends.
+
+    Control characters, format characters (zero-width spaces, soft hyphens, marks of order and direction) and variation
+    selectors go, but for those that are part of an emoji.
+
+    Example:
+        >>> tidy("  a\\n\\tb\\x00 "), tidy("\\ufeffsta\\u00adtion\\u200b"), tidy("\\u200b")
+        ('a b', 'station', '')
+    """
+    before = ["", *text]
+    after = [*text[1:], ""]
+    kept = [c for last, c, following in zip(before, text, after) if not _is_unseen(c) or _in_emoji(last, c, following)]
+    return " ".join("".join(kept).split())
+
+
+def _is_unseen(character: str) -> bool:
+    if character.isascii():
+        return not character.isprintable() and character not in _SPACE_CONTROLS
+    if unicodedata.category(character) in ("Cc", "Cf"):
+        return character not in _SPACE_CONTROLS
+    return bool(_UNSEEN.match(character))
+
+
+def _in_emoji(before: str, character: str, after: str) -> bool:
+    """Whether an unseen character, between two others, holds an emoji together (Unicode Technical Standard 51)."""
+    if character == _JOINER:  # a family
+        follows = _category(before) == "So" or _is_skin_tone(before) or before == _AS_EMOJI
+        return follows and _category(after) in ("So", "Sm")
+    if character == _AS_EMOJI:  # a sun, the keys of a telephone
+        is_key = before != "" and before in "0123456789#*" and after == _KEYCAP
+        return is_key or _category(before) in ("So", "Sm")
+    return _is_tag(character) and (before == _BLACK_FLAG or _is_tag(before))  # the flag of a region
+
+
+def _category(character: str) -> str:
+    """The category of a character, of none where there is none."""
+    return unicodedata.category(character) if character else ""
+
+
+def _is_skin_tone(character: str) -> bool:
+    return "\U0001f3fb" <= character <= "\U0001f3ff"
+
+
+def _is_tag(character: str) -> bool:
+    return "\U000e0020" <= character <= "\U000e007f"
+
+
+def as_meant(text: str) -> str:
+    """The text with characters that only look different as those that they stand for, tidied.
+
+    Typographic apostrophes, quotes and hyphens become plain ones (MEANT), ligatures, full-width letters and the like
+    what Unicode's compatibility composition (NFKC) says.
+
+    Example:
+        >>> print(as_meant("It’s ﬁne … “really”, 2½ m and 10²"))
+        It's fine ... "really", 2 1/2 m and 10^2
+    """
+    text = tidy(text).translate(_MEANT)
+    if not any(quote in text for quote in GERMAN_QUOTES):
+        text = text.translate(_MEANT_QUOTES)
+    spaced = _POWER.sub("^", _FRACTION.sub(" ", text))
+    return tidy(unicodedata.normalize("NFKC", spaced).translate(_MEANT))
+
+
+def source_text(text: str, tokenizer: Any) -> str:
+    """The text as a model reads it in its source language: `as_meant`, or `tidy` where its tokenizer says so."""
+    return as_meant(text) if tokenizer.as_meant else tidy(text)
