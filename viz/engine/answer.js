@@ -42,20 +42,22 @@ import { BOS_ID, EOS_ID } from "./special.js";
  * @property {import("./search.js").Search | null} search
  * @property {import("./encoder.js").Changes} changes
  * @property {import("./trace.js").Trace | null} trace
+ * @property {number[]} [read] what the decoder read, unless it is the start token and what was written
+ * @property {Row[]} [rows] of its maps, where they were read already
  */
 
 /** @typedef {Omit<import("./search.js").Reading, "cache">} Row A row of the decoder's maps. */
 
 /**
  * Copies what a translator computed out of memory. With a trace the result of a search is read once more, whole.
- * @param {import("./translator.js").Translator} translator
+ * @param {{model: Transformer, source: any, target: any}} translator
  * @param {Parts} parts
  * @returns {Omit<Answer, "source" | "text">}
  */
 export function record({ model, source: sourceSide, target: targetSide }, parts) {
   const { sourceIds, written, search, changes, trace } = parts;
-  const read = [BOS_ID, ...written.slice(0, -1)]; // what was written last is never read
-  const rows = search && !trace ? ofSearch(search) : ofReading(model, read, parts);
+  const { read = [BOS_ID, ...written.slice(0, -1)] } = parts; // what was written last is never read
+  const rows = parts.rows ?? (search && !trace ? ofSearch(search) : readRows(model, read, parts));
   const predictions = rows.map(({ prediction }) => prediction);
   const candidates = predictions.map(({ ids }) => ids.slice(0, CANDIDATES));
   const positionsOf = (/** @type {InputEmbedding} */ embedding, /** @type {number[]} */ ids) => ({
@@ -101,10 +103,10 @@ function ofSearch({ hypotheses, tree, readings }) {
  * The rows of a text that is read at once (teacher forcing).
  * @param {Transformer} model
  * @param {number[]} ids
- * @param {Parts} parts
+ * @param {Omit<Parts, "written">} parts
  * @returns {Row[]}
  */
-function ofReading(model, ids, { source, changes, trace }) {
+export function readRows(model, ids, { source, changes, trace }) {
   const step = model.read(ids, source, changes, trace);
   return ids.map((_, row) => ({
     prediction: readLogits(model, step.logits, row, CANDIDATES),

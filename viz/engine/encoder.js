@@ -1,6 +1,7 @@
 // The encoder: a text becomes keys and values for the decoder.
 
 import { keyWidth } from "./config.js";
+import { Edits } from "./edits.js";
 import { Layer } from "./layer.js";
 import { Maps } from "./maps.js";
 import { normalise, project, startPass } from "./sublayers.js";
@@ -13,6 +14,9 @@ import { normalise, project, startPass } from "./sublayers.js";
  * @property {import("./positions.js").PositionChange} positions
  * @property {number} hidden a source token that nothing may read; -1: none
  */
+
+/** @type {Changes} */
+export const UNCHANGED = { edits: new Edits(), positions: {}, hidden: -1 };
 
 /**
  * @typedef {object} Source An encoded text; addresses.

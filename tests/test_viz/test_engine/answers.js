@@ -5,6 +5,8 @@ import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
 
 import { lens, occlusion } from "../../../viz/engine/attribution.js";
 import { openTranslator } from "../../../viz/engine/checkpoint.js";
+import { recordingOf } from "../../../viz/engine/recording.js";
+import { Writer, openWriter } from "../../../viz/engine/writer.js";
 import { directEffects } from "../../../viz/engine/effects.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
@@ -14,7 +16,8 @@ const compiled = (/** @type {string} */ name) => [name, readFileSync(new URL(nam
 const kernels = Object.fromEntries(job.kernels.map(compiled));
 const weights = new Uint8Array(readFileSync(`${job.folder}/model.safetensors`));
 const files = { config: read("config.json"), tokenizer: read("tokenizer.json"), weights };
-const translator = await openTranslator(files, kernels);
+const writes = files.config.architecture === "language_model";
+const translator = writes ? await openWriter(files, kernels) : await openTranslator(files, kernels);
 
 const numbers = createWriteStream(`${job.out}.bin`);
 let written = 0;
@@ -45,18 +48,24 @@ function portable(value) {
  * @param {any} request
  */
 async function measured(answer, request) {
+  if (translator instanceof Writer) return {};
   const { against, measures = [] } = request;
   /** @type {Record<string, any>} */
   const found = {};
   if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
   if (measures.includes("lens")) found.lens = lens(translator, answer, 3);
   if (measures.includes("occlusion")) found.occlusion = await occlusion(translator, answer, request);
+  if (measures.includes("recording")) found.recording = recordingOf(answer, translator.model.config, found.effects);
   return found;
 }
 
 const lines = [];
 for (const request of job.requests) {
   try {
+    if (translator instanceof Writer) {
+      lines.push(JSON.stringify(portable(translator.read(request.text, true))));
+      continue;
+    }
     const answer = await translator.translate(request);
     lines.push(JSON.stringify(portable({ ...answer, ...(await measured(answer, request)) })));
   } catch (error) {

@@ -10,9 +10,13 @@ import pytest
 import torch
 
 from model import checkpoint, load_translator
-from model.config import TransformerConfig
+from model.checkpoint import checkpoints_folder
+from model.config import LanguageModelConfig, TransformerConfig
 from model.interventions.edits import Cell, Edits, Force, Head
+from model.language_model import LanguageModel
+from model.recording import Candidates
 from model.text.subwords import Tokenizer
+from model.text.words import TextWords
 from model.transformer import Transformer
 from tests.test_model.builders import VARIANTS, randomise
 from tests.test_viz.test_engine.comparing import WEIGHTS, Request, assert_same, near
@@ -97,6 +101,67 @@ def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Ed
     near(found[0]["lens"]["probabilities"], expected.probabilities, RANDOM)
     assert (np.array(found[0]["lens"]["ids"]) == expected.ids).mean() > 0.999  # but for words that are equally probable
     near(found[0]["occlusion"], translator.occlusion(result, edits), RANDOM)
+
+
+def test_an_answer_becomes_the_recording_that_python_makes(tmp_path: Path, answers) -> None:
+    folder = save(tmp_path, VARIANTS["modern"])
+    translator = load_translator(str(folder))
+    request = Request(TEXT, 2, traced=True)
+    result = request.by_python(translator)
+    found = answers(folder, [request.for_engine() | {"measures": ["effects", "recording"], "against": None}])[0]
+    expected = result.recording(Candidates.of(result.trace["logits"], translator.tokenizer))
+    recording, effects = found["recording"], translator.effects(result)
+    for name in ("source_tokens", "target_tokens", "predicted_tokens", "text"):
+        assert recording[name] == getattr(expected, name)
+    assert [kind["code"] for kind in recording["kinds"]] == ["cross", "encoder_self", "decoder_self"]
+    for kind in recording["kinds"]:
+        code = kind["code"]
+        assert tuple(kind["shape"]) == expected.weights[code].shape
+        near(kind["weights"], expected.weights[code], WEIGHTS)
+        assert (np.array(kind["mask"]) == expected.masks[code]).all()
+        if code in effects.kinds:
+            near(kind["effects"], effects.heads(code), RANDOM)
+        else:
+            assert kind["effects"] is None
+    near(recording["log_probabilities"], expected.log_probabilities, RANDOM)
+    near(recording["candidates"]["probabilities"], expected.candidates.probabilities, RANDOM)
+    near(recording["candidates"]["entropy"], expected.candidates.entropy, 1e-3)
+    for side, table in expected.positions.items():
+        near(recording["positions"][side], table, WEIGHTS)
+    assert {name: recording["model"][name] for name in expected.model if name in recording["model"]} == {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in expected.model.items()
+        if name in recording["model"]
+    }
+
+
+TEXTS = (
+    "The well-known game of 3.5 million players (in 1999) was 'great' .\n\n It's a_b, isn't it?",
+    "",
+    " a \u00e9\u0301 12,000 x-y <unk> @-@ 你好 🐈 \n",
+)
+
+
+@pytest.mark.parametrize("name", ["shipped", "post", "pre", "adaptive"])
+def test_a_language_model_reads_as_in_python(name: str, tmp_path: Path, answers) -> None:
+    folder = checkpoints_folder() / "wikitext2-lm"
+    if name != "shipped":
+        folder = tmp_path
+        words = TextWords.train(["the game of a million players was great", "it 's a @-@ b , is n't it ?"])
+        choices = {
+            "post": {"norm": "post"},
+            "pre": {"norm": "pre", "final_norm": True, "tie_embeddings": True, "positional": "rotary"},
+            "adaptive": {"cutoffs": (5, 11), "init": "normal"},
+        }
+        sizes = {"d_model": 20, "n_heads": 2, "d_ff": 30, "n_layers": 3, "max_length": 60}
+        model = LanguageModel(LanguageModelConfig(vocab_size=len(words), **sizes, **choices[name]))
+        randomise(model)
+        checkpoint.save(folder, model, words, {"task": "test", "parameters": 1})
+    writer = load_translator(str(folder))
+    for answer, text in zip(answers(folder, [{"text": text} for text in TEXTS]), TEXTS, strict=True):
+        result = writer.read(text)
+        assert_same(answer, result, RANDOM)
+        assert set(answer["trace"]) == set(result.trace)
 
 
 @pytest.mark.parametrize("weight_type", [torch.float32, torch.bfloat16, torch.float64], ids=str)
