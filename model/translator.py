@@ -235,16 +235,21 @@ class Writer(System):
     model: LanguageModel
 
     @torch.inference_mode()
-    def read(self, text: str) -> Translation:
-        """Record what the model computes when it reads a text (a ValueError if that is too long).
+    def read(self, text: str, edits: Edits = _NO_EDITS) -> Translation:
+        """Record what the model computes when it reads a text, with changes for this call.
 
         Returns:
             A translation without a source: target_tokens is what was read, the end of the line before it first;
             predicted_tokens are the words that followed and, last, the most probable next one. attention, mask and
             positional have the kind "decoder_self" and the side "target".
+
+        Raises:
+            ValueError: for a text that is too long, or edits that do not fit the model and the text.
         """
         ids = self._ids(text)
-        with record() as trace:
+        if edits:
+            edits.check(self.config, 0, len(ids))
+        with edits.applied(self.config, "decoder"), record() as trace:
             logits = self.model(torch.tensor([ids]))  # (1, T, V)
         following = [*ids[1:], int(logits[0, -1].argmax())]
         others = {"source": "", "text": self.tokenizer.decode(ids[1:]), "source_tokens": []}

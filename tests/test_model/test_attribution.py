@@ -174,3 +174,21 @@ def test_models_without_such_a_sum_say_so() -> None:
     for call in (translator.effects, translator.lens, translator.occlusion):
         with pytest.raises(ValueError, match="a recurrent network has no residual stream"):
             call(result)
+
+
+def test_edits_hold_in_a_language_model_and_are_those_of_its_own_heads() -> None:
+    writer = writer_of()
+    edits = Edits(off=(Head("decoder_self", 1, 2),), cells=(Cell("decoder_self", 3, 0, False),))
+    result = writer.read("the cat sat", edits)
+    weights = result.attention("decoder_self")
+    assert not weights[1, 2].any() and weights[1, :2].any()
+    assert not weights[:, :, 3, 0].any() and not result.mask("decoder_self")[3, 0]
+    projection = writer.model.decoder.layers[1].self_attention.output_projection
+    with torch.no_grad():
+        projection.weight[:, 8:12] = 0  # the third head's slice
+    expected = writer.read("the cat sat", Edits(cells=edits.cells))
+    np.testing.assert_allclose(result.trace["logits"], expected.trace["logits"], atol=1e-6)
+    with pytest.raises(ValueError, match="this model has no cross-attention"):
+        writer.read("the cat sat", Edits(off=(Head("cross", 0, 0),)))
+    with pytest.raises(ValueError, match="got row 4"):
+        writer.read("the cat sat", Edits(cells=(Cell("decoder_self", 4, 0, False),)))
