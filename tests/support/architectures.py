@@ -153,13 +153,17 @@ class Numbers:
 
 def build(name: str, implementation: str | None = None, **sizes: Any) -> Any:
     """A tiny model, the same weights each time, all of them at random so that no bias or norm is trivial."""
+    return build_as((ON_THE_INTERFACE | READ_ONLY)[name][0], name, implementation, **sizes)
+
+
+def build_as(kind: str, name: str, implementation: str | None = None, **sizes: Any) -> Any:
+    """The same with another class of transformers, with another head or none."""
     import transformers
 
-    kind, values = (ON_THE_INTERFACE | READ_ONLY)[name]
     network = getattr(transformers, kind)
-    config = network.config_class(**(values | sizes), attn_implementation=implementation)
+    values = (ON_THE_INTERFACE | READ_ONLY)[name][1] | sizes
     torch.manual_seed(1)
-    model = network(config).eval()
+    model = network(network.config_class(**values, attn_implementation=implementation)).eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))

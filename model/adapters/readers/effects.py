@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from model.adapters.readers.direct_path import DirectPath, follow
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
+from model.adapters.readers.reading import NO_WORDS
 from model.analysis.effects import Effects, compared_words
 
 EXACT = 1e-3  # logits that the parts may miss, relatively where logits are above 1
@@ -22,7 +23,7 @@ def check_effects(layout: Layout, config: ReaderConfig) -> None:
     elif config.task == ENCODER:
         reason = "direct effects are effects on the next word, and this model is an encoder, which predicts none"
     elif layout.model.get_output_embeddings() is None:
-        reason = "this model has no output over words: it was loaded without the head that predicts them"
+        reason = NO_WORDS
     elif layout.final_norm is None:
         reason = (
             "this model normalises the sum after every sublayer (post-norm), so that no part adds to a word by itself: "

@@ -18,7 +18,7 @@ from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.generation import continuation
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.lens import layer_lens
-from model.adapters.readers.reading import Reading
+from model.adapters.readers.reading import NO_WORDS, Reading
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
 from model.analysis.effects import RUNNER_UP, Effects
 from model.attribution import Lens
@@ -143,8 +143,8 @@ class Reader:
         """Refuse a model that reads no text or has no output over words."""
         if "input_ids" not in result.inputs:
             raise ValueError("of a model that reads no text there are the maps, and nothing about its words")
-        if result.logits.ndim != 2:
-            raise ValueError("this model has no output over words, but one answer for the whole text")
+        if not self.has_words:
+            raise ValueError(NO_WORDS)
 
     def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
         """The outputs for what was read, with the edits of the result."""
@@ -182,6 +182,11 @@ class Reader:
         if 0 < self.config.vocab_size <= max(ids):
             raise ValueError(f"the tokenizer gives the id {max(ids)}, the model has ids below {self.config.vocab_size}")
         return {name: value.to(self.model.device) for name, value in encoded.items() if name in self._accepts}
+
+    @property
+    def has_words(self) -> bool:
+        """Whether the model was loaded with the head that predicts words, and not another or none."""
+        return self.model.get_output_embeddings() is not None
 
     @property
     def max_tokens(self) -> int:
@@ -225,7 +230,7 @@ class Reader:
         if logits is not None:
             trace.add("logits", logits)
         arrays = {address: as_array(value)[0] for address, value in trace.items()}
-        fields = self._fields(inputs, logits, written)
+        fields = self._fields(inputs, logits if self.has_words else None, written)
         source = "" if self.config.task == DECODER else text  # what an encoder reads
         return Reading(source=source, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
 
@@ -360,7 +365,7 @@ class EncoderReader(Reader):
         if "input_ids" not in inputs:
             return {"text": "", "source_tokens": self._positions(inputs), **nothing}
         ids = inputs["input_ids"][0].tolist()
-        masked = self._masked_words(ids, logits) if logits is not None and logits.dim() == 3 else {}
+        masked = {} if logits is None else self._masked_words(ids, logits)
         return nothing | {"text": "", "source_tokens": self.words(ids), "masked_words": masked}
 
     def _words(self, result: Reading) -> Words:
@@ -420,7 +425,7 @@ class PairReader(Reader):
     @property
     def start_token(self) -> int:
         """What the decoder reads first."""
-        return self.model.generation_config.decoder_start_token_id
+        return self._rules.decoder_start_token_id
 
     def _translate(
         self, text: str, inputs: Mapping[str, Tensor], beam: int, edits: Edits, prefix: Sequence[int] = ()
@@ -450,9 +455,14 @@ class PairReader(Reader):
         return fields | {"text": self.text_of(fields["predicted_ids"]), "source_tokens": source}
 
     @property
+    def _rules(self) -> Any:
+        """What says with which tokens the decoder begins and ends; a model that cannot write has its configuration."""
+        return getattr(self.model, "generation_config", None) or self.model.config
+
+    @property
     def _ends(self) -> list[int]:
         """The tokens that end a translation."""
-        end = self.model.generation_config.eos_token_id
+        end = self._rules.eos_token_id
         return end if isinstance(end, list) else [end]
 
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:

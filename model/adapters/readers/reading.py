@@ -10,6 +10,8 @@ from model.interventions.edits import Edits
 from model.recording import Candidates, Recording
 from model.translation import Translation
 
+NO_WORDS = "this model has no output over words: it was loaded without the head that predicts them"
+
 
 @dataclass(frozen=True)
 class Reading(Translation):
@@ -27,7 +29,7 @@ class Reading(Translation):
     def logits(self) -> np.ndarray:
         """float32 (tokens, V); what a model without an output over words has in their place."""
         if "logits" not in self.trace:
-            raise ValueError("this model has no output over words: it was loaded without the head that predicts them")
+            raise ValueError(NO_WORDS)
         return self.trace["logits"]
 
     def recording(self, candidates: Candidates | None = None, **model: object) -> Recording:

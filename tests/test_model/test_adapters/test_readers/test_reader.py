@@ -342,6 +342,33 @@ class TestRefusals:
             read(reader)
         assert "\n" not in str(error.value)
 
+    @pytest.mark.parametrize("kind", ["GPT2Model", "GPT2ForSequenceClassification", "GPT2ForTokenClassification"])
+    def test_a_decoder_without_words(self, kind: str) -> None:
+        reader = attach(architectures.build_as(kind, "gpt2"), Numbers())
+        result = reader.read("11 12 13")
+        assert result.attention("decoder_self").shape == (3, 4, 3, 3)
+        assert not result.predicted_tokens
+        for refused in (
+            lambda: reader.generate("11", tokens=2),
+            lambda: reader.lens(result),
+            lambda: reader.importance(result),
+            lambda: reader.effects(result, 11),
+        ):
+            with pytest.raises(ValueError, match="no output over words"):
+                refused()
+
+    def test_an_encoder_decoder_without_words(self) -> None:
+        reader = attach(architectures.build_as("BartModel", "bart"), Numbers())
+        with pytest.raises(ValueError, match="no output over words"):
+            reader.read("11 12 13")
+        assert reader.read("11 12 13", target="21 22").attention("cross").shape == (3, 2, 2, 3)
+
+    def test_an_encoder_with_another_head(self) -> None:
+        reader = attach(architectures.build_as("BertForTokenClassification", "bert"), Numbers())
+        result = reader.read("11 4 13")
+        assert result.attention("encoder_self").shape == (3, 4, 3, 3)
+        assert not result.masked_words
+
     def test_a_model_without_attention(self) -> None:
         from transformers import MambaConfig, MambaForCausalLM
 
