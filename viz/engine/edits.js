@@ -1,7 +1,8 @@
 // Changes to a running Transformer as plain data, as model/interventions/edits.py makes them.
 
-import { Problem } from "./problem.js";
 import { KINDS, layersOf } from "./config.js";
+import { IN_WORDS, refuseContradictions } from "./contradictions.js";
+import { Problem } from "./problem.js";
 
 /** @typedef {import("./config.js").AttentionKind} AttentionKind */
 /** @typedef {import("./attention.js").Reading} Reading */
@@ -18,14 +19,13 @@ import { KINDS, layersOf } from "./config.js";
 /** @typedef {{off?: Head[], uniform?: Head[], forced?: Force[], cells?: Cell[]}} EditValues */
 /** @typedef {{off: number[], uniform: number[], forced: {force: Force, heads: number[]}[]}} LayerEdits */
 
-const IN_WORDS = { encoder_self: "encoder self", decoder_self: "decoder self", cross: "cross" };
-
 export class Edits {
   /** @type {Map<string, LayerEdits>} */
   #layers = new Map();
 
   /** @param {EditValues} values */
   constructor({ off = [], uniform = [], forced = [], cells = [] } = {}) {
+    refuseContradictions({ off, uniform, forced, cells });
     this.off = off;
     this.uniform = uniform;
     this.forced = forced;

@@ -10,9 +10,10 @@ const INSIDE = /(?<=[\p{L}\p{N}_])-(?=[\p{L}\p{N}_])|(?<=\p{Nd})[.,](?=\p{Nd})/g
 const PARTS = /@[-,.]@|<unk>|'?[\p{L}\p{N}]+|[^\p{L}\p{N}_\t-\r\x1c-\x20\x85\xa0]|_/gu;
 
 export class TextWords extends Vocabulary {
-  /** @param {{words: string[]}} values of tokenizer.json */
-  constructor({ words }) {
+  /** @param {{words: string[], as_meant?: boolean}} values of tokenizer.json */
+  constructor({ words, as_meant = true }) {
     super(words);
+    this.asMeant = as_meant; // whether signs that only look different are read as what they mean
     this.eos = this.#id(EOS);
   }
 

@@ -5,6 +5,7 @@ import { Memory } from "./memory.js";
 import { Problem } from "./problem.js";
 import { Trace } from "./trace.js";
 import { UNCHANGED } from "./encoder.js";
+import { asMeant, tidy } from "./tidy.js";
 import { Transformer } from "./transformer.js";
 import { TextWords } from "./words.js";
 
@@ -56,7 +57,8 @@ export class Writer {
       const values = { what: "the text", n, most: MAX_READ };
       throw new Problem("{what} has {n:,} characters; at most {most:,} are allowed", values);
     }
-    const ids = [this.tokenizer.eos, ...this.tokenizer.encode(text)];
+    const clean = text.split("\n").map(this.tokenizer.asMeant ? asMeant : tidy).join("\n");
+    const ids = [this.tokenizer.eos, ...this.tokenizer.encode(clean)];
     const most = this.model.config.max_length;
     if (ids.length > most) {
       const values = { what: "the text", n: ids.length, most };

@@ -136,7 +136,7 @@ def test_an_answer_becomes_the_recording_that_python_makes(tmp_path: Path, answe
 
 
 TEXTS = (
-    "The well-known game of 3.5 million players (in 1999) was 'great' .\n\n It's a_b, isn't it?",
+    "The well-known game of 3.5 million players (in 1999) was 'great' .\n\n It's a_b, isn’t it? “Yes”\u200b ﬁ½",
     "",
     " a \u00e9\u0301 12,000 x-y <unk> @-@ 你好 🐈 \n",
 )
