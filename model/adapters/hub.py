@@ -138,9 +138,16 @@ def load_network(folder: Path, name: str, values: dict[str, Any], dtype: Any = t
     for tensor in sorted(keys["unexpected_keys"]):
         if any(place not in known for place in _LAYER.findall(tensor)):
             raise ValueError(f"{folder / WEIGHTS}: the tensor {tensor} belongs to no layer of {CONFIG}")
-    if not all(torch.isfinite(value).all() for value in model.state_dict().values()):
+    if not all(_is_finite(value) for value in (*model.parameters(), *model.buffers())):
         raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
     return model.eval()
+
+
+@torch.inference_mode()
+def _is_finite(values: torch.Tensor) -> bool:
+    if not values.is_floating_point() or not values.numel():
+        return True
+    return bool(torch.stack(values.aminmax()).isfinite().all())  # both are NaN where one value is
 
 
 def _check_values(path: Path, values: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from model.measures import kept, text_roles
 
 KIND_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
 _HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
+LENGTH_PENALTY = 0.6  # the default of checkpoints
 MOST_WORDS, MOST_HEADS = 5, 10  # that are printed
 
 
@@ -63,6 +64,8 @@ def read(args: Namespace) -> None:
 
 def translate(args: Namespace, texts: Iterable[str]) -> None:
     """Print one translation per line."""
+    if args.length_penalty != LENGTH_PENALTY:
+        raise ValueError("--length-penalty is for checkpoints: a model of transformers brings its own")
     reader = load(args)
     if reader.config.task != ENCODER_DECODER:
         raise ValueError(f"a {reader.config.architecture} does not translate: use 'read'")

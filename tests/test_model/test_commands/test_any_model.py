@@ -196,6 +196,7 @@ def test_repetitions_count_every_earlier_occurrence() -> None:
         (["translate", TEXT, "--model", "llama"], "a llama does not translate: use 'read'"),
         (["translate", "", "--model", "bart", "--json"], "there is nothing to read"),
         (["translate", TEXT, "--model", "bart", "--beam", "99"], "from 1 to 16, got 99"),
+        (["translate", TEXT, "--model", "bart", "--length-penalty", "1"], "--length-penalty is for checkpoints"),
         (["atlas", "--model", "llama", "--data", "/nowhere.txt"], "/nowhere.txt does not exist"),
         (["atlas", "--model", "llama", "--data", "{empty}"], "no line of the file is a text that the model can read"),
         (["atlas", "--model", "llama", "--data", "{empty}", "--bleu-sentences", "1"], "are for checkpoints"),
