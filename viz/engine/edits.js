@@ -30,10 +30,7 @@ export class Edits {
     this.uniform = uniform;
     this.forced = forced;
     this.cells = cells;
-  }
-
-  get empty() {
-    return ![this.off, this.uniform, this.forced, this.cells].some((edits) => edits.length);
+    this.changesWeights = off.length + uniform.length + forced.length > 0;
   }
 
   /** Those that a decoder can make that writes token by token: no cells that open the future. */
@@ -66,6 +63,7 @@ export class Edits {
    * @param {Reading} reading
    */
   mask(kind, { query, nKeys, visible, window = 0, hidden = -1 }) {
+    if (!this.cells.length && visible === nKeys && !window && hidden < 0) return null;
     const cells = this.cells.filter((cell) => cell.kind === kind && cell.query === query && cell.key < nKeys);
     const first = window ? Math.max(0, query - window + 1) : 0;
     const end = window ? Math.min(visible, query + window) : visible;
@@ -85,6 +83,7 @@ export class Edits {
    * @param {Uint8Array | null} mask
    */
   change(kind, layer, { query, nKeys }, weights, mask) {
+    if (!this.changesWeights) return;
     const { off, uniform, forced } = this.#of(kind, layer);
     for (const head of uniform) {
       const count = mask ? Math.max(1, mask.reduce((a, b) => a + b, 0)) : nKeys;
