@@ -90,8 +90,8 @@ FAULTS = (
     Fault(
         "heads attend to heads",
         "model/attention.py",
-        "x.view(*x.shape[:-1], self.n_heads, self.d_head).transpose(1, 2)",
-        "x.view(x.size(0), self.n_heads, x.size(1), self.d_head)",
+        "x.view(*x.shape[:-1], -1, self.d_head).transpose(1, 2)",
+        "x.view(x.size(0), -1, x.size(1), self.d_head)",
         f"{_MODEL}attention.py",
     ),
     Fault(
@@ -231,9 +231,9 @@ FAULTS = (
     ),
     Fault(
         "JSON without log-probabilities",
-        "model/commands/handlers.py",
-        '"log_probabilities": [round(float(value), 5) for value in translation.log_probabilities],',
-        "",
+        "model/commands/results.py",
+        '{"log_probabilities": [round(float(value), 5) for value in result.log_probabilities]}',
+        "{}",
         f"{_MODEL}commands/test_commands.py",
     ),
     # Figures, views, the server.
