@@ -13,7 +13,7 @@ def __getattr__(name: str):
 
         return getattr(translator, name)
     if name == "attach":
-        from model.adapters.readers.reader import attach
+        from model.adapters.readers.tasks import attach
 
         return attach
     if name in ("Edits", "Head"):

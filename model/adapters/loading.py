@@ -8,7 +8,8 @@ import torch
 from model import checkpoint
 from model.adapters.hub import CONFIG, Progress, fetch, load_network, reason
 from model.adapters.inspection import local_size, refuse_code
-from model.adapters.readers.reader import Reader, attach
+from model.adapters.readers.reader import Reader
+from model.adapters.readers.tasks import attach
 
 # For each kind of output the table of transformers that says which class has it, in the order in which they are tried.
 HEADS = (

@@ -15,41 +15,20 @@ from model import masks
 from model.adapters import byte_level
 from model.adapters.readers.attach import instrument
 from model.adapters.readers.effects import check_effects, direct_effects
-from model.adapters.readers.generation import continuation
-from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.adapters.readers.layout import DECODER, ENCODER
 from model.adapters.readers.lens import layer_lens
 from model.adapters.readers.reading import NO_WORDS, Reading
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
 from model.analysis.effects import RUNNER_UP, Effects
 from model.attribution import Lens
-from model.decoding import target_limit
-from model.decoding.sampling import restrict
-from model.errors import Phrase, Problem, check_characters, check_tokens
+from model.errors import Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
 from model.taps import Trace, intervene, record
 from model.translation import as_array
 
 MAX_CHARACTERS = 4000
 MAX_TOKENS = 256  # of a text that is read: the trace keeps every score of every head
-BEST = 5  # words at a masked position
-_NO_EDITS = Edits()
-_THE_TARGET = Phrase("the target")
-
-
-def attach(model: Any, tokenizer: Any) -> "Reader":
-    """A reader of any model of transformers that is loaded already: its attention seen, changed and explained.
-
-    The model stays what it was for everybody else: it computes the same, as fast, and keeps nothing of a call.
-
-    Args:
-        tokenizer: the model's tokenizer; of a vision or speech model its processor, or None.
-
-    Raises:
-        ValueError: if the model has no attention.
-    """
-    attached = instrument(model)
-    kind = {DECODER: DecoderReader, ENCODER: EncoderReader, ENCODER_DECODER: PairReader}[attached.config.task]
-    return kind(model, tokenizer)
+NO_EDITS = Edits()
 
 
 class Reader:
@@ -62,7 +41,7 @@ class Reader:
         self._spell = byte_level.speller(tokenizer)
         self._accepts = set(inspect.signature(model.forward).parameters)
 
-    def read(self, text: str | None = None, *, edits: Edits = _NO_EDITS, **inputs: Tensor) -> Reading:
+    def read(self, text: str | None = None, *, edits: Edits = NO_EDITS, **inputs: Tensor) -> Reading:
         """Record what the model computes when it reads a text, with the special tokens that its tokenizer adds.
 
         Args:
@@ -73,7 +52,8 @@ class Reader:
             ValueError: for an empty or too long text, or edits that do not fit the model and the text.
         """
         given = self._given(text, inputs)
-        self._check(edits, self._lengths(given))
+        if edits:
+            self._check(edits, self._lengths(given))
         return self._record(text or "", given, edits)
 
     def effects(
@@ -139,23 +119,6 @@ class Reader:
         words = self._words(result)
         return without_each_token(partial(self._again, result), result.inputs, self.config, words, tokens)
 
-    def _check_words(self, result: Reading) -> None:
-        """Refuse a model that reads no text or has no output over words."""
-        if "input_ids" not in result.inputs:
-            raise ValueError("of a model that reads no text there are the maps, and nothing about its words")
-        if not self.has_words:
-            raise ValueError(NO_WORDS)
-
-    def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
-        """The outputs for what was read, with the edits of the result."""
-        with self.changed(result.edits):
-            return self.forward(result.inputs if inputs is None else inputs, **options)
-
-    def _words(self, result: Reading) -> Words:
-        """The words that measures are about."""
-        self._check_words(result)
-        return Words(torch.arange(len(result.predicted_ids)), torch.tensor(result.predicted_ids))
-
     def token(self, word: str | int) -> int:
         """The id of a word that is one token; else a ValueError."""
         ids = [word] if isinstance(word, int) else self.tokenizer(word, add_special_tokens=False)["input_ids"]
@@ -164,13 +127,6 @@ class Reader:
         if not 0 <= ids[0] < self.config.vocab_size:
             raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {ids[0]}")
         return ids[0]
-
-    def _check_own(self, result: Reading) -> None:
-        """Refuse what another model has read, and a model in which nothing can be changed."""
-        if self.config.read_only:
-            raise ValueError(self.config.read_only)
-        if not isinstance(result, Reading) or result.config != self.config:
-            raise ValueError("the result was made by another model: it has other sizes or choices")
 
     def encode(self, text: str) -> dict[str, Tensor]:
         """What the model is given of a text, each (1, tokens); errors as of `read`."""
@@ -197,6 +153,10 @@ class Reader:
         """How tokens are written on an axis."""
         return list(map(self._spell, self.tokenizer.convert_ids_to_tokens(list(ids)), ids))
 
+    def text_of(self, ids: Sequence[int]) -> str:
+        """A text without special tokens."""
+        return self.tokenizer.decode(ids, skip_special_tokens=True)
+
     def forward(self, inputs: Mapping[str, Tensor], **options: Any) -> Any:
         """The model's outputs, without a cache."""
         if "use_cache" in self._accepts and self.config.task != ENCODER:
@@ -209,9 +169,35 @@ class Reader:
         with intervene(edits.changes(self.config)) if edits else nullcontext():
             yield
 
+    def _check_own(self, result: Reading) -> None:
+        """Refuse what another model has read, and a model in which nothing can be changed."""
+        if self.config.read_only:
+            raise ValueError(self.config.read_only)
+        if not isinstance(result, Reading) or result.config != self.config:
+            raise ValueError("the result was made by another model: it has other sizes or choices")
+
+    def _check_words(self, result: Reading) -> None:
+        """Refuse a model that reads no text or has no output over words."""
+        if "input_ids" not in result.inputs:
+            raise ValueError("of a model that reads no text there are the maps, and nothing about its words")
+        if not self.has_words:
+            raise ValueError(NO_WORDS)
+
+    def _words(self, result: Reading) -> Words:
+        """The words that measures are about."""
+        self._check_words(result)
+        return Words(torch.arange(len(result.predicted_ids)), torch.tensor(result.predicted_ids))
+
+    def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
+        """The outputs for what was read, with the edits of the result."""
+        with self.changed(result.edits):
+            return self.forward(result.inputs if inputs is None else inputs, **options)
+
     def _given(self, text: str | None, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if (text is None) == (not inputs):
             raise ValueError("give a text, or the tensors that the model takes")
+        if inputs and self.config.task == DECODER and "input_ids" not in inputs:
+            raise ValueError(f"a language model reads input_ids, got {', '.join(inputs)}")
         return self.encode(text) if text is not None else {name: value[:1] for name, value in inputs.items()}
 
     @torch.inference_mode()
@@ -231,12 +217,11 @@ class Reader:
             trace.add("logits", logits)
         arrays = {address: as_array(value)[0] for address, value in trace.items()}
         fields = self._fields(inputs, logits if self.has_words else None, written)
+        if "input_ids" not in inputs:  # images and sounds
+            n_positions = arrays[f"{self.config.attention[0].address}.mask"].shape[-1]
+            fields["source_tokens"] = _names_of_positions(inputs, n_positions)
         source = "" if self.config.task == DECODER else text  # what an encoder reads
         return Reading(source=source, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
-
-    def text_of(self, ids: Sequence[int]) -> str:
-        """A text without special tokens."""
-        return self.tokenizer.decode(ids, skip_special_tokens=True)
 
     def _check(self, edits: Edits, lengths: tuple[int, int]) -> None:
         """Refuse edits that do not fit the model and texts of so many tokens."""
@@ -287,189 +272,15 @@ class Reader:
             trace.add(f"{layer.address}.mask", mask)
             trace.add(f"{layer.address}.weights", weights)
 
-    def _positions(self, inputs: Mapping[str, Tensor]) -> list[str]:
-        """How the positions of an encoder of images or sounds are written on an axis.
 
-        Patches of a square image are row and column, counted from 1, what comes before them is "[CLS]"; frames of a
-        sound are counted from 0.
-        """
-        count = self._encoder_length(inputs)
-        side = math.isqrt(count)
-        if "pixel_values" in inputs and count - side**2 in (0, 1):
-            patches = [f"{row},{column}" for row in range(1, side + 1) for column in range(1, side + 1)]
-            return ["[CLS]"] * (count - side**2) + patches
-        return list(map(str, range(count)))
+def _names_of_positions(inputs: Mapping[str, Tensor], count: int) -> list[str]:
+    """How the positions of an encoder of images or sounds are written on an axis.
 
-
-class DecoderReader(Reader):
-    """A language model, which predicts the next word."""
-
-    def generate(
-        self,
-        text: str,
-        tokens: int = 30,
-        beam: int = 1,
-        edits: Edits = _NO_EDITS,
-        seed: int | None = None,
-        **chance: float,
-    ) -> Reading:
-        """Go on from a text, with a cache, and record a whole pass over both; see `continuation`.
-
-        Edits hold in both; cells that open the future change nothing, as later steps do not exist yet.
-        """
-        whole = torch.tensor([self._write(text, tokens, beam, edits, seed, chance)], device=self.model.device)
-        inputs = {"input_ids": whole, "attention_mask": torch.ones_like(whole)}
-        return self._record(text, inputs, edits.without_future)
-
-    def write(self, text: str, tokens: int = 30, seed: int = 0, edits: Edits = _NO_EDITS, **chance: float) -> str:
-        """The text and at most `tokens` tokens drawn after it; one seed, one result. See `continuation`."""
-        ids = self._write(text, tokens, 1, edits, seed, chance)
-        return self.text_of(ids)
-
-    def distribution(self, text: str, edits: Edits = _NO_EDITS, **chance: float) -> np.ndarray:
-        """float32 (V,), summing to 1: how probable every token is as the next one; see `sampling.restrict`."""
-        logits = torch.from_numpy(self.read(text, edits=edits).logits[-1])
-        return restrict(logits, **chance).numpy()
-
-    def _write(
-        self, text: str, tokens: int, beam: int, edits: Edits, seed: int | None, chance: Mapping[str, float]
-    ) -> list[int]:
-        inputs, edits = self.encode(text), edits.without_future
-        n_read = inputs["input_ids"].size(1)
-        if n_read + tokens > self.max_tokens:
-            raise ValueError(
-                f"the text has {n_read} tokens and {tokens} more are to be written; at most {self.max_tokens} are "
-                "allowed together"
-            )
-        self._check(edits, (0, n_read + tokens))
-        with self.changed(edits):
-            return continuation(self.model, inputs, tokens, beam, seed, **chance)
-
-    def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
-    ) -> dict[str, Any]:
-        ids = inputs["input_ids"][0].tolist()
-        return {"text": self.text_of(ids), "source_tokens": [], **self._predictions(ids, logits, written)}
-
-    def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
-        return 0, inputs["input_ids"].size(1)
-
-
-class EncoderReader(Reader):
-    """A model that reads only, and predicts masked words where it was loaded with the head for them."""
-
-    def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
-    ) -> dict[str, Any]:
-        nothing = self._predictions([], None, None)
-        if "input_ids" not in inputs:
-            return {"text": "", "source_tokens": self._positions(inputs), **nothing}
-        ids = inputs["input_ids"][0].tolist()
-        masked = {} if logits is None else self._masked_words(ids, logits)
-        return nothing | {"text": "", "source_tokens": self.words(ids), "masked_words": masked}
-
-    def _words(self, result: Reading) -> Words:
-        self._check_words(result)
-        if not result.masked_words:
-            raise ValueError(f"no word is masked: write {self.tokenizer.mask_token} in the place of one")
-        places = list(result.masked_words)
-        return Words(torch.tensor(places), torch.from_numpy(result.logits[places].argmax(-1)))
-
-    def _masked_words(self, ids: Sequence[int], logits: Tensor) -> dict[int, list[tuple[str, float]]]:
-        """By masked position the most probable words and their probabilities."""
-        best = logits[0].float().softmax(-1).topk(min(BEST, logits.size(-1)))  # (S, k)
-        return {
-            place: list(zip(self.words(best.indices[place].tolist()), best.values[place].tolist()))
-            for place, index in enumerate(ids)
-            if index == self.tokenizer.mask_token_id
-        }
-
-    def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
-        return self._encoder_length(inputs), 0
-
-
-class PairReader(Reader):
-    """An encoder-decoder: it translates, or does what it was trained for."""
-
-    def read(
-        self,
-        text: str | None = None,
-        *,
-        target: str | None = None,
-        edits: Edits = _NO_EDITS,
-        **inputs: Tensor,
-    ) -> Reading:
-        """As `Reader.read`; `target` is what the decoder is made to write, left out what it writes greedily."""
-        given = self._given(text, inputs)
-        if "decoder_input_ids" in given:
-            self._check(edits, self._lengths(given))
-            return self._record(text or "", given, edits)
-        if target is None:
-            return self._translate(text or "", given, 1, edits)
-        check_characters(target, MAX_CHARACTERS, _THE_TARGET)
-        ids = self.tokenizer(text_target=target)["input_ids"]
-        check_tokens(ids, self.max_tokens, _THE_TARGET)
-        self._check(edits, (self._source_length(given), len(ids)))
-        return self._force(text or "", given, [self.start_token, *ids], edits)
-
-    def translate(self, text: str, beam: int = 4, edits: Edits = _NO_EDITS, prefix: Sequence[int] = ()) -> Reading:
-        """Translate a text, with a cache, and record a whole pass over both sides.
-
-        Args:
-            beam: width of the search; 1 is greedy.
-            edits: changes for this call; cells that open the future change nothing.
-            prefix: ids that the translation begins with, without the start token.
-        """
-        return self._translate(text, self.encode(text), beam, edits, prefix)
-
-    @property
-    def start_token(self) -> int:
-        """What the decoder reads first."""
-        return self._rules.decoder_start_token_id
-
-    def _translate(
-        self, text: str, inputs: Mapping[str, Tensor], beam: int, edits: Edits, prefix: Sequence[int] = ()
-    ) -> Reading:
-        edits = edits.without_future
-        n_source = self._source_length(inputs)
-        most = target_limit(n_source, self.max_tokens)
-        self._check(edits, (n_source, most))
-        begun = torch.tensor([[self.start_token, *prefix]], device=self.model.device) if prefix else None
-        with self.changed(edits):
-            given = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
-            ids = continuation(self.model, given, most - len(prefix), beam)
-        return self._force(text, inputs, ids, edits)
-
-    def _force(self, text: str, inputs: Mapping[str, Tensor], ids: Sequence[int], edits: Edits) -> Reading:
-        """Record the pass in which the decoder reads ids, the start token first, all but the last."""
-        read = torch.tensor([ids[:-1]], device=self.model.device)
-        return self._record(text, {**inputs, "decoder_input_ids": read}, edits, ids[1:])
-
-    def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
-    ) -> dict[str, Any]:
-        read = inputs["decoder_input_ids"][0].tolist()
-        fields = self._predictions(read, logits, written)
-        source = self.words(inputs["input_ids"][0].tolist()) if "input_ids" in inputs else self._positions(inputs)
-        fields["finished"] = bool(fields["predicted_ids"]) and fields["predicted_ids"][-1] in self._ends
-        return fields | {"text": self.text_of(fields["predicted_ids"]), "source_tokens": source}
-
-    @property
-    def _rules(self) -> Any:
-        """What says with which tokens the decoder begins and ends; a model that cannot write has its configuration."""
-        return getattr(self.model, "generation_config", None) or self.model.config
-
-    @property
-    def _ends(self) -> list[int]:
-        """The tokens that end a translation."""
-        end = self._rules.eos_token_id
-        return end if isinstance(end, list) else [end]
-
-    def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
-        return self._encoder_length(inputs), inputs["decoder_input_ids"].size(1)
-
-    def _source_length(self, inputs: Mapping[str, Tensor]) -> int:
-        if "input_ids" in inputs:
-            return inputs["input_ids"].size(1)
-        start = torch.tensor([[self.start_token]], device=self.model.device)
-        return self._encoder_length({**inputs, "decoder_input_ids": start})
+    Patches of a square image are row and column, counted from 1, what comes before them is "[CLS]"; frames of a sound
+    are counted from 0.
+    """
+    side = math.isqrt(count)
+    if "pixel_values" in inputs and count - side**2 in (0, 1):
+        patches = [f"{row},{column}" for row in range(1, side + 1) for column in range(1, side + 1)]
+        return ["[CLS]"] * (count - side**2) + patches
+    return list(map(str, range(count)))

@@ -1,0 +1,213 @@
+"""Readers of the three kinds of models: those that go on from a text, those that only read, those that translate."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from model.adapters.readers.attach import instrument
+from model.adapters.readers.generation import continuation
+from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.adapters.readers.reader import MAX_CHARACTERS, NO_EDITS, Reader
+from model.adapters.readers.reading import Reading
+from model.adapters.readers.removal import Words
+from model.decoding import target_limit
+from model.decoding.sampling import restrict
+from model.errors import Phrase, check_characters, check_tokens
+from model.interventions.edits import Edits
+
+BEST = 5  # words at a masked position
+_THE_TARGET = Phrase("the target")
+
+
+def attach(model: Any, tokenizer: Any) -> "Reader":
+    """A reader of any model of transformers that is loaded already: its attention seen, changed and explained.
+
+    The model stays what it was for everybody else: it computes the same, as fast, and keeps nothing of a call.
+
+    Args:
+        tokenizer: the model's tokenizer; of a vision or speech model its processor, or None.
+
+    Raises:
+        ValueError: if the model has no attention.
+    """
+    attached = instrument(model)
+    kind = {DECODER: DecoderReader, ENCODER: EncoderReader, ENCODER_DECODER: PairReader}[attached.config.task]
+    return kind(model, tokenizer)
+
+
+class DecoderReader(Reader):
+    """A language model, which predicts the next word."""
+
+    def generate(
+        self,
+        text: str,
+        tokens: int = 30,
+        beam: int = 1,
+        edits: Edits = NO_EDITS,
+        seed: int | None = None,
+        **chance: float,
+    ) -> Reading:
+        """Go on from a text, with a cache, and record a whole pass over both; see `continuation`.
+
+        Edits hold in both; cells that open the future change nothing, as later steps do not exist yet.
+        """
+        whole = torch.tensor([self._write(text, tokens, beam, edits, seed, chance)], device=self.model.device)
+        inputs = {"input_ids": whole, "attention_mask": torch.ones_like(whole)}
+        return self._record(text, inputs, edits.without_future)
+
+    def write(self, text: str, tokens: int = 30, seed: int = 0, edits: Edits = NO_EDITS, **chance: float) -> str:
+        """The text and at most `tokens` tokens drawn after it; one seed, one result. See `continuation`."""
+        ids = self._write(text, tokens, 1, edits, seed, chance)
+        return self.text_of(ids)
+
+    def distribution(self, text: str, edits: Edits = NO_EDITS, **chance: float) -> np.ndarray:
+        """float32 (V,), summing to 1: how probable every token is as the next one; see `sampling.restrict`."""
+        logits = torch.from_numpy(self.read(text, edits=edits).logits[-1])
+        return restrict(logits, **chance).numpy()
+
+    def _write(
+        self, text: str, tokens: int, beam: int, edits: Edits, seed: int | None, chance: Mapping[str, float]
+    ) -> list[int]:
+        inputs, edits = self.encode(text), edits.without_future
+        n_read = inputs["input_ids"].size(1)
+        if n_read + tokens > self.max_tokens:
+            raise ValueError(
+                f"the text has {n_read} tokens and {tokens} more are to be written; at most {self.max_tokens} are "
+                "allowed together"
+            )
+        self._check(edits, (0, n_read + tokens))
+        with self.changed(edits):
+            return continuation(self.model, inputs, tokens, beam, seed, **chance)
+
+    def _fields(
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+    ) -> dict[str, Any]:
+        ids = inputs["input_ids"][0].tolist()
+        return {"text": self.text_of(ids), "source_tokens": [], **self._predictions(ids, logits, written)}
+
+    def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
+        return 0, inputs["input_ids"].size(1)
+
+
+class EncoderReader(Reader):
+    """A model that reads only, and predicts masked words where it was loaded with the head for them."""
+
+    def _fields(
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+    ) -> dict[str, Any]:
+        nothing = self._predictions([], None, None)
+        if "input_ids" not in inputs:
+            return {"text": "", "source_tokens": [], **nothing}
+        ids = inputs["input_ids"][0].tolist()
+        masked = {} if logits is None else self._masked_words(ids, logits)
+        return nothing | {"text": "", "source_tokens": self.words(ids), "masked_words": masked}
+
+    def _words(self, result: Reading) -> Words:
+        self._check_words(result)
+        if not result.masked_words:
+            raise ValueError(f"no word is masked: write {self.tokenizer.mask_token} in the place of one")
+        places = list(result.masked_words)
+        return Words(torch.tensor(places), torch.from_numpy(result.logits[places].argmax(-1)))
+
+    def _masked_words(self, ids: Sequence[int], logits: Tensor) -> dict[int, list[tuple[str, float]]]:
+        """By masked position the most probable words and their probabilities."""
+        best = logits[0].float().softmax(-1).topk(min(BEST, logits.size(-1)))  # (S, k)
+        return {
+            place: list(zip(self.words(best.indices[place].tolist()), best.values[place].tolist()))
+            for place, index in enumerate(ids)
+            if index == self.tokenizer.mask_token_id
+        }
+
+    def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
+        return self._encoder_length(inputs), 0
+
+
+class PairReader(Reader):
+    """An encoder-decoder: it translates, or does what it was trained for."""
+
+    def read(
+        self,
+        text: str | None = None,
+        *,
+        target: str | None = None,
+        edits: Edits = NO_EDITS,
+        **inputs: Tensor,
+    ) -> Reading:
+        """As `Reader.read`; `target` is what the decoder is made to write, left out what it writes greedily."""
+        given = self._given(text, inputs)
+        if "decoder_input_ids" in given:
+            if edits:
+                self._check(edits, self._lengths(given))
+            return self._record(text or "", given, edits)
+        if target is None:
+            return self._translate(text or "", given, 1, edits)
+        check_characters(target, MAX_CHARACTERS, _THE_TARGET)
+        ids = self.tokenizer(text_target=target)["input_ids"]
+        check_tokens(ids, self.max_tokens, _THE_TARGET)
+        self._check(edits, (self._source_length(given), len(ids)))
+        return self._force(text or "", given, [self.start_token, *ids], edits)
+
+    def translate(self, text: str, beam: int = 4, edits: Edits = NO_EDITS, prefix: Sequence[int] = ()) -> Reading:
+        """Translate a text, with a cache, and record a whole pass over both sides.
+
+        Args:
+            beam: width of the search; 1 is greedy.
+            edits: changes for this call; cells that open the future change nothing.
+            prefix: ids that the translation begins with, without the start token.
+        """
+        return self._translate(text, self.encode(text), beam, edits, prefix)
+
+    @property
+    def start_token(self) -> int:
+        """What the decoder reads first."""
+        return self._rules.decoder_start_token_id
+
+    def _translate(
+        self, text: str, inputs: Mapping[str, Tensor], beam: int, edits: Edits, prefix: Sequence[int] = ()
+    ) -> Reading:
+        edits = edits.without_future
+        n_source = self._source_length(inputs)
+        most = target_limit(n_source, self.max_tokens)
+        self._check(edits, (n_source, most))
+        begun = torch.tensor([[self.start_token, *prefix]], device=self.model.device) if prefix else None
+        with self.changed(edits):
+            given = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
+            ids = continuation(self.model, given, most - len(prefix), beam)
+        return self._force(text, inputs, ids, edits)
+
+    def _force(self, text: str, inputs: Mapping[str, Tensor], ids: Sequence[int], edits: Edits) -> Reading:
+        """Record the pass in which the decoder reads ids, the start token first, all but the last."""
+        read = torch.tensor([ids[:-1]], device=self.model.device)
+        return self._record(text, {**inputs, "decoder_input_ids": read}, edits, ids[1:])
+
+    def _fields(
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+    ) -> dict[str, Any]:
+        read = inputs["decoder_input_ids"][0].tolist()
+        fields = self._predictions(read, logits, written)
+        source = self.words(inputs["input_ids"][0].tolist()) if "input_ids" in inputs else []
+        fields["finished"] = bool(fields["predicted_ids"]) and fields["predicted_ids"][-1] in self._ends
+        return fields | {"text": self.text_of(fields["predicted_ids"]), "source_tokens": source}
+
+    @property
+    def _rules(self) -> Any:
+        """What says with which tokens the decoder begins and ends; a model that cannot write has its configuration."""
+        return getattr(self.model, "generation_config", None) or self.model.config
+
+    @property
+    def _ends(self) -> list[int]:
+        """The tokens that end a translation."""
+        end = self._rules.eos_token_id
+        return end if isinstance(end, list) else [end]
+
+    def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
+        return self._encoder_length(inputs), inputs["decoder_input_ids"].size(1)
+
+    def _source_length(self, inputs: Mapping[str, Tensor]) -> int:
+        if "input_ids" in inputs:
+            return inputs["input_ids"].size(1)
+        start = torch.tensor([[self.start_token]], device=self.model.device)
+        return self._encoder_length({**inputs, "decoder_input_ids": start})
