@@ -6,9 +6,9 @@ Runs the app with `streamlit run app.py` on a free port and looks at it in Chrom
 a second checkout (`git worktree add DIR COMMIT`): its app runs with the same Python, and what both have is measured in
 turns, sentence by sentence and start by start. "Drawn" is always two animation frames later.
 
-Another head or kind: from the mouse button or the key to the repainted map, by the clock inside the page; each in turns
-with a bare `Plotly.react` of the very same figure with other numbers, in the same node. Messages are those that the
-browser sent over the websocket meanwhile.
+Another head, kind or summary: from the mouse button, the key or the choice to the repainted map, by the clock inside
+the page; each head in turns with a bare `Plotly.react` of the very same figure with other numbers, in the same node.
+Messages are those that the browser sent over the websocket meanwhile.
 
 New sentence: one that was never translated before is put into the field; the clock runs inside the page from Enter to
 the new maps. The server has a stopwatch on (benchmarks/support/timed_server.py), so that translating can be taken off,
@@ -173,6 +173,16 @@ def measure_kinds(page: Any, rounds: int, warmup: int) -> list[float]:
     return times[len(kinds) + warmup :]
 
 
+def measure_options(page: Any, rounds: int, warmup: int) -> list[float]:
+    """Summarise heads in each way in turns, at last in none; return the seconds."""
+    page.click("[data-testid=stage-options]")
+    choice = ".hl-panel select >> nth=0"
+    ways = itertools.islice(itertools.cycle(("mean", "max", "deviation", "single")), 4 * -(-(warmup + rounds) // 4))
+    times = [repaint(page, "change", lambda what, way=way: page.select_option(what, way), choice) for way in ways]
+    page.keyboard.press("Escape")
+    return times[warmup:]
+
+
 def visit_once(browser: Any, root: Path) -> dict[str, list[float]]:
     """Start an app and open it for the first time; return start, bytes, plotly (answers) and reload, as lists."""
     page = new_page(browser)
@@ -273,6 +283,9 @@ def measure(browser: Any, options: argparse.Namespace) -> Iterator[tuple[str, ..
             if n_tokens == options.tokens[0]:
                 times = measure_kinds(page, options.rounds, options.warmup)
                 yield line(f"another kind, {n_tokens} tokens, ms", "<= 90", times)
+            most = 60 if n_tokens <= 16 else 150
+            times = measure_options(page, options.rounds, options.warmup)
+            yield line(f"another summary of heads, {n_tokens} tokens, ms", f"<= {most}", times)
             yield line("  messages sent", "0", [wire.settled().sent - n_before], unit=1)
     visits = [visit_once(browser, root) for _ in range(options.starts) for root in roots]
 

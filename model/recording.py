@@ -50,7 +50,7 @@ class Recording:
     source_tokens: list[str]  # what an encoder read; empty without one
     target_tokens: list[str]  # what a decoder read; empty without one
     weights: Mapping[str, np.ndarray] = field(repr=False)  # by kind float32 (layers, heads, queries, keys)
-    masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # bool (queries, keys), the known ones
+    masks: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # bool (queries, keys), or of each layer
     predicted_tokens: list[str] = field(default_factory=list)  # at each target token, where that is known
     text: str | None = None  # what was written, or read where nothing was
     log_probabilities: np.ndarray | None = field(repr=False, default=None)  # (T,), nats, of what follows each token
@@ -68,7 +68,7 @@ class Recording:
             self._check_weights(kind, weights)
         for kind, mask in self.masks.items():
             counts = self.weights[kind].shape[2:]
-            if mask.dtype != bool or mask.shape != counts:
+            if mask.dtype != bool or mask.shape not in (counts, (len(self.weights[kind]), *counts)):
                 wanted = f"must be true or false in {counts} cells (queries, keys)"
                 raise ValueError(f"{kind}_mask {wanted}, got {mask.dtype} in {mask.shape}")
         for kind, effects in self.effects.items():

@@ -281,16 +281,16 @@ FAULTS = (
     ),
     Fault(
         "cross-attention named by the wrong side",
-        "viz/views/maps.py",
-        'keys = getattr(result, f"{columns}_tokens")',
-        'keys = getattr(result, f"{rows}_tokens")',
-        f"{_VIZ}stage/test_message.py {_VIZ}views/test_maps.py",
+        "viz/recording/maps.js",
+        'const keys = of === "source" ? source : read;',
+        'const keys = of === "source" ? read : source;',
+        f"{_VIZ}recording/test_same_numbers.py",
     ),
     Fault(
         "address forgets a choice",
         "viz/views/view.py",
         "if value != getattr(View, name, value)}",
-        "if value != getattr(View, name, value) and name != 'share'}",
+        "if value != getattr(View, name, value) and name != 'beam'}",
         f"{_VIZ}views/test_view.py",
     ),
     Fault(
@@ -324,16 +324,16 @@ FAULTS = (
     # The browser.
     Fault(
         "another head drawn",
-        "viz/stage/data.js",
-        "this.weights?.[layer][head] ??",
-        "this.weights?.[layer].at(head - 1) ??",
+        "viz/recording/drawing.js",
+        "const matrix = this.drawn.weights[layer][head];",
+        "const matrix = this.drawn.weights[layer].at(head - 1) ?? [];",
         f"{_ALONE}another_model_with_many_heads_and_hostile_tokens",
     ),
     Fault(
         "tiles of heads swapped",
         "viz/stage/tiles.js",
-        "kind.tiles[layer][head])",
-        "kind.tiles[layer].at(head - 1))",
+        "kind.tiles[layer][head], layer)",
+        "kind.tiles[layer].at(head - 1), layer)",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
     ),
     Fault(
@@ -388,8 +388,8 @@ FAULTS = (
     Fault(
         "colour of an effect turned round",
         "viz/stage/effects.js",
-        "(1 + kind.did[layer][head][row] / kind.most) / 2",
-        "(1 - kind.did[layer][head][row] / kind.most) / 2",
+        "(1 + kind.did[layer][head][row] / kind.mostDone) / 2",
+        "(1 - kind.did[layer][head][row] / kind.mostDone) / 2",
         f"{_APP}browser_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
     ),
     Fault(

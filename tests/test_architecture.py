@@ -540,8 +540,8 @@ VIOLATIONS = [
     (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.text.language import say\n"),
     (figures_know_only_arrays, "viz/theme.py", "from viz.text.language import say\n"),
     (figures_know_only_arrays, "viz/figures/grid.py", "from contextvars import ContextVar\n"),
-    (floors_stand_on_those_below, "viz/views/maps.py", "from viz.ui import words\n"),
-    (floors_stand_on_those_below, "viz/views/maps.py", "def f():\n    from viz import stage\n"),
+    (floors_stand_on_those_below, "viz/views/recipes.py", "from viz.ui import words\n"),
+    (floors_stand_on_those_below, "viz/views/recipes.py", "def f():\n    from viz import stage\n"),
     (floors_stand_on_those_below, "viz/stage/words.py", "from viz.ui.take import take\n"),
     (messages_are_made_without_streamlit, "viz/stage/message.py", "def f():\n    import streamlit\n"),
     (

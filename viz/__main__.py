@@ -69,10 +69,10 @@ def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes
 
 
 def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
+    from model.recording import Candidates
     from viz.stage.alone import ADDRESS, link_to, report
     from viz.text import words
     from viz.views.made import call, with_imports
-    from viz.views.maps import next_words
     from viz.views.view import BEAMS, View
 
     name, beam, address = arguments.checkpoint, arguments.beam, arguments.address or ADDRESS
@@ -88,7 +88,7 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
     )
     return report(
         result,
-        next_words(result.trace["logits"], translator.tokenizer),
+        Candidates.of(result.trace["logits"], translator.tokenizer),
         checkpoint=name,
         decoded=words.how_decoded(asked),
         card=words.describe_card(name, translator.card),

@@ -1,9 +1,18 @@
-"""Reads in Python what the browser reads: the messages of `viz.stage.packing`."""
+"""Reads the messages of `viz.stage.packing` in Python, and asks the browser's modules what they make of them."""
 
+import base64
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+
+from tests.support.javascript import node
+
+ARRAYS = ("weights", "tiles", "entropy", "largest", "telling", "shown", "removed", "opened", "did", "z", "x", "y")
+ARRAYS += ("probability", "blocked", "logits", "own", "cross", "encoder_self", "decoder_self")
 
 TYPES = {"u1": np.uint8, "u2": np.uint16, "i2": np.int16, "i4": np.int32, "f4": np.float32}
 
@@ -26,3 +35,34 @@ def unpack(message: bytes) -> dict[str, Any]:
         return array
 
     return json.loads(message[4:end], object_hook=read)
+
+
+def shown(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {}) -> dict[str, Any]:
+    """What the browser makes of a message of the stage (tell.js), numbers as arrays; "code" is of the last heads.
+
+    Args:
+        options: what the visitor chooses of the maps, by its codes in an address.
+        maps: what did not travel, by address.
+    """
+    parts = {name: base64.b64encode(part).decode() for name, part in maps.items()}
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "message")
+        path.write_bytes(message)
+        Path(folder, "maps").write_text(json.dumps(parts))
+        finished = node(Path(__file__).with_name("tell.js"), path, json.dumps(options), Path(folder, "maps"))
+    assert finished.returncode == 0, finished.stderr
+    return _with_arrays(json.loads(finished.stdout))
+
+
+def _with_arrays(value: object, name: str = "") -> Any:
+    if isinstance(value, list) and name in ARRAYS and value and not _holds_texts(value):
+        return np.array(value, float)
+    if isinstance(value, dict):
+        return {key: _with_arrays(part, key) for key, part in value.items()}
+    return [_with_arrays(part) for part in value] if isinstance(value, list) else value
+
+
+def _holds_texts(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_texts, value))
+    return isinstance(value, dict) or isinstance(value, str) and value not in ("NaN", "-Infinity")

@@ -14,10 +14,12 @@ import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
-from tests.support.messages import unpack
+from tests.support.messages import shown, unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
+from viz.stage import assets
 from viz.ui import plot
+from viz.views.view import OPTIONS
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
@@ -133,14 +135,17 @@ def component(at: AppTest, key: str) -> dict[str, Any]:
 
 
 def stage(at: AppTest) -> dict[str, Any]:
-    """What the stage of a page is told: the header of its message, with its arrays; its address without what goes.
+    """What the stage of a page shows (tests/support/tell.js); its address without what goes.
 
     Raises:
         AssertionError: there is no stage.
     """
     parts = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
     assert len(parts) == 1, f"{len(parts)} stages"
-    told = unpack(parts[0].proto.bytes)
+    options = {name: at.query_params[name] for name in OPTIONS if name in at.query_params}
+    options = {name: value[0] if isinstance(value, list) else value for name, value in options.items()}
+    kept = {f"headlight/maps/{name}": maps.tobytes() for name, maps in assets._MAPS.items()}
+    told = shown(parts[0].proto.bytes, options, kept)
     return told | {"address": {name: value for name, value in told["address"].items() if value is not None}}
 
 

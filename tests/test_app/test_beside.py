@@ -88,11 +88,11 @@ def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, qu
     told = screen.stage(at)
     for kind in told["kinds"]:
         layer, head = (count - 1 for count in kind["tiles"].shape[:2])
-        heat = run(told["code"][kind["code"]].replace("{layer}", str(layer)).replace("{head}", str(head))).data[0]
+        heat = run(told["code"][kind["code"]]).data[0]
         wanted = kind["weights"][layer, head]
         shown = np.ones(wanted.shape, bool) if kind["shown"] is None else kind["shown"][layer, head].astype(bool)
         drawn = np.asarray(heat.z, dtype=np.float32)
-        np.testing.assert_allclose(drawn[shown], wanted[shown], atol=2e-5)
+        np.testing.assert_allclose(drawn[shown], wanted[shown], atol=5e-5)  # sums of numbers of 16 bits
         assert np.isnan(drawn[~shown]).all()
     masks = {f"mask {one['kind']}": one for one in told["views"]["mask"]}
     for name, view in (masks | {name: told["views"][name][0] for name in ("positions", "words")}).items():
@@ -153,7 +153,7 @@ def test_open(offered, tmp_path, monkeypatch):
     (tmp_path / name).write_bytes(WHOLE)
     at = screen.open_page("open_file.py", kind=DECODER, rows="predicted")
     at.file_uploader(key="file").set_value((name, WHOLE, "application/octet-stream")).run()
-    assert run(screen.stage(at)["code"]["cross"].format(layer=1, head=0)).data[0].z.shape == (5, 7)
+    assert run(screen.stage(at)["code"]["cross"]).data[0].z.shape == (5, 7)
     at = screen.choose(at, part="roles", kind="cross", layer=1)
     check(at, offered, "role-board", "head-map", "head-opened")
     # The decoder cannot be followed: the file has two layers of its self-attention and four of its cross-attention.

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from plotly.offline import get_plotlyjs_version
 
 from benchmarks.support.menu import go
+from model.analysis.maps import top_share
 from model.experiments import inside as experiment
 from model.experiments.inside import Row, Switches
 from tests.support import PATIENCE
@@ -473,17 +474,48 @@ class TestAddress:
         self.assert_there(page, recorded, address)
 
 
-def test_options_are_one_rerun_and_stay_in_the_address(page, app_server, recorded):
+def test_options_answer_without_a_message_and_stay_in_the_address(page, app_server, recorded):
+    """Every option, several at once, changes map, tiles and address at once; the server hears of none."""
+    sent: list[bytes] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
     show(page, app_server, f"?text={quote(EQUAL)}")
+    sent.clear()
+    weights = recorded.translate(EQUAL).attention("cross")
     part(page, "options").click()
-    page.locator(".hl-panel").get_by_label("Show").select_option("mean")
-    result = recorded.translate(EQUAL)
-    ready(page, 2)
-    place = opened(page)
-    assert place[1] == 0
-    wait_for_map(page, result.attention("cross").mean(1)[place[0]])
-    expect(page).to_have_url(re.compile("summary=mean"))
-    expect(part(page, "heads").get_by_role("gridcell")).to_have_count(2)
+    panel = page.locator(".hl-panel").filter(has=page.get_by_label("Summarised over"))
+    for how, summary in (("mean", np.mean), ("max", np.max), ("deviation", np.std)):
+        panel.get_by_label("Show").select_option(how)
+        wait_for_map(page, summary(weights, axis=1)[opened(page)[0]])
+        expect(page).to_have_url(re.compile(f"summary={how}"))
+        expect(part(page, "heads").get_by_role("gridcell")).to_have_count(2)
+    panel.get_by_label("Summarised over").select_option("all")
+    wait_for_map(page, weights.std(axis=(0, 1)))
+    expect(part(page, "heads").get_by_role("gridcell")).to_have_count(1)
+    panel.get_by_label("Show").select_option("single")
+    expect(part(page, "heads").get_by_role("gridcell")).to_have_count(8)
+    layer, head = opened(page)
+    panel.get_by_label("Hide special tokens").check()
+    wait_for_map(page, weights[layer, head][:-1, :-1])
+    panel.get_by_label("Stretch colours").check()
+    panel.get_by_label("Largest weights of a row").fill("60")
+    panel.get_by_label("Largest weights of a row").dispatch_event("change")
+    expect(page).to_have_url(re.compile("hide=1.*share=60|share=60.*hide=1"))
+    kept = weights[layer, head][:-1, :-1]
+    wait_for_map(page, np.where(top_share(kept, 0.6), kept, 0))  # others are blank
+    panel.get_by_role("button", name="Reset").click()
+    wait_for_map(page, weights[layer, head])
+    assert "summary" not in page.url and "hide" not in page.url
+    panel.get_by_label("Words instead of subwords").check()
+    expect(part(page, "map").locator(".ytick")).not_to_have_count(weights.shape[2])
+    assert not sent, "the server is told of none of it"
+    page.reload()
+    ready(page)
+    expect(page).to_have_url(re.compile("words=1"))
+    assert drawn(page).shape != weights.shape[2:]
+    go(page, "Masks")
+    go(page, "Translate")
+    ready(page)
+    expect(page).to_have_url(re.compile("words=1"))
 
 
 def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(browser, app_server, recorded):

@@ -90,7 +90,7 @@ def test_a_continuation_is_drawn_when_it_is_asked_for_and_goes_with_its_text(wri
 
 def test_options_of_the_maps_come_from_the_address():
     told = screen.stage(open_page(summary="mean", stretch="1"))
-    assert told["address"] == {"text": TEXT, "summary": "mean", "stretch": "1"}
+    assert told["address"] == {"text": TEXT}
     assert told["kinds"][0]["tiles"].shape[:2] == (2, 1) and told["kinds"][0]["stretch"]
 
 

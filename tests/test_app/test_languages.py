@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.support import hostile
-from tests.support.messages import unpack
+from tests.support import hostile, messages
 from tests.test_app import screen
 from viz.text import extract, language
 from viz.text.language import LANGUAGES
@@ -45,7 +44,7 @@ def shown(at: AppTest) -> Iterator[tuple[str, str]]:
         if element.type in ("text", "code", "latex"):
             continue
         if element.type == "bidi_component" and proto.id.endswith("-stage"):
-            yield from spoken(unpack(proto.bytes))
+            yield from spoken(messages.shown(proto.bytes))
         if hostile.is_figure(element):
             yield from labels(screen.drawn(element), f"figure {proto.id.split('-', 2)[2]}")
         for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):
@@ -154,8 +153,8 @@ def test_another_language_in_between_keeps_every_choice() -> None:
 
 
 def test_the_stage_keeps_its_choices_in_another_language() -> None:
-    at = screen.open_app(text="A man is riding.", hide="1", beam="2")
+    at = screen.open_app(text="A man is riding.", beam="2")
     at = at.selectbox(key="lang").set_value("ko").run()
     told = screen.stage(at)
-    chosen = {"text": "A man is riding.", "hide": "1", "beam": "2"}
+    chosen = {"text": "A man is riding.", "beam": "2"}
     assert told["language"] == "ko" and told["address"] == chosen | {"lang": "ko"}

@@ -15,7 +15,7 @@ from tests.test_app.systems import save_gru, save_language_model
 from tests.test_viz.test_stage.test_alone import of_file
 from viz.__main__ import main
 from viz.stage.alone import report
-from viz.stage.message import KINDS_SHOWN
+from viz.stage.recordings import ORDER
 from viz.text import language, words
 from viz.views.view import BEAMS
 
@@ -42,7 +42,7 @@ def test_the_report_holds_everything_about_a_translation(tmp_path, capsys, folde
     made = (tmp_path / "r.html").read_text("utf-8")
     result = load_translator(str(folder / "en-de")).translate(TEXT, beam=1)
     told = of_file(made)
-    for one, kind in zip(told["kinds"], KINDS_SHOWN, strict=True):
+    for one, kind in zip(told["kinds"], ORDER, strict=True):
         np.testing.assert_allclose(one["weights"], result.attention(kind), atol=2e-5)
     assert [len(row) for row in told["target"]["candidates"]] == [5] * len(result.predicted_tokens)
     assert {name: len(views) for name, views in told["views"].items()} == {"mask": 3, "positions": 4, "words": 1}

@@ -25,8 +25,9 @@ export function recordingOf(answer, config, effects = null) {
       code,
       weights: nested(weights.data, weights.shape),
       shape: weights.shape,
-      mask: mask ? nested(mask.data, mask.shape) : null,
+      masks: mask ? [nested(mask.data, mask.shape)] : null,
       effects: ofHeads ? nested(ofHeads.data, ofHeads.shape) : null,
+      remote: null,
     };
   });
   return {

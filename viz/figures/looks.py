@@ -1,4 +1,6 @@
-"""Looks: a picture of tokens against tokens as plain data, without its numbers, for those who draw many at a time.
+"""Looks: pictures of the stage that the server computes when they are asked for, as plain data without their numbers.
+
+Those of recordings are made in the browser (viz/recording/looks.js).
 
 A look is `{"data", "layout", "hover"}`; the browser (viz/stage/map.js) puts in `z` and what the hover box says. A
 go.Figure validates every setting, which takes a hundred times as long. Titles of axes are as said.
@@ -6,89 +8,29 @@ go.Figure validates every setting, which takes a hundred times as long. Titles o
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from viz import theme
 from viz.figures import heatmap, labels
 from viz.figures.drawn import LEGEND, clear
-from viz.figures.labels import Say, message
-from viz.figures.maps import MASK_WORDS, mask_bar
+from viz.figures.labels import Say
 
 MAX_LABELS = 24  # on one axis: more cost more time than the map itself
 GRID = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor": "rgba(128,128,128,0.6)"}  # of bars
 _ROW, _COLUMN, _CELL = (f"%{{customdata[{place}]}}" for place in range(3))
 
 
-def attention(
+def signed(
     queries: Sequence[str],
     keys: Sequence[str],
     say: Say,
     *,
     query_axis: str,
     key_axis: str,
-    mask: np.ndarray | None = None,
-    value: str = message("weight"),
-    notes: Sequence[str] | None = None,
-    signed: bool = False,
+    value: str,
     limit: float = 1.0,
 ) -> dict:
-    """The look of a map of attention weights, T queries by S keys, colours from 0 to `limit`, from -limit if `signed`.
-
-    What a `mask` (T, S) blocks is hatched; `notes` are T texts for the hover box, beside the query.
-    """
-    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:{'+' * signed}.3f}}{_CELL}"))
-    scale, low = (theme.DIVERGING, -limit) if signed else (theme.SEQUENTIAL, 0)
-    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, scale, low, limit)
-    told = look["hover"]
-    if notes is not None:
-        told["rows"] = [row + note for row, note in zip(told["rows"], notes, strict=True)]
-    if mask is not None and not mask.all():
-        look["data"].append(heatmap.hatched_boxes(~mask) | theme.HATCH | {"type": "scatter", "showlegend": False})
-        told |= {"blocked": mask.astype(np.uint8), "blocked_note": ", " + say(heatmap.NOT_ALLOWED)}
-    return look
-
-
-def mask(queries: Sequence[str], keys: Sequence[str], say: Say, *, query_axis: str, key_axis: str) -> dict:
-    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN)) + f"<br>{_CELL}"
-    look = _tokens(queries, keys, say, (query_axis, key_axis), hover, theme.MASK_SCALE)
-    look["data"][0]["colorbar"] |= mask_bar(say)
-    look["hover"]["values"] = list(map(say, MASK_WORDS))
-    return look
-
-
-def positions(tokens: Sequence[str], n_dimensions: int, limit: float, say: Say) -> dict:
-    """The look of a positional encoding: T tokens in rows, dimensions in columns, colours from -limit to limit."""
-    hover = labels.told(say, ("position", _ROW), ("dimension", "%{x:d}"), ("value", "%{z:.3f}"))
-    titles, numbers = (say("position"), say("dimension")), list(map(str, range(n_dimensions)))
-    look = _tokens(tokens, numbers, say, titles, hover, theme.DIVERGING, -limit, limit, leaning=0)
-    look["hover"]["columns"] = [""] * n_dimensions
-    return look
-
-
-def waves(tokens: Sequence[str], dimensions: Sequence[int], table: np.ndarray, say: Say) -> dict:
-    """Some dimensions of a positional encoding (T, D) as waves over the tokens."""
-    shared = {"type": "scatter", "mode": "lines+markers", "marker": {"size": 5}}
-    spline = {"width": theme.LINE_WIDTH, "shape": "spline"}
-    lines = [
-        shared | {"y": table[:, dimension], "name": str(dimension), "line": spline | {"color": color}}
-        for dimension, color in zip(dimensions, theme.LINES)
-    ]
-    layout = layout_of(36, 30, say, right=20, bottom=80) | {
-        "xaxis": tick_axis(tokens, "", tickangle=-45),
-        "yaxis": GRID | {"zeroline": False},
-        "legend": {"title": {"text": say("dimension")}, "orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "showlegend": True,
-    }
-    return {"data": lines, "layout": layout, "hover": None}
-
-
-def candidates(written: Sequence[str], names: Sequence[Sequence[str]], say: Say) -> dict:
-    """The look of the most probable tokens (T x K) of every step: steps in rows, ranks in columns."""
-    ranks = [str(rank + 1) for rank in range(len(names[0]))]
-    hover = labels.told(say, ("step", _ROW), (message("candidate"), _CELL), ("probability", "%{z:.3f}"))
-    look = _tokens(written, ranks, say, (say("written word"), say("candidate (1 = most probable)")), hover, leaning=0)
-    look["hover"]["cells"] = [[labels.quoted(name, say) for name in row] for row in names]
-    return look | {"texts": [list(map(labels.tick_text, row)) for row in names]}
+    """The look of T queries by S keys whose numbers are from -limit to limit, and are called `value`."""
+    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:+.3f}}{_CELL}"))
+    return _tokens(queries, keys, say, (query_axis, key_axis), hover, theme.DIVERGING, -limit, limit)
 
 
 def next_words(names: Sequence[str], say: Say) -> dict:

@@ -19,7 +19,7 @@ from viz.figures import attention_heatmap, difference_heatmap, head_board
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, explore, heads_roles, shared, speaking
-from viz.views import cached, changes, heads_results, maps, recipes
+from viz.views import cached, changes, heads_results, recipes
 from viz.views.heads_results import Source
 from viz.views.made import Recipe, made, the, value_of
 from viz.views.view import View
@@ -196,7 +196,8 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
         )
         sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
     known, kind, place = made(result, "result"), head.kind, (head.layer, head.head)
-    spoken, name, names = words.KINDS[kind], heads_results.name_of(kind, *place), maps.axis_tokens(known, kind, "read")
+    spoken, name = words.KINDS[kind], heads_results.name_of(kind, *place)
+    names = recipes.axis_tokens(known, kind, "read")
     line = say(
         "What a key adds is weight × value × output projection; its length is drawn as a share of its row (Kobayashi "
         "et al. 2020)."

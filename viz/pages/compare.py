@@ -5,12 +5,12 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
-from viz.figures import difference_heatmap
+from viz.stage.message import Program
 from viz.text import words
 from viz.text.language import messages, say
 from viz.ui import choices, shared, staged
-from viz.views import cached, codes, maps, recipes, view
-from viz.views.made import Recipe, made, the
+from viz.views import cached, codes, recipes, view
+from viz.views.made import Recipe
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
@@ -48,19 +48,13 @@ def note(versus: str, pair: Pair) -> str:
     return say("A translates {a}, B {b}: one of them reads a language it was not trained on.", a=a, b=b)
 
 
-def code(pair: Pair, kind: str, rows: str) -> str:
-    """Python that draws the difference of a head; {layer} and {head} stand for the opened one."""
+def program(pair: Pair) -> Program:
+    """How Python makes both translations, `a` and `b`."""
     loaded = {pair[1].model: "other"} | {pair[0].model: "translator"}
     lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
     for name, request in zip("ab", pair):
         lines += recipes.translating(request, name, loaded[request.model])
-    both, pairs, tokens = [made(None, name) for name in "ba"], [], []
-    for name, (new, old) in zip(("rows", "columns"), zip(*(maps.axis_tokens(one, kind, rows)[:2] for one in both))):
-        pairs.append(the(comparison.pairs)(new, old).named(name))
-        tokens.append(made(None, f"[{new!r}[i] for i, _ in {name}]"))
-    place = made(0, "{layer}"), made(0, "{head}")
-    change = the(comparison.difference)(*(one.attention(kind)[place] for one in both), *pairs)
-    return Recipe("", tuple(lines)).plot("", difference_heatmap, change, *tokens, a="B", b="A").code
+    return staged.program(Recipe("", tuple(lines)))
 
 
 def show(names: list[str], chosen: View, came: bool) -> None:
@@ -99,7 +93,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         "about": about,
         "words": comparison.beside(*(result.text.split() for result in results)),
         "note": note(versus, pair),
-        "code": {kind: code(pair, kind, chosen.rows) for kind in a.built.keys() & b.built.keys()},
+        "program": vars(program(pair)),
     }
     staged.put(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):

@@ -76,7 +76,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         (f"writer = {call('load_translator', name)}", f"result = writer.read({text!r})"),
     )
     request = cached.Request(text, name, 1)
-    of_stage = staged.shown_of(result, request, replace(shown, rows="read"), recipe, rowwise=False)
+    of_stage = staged.shown_of(result, request, shown, recipe, rowwise=False)
     after, seed, notes = "", {}, []
     if chance.seed is not None:
         after, seed = continued(name, text, chance).removeprefix(result.text), {"seed": str(chance.seed)}
@@ -86,10 +86,10 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         notes = [say(line, count=unknown, total=total, size=size)]
     return replace(
         of_stage,
-        result=replace(result, predicted_tokens=[]),
+        recording=replace(of_stage.recording, predicted_tokens=[]),  # each token of the text has its own row
         address=speaking.address(shown.address() | seed),
         notes=notes,
-        code=of_stage.code | code(recipe, result, text),
+        code=code(recipe, result, text),
         next=sampling.told(logits, writer.tokenizer, chance, after),
     )
 

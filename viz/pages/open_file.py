@@ -7,7 +7,6 @@ import streamlit as st
 from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, read_attention
 from model.interventions.edits import Head
 from model.recording import Recording
-from model.translation import KINDS
 from viz.app.turns import TURNS
 from viz.stage import alone
 from viz.text import errors, words
@@ -100,19 +99,16 @@ def offer_file() -> None:
 def example() -> tuple[cached.Request, Recording]:
     request = cached.Request(view.EXAMPLE, cached.default_checkpoint())
     result = cached.compute(request)
-    weights, masks = ({kind: find(kind) for kind in KINDS} for find in (result.attention, result.mask))
-    tokens = result.source_tokens, result.target_tokens
-    return request, Recording(*tokens, weights, masks, result.predicted_tokens)
+    return request, replace(result.recording(), positions={}, log_probabilities=None, text=None)
 
 
 def show_stage(attention: Recording, recipe: Recipe) -> None:
     chosen, problems = view.read(st.session_state[staged.QUERY], [])
     choices.missed(problems)
-    given = alone.of_attention(attention, chosen)
-    code = staged.code(attention, given.built, recipe, given.view)
+    shown = alone.of_recording(attention)
     address = speaking.address(chosen.address())
     why = message("A file holds weights alone: direct effects need the model.")
-    staged.put(replace(given, code=code, address=address, effects=why))
+    staged.put(replace(shown, program=staged.program(recipe), address=address, effects=why))
     for kind in attention.kinds:
         (zeros, total), said = attention.zero_rows(kind), [not_whole(attention, [kind])]
         if zeros < total and not said[0]:

@@ -38,8 +38,8 @@ export function pairs(before, after) {
 
 /**
  * Pairs of rows and of columns.
- * @param {Axes} before
- * @param {Axes} after
+ * @param {Pick<Axes, "queries" | "keys">} before
+ * @param {Pick<Axes, "queries" | "keys">} after
  */
 export const aligned = (before, after) => ({
   rows: pairs(before.queries, after.queries),

@@ -137,7 +137,7 @@ export function hatchedBoxes(mask) {
  *   limit?: number}} about
  * @returns {Look}
  */
-export function attention(queries, keys, speech, { titles, value, mask, notes, signed = false, limit = 1 }) {
+export function attentionLook(queries, keys, speech, { titles, value, mask, notes, signed = false, limit = 1 }) {
   const { say } = speech;
   const number = `%{z:${signed ? "+" : ""}.3f}${CELL}`;
   const hover = hoverLines([say("query"), ROW], [say("key"), COLUMN], [value, number]);

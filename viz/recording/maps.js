@@ -33,9 +33,17 @@ import { isSpecial, wordMark, wordsOf } from "./tokens.js";
  * @typedef {object} Drawn
  * @property {import("./types.js").Maps} weights
  * @property {Uint8Array[][][] | null} shown  of each row, 0 where a cell is below the threshold; null: all are shown
- * @property {ArrayLike<number>[]} mask  1 = may attend
+ * @property {import("./types.js").Mask[]} masks  of all layers, or one of each
  * @property {Float32Array[][]} removed  by head the part of each row that went to hidden columns
  */
+
+/**
+ * The mask of a layer.
+ * @template T
+ * @param {T[]} masks  of all layers, or one of each
+ * @param {number} layer
+ */
+export const maskAt = (masks, layer) => masks[layer] ?? masks[0];
 
 /** @type {Record<string, [import("./types.js").Side, import("./types.js").Side]>} */
 const SIDES = { encoder_self: ["source", "source"], decoder_self: ["target", "target"], cross: ["target", "source"] };
@@ -113,16 +121,15 @@ export function axes(recording, code, options) {
  * then heads summarised, then small cells left blank, so that a summary is one of what single heads would show.
  * Nothing is rescaled.
  * @param {import("./types.js").Maps} weights
- * @param {ArrayLike<number>[] | null} mask  1 = may attend
+ * @param {import("./types.js").Mask[] | null} masks  of all layers, or one of each
  * @param {Axes} axes
  * @param {Options} options
  * @returns {Drawn}
  */
-export function build(weights, mask, { rows, columns }, options) {
+export function build(weights, masks, { rows, columns }, options) {
   /** @param {ArrayLike<number>[]} matrix */
   const merge = (matrix) => (options.words ? mergeWords(matrix, rows.words, columns.words) : matrix);
   const everything = rows.words.ofToken.map(() => new Uint8Array(columns.words.ofToken.length).fill(1));
-  const merged = merge(mask ?? everything);
   /** @type {import("./types.js").Maps} */
   let kept = weights;
   let removed = ofHeads(weights, () => new Float32Array(rows.stay.length));
@@ -134,6 +141,11 @@ export function build(weights, mask, { rows, columns }, options) {
     removed = ofHeads(weights, (_, layer, head) => parts[layer][head].removed);
   }
   const over = axesOf(options);
+  let of = (masks ?? [everything]).map((mask) => {
+    const merged = merge(mask);
+    return rows.stay.map((i) => Uint8Array.from(columns.stay, (j) => Number(merged[i][j] > 0)));
+  });
+  if (over.includes("layers")) of = [of.reduce((all, mask) => all.map((row, i) => row.map((may, j) => may | mask[i][j])))];
   if (over.length) {
     kept = summarised(kept, over, (matrices) => summary(matrices, options.summary));
     removed = summarised(removed, over, means);
@@ -142,7 +154,7 @@ export function build(weights, mask, { rows, columns }, options) {
   return {
     weights: kept,
     shown: share < 100 ? ofHeads(kept, (matrix) => matrix.map((row) => topShare(row, share / 100))) : null,
-    mask: rows.stay.map((i) => Uint8Array.from(columns.stay, (j) => Number(merged[i][j] > 0))),
+    masks: of,
     removed,
   };
 }

@@ -1,5 +1,6 @@
 // What says most in maps: the head to open first, and the row of each head that is worth a sentence.
 
+import { maskAt } from "./maps.js";
 import { argmax, entropy, largestSize, ofHeads, sum } from "./numbers.js";
 import { dull } from "./tokens.js";
 
@@ -35,14 +36,16 @@ export function placeOf(values) {
  * The sharpest head: it has the least entropy, as a share of an even spread's; heads with more than half of it in one
  * column come last.
  * @param {Maps} weights
- * @param {ArrayLike<number>[]} mask  1 = may attend
+ * @param {import("./types.js").Mask[]} masks  of all layers, or one of each
  * @returns {[number, number]} layer, head
  */
-export function firstHead(weights, mask) {
-  const allowed = mask.map(sum);
-  const counted = mask.flatMap((_, i) => (allowed[i] > 1 ? [i] : []));
-  if (!counted.length) return [0, 0];
-  const bad = ofHeads(weights, (matrix) => {
+export function firstHead(weights, masks) {
+  const counts = masks.map((mask) => mask.map(sum));
+  if (counts.flat().every((count) => count <= 1)) return [0, 0];
+  const bad = ofHeads(weights, (matrix, layer) => {
+    const allowed = maskAt(counts, layer);
+    const counted = allowed.flatMap((count, i) => (count > 1 ? [i] : []));
+    if (!counted.length) return EMPTY;
     const rows = counted.map((i) => matrix[i]);
     const spread = sum(counted.map((i) => entropy(matrix[i]) / Math.log(allowed[i]))) / counted.length;
     const columns = rows[0].map((_, j) => sum(rows.map((row) => row[j])) / rows.length);

@@ -1,9 +1,5 @@
 // Reads what viz/stage/packing.py writes: a JSON header whose arrays lie behind it.
 
-/** @typedef {import("./types.js").Recording} Recording */
-/** @typedef {import("./types.js").Attention} Attention */
-/** @typedef {import("./types.js").Maps} Maps */
-
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array };
 
 /**
@@ -13,7 +9,7 @@ const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array,
  * @param {string[]} [texts]
  * @returns {any}
  */
-function nested(values, [count, ...rest], texts) {
+export function nested(values, [count, ...rest], texts) {
   if (!rest.length) return texts ? Array.from(values, (place) => texts[place]) : values;
   const size = values.length / count;
   return Array.from({ length: count }, (_, i) => nested(values.subarray(i * size, (i + 1) * size), rest, texts));
@@ -50,14 +46,6 @@ export function dequantised(rows, scale) {
 }
 
 /**
- * The numbers of maps that were fetched by themselves.
- * @param {ArrayBuffer} bytes
- * @param {{shape: number[], scale: number}} about
- * @returns {Maps}
- */
-export const mapsOf = (bytes, { shape, scale }) => dequantised(nested(new Uint16Array(bytes), shape), scale);
-
-/**
  * The numbers of one head that was fetched by itself: of 16 bits or, in a file, of bytes, which are square roots of
  * shares of the largest number of their row.
  * @param {Uint8Array} bytes
@@ -70,27 +58,4 @@ export function headOf(bytes, { scale }) {
   /** @type {(row: Uint8Array, i: number) => Float32Array} */
   const numbers = (row, i) => Float32Array.from(row, (root) => ((root / 255) ** 2 * largest[i]) / scale);
   return roots.map(numbers);
-}
-
-/**
- * The heads that travel with their kind, by "layer,head".
- * @param {{opened: Object<string, any>, scale: number}} kind
- * @returns {Object<string, Float32Array[]>}
- */
-function headsOf({ opened, scale }) {
-  return Object.fromEntries(Object.entries(opened).map(([name, head]) => [name, dequantised(head, scale)]));
-}
-
-/**
- * A recording, from its packed form.
- * @param {any} packed
- * @returns {Recording}
- */
-export function recordingOf(packed) {
-  const kinds = packed.kinds.map((/** @type {any} */ kind) => ({
-    ...kind,
-    weights: kind.weights ? dequantised(kind.weights, kind.scale) : null,
-    opened: kind.opened ? headsOf(kind) : null,
-  }));
-  return { ...packed, kinds };
 }

@@ -1,7 +1,7 @@
 // The pictures beside the maps: masks, positions, next words.
 
 import { GRID, layoutOf, tickAxis, tokenMap } from "./looks.js";
-import { axisTokens } from "./maps.js";
+import { axisTokens, maskAt } from "./maps.js";
 import { escape, named, quoted, tickText, visible, label } from "./text.js";
 import * as theme from "./theme.js";
 
@@ -30,12 +30,13 @@ const isCausal = (mask) => mask.every((row, i) => Array.from(row).every((may, j)
  * The mask of a kind.
  * @param {Recording} recording
  * @param {import("./types.js").Attention} kind
+ * @param {number} layer  whose mask it is, where layers differ
  * @param {import("./types.js").Options["rows"]} rows
  * @param {string[]} titles
  * @param {Speech} speech
  * @returns {Picture}
  */
-export function mask(recording, { code, mask: known, shape }, rows, titles, speech) {
+export function mask(recording, { code, masks, shape }, layer, rows, titles, speech) {
   const { say } = speech;
   const { queries, keys } = axisTokens(recording, code, rows);
   const hover = `${escape(say("query"))} ${ROW}<br>${escape(say("key"))} ${COLUMN}<br>${CELL}`;
@@ -43,6 +44,7 @@ export function mask(recording, { code, mask: known, shape }, rows, titles, spee
   const values = [say("blocked"), say("may_attend")];
   Object.assign(look.data[0].colorbar, { tickvals: [0.25, 0.75], ticktext: values, tickangle: -90, ticks: "" });
   look.hover.values = values;
+  const known = masks && maskAt(masks, layer);
   if (!known) {
     const unknown = Array.from({ length: shape[2] }, () => new Float32Array(shape[3]).fill(Number.NaN));
     return { name: "", kind: code, look, z: unknown, line: say("unknown_mask") };

@@ -79,9 +79,9 @@ function hides(side, tokens, { hide }) {
  * @param {string} value  what a number is
  * @param {Program} program
  */
-export function ofMap(recording, { code, mask }, place, options, titles, value, program) {
+export function ofMap(recording, { code, masks }, place, options, titles, value, program) {
   const { queries, keys, beside } = names(recording, code, options.rows);
-  const masked = Boolean(mask && mask.some((row) => Array.from(row).includes(0)));
+  const masked = Boolean(masks?.flat().some((row) => Array.from(row).includes(0)));
   const axes = [`query_axis=${repr(titles[0])}`, `key_axis=${repr(titles[1])}`];
   const stretched = options.stretch && "scale_to_max=True";
   const weights = `result.attention(${repr(code)})`;
@@ -155,4 +155,30 @@ export function ofMask(recording, code, rows, titles, program) {
 export function ofPositions(program) {
   const figure = call("positional_heatmap", ["result.positional('source')", "result.source_tokens"]);
   return written(program, ["from viz.figures import positional_heatmap"], [figure, "figure.show()"]);
+}
+
+/**
+ * What differs between two translations, `a` and `b`.
+ * @param {import("./kind.js").Kind} kind
+ * @param {Program} program
+ */
+export function ofDifference({ about, open, code, options }, program) {
+  const { recording, before } = about;
+  const old = before?.about.recording ?? recording;
+  const both = [names(recording, code, options.rows), names(old, code, options.rows)];
+  const [b, a] = both.map((one, i) => {
+    const result = (/** @type {string} */ text) => text.replace("result.", i ? "a." : "b.");
+    return { queries: result(one.queries), keys: result(one.keys) };
+  });
+  const at = `attention(${repr(code)})[${open.join(", ")}]`;
+  const lines = [
+    `rows = comparison.pairs(${b.queries}, ${a.queries})`,
+    `columns = comparison.pairs(${b.keys}, ${a.keys})`,
+    `change = comparison.difference(b.${at}, a.${at}, rows, columns)`,
+    call("difference_heatmap", [
+      ...["change", `[${b.queries}[i] for i, _ in rows]`, `[${b.keys}[i] for i, _ in columns]`, "a='B'", "b='A'"],
+    ]),
+    "figure.show()",
+  ];
+  return written(program, ["from model.analysis import comparison", "from viz.figures import difference_heatmap"], lines);
 }

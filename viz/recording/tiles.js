@@ -1,5 +1,6 @@
 // Maps as small pictures: one byte per cell, of long texts the largest of a block of cells.
 
+import { maskAt } from "./maps.js";
 import { ofHeads } from "./numbers.js";
 
 const MOST = 32; // rows and columns of a tile, where larger maps are coarse
@@ -17,19 +18,20 @@ function edges(size, most) {
 }
 
 /**
- * @param {Pick<import("./maps.js").Drawn, "weights" | "shown" | "mask">} drawn
+ * @param {Pick<import("./maps.js").Drawn, "weights" | "shown" | "masks">} drawn
  * @param {number} most  where colours end
  * @param {boolean} signed
  * @returns {Uint8Array[][][]} by head rows, from 0 to 255
  */
-export function tiles({ weights, shown, mask }, most, signed = false) {
+export function tiles({ weights, shown, masks }, most, signed = false) {
   const size = Math.max(LEAST, Math.min(MOST, Math.floor(Math.sqrt(CELLS / (weights.length * weights[0].length)))));
-  const rows = edges(mask.length, size);
-  const columns = edges(mask[0].length, size);
+  const rows = edges(masks[0].length, size);
+  const columns = edges(masks[0][0].length, size);
   /** @param {number} value */
   const byte = (value) => Math.max(0, Math.min(255, Math.round(signed ? 128 + 127 * value : 255 * value)));
   return ofHeads(weights, (matrix, layer, head) => {
     const marks = shown?.[layer][head];
+    const mask = maskAt(masks, layer);
     /** @param {number} i @param {number} j */
     const cell = (i, j) => (mask[i][j] && (!marks || marks[i][j]) ? matrix[i][j] / most : 0);
     return rows.map((top, r) => {

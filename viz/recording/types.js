@@ -5,16 +5,17 @@
 /** @typedef {Float32Array} Row  numbers of one query, one per key */
 /** @typedef {Row[]} Matrix  rows of one head */
 /** @typedef {Matrix[][]} Maps  matrices of all heads, by layer and head */
+/** @typedef {ArrayLike<number>[]} Mask  (queries, keys), 1 = may attend */
 
 /**
- * A kind of attention in a recording. Weights that did not travel with it are fetched when they are needed; until then
- * what is known of all heads is in `summary`.
+ * A kind of attention in a recording. Weights that did not travel with it are fetched when they are needed.
  * @typedef {object} Attention
  * @property {KindCode} code
  * @property {Maps | null} weights  (layers, heads, queries, keys), from 0 to 1
  * @property {number[]} shape  of all weights: layers, heads, queries, keys
- * @property {ArrayLike<number>[] | null} mask  (queries, keys), 1 = may attend; null where it is not known
- * @property {Maps | null} [effects]  direct effects in logits, of the same shape
+ * @property {Mask[] | null} masks  of all layers, or one of each; null where they are not known
+ * @property {Maps | null} effects  direct effects in logits, of the same shape
+ * @property {import("./remote.js").Remote | null} remote  where weights are that did not travel
  */
 
 /**

@@ -1,7 +1,7 @@
 // The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
 // @ts-nocheck
 
-import { addressed } from "./data.js";
+import { addressed } from "./address.js";
 import { Stage } from "./stage.js";
 
 const inPage = (id) => document.getElementById(id).textContent;
@@ -41,7 +41,7 @@ const stage = new Stage({
 document.getElementById("hl-place").append(stage.root);
 stage.host.part("").then((message) => {
   stage.show(new Uint8Array(message));
-  document.documentElement.lang = stage.told.language;
+  document.documentElement.lang = stage.language;
   document.title = stage.told.translation || document.title;
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.told && stage.render());

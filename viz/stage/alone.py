@@ -14,18 +14,17 @@ import numpy as np
 
 from model.adapters.attention_file import checked
 from model.adapters.outputs import attention_from
-from model.recording import Recording
+from model.recording import Candidates, Recording
 from model.translation import Translation
 from model.translator import Translator, Writer
 from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
-from viz.stage.message import Shown, built
+from viz.stage.message import Shown
 from viz.stage.message import message as message_of
 from viz.stage.packing import pack_head
+from viz.stage.recordings import ORDER
 from viz.text.language import current, message, say
 from viz.text.words import KINDS
-from viz.views.maps import NextWords, next_words
-from viz.views.view import View
 
 HEIGHT = 780  # pixels of the frame in a notebook
 ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
@@ -99,48 +98,49 @@ def stage(
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
         result = attention_from(attention, tokens)
-    view, what = View(stretch=stretch), type(result).__name__
     if isinstance(result, Recording):
-        shown = of_attention(checked(result), view)
+        shown = of_recording(checked(result))
     elif isinstance(result, Translation):
         known = translator and "logits" in result.trace
-        found = next_words(result.trace["logits"], translator.tokenizer) if known else None
-        shown = Shown(result, view, built(result, view), found)
+        found = Candidates.of(result.trace["logits"], translator.tokenizer) if known else None
+        shown = Shown(result.recording(found))
     else:
+        what = type(result).__name__
         raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {what}")
-    place = _place(shown, kind, layer, head)
-    opened = {place["kind"]: (place["layer"], place["head"])} if "layer" in place else {}
+    place = _place(shown.recording, kind, layer, head)
+    opened = {place["kind"]: [(place["layer"], place["head"])]} if "layer" in place else {}
     maps: list[np.ndarray] = []
 
     def keep(whole: np.ndarray) -> str:
         maps.append(whole)
         return str(len(maps) - 1)
 
-    return StagePage(message_of(replace(shown, opened=opened, in_file=True), keep), place, height, maps)
+    told = message_of(replace(shown, opened=opened, in_file=True), keep)
+    return StagePage(told, place | ({"stretch": 1} if stretch else {}), height, maps)
 
 
 def _packed(data: bytes) -> str:
     return base64.b64encode(gzip.compress(data, 6, mtime=0)).decode()
 
 
-def _place(shown: Shown, kind: str | None, layer: int | None, head: int | None) -> dict[str, object]:
+def _place(recording: Recording, kind: str | None, layer: int | None, head: int | None) -> dict[str, object]:
     if kind is layer is head is None:
         return {}
-    code = next((one for one in shown.built if kind in (None, one, one.removesuffix("_self"))), None)
+    kinds = [code for code in ORDER if code in recording.weights]
+    code = next((code for code in kinds if kind in (None, code, code.removesuffix("_self"))), None)
     if code is None:
-        raise ValueError(f"there is no attention of the kind {kind!r} here, only {', '.join(shown.built) or 'none'}")
+        raise ValueError(f"there is no attention of the kind {kind!r} here, only {', '.join(kinds) or 'none'}")
     if layer is None and head is None:
         return {"kind": code}
-    (n_layers, n_heads, *_), layer, head = shown.built[code].weights.shape, layer or 0, head or 0
+    (n_layers, n_heads, *_), layer, head = recording.weights[code].shape, layer or 0, head or 0
     if not (0 <= layer < n_layers and 0 <= head < n_heads):
         raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, counted from 0; got {layer}, {head}")
     return {"kind": code, "layer": layer, "head": head}
 
 
-def of_attention(given: Recording, view: View) -> Shown:
-    """What the stage shows of the attention of any model; without predictions, rows are named by what was read."""
-    view = view if given.predicted_tokens else replace(view, rows="read")
-    return Shown(given, view, built(given, view), notes=[_nan_note(given, kind) for kind in given.nan_rows])
+def of_recording(recording: Recording) -> Shown:
+    """What the stage shows of a recording of any model."""
+    return Shown(recording, notes=[_nan_note(recording, kind) for kind in recording.nan_rows])
 
 
 def _nan_note(given: Recording, kind: str) -> str:
@@ -163,7 +163,7 @@ def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
 
 def report(
     result: Translation,
-    found: NextWords | None = None,
+    found: Candidates | None = None,
     *,
     checkpoint: str,
     card: str,
@@ -201,7 +201,7 @@ def report(
         _part("p", say("Source: {tokens}", tokens=" ".join(source))),
         _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
     )
-    told = message_of(Shown(result, View(), built(result, View()), found))
+    told = message_of(Shown(result.recording(found)))
     below = f'<section class="hl-report">{"".join(parts)}</section>'
     return StagePage(told, place).to_html(below).encode("utf-8", "replace")
 

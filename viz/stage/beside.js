@@ -1,6 +1,7 @@
 // Two translations beside each other, A ("before") and B ("after"), and B minus A on the tokens of B.
 // @ts-nocheck
 
+import { aligned } from "../recording/differences.js";
 import { dress, el, marked, put } from "./dom.js";
 
 const SIDES = ["before", "after"];
@@ -68,11 +69,17 @@ export class Beside {
     });
   }
 
+  /** The rows and columns of both that belong together. */
+  pairs(code) {
+    const [before, after] = SIDES.map((version) => this.stage.sides[version].kinds.get(code));
+    return before && after && after.once("pairs", () => aligned(before.tokens, after.tokens));
+  }
+
   /** What in a part belongs to a row and column of another one. */
   partner(own, part, there) {
     const [from, to] = [own, part].map(number);
     if (from === to) return there;
-    const pairs = this.told.aligned[own.kind.code];
+    const pairs = this.pairs(own.kind.code);
     const place = (axis) => pairs?.[`${axis}s`].find((pair) => pair[from] === there[axis])?.[to] ?? -1;
     return { both: there.both, row: place("row"), column: place("column") };
   }

@@ -17,16 +17,17 @@ const views = (stage) =>
 
 /** Which measure is shown, and what is told of the translation then. */
 function applied(stage, told, wanted) {
-  const { kinds, reason, code } = told.effects ?? {};
+  const { kinds, reason } = told.effects ?? {};
   const can = wanted === "effects" && !told.next && !reason && (kinds || stage.host.ask);
   if (!can || !kinds) return [can ? "effects" : "weights", told];
   const drawn = told.kinds.map((kind) => kinds[kind.code] ?? kind);
-  return ["effects", { ...told, kinds: drawn, code: { ...told.code, ...code } }];
+  return ["effects", Object.assign(Object.create(told), { kinds: drawn })];
 }
 
 /** The switch between weights and effects; without effects it says why. */
 function measures(stage) {
-  const { words, effects, next } = stage.told;
+  const { effects, next } = stage.told;
+  const { words } = stage;
   const { reason, kinds } = effects ?? {};
   if (next || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
   const without = reason ?? (stage.kind?.code === "encoder_self" ? words.no_effects : null);
@@ -102,7 +103,7 @@ function tint({ kind, tiles }, row) {
   const on = kind?.did && row >= 0;
   dress(tiles.box, { tinted: on });
   for (const { layer, head, cell } of tiles.cells) {
-    const colour = () => Math.round(((1 + kind.did[layer][head][row] / kind.most) / 2) * (kind.colours.length - 1));
+    const colour = () => Math.round(((1 + kind.did[layer][head][row] / kind.mostDone) / 2) * (kind.colours.length - 1));
     cell.style.background = on ? `rgb(${kind.colours[colour()].join(" ")})` : "";
   }
 }

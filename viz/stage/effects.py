@@ -1,11 +1,9 @@
 """Direct effects on the stage: what each part of the decoder adds to the logit of each word.
 
-Their maps are told as those of the weights (message.py); here are the other pictures, and what is said of them.
+Their maps are in the recording; here are the other pictures, and what is said of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +15,6 @@ from viz.figures import heatmap, labels, looks
 from viz.stage import words
 from viz.stage.words import named
 from viz.text.language import message, say
-from viz.views import maps
-from viz.views.maps import Maps
 from viz.views.view import AGAINST
 
 VALUE = message("direct effect (logits)")
@@ -45,45 +41,23 @@ _COLOURS = {"self_attention": theme.LINES[1], "cross_attention": theme.LINES[0],
 _CELL = 11  # letters that a cell of the lens has room for
 
 
-class Found(NamedTuple):
-    built: Mapping[str, Maps]  # by kind
-    more: Mapping[str, dict] = {}  # by kind, beside what is told of weights, too
-    told: Mapping[str, Any] = {}  # beside the maps
-
-
-def found(
-    effects: Effects,
-    result: Translation,
-    as_weights: Mapping[str, Maps],
-    rows: str,
-    others: Sequence[str] | None = None,
-    measured: Mapping | None = None,
-) -> Found:
-    """The direct effects of a translation; their maps have the options of the weights but for the threshold.
+def told(
+    effects: Effects, result: Translation, others: Sequence[str] | None = None, measured: Mapping | None = None
+) -> dict:
+    """What the stage is told of the direct effects on a translation, beside their maps.
 
     Args:
         others: the T tokens that logits are compared with; None: with the mean.
         measured: the atlas of the checkpoint (`model.measures.atlas`).
     """
-    built, more, against = {}, {}, AGAINST[others is None]
-    for kind in effects.kinds:
-        weights = as_weights[kind]
-        options = replace(weights.options, share=100)
-        queries, keys, beside = maps.axis_tokens(result, kind, rows)
-        made = maps.build(effects.heads(kind), result.mask(kind), queries, keys, options, beside, weights.mark)
-        built[kind] = made = _limited(replace(made, value=VALUE))
-        did = made.weights.sum(-1, dtype=np.float64) + made.removed  # (L, H, T), hidden keys too
-        sums = options.summary in ("single", "mean")
-        more[kind] = {"effect": True, "did": did if sums else None, "most": float(np.abs(did).max()) or 1.0}
-        if measured and not options.axes:
-            known, n = measured["kinds"][kind], measured["sentences"]
-            text = message(
-                "Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost."
-            )
-            more[kind]["measured"] = [
-                [say(text, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
-                for layer in zip(known[against], known["log_probability"])
-            ]
+    against, of_heads = AGAINST[others is None], {}
+    for kind in effects.kinds if measured else ():
+        known, n = measured["kinds"][kind], measured["sentences"]
+        text = message("Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.")
+        of_heads[kind] = [
+            [say(text, effect=effect, drop=-change, n=n) for effect, change in zip(*layer)]
+            for layer in zip(known[against], known["log_probability"])
+        ]
     notes = {
         "map": say("Direct effect: what is added to the logit itself, not through later layers."),
         "lens": say("The most probable word if the model stopped there; bold where it is the one that was written."),
@@ -97,26 +71,14 @@ def found(
         rate, n = measured["agreement"][against]["spearman"], measured["sentences"]
         text = message("Rank correlation with switching heads off: {rate:.2f} ({n} sentences).")
         notes["map"] += " " + say(text, rate=rate, n=n)
-    told = {
+    return {
         "against": against,
+        "measured": of_heads,
         "choices": list(zip(AGAINST, (say("against the runner-up"), say("against the mean of all words")))),
         "notes": notes,
         "step": int(np.where(words.dull(result.predicted_tokens), -np.inf, effects.logits).argmax()),
         "parts": parts(effects, named(result.source_tokens), named(result.predicted_tokens), others),
     }
-    return Found(built, more, told)
-
-
-def _limited(made: Maps) -> Maps:
-    return replace(made, signed=True, limit=float(np.abs(made.weights).max()) or 1.0)
-
-
-def difference(before: Found | str | None, after: Found | str | None) -> Found | str | None:
-    """After minus before: maps only; where one of them has none, that one."""
-    for one in (before, after):
-        if not isinstance(one, Found):
-            return one
-    return Found({kind: _limited(maps.difference(before.built[kind], made)) for kind, made in after.built.items()})
 
 
 def sublayer(address: str) -> str:
@@ -216,7 +178,7 @@ def left_out(drops: np.ndarray, source: Sequence[str], written: Sequence[str]) -
     source, written = named(source), named(written)
     axes = {"query_axis": say("word being written"), "key_axis": say("source token that is left out")}
     value, limit = message("drop of the log-probability (nats)"), float(np.abs(drops).max()) or 1.0
-    look = looks.attention(written, source, say, **axes, value=value, signed=True, limit=limit)
+    look = looks.signed(written, source, say, **axes, value=value, limit=limit)
     lines = []
     for token, row in zip(written, drops):
         text = message("Without “{key}”, “{token}” loses the most: {drop:.2f} nats.")
@@ -235,7 +197,7 @@ def agree(rates: Mapping[str, np.ndarray]) -> dict:
     columns = [f"{layer}.{head}" for layer, head in np.ndindex(rates["agreement"].shape)]
     z = np.stack([one.ravel() for one in rates.values()]).astype(np.float32)
     axes = {"query_axis": "", "key_axis": say("cross-attention head (layer.head)")}
-    look = looks.attention(rows, columns, say, **axes, value=message("rank correlation"), signed=True)
+    look = looks.signed(rows, columns, say, **axes, value=message("rank correlation"))
     look["layout"]["yaxis"]["ticktext"] = list(map(labels.escape, rows))  # whole
     look["layout"]["margin"]["l"] = theme.GLYPH_WIDTH * max(map(labels.text_width, rows))
     best = np.nan_to_num(rates["agreement"].ravel(), nan=-2)

@@ -60,10 +60,10 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 /** The page (files.py) with the message and all maps. */
 async function page({ host, sides, bytes, memory }) {
   const parts = { "": await packed(bytes) };
-  const all = Object.values(sides).flatMap(({ told }) => [...told.kinds, ...Object.values(told.effects?.kinds ?? {})]);
-  for (const { address, byHead, shape } of all) {
+  const remotes = Object.values(sides).flatMap(({ told }) => told.recording.kinds.flatMap(({ remote }) => remote ?? []));
+  for (const { address, byHead, shape } of remotes) {
     if (byHead) await heads(host, parts, address, shape);
-    else if (address) parts[address] ??= await packed(await host.part(address));
+    else parts[address] ??= await packed(await host.part(address));
   }
   const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
   return (await host.shell()).replace("@message@", () => message);

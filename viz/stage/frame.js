@@ -1,6 +1,7 @@
 // The parts of the stage, where they stand, and what changes in them with the translation.
 // @ts-nocheck
 
+import { fields } from "../recording/options.js";
 import { Beside } from "./beside.js";
 import { button, el, icon, menu, put, tabs } from "./dom.js";
 import { downloads } from "./file.js";
@@ -16,8 +17,7 @@ const LOW = 40; // pixels between two lines of tokens beside others, or without 
 
 /** Builds all parts, again when the words have changed. */
 export function build(stage) {
-  const { told, whole, host } = stage;
-  const { words } = told;
+  const { told, whole, host, words } = stage;
   clearInterval(stage.film?.playing);
   const versions = whole.comparing ? Object.keys(stage.sides) : ["after"];
   const height = whole.comparing || told.next ? LOW : undefined;
@@ -39,12 +39,12 @@ export function build(stage) {
     film: new Film(stage),
     tiles: new Tiles(stage),
     beside: whole.comparing ? new Beside(stage) : null,
-    options: host.ask && menu("options", "⚙", words.options, () => form(stage.told.options, words, host.ask)),
+    options: menu("options", "⚙", words.options, () => form(optionFields(stage), words, (chosen) => stage.turnMaps(chosen))),
   });
   const tools = [
     stage.options,
     menu("download", "⤓", words.download, (close) => downloads(stage, close)),
-    Object.keys(told.code).length > 0 && menu("code", "⟨⟩", words.code, () => code(stage)),
+    (told.told.program || Object.keys(told.told.code).length > 0) && menu("code", "⟨⟩", words.code, () => code(stage)),
     icon("#table", "▦", words.table, () => stage.choose({ table: !stage.state.table })),
   ];
   const { beside, places, tiles, lines, map } = stage;
@@ -66,8 +66,8 @@ export function build(stage) {
 }
 
 export function fillIn(stage) {
-  const { told, whole, state, places, beside } = stage;
-  const { words, next } = told;
+  const { told, whole, state, places, beside, words } = stage;
+  const { next } = told;
   const continued = next?.continued && [told.translation, el("span.written", next.continued)];
   const written = told.translation === "" ? words.nothing : told.translation; // null: of a model that is not ours
   const text = next ? continued : written;
@@ -112,3 +112,6 @@ function inBytes(stage) {
   const held = [...stage.kinds.values()].some(({ byHead }) => byHead);
   return held && stage.host.size && stage.say("in_bytes", { size: Math.ceil(stage.host.size / 1e6) });
 }
+
+const optionFields = (stage) =>
+  fields(stage.mapOptions, stage.told.recording.predicted_tokens.length > 0, (name) => stage.say(name));

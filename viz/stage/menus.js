@@ -1,7 +1,7 @@
 // Options, code, and the large map as a table.
 // @ts-nocheck
 
-import { fill } from "./data.js";
+import { fill } from "../recording/sentences.js";
 import { button, copied, decimals, el, select } from "./dom.js";
 
 /** `ask({name: value})` when one is chosen, `live` while one is moved. */
@@ -53,9 +53,7 @@ export function tableOf({ kind, look, z = [], table }, stage) {
 
 export function code(stage) {
   const { kind, told, state } = stage;
-  const name = { map: state.kind, mask: `mask ${state.kind}` }[state.view] ?? state.view;
-  const [layer, head] = kind?.open ?? [];
   const { temperature, "top-k": top_k, "top-p": top_p } = state.chance ?? {};
-  const lines = fill(told.code[name] ?? "", { layer, head, temperature, top_k, top_p });
+  const lines = fill(told.codeOf(state.view, kind), { temperature, top_k, top_p });
   return [el("pre", { tabindex: "0" }, lines), button("plain", stage.say("copy"), () => copied(lines))];
 }

@@ -44,7 +44,7 @@ export async function draw(stage, part) {
 
 function choices(stage, view) {
   const { state, told, switches, places } = stage;
-  const { views } = stage.beside ? stage.whole : told;
+  const { views } = stage.beside ? stage.sides.after.told : told;
   const several = views[state.view]?.filter((one) => !one.kind) ?? [];
   const named = several.map((one, i) => [String(i), one.name]);
   const pick = (picture) => stage.choose({ picture: Number(picture) });
@@ -55,7 +55,7 @@ function choices(stage, view) {
   switches.hidden = !view?.options;
   if (switches.hidden || switches.of === view.options) return;
   switches.of = view.options; // the same ones stay: one of them may be moved
-  put(switches, form(view.options, told.words, view.choose ?? stage.host.ask, view.live));
+  put(switches, form(view.options, stage.words, view.choose ?? stage.host.ask, view.live));
 }
 
 /** Rows of numbers, where colours end, what is hidden. */
@@ -75,7 +75,7 @@ async function numbersOf(stage, { kind, z = [] }) {
   const removed = (share) => `<br>${stage.say("hidden", { share: percent(share) })}`;
   return {
     z: written(stage, kind.map(layer, head), kind.steps),
-    removed: kind.removed && Array.from(kind.removed[layer][head], removed),
+    removed: kind.hidden && Array.from(kind.hidden, removed),
     whole: kind.shown ? kind.map(layer, head, true) : null,
     top: kind.stretch ? kind.largest[layer][head] || 1 : null,
   };

@@ -1,6 +1,6 @@
 """The packed form of recordings: the part of a message that the browser draws."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,27 +15,25 @@ ORDER = ("cross", "encoder_self", "decoder_self")  # of kinds, as they are shown
 def packed(
     recording: Recording,
     keep: coarse.Keep | None = None,
-    budget: float = BUDGET,
-    opened: Mapping[str, tuple[int, int]] | None = None,
+    opened: Mapping[str, Sequence[tuple[int, int]]] = {},
     in_file: bool = False,
 ) -> dict:
     """The packed form of a recording (docs/recording.md), to stand anywhere in a header.
 
     Args:
-        keep: stores quantised maps and returns where they can be fetched; None: all travel.
-        budget: bytes of all maps, above which they are fetched.
-        opened: by kind a head (layer, head) that travels whole, besides the one to open first.
+        keep: stores quantised maps and returns where they can be fetched, where there are too many; None: all travel.
+        opened: by kind heads (layer, head) that travel whole, besides the sharpest one.
         in_file: the others stand beside the message in a file, and are not fetched.
     """
     candidates = recording.candidates
-    own_budget = budget / max(len(recording.weights), 1)
+    budget = (coarse.FILE_BUDGET if in_file else BUDGET) / max(len(recording.weights), 1)
     return {
         "text": recording.text,
         "source_tokens": recording.source_tokens,
         "target_tokens": recording.target_tokens,
         "predicted_tokens": recording.predicted_tokens,
         "kinds": [
-            _kind(recording, kind, keep, own_budget, (opened or {}).get(kind), in_file)
+            _kind(recording, kind, keep, budget, opened.get(kind, ()), in_file)
             for kind in ORDER
             if kind in recording.weights
         ],
@@ -56,7 +54,7 @@ def _kind(
     kind: str,
     keep: coarse.Keep | None,
     budget: float,
-    opened: tuple[int, int] | None,
+    opened: Sequence[tuple[int, int]],
     in_file: bool,
 ) -> dict:
     weights, mask = recording.weights[kind], recording.masks.get(kind)
@@ -72,6 +70,6 @@ def _kind(
         return about | {"weights": whole}
     written = recording.predicted_tokens or recording.target_tokens
     queries = recording.source_tokens if kind == "encoder_self" else written
-    summary = coarse.summary(weights, recording.mask(kind), queries)
-    heads = [summary["first"], opened or summary["first"]]
-    return about | {"summary": summary} | coarse.travelling(whole, heads, keep, budget, in_file)
+    mask = recording.mask(kind)
+    summary = coarse.summary(weights, mask if mask.ndim == 2 else mask.any(axis=0), queries)
+    return about | {"summary": summary} | coarse.travelling(whole, [summary["first"], *opened], keep, budget, in_file)

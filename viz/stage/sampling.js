@@ -56,7 +56,8 @@ function title(stage) {
 
 /** The same object for the same choices, so that it is drawn once. */
 function shown(stage) {
-  const { next, language } = stage.told;
+  const { next } = stage.told;
+  const { language } = stage;
   const { chance } = stage.state;
   const key = JSON.stringify(chance);
   if (next.made?.key === key) return next.made;

@@ -1,7 +1,12 @@
 // The stage: one translation, all its heads, one of them large. A host brings messages.
 // @ts-nocheck
 
-import { fill, unpack } from "./data.js";
+import { isChanged } from "../recording/maps.js";
+import { codesOf, readOptions } from "../recording/options.js";
+import { unpack } from "../recording/packed.js";
+import { recordingOf } from "../recording/reading.js";
+import { fill } from "../recording/sentences.js";
+import { Version, differenceOf } from "../recording/version.js";
 import { dress, el, put } from "./dom.js";
 import { effects } from "./effects.js";
 import { build, fillIn, legend } from "./frame.js";
@@ -33,54 +38,83 @@ export class Stage extends Open {
     this.projector = new Projector(this);
   }
 
-  show(bytes) {
+  async show(bytes) {
     const whole = unpack(bytes);
     if (whole.stamp === this.whole?.stamp) return;
     const another = Boolean(this.whole);
-    const { setting } = whole;
-    const memory = (this.host.memories[Boolean(whole.next)] ??= {});
-    Object.assign(this, { whole, bytes, memory, sides: {} });
-    for (const version of ["before", "after", "difference"]) {
-      const told = { ...whole, ...whole[version] };
-      this.sides[version] = { told, kinds: this.ofKinds(told) };
-    }
+    const { setting, words, language, after, before } = whole;
+    const memory = (this.host.memories[Boolean(after.next)] ??= {});
+    Object.assign(this, { whole, bytes, memory, words, language });
+    const read = (told) => told && recordingOf(told.recording, this.host.part);
+    this.recordings = { after: read(after), before: read(before) };
     if (setting) this.state = this.opened = null;
     dress(this.root, { set: setting, board: setting && whole.steering });
-    this.take();
+    if (!(await this.take()) || whole !== this.whole) return;
     if (!setting && this.host.ask) this.host.write(whole.address);
     this.remember();
     this.fillIn().then(() => {
       this.root.dataset.ready = Number(this.root.dataset.ready ?? 0) + 1;
       // Who has gone back to the weights waits for effects once only.
-      if (another && whole.effects?.kinds && this.state.measure !== "effects") this.host.ask?.({ measure: null });
+      if (another && this.recordings.after.kinds.some((kind) => kind.effects) && this.state.measure !== "effects") this.host.ask?.({ measure: null });
     });
   }
 
-  take() {
-    const { whole, sides } = this;
+  /** The recordings with the visitor's choices, and what differs between them. */
+  versionsOf(options) {
+    const { whole, recordings, language } = this;
+    const host = { part: this.host.part, speech: { language, say: (name, values) => this.say(name, values) } };
+    const version = (name) => new Version(whole[name], options, host, recordings[name]);
+    const after = version("after");
+    const before = whole.before ? version("before") : after;
+    const difference = whole.before ? differenceOf(before, after, Boolean(whole.comparing)) : after;
+    difference.difference = whole.comparing?.program ?? null;
+    const sides = { before, after, difference };
+    return Object.fromEntries(Object.entries(sides).map(([name, told]) => [name, { told, kinds: this.ofKinds(told) }]));
+  }
+
+  /** Takes up what the address, or the visitor, chooses of the message; says whether it could. */
+  async take() {
+    const { whole } = this;
     const { comparing } = whole;
+    const asked = this.state ?? whole.setting ?? { ...this.memory, ...this.host.read() };
+    this.mapOptions = asked.options ?? readOptions(asked);
+    const sides = (this.sides = this.versionsOf(this.mapOptions));
     this.versions = whole.before ? Object.keys(sides) : ["after"];
     if (comparing) this.versions = this.versions.filter((version) => sides[version].kinds.size);
     this.usual = (comparing && this.versions.at(-1)) || "after";
-    const asked = this.state ?? whole.setting ?? { ...this.memory, ...this.host.read() };
     this.version = this.versions.includes(asked.version) ? asked.version : this.usual;
     const { told, kinds } = sides[this.version];
     [this.measure, this.told] = comparing ? ["weights", told] : effects.applied(this, told, asked.measure);
     this.kinds = this.told === told ? kinds : this.ofKinds(this.told);
-    const lines = comparing ? [whole, whole.before] : [told];
+    const waiting = [...(comparing ? Object.values(sides).flatMap((side) => [...side.kinds.values()]) : this.kinds.values())];
+    if (waiting.some((kind) => kind.waits) && !(await this.prepare(waiting))) return false;
+    const lines = comparing ? [sides.after.told, sides.before.told] : [told];
     const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
     if (this.tokens !== tokens) {
       if (this.state && this.tokens) Object.assign(this.state, { pin: null, step: null });
       Object.assign(this, { tokens, partner: null });
     }
-    const words = JSON.stringify(told.words);
+    const words = JSON.stringify(this.words);
     if (words !== this.spoken) build(this);
     this.spoken = words;
     this.restore(asked);
+    return true;
+  }
+
+  /** Gets all weights of kinds, which the visitor's choices need; says whether it could. */
+  async prepare(kinds) {
+    if (this.says) this.says.textContent = this.say("loading");
+    try {
+      await Promise.all(kinds.map((kind) => kind.prepare()));
+      return true;
+    } catch {
+      if (this.says) this.says.textContent = this.say("failed");
+      return false;
+    }
   }
 
   say(name, values = {}) {
-    return fill(this.told.words[name], values);
+    return fill(this.words[name], values, this.language);
   }
 
   get part() {
@@ -125,11 +159,23 @@ export class Stage extends Open {
     return this.render(focus);
   }
 
-  turn(change) {
+  async turn(change) {
     Object.assign(this.state, change);
-    this.take();
+    if (!(await this.take())) return;
     this.remember();
-    return this.fillIn();
+    await this.fillIn();
+  }
+
+  /** Draws the maps with other choices, given by their codes in an address. */
+  turnMaps(chosen) {
+    const options = readOptions({ ...codesOf(this.mapOptions), ...chosen });
+    const remotes = Object.values(this.recordings).flatMap((recording) => recording?.kinds ?? []);
+    if (isChanged(options) && remotes.some(({ weights, remote }) => !weights && remote && !remote.canBeWhole)) {
+      this.options.renew();
+      this.says.textContent = this.say("too_many");
+      return null;
+    }
+    return this.turn({ options });
   }
 
   open(layer, head, focus = false) {
@@ -270,7 +316,7 @@ export class Stage extends Open {
     const { kind, told } = this;
     const lit = this.pinned() ? this.lines.of(...this.pinned()).row : -1;
     const [layer, head] = kind.open;
-    const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.told[layer][head] };
+    const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.telling[layer][head] };
     const here = JSON.stringify(told.inside?.place) === JSON.stringify(place);
     return here ? told.inside : this.wait({ view: "inside", ...place });
   }

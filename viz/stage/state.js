@@ -1,7 +1,7 @@
 // What is open, and how the address and the visitor's next page know of it.
 // @ts-nocheck
 
-import { Kind } from "./data.js";
+import { codesOf } from "../recording/options.js";
 import { effects } from "./effects.js";
 import { sampling } from "./sampling.js";
 
@@ -10,7 +10,7 @@ const OF_ROWS = { row: null, unscaled: null, unmasked: null, temperature: null, 
 
 export class Open {
   ofKinds(told) {
-    return new Map(told.kinds.map((kind) => [kind.code, new Kind(kind, this.host.part)]));
+    return new Map(told.kinds.map((kind) => [kind.code, kind]));
   }
 
   /** Shows what the address asks for, else what was open before, else what says most. */
@@ -22,6 +22,7 @@ export class Open {
       step: !this.beside && step >= 0 && step < this.told.target.tokens.length ? step : null,
       lines: asked.lines === "layer" && !this.beside ? "layer" : "head",
       picture: 0,
+      options: this.mapOptions,
       version: this.version,
       projector: [true, "1"].includes(asked.projector),
       measure: asked.measure ?? "weights",
@@ -31,8 +32,8 @@ export class Open {
     };
     const wanted = [Number(asked.layer), Number(asked.head)];
     for (const kind of this.kinds.values()) {
-      const places = [kind === this.kind && wanted, this.opened?.[kind.code], kind.first];
-      kind.open = places.find((place) => kind.holds(place));
+      const places = [kind === this.kind && wanted, this.opened?.[kind.code]];
+      kind.chosen = places.find((place) => kind.holds(place));
     }
   }
 
@@ -69,7 +70,9 @@ export class Open {
 
   /** For the next message, for the next visit, and in the address. */
   remember() {
-    this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, kind.open]));
+    // Of kinds that nobody has looked at, the first head is not looked for yet.
+    const place = (kind) => (kind === this.kind ? kind.open : (kind.chosen ?? this.opened?.[kind.code]));
+    this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, place(kind)]));
     if (this.whole.setting) return;
     const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
     const inside = view === "inside";
@@ -82,6 +85,7 @@ export class Open {
       version: this.version === this.usual ? null : this.version,
       measure: measure === "effects" ? measure : null,
       ...sampling.parameters(this),
+      ...codesOf(this.mapOptions),
     };
     Object.assign(this.memory, { kind, layer, head, view, ...chosen, chance });
     this.host.write({

@@ -28,7 +28,7 @@ export class Steering {
   }
 
   get words() {
-    return this.stage.told.words;
+    return this.stage.words;
   }
 
   act(what, more) {

@@ -1,7 +1,7 @@
 // The stage inside Streamlit.
 // @ts-nocheck
 
-import { addressed } from "./data.js";
+import { addressed } from "./address.js";
 import { plotly } from "./dom.js";
 import { Stage } from "./stage.js";
 

@@ -1,7 +1,6 @@
 // What the stage says: the line under the picture, and the card under the tiles.
 // @ts-nocheck
 
-import { largest } from "./data.js";
 import { button, decimals, el, percent } from "./dom.js";
 import { effects } from "./effects.js";
 
@@ -13,6 +12,11 @@ const SAYS = {
   effects: ["adds", "added", "adds_nothing"],
 };
 
+function largest(numbers) {
+  const sizes = Array.from(numbers, Math.abs);
+  return sizes.indexOf(Math.max(...sizes));
+}
+
 export function line(stage, lit) {
   const { kind, state } = stage;
   const view = stage.shown();
@@ -23,7 +27,7 @@ export function line(stage, lit) {
   if (!kind.has(layer, head)) return null;
   const map = kind.map(layer, head, true);
   const byColumn = lit.row < 0 && lit.column >= 0;
-  const row = byColumn ? largest(map.map((one) => one[lit.column])) : lit.row >= 0 ? lit.row : kind.told[layer][head];
+  const row = byColumn ? largest(map.map((one) => one[lit.column])) : lit.row >= 0 ? lit.row : kind.telling[layer][head];
   const key = byColumn ? lit.column : largest(map[row]);
   const value = map[row][key];
   const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
@@ -51,7 +55,7 @@ export function card(stage, place) {
       !pinned && !place && stage.say("pick"),
     );
   }
-  parts.push(kind?.said?.[kind.open[0]][kind.open[1]]);
+  parts.push(kind?.note);
   const said = (texts) => texts.filter(Boolean).map((text) => el("p", text));
   return [...said(parts), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
 }
@@ -74,11 +78,11 @@ function writing(stage, place) {
 function strongest(stage) {
   const { kind, partner } = stage;
   const pinned = stage.pinned();
-  const known = kind?.weights || kind?.peaks;
-  const row = known && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
+  const isKnown = kind && (kind.loaded || kind.peak(0, 0, 0));
+  const row = isKnown && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
   if (row < 0) return [];
   const chosen = partner && !kind.did ? stage.lines.of(...partner).column : -1;
-  if (chosen >= 0 && !kind.weights) return [];
+  if (chosen >= 0 && !kind.loaded) return [];
   const dull = (key) => !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row));
   const found = kind.places.map(([layer, head]) => {
     const [key, value] = chosen >= 0 ? [chosen, kind.map(layer, head, true)[row][chosen]] : kind.peak(layer, head, row);

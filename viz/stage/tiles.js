@@ -3,14 +3,14 @@
 
 import { arrows, decimals, dress, el, mark, named, put } from "./dom.js";
 
-function drawn({ colours, look, queries, keys }, rows) {
+function drawn({ colours, queries, keys, maskOf }, rows, layer) {
   const [height, width] = [rows.length, rows[0].length];
   const canvas = el("canvas", { width, height, "aria-hidden": "true" });
-  const blocked = height === queries.length && width === keys.length && look.hover.blocked;
+  const mask = height === queries.length && width === keys.length && maskOf(layer);
   const picture = new ImageData(width, height);
   rows.forEach((row, i) =>
     row.forEach((value, j) => {
-      if (blocked && !blocked[i][j]) return;
+      if (mask && !mask[i][j]) return;
       picture.data.set([...colours[value], 255], 4 * (i * width + j));
     }),
   );
@@ -68,7 +68,7 @@ export class Tiles {
       onpointerenter: ({ pointerType }) => pointerType === "mouse" && stage.describe(place),
       onfocusin: () => stage.describe(place),
     };
-    const cell = el("div.tile", about, drawn(kind, kind.tiles[layer][head]));
+    const cell = el("div.tile", about, drawn(kind, kind.tiles[layer][head], layer));
     mark(cell, false);
     stage.steering?.decorate(cell, layer, head);
     return { layer, head, cell };

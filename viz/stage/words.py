@@ -1,4 +1,4 @@
-"""What the stage says: names, titles of axes, the lines under its pictures, controls."""
+"""What the stage says, by name: the browser puts values into the sentences (viz/recording/sentences.js)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,12 +6,9 @@ import numpy as np
 
 from model.analysis import maps as analysis
 from model.text.special import MARK
-from model.translation import Translation
 from viz.figures import labels
 from viz.text.language import message, messages, say
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
-from viz.views.maps import NextWords
-from viz.views.view import OVER, SUMMARIES, View
 
 WORDS = messages(  # the browser fills the places in braces
     heads="Heads",
@@ -133,6 +130,84 @@ WORDS = messages(  # the browser fills the places in braces
     changed_most="The largest difference is in “{query}” → “{key}” ({weight}).",
     no_change="Nothing differs in this head.",
     unmatched="this token is not in both translations",
+    # Names and axes of maps, and what was done to them.
+    quoted="“{text}”",
+    short_self="Self",
+    title_self="Masked self-attention",
+    layer_n="layer {n}",
+    head_n="head {n}",
+    summary_of_layers="{summary} of {count} layers",
+    summary_of_heads="{summary} of {count} heads",
+    value_mean="mean weight",
+    value_max="max",
+    value_deviation="deviation",
+    effect_value="direct effect (logits)",
+    encoder_position="encoder position (key)",
+    b_minus_a="B minus A",
+    after_minus_before="after minus before",
+    step_that_reads="<br>at the step that reads {token}",
+    step_that_writes="<br>at the step that writes {token}",
+    not_allowed="not allowed (masked)",
+    no_single_head="No single head looks like this.",
+    not_to_one="Rows of this summary do not add up to 1.",
+    merged="Subwords are merged into words: to a word the sum, from a word the mean of its tokens.",
+    hidden_tokens=(
+        "Special tokens are hidden: on average, {hidden:.1%} of a remaining row goes to them. Nothing is rescaled."
+    ),
+    largest_cells="Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.",
+    too_many="There are too many weights here to merge, summarise or leave out any.",
+    # Pictures beside them.
+    blocked="blocked (orange)",
+    may_attend="may attend (blue)",
+    unknown_mask="The mask of this kind of attention is not known.",
+    nothing_blocked="Nothing is blocked: every query may attend to every key.",
+    causal="{n} of {total} cells are blocked: a word cannot attend to later words.",
+    cells_blocked="{n} of {total} cells are blocked.",
+    added_to_scores=(
+        "Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0."
+    ),
+    of_source="Source",
+    of_translation="Translation",
+    position="position",
+    dimension="dimension",
+    value="value",
+    added_to_embedding="Added to the embedding of each token.",
+    as_waves="{side} as waves",
+    one_dimension="Each line is one dimension of the encoding.",
+    step_name="step",
+    candidate="candidate",
+    probability="probability",
+    written_word="written word",
+    rank="candidate (1 = most probable)",
+    probability_of_next="probability of the word that follows",
+    word_share="{word} {p:.1%}",
+    next_words_line="The most probable next words. Beam search may choose another one than the first.",
+    word_just_read="word just read",
+    after_every_word="The most probable next words after every word of the text.",
+    after_the_text="After the text",
+    every_step="Every step",
+    # Options of the maps.
+    show="Show",
+    single="single heads",
+    mean="mean",
+    max="max",
+    deviation="standard deviation",
+    no_head_looks_like="A summary is not a real head: no single head may look like it.",
+    over="Summarised over",
+    over_heads="heads",
+    over_layers="layers",
+    over_all="heads and layers",
+    rows="Rows are named by",
+    rows_predicted="word being written",
+    rows_read="word just read",
+    whole_words="Words instead of subwords",
+    about_words="Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.",
+    hide_special="Hide special tokens",
+    about_hide="Leaves out the start and end tokens; the rest is not rescaled.",
+    stretch="Stretch colours",
+    about_stretch="Ends the colours at the largest weight of each map instead of 1.",
+    share="Largest weights of a row",
+    about_share="At 90 %, each row shows only its largest weights that together hold 90 % of it.",
 ) | {"left-out": message("Left out")}
 
 READING = messages(  # in place of the same where there is no source
@@ -151,7 +226,15 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     no_difference="Only one of them has attention, so there is no difference.",
 )
 
-_ROWS = {"predicted": message("word being written"), "read": message("word just read")}
+
+def catalogue(alone: bool, comparing: bool) -> dict[str, str]:
+    """Every sentence by name, in the language of here; `alone`: there is no source."""
+    texts = WORDS | {"predicted_axis": PREDICTED_AXIS}
+    for kind, about in KINDS.items():
+        texts |= {f"short_{kind}": SHORT_KINDS[kind], f"title_{kind}": about.title}
+        texts |= {f"rows_{kind}": about.query_axis, f"columns_{kind}": about.key_axis}
+    texts |= (READING if alone else {}) | (COMPARING if comparing else {})
+    return {name: say(text) for name, text in texts.items()}
 
 
 def spoken(kind: str, alone: bool) -> tuple[str, str]:
@@ -159,12 +242,6 @@ def spoken(kind: str, alone: bool) -> tuple[str, str]:
     if alone and kind == "decoder_self":
         return say("Self"), say("Masked self-attention")
     return say(SHORT_KINDS[kind]), say(KINDS[kind].title)
-
-
-def axes(kind: str, rows: str) -> dict[str, str]:
-    """Titles as figures take them; `rows` as of a View."""
-    query = PREDICTED_AXIS if rows == "predicted" and kind != "encoder_self" else KINDS[kind].query_axis
-    return {"query_axis": say(query), "key_axis": say(KINDS[kind].key_axis)}
 
 
 def dull(tokens: Sequence[str]) -> np.ndarray:
@@ -185,32 +262,6 @@ def named(tokens: Sequence[str]) -> list[str]:
 def choices(tokens: Sequence[str], written: str = "", name: str = "") -> list[str]:
     """Tokens that could stand at one place, as they are shown: the one `written` there by its `name` in the text."""
     return [name if token == written else labels.visible(label(token)) for token in tokens]
-
-
-def candidates(result: Translation, next_words: NextWords) -> list[list[tuple[str, float]]]:
-    """The candidates of every step as they are shown, with their probabilities."""
-    written = result.predicted_tokens or [""] * len(next_words.candidates)
-    steps = zip(next_words.candidates, written, named(written), strict=True)
-    return [[(choices([token], *own)[0], p) for token, p in row] for row, *own in steps]
-
-
-def form(view: View, named: bool) -> list[dict]:
-    """Options of the maps; `named`: it is known both what the step of a row read and what it predicted."""
-    summary = say("A summary is not a real head: no single head may look like it.")
-    merged = say("Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.")
-    hide = say("Leaves out the start and end tokens; the rest is not rescaled.")
-    stretch = say("Ends the colours at the largest weight of each map instead of 1.")
-    share = say("At 90 %, each row shows only its largest weights that together hold 90 % of it.")
-    fields = [
-        field("choice", "summary", say("Show"), view.summary, summary, options=SUMMARIES),
-        field("choice", "over", say("Summarised over"), view.over, options=OVER, enabled=bool(view.axes)),
-        field("choice", "rows", say("Rows are named by"), view.rows, options=_ROWS),
-        field("switch", "words", say("Words instead of subwords"), view.words, merged),
-        field("switch", "hide", say("Hide special tokens"), view.hide, hide),
-        field("switch", "stretch", say("Stretch colours"), view.stretch, stretch),
-        field("range", "share", say("Largest weights of a row"), view.share, share, low=50, high=100, unit=" %"),
-    ]
-    return [one for one in fields if named or one["name"] != "rows"]
 
 
 def field(

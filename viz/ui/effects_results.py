@@ -11,23 +11,24 @@ from model.measures import agreement
 from viz.app.turns import in_turn
 from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
-from viz.stage.effects import Found
 from viz.text import errors
 from viz.views import heads_results
 from viz.views.cached import Request, Shown, remembered
 from viz.views.made import Recipe, made, with_imports
-from viz.views.maps import Maps
 from viz.views.view import AGAINST
 
 
 def found(
-    result: Shown, request: Request, query: Mapping[str, str], built: Mapping[str, Maps], rows: str, recipe: Recipe
-) -> Found | str | None:
-    """The direct effects that an address asks for; why there are none; or None where it asks for none."""
+    result: Shown, request: Request, query: Mapping[str, str], recipe: Recipe
+) -> tuple[dict[str, np.ndarray], dict | str | None]:
+    """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
+
+    Instead of that a sentence says why there are none; None where it asks for none.
+    """
     if not isinstance(result.config, TransformerConfig):
-        return stage_effects.NO_EFFECTS
+        return {}, stage_effects.NO_EFFECTS
     if query.get("measure") != "effects":
-        return None
+        return {}, None
     against, view = None if query.get("against") == AGAINST[1] else RUNNER_UP, query.get("view")
     written = result.predicted_tokens
     more = {"lacks": ("agree",) if request.changes else ()}
@@ -36,18 +37,18 @@ def found(
         if view == "lens":
             more[view] = stage_effects.lens(computed(request, "lens"), written)
         elif view == "left-out":
-            found = computed(request, "occlusion", request.changes.edits)
-            more[view] = stage_effects.left_out(found, result.source_tokens, written)
+            drops = computed(request, "occlusion", request.changes.edits)
+            more[view] = stage_effects.left_out(drops, result.source_tokens, written)
         elif view == "agree" and not request.changes:
             more[view] = stage_effects.agree(agreement_of(request))
     except ValueError as error:
-        return errors.sentence(error)
+        return {}, errors.sentence(error)
     others = effects.others
     others = None if others is None else request.translator.tokenizer.target.tokens(others.tolist())
     measured = heads_results.usable_report(request.model)
-    found = stage_effects.found(effects, result, built, rows, others, measured)
+    told = stage_effects.told(effects, result, others, measured)
     more["code"] = code(recipe, effects, result, against, bool(request.changes.edits))
-    return found._replace(told={**found.told, **more})
+    return {kind: effects.heads(kind) for kind in effects.kinds}, {**told, **more}
 
 
 @remembered(32)

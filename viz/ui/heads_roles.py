@@ -14,7 +14,7 @@ from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import explore, shared
-from viz.views import cached, maps, recipes
+from viz.views import cached, recipes
 from viz.views.heads_results import Source, name_of, role_name
 from viz.views.made import Recipe, made, the, value_of
 
@@ -250,7 +250,7 @@ def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], recipe:
             f"{say('Through all layers')}: {say(name)}",
             attention_heatmap,
             the(np.clip)(made(flows, "flows")[which], 0, 1),
-            *maps.axis_tokens(made(result, "result"), KINDS_OF[which], "read")[:2],
+            *recipes.axis_tokens(made(result, "result"), KINDS_OF[which], "read")[:2],
             **words.KINDS[KINDS_OF[which]].axes,
             value=message("share"),
             scale_to_max=True,

@@ -1,7 +1,7 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 // @ts-nocheck
 
-import { unpack } from "../stage/data.js";
+import { unpack } from "../recording/packed.js";
 import { button, dress, el, plotly, put } from "../stage/dom.js";
 import { table } from "../stage/menus.js";
 

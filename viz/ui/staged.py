@@ -10,19 +10,17 @@ import streamlit as st
 from model.analysis import head_roles
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
-from model.recording import Recording
-from model.text.special import MARK
+from model.recording import CANDIDATES
 from model.translation import Translation
-from viz.figures import attention_heatmap, candidates_heatmap, mask_heatmap, positional_heatmap
+from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
-from viz.stage import words as stage_words
 from viz.text import words
 from viz.text.language import current, say, using
 from viz.ui import choices, controls, shared, speaking
 from viz.ui.effects_results import found as effects_found
-from viz.views import cached, heads_results, maps, recipes, view
-from viz.views.made import Made, Plot, Recipe, made, the
+from viz.views import cached, heads_results, recipes, view
+from viz.views.made import Recipe, made, the, with_imports
 from viz.views.view import FIELDS, View
 
 Show = Callable[[list[str], View, bool], None]
@@ -116,49 +114,25 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     return found
 
 
-def code(result: Translation | Recording, built: dict[str, maps.Maps], recipe: Recipe, chosen: View) -> dict[str, str]:
-    """Python that makes each picture; {layer} and {head} stand for the opened head."""
-    known, found = made(result, "result"), {}
-    for kind, maps_of in built.items():
-        axes = stage_words.axes(kind, chosen.rows)
-        found[kind] = _heatmap(recipe, known, maps_of, kind, chosen, axes).code
-        tokens = maps.axis_tokens(known, kind, chosen.rows)[:2]
-        found[f"mask {kind}"] = recipe.plot("", mask_heatmap, known.mask(kind), *tokens, **axes).code
-    try:
-        found["positions"] = recipe.plot("", positional_heatmap, known.positional("source"), known.source_tokens).code
-    except ValueError:  # a text without a source, or a file
-        pass
-    if isinstance(result, Translation):
-        lines = (
-            f"ids, logs = analysis.candidates(result.trace['logits'], {maps.CANDIDATES})",
-            "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
-        )
-        values, written = the(np.exp)(made(None, "logs")), the(np.exp)(known.log_probabilities)
-        given = values, known.predicted_tokens, made(None, "names")
-        found["words"] = recipe.then(*lines).plot("", candidates_heatmap, *given, written=written).code
-    return found
+def program(recipe: Recipe) -> stage_message.Program:
+    """How Python makes `result`."""
+    lines = with_imports(*recipe.lines).split("\n")
+    return stage_message.Program(lines[: lines.index("")], recipe.lines)
 
 
-def _heatmap(recipe: Recipe, result: Made, built: maps.Maps, kind: str, chosen: View, axes: dict[str, str]) -> Plot:
-    """The opened head: of the recording itself, or of what the options made of it."""
-    place = tuple(0 if name in built.options.axes else made(0, f"{{{name[:-1]}}}") for name in ("layers", "heads"))
-    queries, keys, others = maps.axis_tokens(result, kind, chosen.rows)
-    others = others if built.others is not None else None
-    weights, mask, more = result.attention(kind), result.mask(kind), {}
-    if changed := built.options.changed:
-        mark = None if built.mark == MARK else built.mark
-        shown = the(maps.build)(weights, mask, queries, keys, the(View)(**changed), others, mark=mark)
-        shown = shown.named("built").being(built)
-        weights, mask, queries, keys = shown.weights, shown.mask, shown.queries, shown.keys
-        others = others and shown.others
-        more = {"shown": shown.shown[place], "value": shown.value}
-        more["removed"] = shown.removed[place] if built.options.hide else None
-    more |= {"read" if chosen.rows == "predicted" else "predicted": others}
-    more |= {"mask": None if built.mask.all() else mask, "scale_to_max": chosen.stretch or None}
-    return recipe.plot("", attention_heatmap, weights[place], queries, keys, **axes, **more)
+def candidates_code(result: Translation, recipe: Recipe) -> dict[str, str]:
+    """Python that makes the picture of the next words."""
+    known = made(result, "result")
+    lines = (
+        f"ids, logs = analysis.candidates(result.trace['logits'], {CANDIDATES})",
+        "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
+    )
+    values, written = the(np.exp)(made(None, "logs")), the(np.exp)(known.log_probabilities)
+    given = values, known.predicted_tokens, made(None, "names")
+    return {"words": recipe.then(*lines).plot("", candidates_heatmap, *given, written=written).code}
 
 
-def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict | None:
+def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
     """How the row comes about that the address asks for."""
     config = result.config
     asked = inside.asked(st.session_state[QUERY], config.dropout)
@@ -166,7 +140,8 @@ def inside_of(result: cached.Shown, request: cached.Request, rows: str) -> dict 
     if not asked or not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
         return None
     arrays = cached.layer_of(request, asked.kind, asked.layer)
-    return inside.told(asked, arrays, *maps.axis_tokens(result, asked.kind, rows)[:2], config.dropout)
+    rows = "read" if st.session_state[QUERY].get("rows") == "read" else "predicted"
+    return inside.told(asked, arrays, *recipes.axis_tokens(result, asked.kind, rows)[:2], config.dropout)
 
 
 def shown_of(
@@ -174,21 +149,21 @@ def shown_of(
 ) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
     rowwise = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
-    built, notes, recipe = stage_message.built(result, chosen), [], recipe or recipes.translation(request)
+    notes, recipe = [], recipe or recipes.translation(request)
     if request.reference is not None:
         notes.append(words.how_decoded(request))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
+    effects, told = effects_found(result, request, st.session_state[QUERY], recipe)
+    recording = result.recording(result.next_words, name=request.model)
     return stage_message.Shown(
-        result,
-        chosen,
-        built,
-        result.next_words,
+        replace(recording, effects=effects),
         known=known(request.model, current()),
         address=speaking.address(chosen.address() | request.changes.address()),
         notes=notes,
-        code=code(result, built, recipe, chosen),
-        inside=inside_of(result, request, chosen.rows) if rowwise else None,
+        program=program(recipe),
+        code=candidates_code(result, recipe),
+        inside=inside_of(result, request) if rowwise else None,
         rowwise=rowwise,
-        effects=effects_found(result, request, st.session_state[QUERY], built, chosen.rows, recipe),
+        effects=told,
     )

@@ -18,7 +18,7 @@ from viz.stage import message as stage_message
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
-from viz.views import cached, heads_results, maps
+from viz.views import cached, heads_results, recipes
 from viz.views import changes as change
 from viz.views.cached import Request, compute, remembered
 from viz.views.changes import Changes
@@ -80,7 +80,7 @@ def _done(request: Request, action: Mapping) -> Changes:
         case "keep" | "write" | "type" as do if 0 <= (step := int(action["step"])) < len(written):
             new = written[step : step + 1]
             if do == "write":
-                new = [result.next_words.candidate_ids[step][int(action["rank"])]]
+                new = [result.next_words.ids[step][int(action["rank"])]]
             elif do == "type":
                 new = request.translator.tokenizer.target.encode(tidy(str(action["text"])))
             if new:
@@ -142,7 +142,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
             continue
         if not isinstance(edit, Head):
             names["step"] = edit.query + 1
-            for side, tokens in zip(("query", "key"), maps.axis_tokens(result, edit.kind, "predicted")):
+            for side, tokens in zip(("query", "key"), recipes.axis_tokens(result, edit.kind, "predicted")):
                 names[side] = named(tokens)[names[side]] if names[side] < len(tokens) else str(names[side])
         if isinstance(edit, Force):
             heads = ", ".join(f"{layer}.{head}" for layer, head in edit.heads)

@@ -18,12 +18,12 @@ from model.checkpoint import available
 from model.errors import Problem
 from model.experiments import inside
 from model.experiments.positions import changed_positions
+from model.recording import Candidates
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
 from viz.app.turns import TURNS, queued
 from viz.text.language import message, say
 from viz.views.changes import Changes
-from viz.views.maps import NextWords, next_words
 from viz.views.view import EXAMPLE, Asked
 
 TRANSLATING = message("Translating …")
@@ -85,14 +85,14 @@ def preload() -> None:
 
 @dataclass(frozen=True)
 class Shown(Translation):
-    next_words: NextWords  # at every step
+    next_words: Candidates
 
 
 def cut(result: Translation, translator: Translator | Writer) -> Shown:
     """Cut a translation, or what a language model read, down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     kept = vars(result) | {"trace": drawn, "search": None}
-    return Shown(**kept, next_words=next_words(result.trace["logits"], translator.tokenizer))
+    return Shown(**kept, next_words=Candidates.of(result.trace["logits"], translator.tokenizer))
 
 
 @dataclass(frozen=True)

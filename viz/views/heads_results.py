@@ -18,7 +18,7 @@ from viz.text.language import messages, say
 from viz.views import cached
 from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
-from viz.views.maps import axis_tokens
+from viz.views.recipes import axis_tokens
 
 # What `model.analysis.head_roles.roles` names beside measures; of a positional head after "positional: ".
 ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))

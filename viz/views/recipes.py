@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
 from viz.text.language import say
 from viz.text.words import BEAMS
-from viz.views import maps
 from viz.views.cached import Request
 from viz.views.made import Made, Plot, Recipe, call, made
 from viz.views.view import LENGTH_PENALTY
@@ -49,5 +49,19 @@ def translating(request: Request, result: str = "result", translator: str = "tra
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
     """A head of a recording, rows named by the token that was read."""
-    queries, keys, _ = maps.axis_tokens(result, kind, "read")
+    queries, keys, _ = axis_tokens(result, kind, "read")
     return recipe.plot(title, attention_heatmap, result.attention(kind)[place], queries, keys, **more)
+
+
+def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
+    """The tokens of the rows and columns of a kind in a recording, or a Made of one.
+
+    And where rows are steps, named by the token "read" or "predicted", the other one of each, where known.
+    """
+    rows, columns = SIDES[kind]
+    keys = getattr(result, f"{columns}_tokens")
+    if rows == "source":
+        return result.source_tokens, keys, None
+    if named == "predicted":
+        return result.predicted_tokens, keys, result.target_tokens
+    return result.target_tokens, keys, result.predicted_tokens or None

@@ -7,10 +7,8 @@ default is left out. A value that is not allowed gives the default, and is told.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import Any
 
 from model.translation import KINDS
-from viz.text.language import messages
 from viz.views import codes
 from viz.views.codes import code, one_of
 
@@ -19,8 +17,8 @@ BEAM, LENGTH_PENALTY = 4, 0.6  # alpha of Wu et al. 2016
 MOST_CHARACTERS = 2000  # of a sentence in an address
 
 BEAMS = range(1, 9)
-SUMMARIES = messages(single="single heads", mean="mean", max="max", deviation="standard deviation")
-OVER = messages(heads="heads", layers="layers", all="heads and layers")
+SUMMARIES = ("single", "mean", "max", "deviation")
+OVER = ("heads", "layers", "all")
 ROWS = ("predicted", "read")
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
@@ -42,45 +40,27 @@ class Asked:
 
 @dataclass(frozen=True)
 class View(Asked):
-    """That, and what the maps show of it. What the browser alone chooses is in PLACE."""
-
-    summary: str = "single"
-    over: str = "heads"  # means nothing for single heads
-    rows: str = "predicted"  # steps are named by the token that they predicted or read
-    words: bool = False  # instead of tokens
-    hide: bool = False  # special tokens
-    stretch: bool = False  # colours end at the largest weight instead of 1
-    share: int = 100  # percent of a row that its drawn cells, the largest, hold at least
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        if self.summary == "single":
-            return ()
-        return ("layers", "heads") if self.over == "all" else (self.over,)
-
-    @property
-    def changed(self) -> dict[str, Any]:
-        """What changes the maps themselves."""
-        names = "summary", "over", "words", "hide", "share"
-        return {name: getattr(self, name) for name in names if getattr(self, name) != getattr(View, name)}
+    """That, as a page shows it. What the browser alone chooses is in PLACE."""
 
 
 KEPT = "kept-view"  # in a session: what was shown last, on any page
 NAMES = tuple(vars(View()))
-FIELDS = NAMES[:5]  # chosen in the row above the stage
+FIELDS = NAMES  # chosen in the row above the stage
+OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # of the maps (viz/recording/options.js)
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against", *ROW)
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against")
+PLACE += OPTIONS + ROW
 _READERS = {
     **dict.fromkeys(("text", "reference"), itemgetter(slice(MOST_CHARACTERS))),
     "beam": one_of(BEAMS),
     "penalty": codes.number(0.0, 2.0),
+    # What the browser chooses is only looked at.
     "summary": one_of(SUMMARIES),
     "over": one_of(OVER),
     "rows": one_of(ROWS),
     **dict.fromkeys(("words", "hide", "stretch"), codes.switch),
     "share": codes.number(50, 100),
-    # What the browser chooses is only looked at.
     "kind": one_of(KINDS),
     **dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS)),
     # The last four are of direct effects, which are shown in place of weights.

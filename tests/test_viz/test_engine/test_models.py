@@ -118,7 +118,7 @@ def test_an_answer_becomes_the_recording_that_python_makes(tmp_path: Path, answe
         code = kind["code"]
         assert tuple(kind["shape"]) == expected.weights[code].shape
         near(kind["weights"], expected.weights[code], WEIGHTS)
-        assert (np.array(kind["mask"]) == expected.masks[code]).all()
+        assert (np.array(kind["masks"][0]) == expected.masks[code]).all()
         if code in effects.kinds:
             near(kind["effects"], effects.heads(code), RANDOM)
         else:

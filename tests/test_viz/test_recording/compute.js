@@ -5,7 +5,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { aligned, difference } from "../../../viz/recording/differences.js";
 import { axes, build } from "../../../viz/recording/maps.js";
 import { entropies, firstHead, largest, tellingRows } from "../../../viz/recording/opening.js";
-import { recordingOf, unpack } from "../../../viz/recording/packed.js";
+import { unpack } from "../../../viz/recording/packed.js";
+import { recordingOf } from "../../../viz/recording/reading.js";
 import { named, quoted, tickText, tickWidth } from "../../../viz/recording/text.js";
 import { tiles } from "../../../viz/recording/tiles.js";
 import { dull, joined } from "../../../viz/recording/tokens.js";
@@ -29,23 +30,23 @@ const asJson = (value) => {
 
 /** @param {Drawn & Axes} drawn @param {boolean} signed */
 function numbers(drawn, signed) {
-  const { weights, shown, mask, removed, queries, keys, others, rowOf, columnOf } = drawn;
+  const { weights, shown, masks, removed, queries, keys, others, rowOf, columnOf } = drawn;
   const most = signed ? Math.max(...largest(weights).flat()) || 1 : 1;
   return {
-    ...{ weights, shown, mask, removed, queries, keys, others, rowOf, columnOf },
+    ...{ weights, shown, mask: masks[0], removed, queries, keys, others, rowOf, columnOf },
     ...{ largest: largest(weights), telling: tellingRows(weights, queries, signed), tiles: tiles(drawn, most, signed) },
-    ...(!signed && { entropy: entropies(weights), first: firstHead(weights, mask) }),
+    ...(!signed && { entropy: entropies(weights), first: firstHead(weights, masks) }),
   };
 }
 
 const answers = JSON.parse(readFileSync(jobsPath, "utf8")).map((/** @type {any} */ job) => {
-  const recordings = job.files.map((/** @type {string} */ path) => recordingOf(unpack(Uint8Array.from(readFileSync(path)))));
+  const recordings = job.files.map((/** @type {string} */ path) => recordingOf(unpack(Uint8Array.from(readFileSync(path))), Promise.reject));
   const options = { ...DEFAULTS, ...job.options };
   /** @param {any} recording @param {string} code */
   const drawn = (recording, code) => {
     const kind = recording.kinds.find((/** @type {any} */ one) => one.code === code);
     const of = axes(recording, code, options);
-    return { ...of, ...build(kind.weights, kind.mask, of, options) };
+    return { ...of, ...build(kind.weights, kind.masks, of, options) };
   };
   const [first, second] = recordings;
   const kinds = Object.fromEntries(

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 
 from model import load_translator
+from model.recording import Candidates, Recording
 from model.translation import Translation
 from model.translator import Translator
-from tests.support.messages import unpack
+from tests.support.messages import shown
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from viz.stage import message
-from viz.views.view import View
 
-PLAIN = View()
 EQUAL = "too too tired tired."  # each twice, and another number of tokens than its translation
 
 
@@ -43,10 +42,13 @@ def result(tiny: Translator) -> Translation:
 
 @pytest.fixture
 def tell() -> Callable[..., dict]:
-    """What the stage is told of a translation: `tell(result, view, **more of message.Shown)`."""
+    """What the browser makes of a translation: `tell(result, options, candidates, **more of message.Shown)`."""
 
-    def told(result: Translation, view: View = PLAIN, keep=None, **more) -> dict:
-        return unpack(message.message(message.Shown(result, view, message.built(result, view), **more), keep))
+    def told(
+        result: Translation | Recording, options: Mapping = {}, candidates: Candidates | None = None, keep=None, **more
+    ) -> dict:
+        recording = result if isinstance(result, Recording) else result.recording(candidates)
+        return shown(message.message(message.Shown(recording, **more), keep), options)
 
     return told
 

@@ -20,7 +20,7 @@ import torch
 from plotly.offline import get_plotlyjs
 
 from model.recording import Recording
-from tests.support.messages import unpack
+from tests.support.messages import shown, unpack
 from viz import stage
 from viz.__main__ import main
 from viz.stage import files
@@ -29,11 +29,11 @@ HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>",
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 
 
-def of_file(text: str) -> dict:
-    """What a file is told: its message and what is open at first."""
+def of_file(text: str, **options) -> dict:
+    """What a file shows: its message with these choices, and what is open at first."""
     parts = parts_of(text)
     assert list(parts) == [""], "all travels at once"
-    return unpack(parts[""]) | {"place": held_in(text)["place"]}
+    return shown(parts[""], options) | {"place": held_in(text)["place"]}
 
 
 def held_in(text: str) -> dict:
@@ -112,13 +112,13 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
     text = stage(attention=maps, tokens=[f"t{i}" for i in range(length)], layer=30, head=3).to_html()
     assert len(text) < 2.5e6 + 1.4 * (maps.size + 1_000_000), "a byte per weight"
     parts = parts_of(text)
-    told = unpack(parts.pop(""))
+    told = unpack(parts.pop(""))["after"]["recording"]
     (kind,) = told["kinds"]
     assert kind["byHead"] and kind["weights"] is None and kind["shape"] == list(maps.shape)
-    first = tuple(kind["first"])
+    first = tuple(kind["summary"]["first"])
     assert set(kind["opened"]) == {f"{first[0]},{first[1]}", "30,3"}
     np.testing.assert_allclose(kind["opened"]["30,3"], maps[30, 3], atol=1e-5)
-    assert kind["tiles"].shape[:2] == (size, size) and max(kind["tiles"].shape[2:]) < length
+    assert kind["summary"]["tiles"].shape[:2] == (size, size) and max(kind["summary"]["tiles"].shape[2:]) < length
     assert set(parts) == {f"{kind['address']}/{layer}/{head}" for layer in range(size) for head in range(size)}
     for layer, head in ((0, 0), (31, 31), (30, 3)):
         part = unpack(parts[f"{kind['address']}/{layer}/{head}"])

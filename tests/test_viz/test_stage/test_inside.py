@@ -8,7 +8,7 @@ import pytest
 from model.experiments import inside as experiment
 from model.experiments.inside import AS_RECORDED, Switches
 from viz.stage import inside, words
-from viz.views import maps
+from viz.views import recipes
 
 ASKED = {"view": "inside", "kind": "cross", "layer": "1", "head": "2", "row": "3"}
 KINDS = ("cross", "encoder_self", "decoder_self")
@@ -60,7 +60,7 @@ class TestAsked:
 def told(result, kind: str, layer: int, head: int, row: int, switches: Switches, dropout: float = 0.3) -> tuple:
     """What the stage is told of a row, the row, and its keys."""
     arrays = experiment.recorded(result, kind, layer)
-    queries, keys, _ = maps.axis_tokens(result, kind, "read")
+    queries, keys, _ = recipes.axis_tokens(result, kind, "read")
     asked = inside.Asked(kind, layer, head, row, switches)
     found, made = inside.told(asked, arrays, queries, keys, dropout), experiment.row(arrays, head, row, switches)
     return found, made, [words.label(key) for key in keys]

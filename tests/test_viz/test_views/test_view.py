@@ -18,13 +18,6 @@ VIEWS = given_by.builds(
     beam=given_by.sampled_from(view.BEAMS),
     penalty=given_by.integers(0, 20).map(lambda tenths: tenths / 10),
     reference=given_by.none() | TEXTS,
-    summary=given_by.sampled_from(list(view.SUMMARIES)),
-    over=given_by.sampled_from(list(view.OVER)),
-    rows=given_by.sampled_from(list(view.ROWS)),
-    words=given_by.booleans(),
-    hide=given_by.booleans(),
-    stretch=given_by.booleans(),
-    share=given_by.integers(50, 100),
 )
 
 
@@ -41,8 +34,8 @@ def test_the_default_needs_no_address() -> None:
 
 
 def test_what_was_open_before_fills_the_gaps() -> None:
-    before = View(text="before", beam=2, hide=True)
-    assert read({"beam": "3"}, MODELS, before) == (View(text="before", beam=3, hide=True), [])
+    before = View(text="before", beam=2, penalty=0.5)
+    assert read({"beam": "3"}, MODELS, before) == (View(text="before", beam=3, penalty=0.5), [])
 
 
 BAD = [

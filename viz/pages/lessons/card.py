@@ -1,7 +1,7 @@
 """What a lesson is made of: cards, each with a question and one picture."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -61,19 +61,19 @@ class OnStage:
     place: Mapping[str, object] = field(default_factory=dict)  # what is open, of the cross-attention unless said
     then: Mapping[str, object] = field(default_factory=dict)  # what changes with the answer
     after: Request | None = None  # what is shown with the answer, where it is something else
-    chosen: View = View()  # how the maps are drawn
 
     def draw(self, answered: bool) -> None:
-        request, chosen, place, ring = self._set(answered)
+        request, place, ring = self._set(answered)
         query = st.session_state[staged.QUERY] = place | st.session_state.get(ASKED, {})
-        shown = staged.shown_of(compute(request), request, chosen)
+        shown = staged.shown_of(compute(request), request, View(text=request.text))
         staged.put(shown, asked=self._asked, setting=query | {"ring": ring})
 
     def link(self) -> Link:
-        request, chosen, place, _ = self._set(True)
-        return "steer" if request.changes else "", chosen.address() | request.changes.address() | place
+        request, place, _ = self._set(True)
+        text = View(text=request.text).address()
+        return "steer" if request.changes else "", text | request.changes.address() | place
 
-    def _set(self, answered: bool) -> tuple[Request, View, dict[str, str], tuple[int, int] | None]:
+    def _set(self, answered: bool) -> tuple[Request, dict[str, str], tuple[int, int] | None]:
         request = self.after if answered and self.after else self.before
         place = {"kind": "cross", **self.place} | (self.then if answered else {})
         row, key = (tokens.index for tokens in (compute(request).predicted_tokens, compute(request).source_tokens))
@@ -84,7 +84,7 @@ class OnStage:
             place["layer"], place["head"] = place.pop("at")
         ring = place.pop("ring", None)
         ring = ring and (row(ring[0]), key(ring[1]))
-        return request, replace(self.chosen, text=request.text), {name: str(one) for name, one in place.items()}, ring
+        return request, {name: str(one) for name, one in place.items()}, ring
 
     @staticmethod
     def _asked(query: dict[str, str]) -> None:

@@ -10,7 +10,6 @@ from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, computed
 from viz.views.cached import compute, remembered, translator
 from viz.views.heads_results import importance
-from viz.views.view import View
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention
@@ -125,9 +124,8 @@ def parts() -> dict:
     "{own:.1f}. These columns are encoder positions, which already mix words.",
     OnStage(
         SENTENCE,
-        {"pin": NOT, "ring": (NOT, READ)},
+        {"pin": NOT, "ring": (NOT, READ), "summary": "mean", "over": "all"},
         MEAN | {"ring": (NOT, "'")},
-        chosen=View(summary="mean", over="all"),
     ),
     right=1,
 )

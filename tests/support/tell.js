@@ -1,0 +1,87 @@
+// What the stage shows of a message, as JSON: for Python tests, which compare it with what the model recorded.
+
+import { readFileSync } from "node:fs";
+
+import { aligned } from "../../viz/recording/differences.js";
+import { Effects } from "../../viz/recording/effects.js";
+import { fields, readOptions } from "../../viz/recording/options.js";
+import { unpack } from "../../viz/recording/packed.js";
+import { recordingOf } from "../../viz/recording/reading.js";
+import { fill } from "../../viz/recording/sentences.js";
+import { Version, differenceOf } from "../../viz/recording/version.js";
+
+const [path, options, beside] = process.argv.slice(2);
+const maps = readFileSync(beside, "utf8");
+const message = unpack(Uint8Array.from(readFileSync(path)));
+const { words, language } = message;
+const part = async (/** @type {string} */ address) => {
+  const bytes = Uint8Array.from(Buffer.from(JSON.parse(maps)[address], "base64"));
+  return bytes.buffer;
+};
+/** @type {import("../../viz/recording/types.js").Say} */
+const say = (name, values = {}) => fill(words[name], values, language);
+
+/** @param {import("../../viz/recording/version.js").Told} told */
+const versionOf = (told) =>
+  new Version(told, readOptions(JSON.parse(options)), { part, speech: { say, language } }, recordingOf(told.recording, part));
+
+/** @param {unknown} value @returns {unknown} */
+const plain = (value) => {
+  if (ArrayBuffer.isView(value)) return Array.from(/** @type {Float32Array} */ (value), Number);
+  if (Array.isArray(value)) return value.map(plain);
+  if (value && typeof value === "object") return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]));
+  return value;
+};
+
+/** @param {import("../../viz/recording/kind.js").Kind} kind */
+function kindOf(kind) {
+  const { code, name, title, layerNames, headNames, single, signed, plain: isPlain, inside, steps, stretch } = kind;
+  const { queries, keys, dull, tiles, entropy, largest, telling, first, source, target, start, startRow, limit } = kind;
+  const said = kind.plain || kind instanceof Effects ? null : ofPlaces(kind, (place) => ((kind.open = place), kind.note));
+  kind.chosen = undefined;
+  const before = { known: kind.loaded, has: kind.has(...kind.first), opened: kind.map(...kind.first) };
+  return {
+    ...{ code, name, title, layerNames, headNames, single, signed, plain: isPlain, inside, steps, stretch, limit, said },
+    ...{ queries, keys, dull, tiles, entropy, largest, telling, first, source, target, start, startRow, ...before },
+    ...{ weights: kind.loaded && kind.drawn.weights, shown: kind.shown, removed: kind.removed, look: kind.look },
+    roles: kind.about.roles && kind.single ? ofPlaces(kind, (place) => kind.role(place)) : null,
+    ...(kind instanceof Effects && { did: kind.did, mostDone: kind.mostDone, measured: kind.measured, effect: kind.effect }),
+  };
+}
+
+/** @param {import("../../viz/recording/kind.js").Kind} kind @param {(place: [number, number]) => unknown} make */
+const ofPlaces = (kind, make) =>
+  kind.layerNames.map((_, layer) => kind.headNames.map((_, head) => make([layer, head])));
+
+/** @param {Version} version */
+function told(version) {
+  const { translation, source, target, kinds, notes, inside, next } = version;
+  const effects = version.effects && { ...version.effects };
+  if (effects?.kinds) effects.kinds = Object.fromEntries(Object.entries(effects.kinds).map(([c, kind]) => [c, kindOf(kind)]));
+  const views = { mask: version.views.mask, positions: version.views.positions, words: version.views.words };
+  for (const kind of kinds) kind.open = [kind.layerNames.length - 1, kind.headNames.length - 1]; // their last head
+  const code = Object.fromEntries(
+    kinds.flatMap((kind) => [[kind.code, version.codeOf("map", kind)], [`mask ${kind.code}`, version.codeOf("mask", kind)]]),
+  );
+  const more = { positions: version.codeOf("positions", null) };
+  for (const kind of kinds) kind.chosen = undefined;
+  return { translation, source, target, notes, inside, next, effects, views, kinds: kinds.map(kindOf), code: { ...version.told.code, ...code, ...more } };
+}
+
+const after = versionOf(message.after);
+for (const kind of after.kinds) if (maps !== "{}" || kind.waits) await kind.whole();
+const { before: _, after: __, ...whole } = message;
+const controls = fields(readOptions(JSON.parse(options)), after.recording.predicted_tokens.length > 0, say);
+const answer = { ...whole, options: controls, ...told(after) };
+if (message.before) {
+  const before = versionOf(message.before);
+  const difference = differenceOf(before, after, Boolean(message.comparing));
+  difference.difference = message.comparing?.program ?? null;
+  Object.assign(answer, { before: told(before), difference: told(difference) });
+  const both = difference.kinds.map((kind) => {
+    const [old, now] = [before, after].map((one) => one.kinds.find(({ code }) => code === kind.code)?.tokens);
+    return [kind.code, old && now && aligned(old, now)];
+  });
+  if (message.comparing) answer.comparing = { ...message.comparing, aligned: Object.fromEntries(both) };
+}
+process.stdout.write(JSON.stringify(plain(answer), (_, value) => (typeof value === "number" && !Number.isFinite(value) ? String(value) : value)));

@@ -1,0 +1,157 @@
+// A kind of attention as the stage draws it: its numbers (drawing.js), their names, and how they look.
+
+import { axisTitles, kindNames, notes, tileNames, valueName } from "./captions.js";
+import { Drawing, at } from "./drawing.js";
+import { attentionLook } from "./looks.js";
+import { maskAt } from "./maps.js";
+import { written } from "./sentences.js";
+import { spots } from "./spots.js";
+import { named, quoted } from "./text.js";
+import { DIVERGING, SEQUENTIAL, colours } from "./theme.js";
+import { dull } from "./tokens.js";
+
+/** @typedef {import("./drawing.js").Place} Place */
+
+const COLOURS = [SEQUENTIAL, DIVERGING].map((scale) => colours(scale));
+
+export class Kind extends Drawing {
+  get say() {
+    return this.about.speech.say;
+  }
+
+  get nameAndTitle() {
+    return this.once("names", () => kindNames(this.code, !this.about.recording.source_tokens.length, this.say));
+  }
+
+  get name() {
+    return this.nameAndTitle.name;
+  }
+
+  get title() {
+    return this.nameAndTitle.title;
+  }
+
+  get inside() {
+    return this.plain && Boolean(this.about.rowwise) && !this.signed;
+  }
+
+  get steps() {
+    return this.code !== "encoder_self";
+  }
+
+  get queries() {
+    return this.once("queries", () => named(this.tokens.queries));
+  }
+
+  get keys() {
+    return this.once("keys", () => named(this.tokens.keys));
+  }
+
+  get dull() {
+    return this.once("dull", () => dull(this.tokens.keys));
+  }
+
+  get tileNames() {
+    return this.once("tileNames", () => {
+      const { shape } = this.about.attention;
+      const other = this.about.before?.about.attention.shape ?? shape;
+      return tileNames([Math.min(shape[0], other[0]), Math.min(shape[1], other[1])], this.options, this.say);
+    });
+  }
+
+  get layerNames() {
+    return this.tileNames.layers;
+  }
+
+  get headNames() {
+    return this.tileNames.heads;
+  }
+
+  /** @returns {Place[]} */
+  get places() {
+    return this.layerNames.flatMap((_, layer) => this.headNames.map((_, head) => /** @type {Place} */ ([layer, head])));
+  }
+
+  get colours() {
+    return COLOURS[Number(this.signed)];
+  }
+
+  /** @param {Place} place */
+  holds(place) {
+    return Boolean(place && this.layerNames[place[0]] && this.headNames[place[1]]);
+  }
+
+  /** @param {Place} place */
+  names([layer, head] = this.open) {
+    return [this.title, this.layerNames[layer], this.headNames[head]];
+  }
+
+  /** @param {Place} place */
+  role(place = this.open) {
+    const { roles, attention } = this.about;
+    return roles && this.single && !this.about.before && roles.length === attention.shape[0] ? at(place, roles) : null;
+  }
+
+  /** What the visitor's choices did to the opened map. */
+  get note() {
+    return this.plain || this.waits ? "" : notes(this.drawn, this.open, this.options, this.say);
+  }
+
+  get spots() {
+    return this.once("spots", () => spots(this.about.recording, this.code, this.options, this.tokens));
+  }
+
+  get source() {
+    return this.spots.source;
+  }
+
+  get target() {
+    return this.spots.target;
+  }
+
+  get start() {
+    return this.spots.start;
+  }
+
+  get startRow() {
+    return this.spots.startRow;
+  }
+
+  /** What the numbers are called. */
+  get value() {
+    if (this.signed) return this.say(this.about.replaced ? "b_minus_a" : "after_minus_before");
+    return valueName(this.options, this.say);
+  }
+
+  get titles() {
+    return axisTitles(this.code, this.options.rows, this.say);
+  }
+
+  /** The mask of a layer, as it is drawn; null where none is known. @param {number} layer */
+  maskOf = (layer) => {
+    const masks = this.loaded ? this.drawn.masks : this.about.attention.masks;
+    return masks && maskAt(masks, layer);
+  };
+
+  /** The large picture of the opened head, without its numbers. */
+  get look() {
+    const mask = this.maskOf(this.open[0]);
+    const same = this.maskOf(0) === mask;
+    return this.once(same ? "look" : `look ${this.open[0]}`, () => {
+      const { say } = this;
+      const step = this.options.rows === "predicted" ? "step_that_reads" : "step_that_writes";
+      const { others } = this.tokens;
+      const about = { titles: this.titles, value: this.value, signed: this.signed, limit: this.limit };
+      return attentionLook(this.queries, this.keys, this.about.speech, {
+        ...about,
+        mask: mask ?? undefined,
+        notes: others && named(others).map((token) => say(step, { token: quoted(token, say) })),
+      });
+    });
+  }
+
+  /** @param {number} value */
+  written(value) {
+    return written(value, this.signed ? "+.2f" : ".2f", this.about.speech.language);
+  }
+}

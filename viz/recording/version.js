@@ -1,0 +1,179 @@
+// A recording as the stage shows it: its two lines of tokens, its kinds of attention, the pictures beside the maps.
+
+import { axisTitles } from "./captions.js";
+import { Effects } from "./effects.js";
+import { Kind } from "./kind.js";
+import { recordingOf } from "./reading.js";
+import { candidates, mask, nextWords, positions } from "./pictures.js";
+import * as python from "./python.js";
+import { fill } from "./sentences.js";
+import { label, named } from "./text.js";
+import { joined } from "./tokens.js";
+
+/**
+ * What a message says of one recording, beside it.
+ * @typedef {object} Told
+ * @property {any} recording  packed
+ * @property {string[]} notes
+ * @property {Record<string, string[][]>} roles  of heads, by kind
+ * @property {Record<string, [number, number]>} first  the head to open, by kind
+ * @property {boolean} rowwise  rows can be looked into
+ * @property {python.Program | null} program  that makes `result`
+ * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
+ * @property {any} effects  what is known of direct effects beside their maps
+ * @property {any} inside  how one row came about
+ * @property {any} next  of a text, its next word
+ */
+
+/**
+ * @typedef {object} Host
+ * @property {import("./looks.js").Speech} speech
+ * @property {import("./remote.js").Part} part  fetches maps that did not travel
+ */
+
+/** @param {string[]} tokens */
+const lineOf = (tokens) => ({ tokens: named(tokens), joined: joined(tokens) });
+
+export class Version {
+  /**
+   * @param {Told} told
+   * @param {import("./types.js").Options} options
+   * @param {Host} host
+   * @param {import("./types.js").Recording} recording  unpacked
+   */
+  constructor(told, options, host, recording) {
+    this.told = told;
+    this.notes = told.notes;
+    this.inside = told.inside;
+    this.next = told.next;
+    this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
+    this.host = host;
+    this.recording = recording;
+    const { target_tokens: read, predicted_tokens: predicted, log_probabilities: logs } = recording;
+    this.translation = recording.text;
+    this.source = lineOf(recording.source_tokens);
+    this.target = {
+      ...lineOf(predicted.length ? predicted : read),
+      start: read.slice(0, 1).map(label).join(" "),
+      probability: logs && Array.from(logs, Math.exp),
+      entropy: recording.candidates?.entropy ?? null,
+      candidates: candidates(recording),
+      late: Number(!predicted.length),
+    };
+    this.kinds = recording.kinds.map((attention) => new Kind(this.about(attention)));
+    this.views = this.pictures();
+    /** @type {python.Program | null} that makes both results, `a` and `b` */
+    this.difference = null;
+    const kinds = this.effectKinds();
+    this.effects = told.effects && kinds ? { ...told.effects, kinds } : told.effects;
+  }
+
+  /** @param {import("./types.js").Attention} attention */
+  about(attention) {
+    const { told, options, host, recording } = this;
+    const { code } = attention;
+    const known = { roles: told.roles[code], known: told.first[code], rowwise: told.rowwise };
+    return { recording, attention, options, speech: host.speech, ...known };
+  }
+
+  effectKinds() {
+    const { told, recording } = this;
+    const kinds = recording.kinds.filter(({ effects }) => effects);
+    if (!kinds.length) return null;
+    const made = kinds.map((attention) => {
+      const measured = this.options.summary === "single" ? told.effects?.measured?.[attention.code] : undefined;
+      const weights = this.kinds.find(({ code }) => code === attention.code);
+      return [attention.code, new Effects({ ...this.about(attention), measured, weights })];
+    });
+    return Object.fromEntries(made);
+  }
+
+  /** The pictures of each view, made when they are asked for. */
+  pictures() {
+    const { recording, host, options } = this;
+    const of = this;
+    const { speech } = host;
+    const isKnown = recording.kinds.some(({ masks }) => masks);
+    /** @type {Record<string, import("./pictures.js").Picture[]>} */
+    const made = {};
+    /** @param {string} name @param {() => import("./pictures.js").Picture[]} make */
+    const once = (name, make) => (made[name] ??= make());
+    return {
+      get mask() {
+        const layers = of.kinds.map((kind) => ((kind.about.attention.masks?.length ?? 0) > 1 ? kind.open[0] : 0));
+        const make = () =>
+          recording.kinds.map((kind, i) =>
+            mask(recording, kind, layers[i], options.rows, axisTitles(kind.code, options.rows, speech.say), speech),
+          );
+        return isKnown ? once(`mask ${layers}`, make) : [];
+      },
+      get positions() {
+        return once("positions", () => positions(recording, speech));
+      },
+      get words() {
+        return once("words", () => {
+          const every = nextWords(recording, speech);
+          if (!every || !of.told.next) return every ? [every] : [];
+          if (every.look) every.look.layout.yaxis.title.text = speech.say("word_just_read");
+          const line = speech.say("after_every_word");
+          return [{ name: speech.say("after_the_text") }, { ...every, name: speech.say("every_step"), line }];
+        });
+      },
+    };
+  }
+
+  /**
+   * The Python that makes a picture again; "" where there is none.
+   * @param {string} view
+   * @param {Kind | null} kind
+   */
+  codeOf(view, kind) {
+    const { told, recording, options } = this;
+    const { program } = told;
+    const name = view === "map" ? kind?.code : view === "mask" ? `mask ${kind?.code}` : view;
+    const code = this.effects?.code?.[name ?? ""] ?? told.code[name ?? ""];
+    if (code && (view !== "map" || kind?.effect)) {
+      const [layer, head] = kind?.open ?? [];
+      return fill(code, { layer, head });
+    }
+    if (!program) return "";
+    if (kind?.about.before) return python.ofDifference(kind, this.difference ?? program);
+    if (view === "map" && kind && !kind.effect) {
+      return python.ofMap(recording, kind.about.attention, kind.open, options, kind.titles, kind.value, program);
+    }
+    if (view === "mask" && kind) return python.ofMask(recording, kind.code, options.rows, kind.titles, program);
+    return view === "positions" && recording.source_tokens.length ? python.ofPositions(program) : "";
+  }
+}
+
+/**
+ * What differs between two versions, on the axes of the second.
+ * @param {Version} before
+ * @param {Version} after
+ * @param {boolean} replaced  tokens that replace each other are compared, too
+ */
+export function differenceOf(before, after, replaced) {
+  /** @param {Kind[]} old @param {Kind[]} now */
+  const between = (old, now) =>
+    now.flatMap((kind) => {
+      const other = old.find(({ code }) => code === kind.code);
+      const Of = kind instanceof Effects ? Effects : Kind;
+      return other ? [new Of({ ...kind.about, roles: null, known: null, before: other, replaced })] : [];
+    });
+  const made = new Version({ ...after.told, inside: null, effects: null }, after.options, after.host, after.recording);
+  made.kinds = between(before.kinds, after.kinds);
+  made.views = { mask: [], positions: [], words: [] };
+  const [old, now] = [before.effects, after.effects];
+  if (old?.kinds && now?.kinds) {
+    const kinds = between(Object.values(old.kinds), Object.values(now.kinds));
+    made.effects = { kinds: Object.fromEntries(kinds.map((kind) => [kind.code, kind])) };
+  } else made.effects = old?.kinds ? now : old;
+  return made;
+}
+
+/**
+ * @param {Told} told
+ * @param {import("./types.js").Options} options
+ * @param {Host} host
+ */
+export const versionOf = (told, options, host) => new Version(told, options, host, recordingOf(told.recording, host.part));
