@@ -21,7 +21,16 @@ from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_
 from huggingface_hub.utils import WeakFileLock, disable_progress_bars, logging
 from tqdm import tqdm
 
-from model.adapters.inspection import INDEX, OTHER_WEIGHTS, WEIGHTS, no_weights, refuse_code, shards, size_of
+from model.adapters.inspection import (
+    INDEX,
+    OTHER_WEIGHTS,
+    VOCABULARIES,
+    WEIGHTS,
+    no_weights,
+    refuse_code,
+    shards,
+    size_of,
+)
 
 CONFIG = "config.json"
 SMALL = (
@@ -29,8 +38,7 @@ SMALL = (
     "generation_config.json",
     "preprocessor_config.json",
     *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja"),
-    *("vocab.json", "merges.txt", "vocab.txt"),  # of BPE and WordPiece
-    *("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "source.spm", "target.spm", "target_vocab.json"),
+    *VOCABULARIES,
 )
 TIMEOUT = 10.0  # seconds without an answer
 MOST_RESTARTS = 3  # of one download: a hub that breaks off and begins again would never end

@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+VOCABULARIES = (
+    *("vocab.json", "merges.txt", "vocab.txt"),  # of BPE and WordPiece
+    *("spiece.model", "tokenizer.model", "sentencepiece.bpe.model", "source.spm", "target.spm", "target_vocab.json"),
+)
 # Files that hold weights as Python objects, which can run code when they are read, or as another library's.
 OTHER_WEIGHTS = (".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".pkl", ".gguf", ".onnx")
 WORKING_SPACE = 1.2  # memory in use while a model reads a text, beside what its parameters take

@@ -7,7 +7,7 @@ import torch
 
 from model import checkpoint
 from model.adapters.hub import CONFIG, Progress, fetch, load_network, reason
-from model.adapters.inspection import local_size, refuse_code
+from model.adapters.inspection import VOCABULARIES, local_size, refuse_code
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.tasks import attach
 
@@ -20,6 +20,8 @@ HEADS = (
     "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
 )
 BARE = "MODEL_MAPPING_NAMES"  # networks without an output layer
+# Files that say how texts, images and sound become inputs, one of which a model has.
+INPUTS = ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json", *VOCABULARIES)
 
 
 def load_model(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> Reader:
@@ -77,6 +79,8 @@ def _tokenizer(folder: Path) -> Any:
     """What turns a text, or images and sound, into inputs."""
     import transformers
 
+    if not any((folder / name).is_file() for name in INPUTS):  # the library would make an empty one
+        raise ValueError(f"{folder} has no tokenizer: one that is saved with save_pretrained makes {INPUTS[0]}")
     errors = []
     texts = (transformers.AutoTokenizer, transformers.PreTrainedTokenizerFast)  # the second: any tokenizer.json
     for reader in (*texts, transformers.AutoImageProcessor, transformers.AutoFeatureExtractor):

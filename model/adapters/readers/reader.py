@@ -133,6 +133,8 @@ class Reader:
         check_characters(text, MAX_CHARACTERS)
         if not text.strip():
             raise Problem("there is nothing to read: type a text")
+        if not hasattr(self.tokenizer, "convert_ids_to_tokens"):
+            raise ValueError("this model reads no text: give the tensors that it takes, pixel_values for example")
         encoded = self.tokenizer(text, return_tensors="pt")
         ids = check_tokens(encoded["input_ids"][0].tolist(), self.max_tokens)
         if 0 < self.config.vocab_size <= max(ids):
@@ -151,7 +153,8 @@ class Reader:
 
     def words(self, ids: Sequence[int]) -> list[str]:
         """How tokens are written on an axis."""
-        return list(map(self._spell, self.tokenizer.convert_ids_to_tokens(list(ids)), ids))
+        tokens = self.tokenizer.convert_ids_to_tokens(list(ids)) if ids else []  # a processor of images knows none
+        return list(map(self._spell, tokens, ids))
 
     def text_of(self, ids: Sequence[int]) -> str:
         """A text without special tokens."""

@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
 
 from model.adapters import hub, inspection
-from model.adapters.loading import load
+from model.adapters.loading import load, load_model
 from tests.test_model.test_adapters.other_models import KINDS, TEXTS, VOCAB, save_model, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, small_hub
 
@@ -183,8 +184,25 @@ class TestFolders:
     def test_a_tokenizer_that_is_missing_or_damaged(self, folder: Path) -> None:
         (folder / "tokenizer.json").write_text("{}")
         assert f"the tokenizer in {folder} cannot be read: " in refusal(folder)
-        (folder / "tokenizer.json").unlink()
-        assert f"the tokenizer in {folder} cannot be read: " in refusal(folder)
+        for file in ("tokenizer.json", "tokenizer_config.json"):
+            (folder / file).unlink()
+        assert f"{folder} has no tokenizer: one that is saved with save_pretrained makes tokenizer.json" in refusal(
+            folder
+        )
+
+    def test_a_model_of_images_is_read_by_its_maps(self, tmp_path: Path) -> None:
+        sizes = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 16}
+        config = transformers.ViTConfig(image_size=16, patch_size=8, **sizes)
+        original = transformers.ViTForImageClassification._from_config(config, attn_implementation="eager").eval()
+        original.save_pretrained(tmp_path)
+        transformers.ViTImageProcessor(size={"height": 16, "width": 16}).save_pretrained(tmp_path)
+        image = torch.rand(1, 3, 16, 16, generator=torch.Generator().manual_seed(0))
+        maps = load_model(tmp_path).read(pixel_values=image).attention("encoder_self")
+        with torch.no_grad():
+            expected = torch.cat(original(pixel_values=image, output_attentions=True).attentions)
+        np.testing.assert_allclose(maps, expected.numpy(), atol=1e-6)
+        with pytest.raises(ValueError, match="reads no text"):
+            load_model(tmp_path).read("a text")
 
 
 class TestHub:
