@@ -506,7 +506,7 @@ def test_options_answer_without_a_message_and_stay_in_the_address(page, app_serv
     wait_for_map(page, weights[layer, head])
     assert "summary" not in page.url and "hide" not in page.url
     panel.get_by_label("Words instead of subwords").check()
-    expect(part(page, "map").locator(".ytick")).not_to_have_count(weights.shape[2])
+    expect(part(page, "map").locator(".xtick")).not_to_have_count(weights.shape[3])
     assert not sent, "the server is told of none of it"
     page.reload()
     ready(page)

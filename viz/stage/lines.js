@@ -28,7 +28,8 @@ export class Lines {
   /** Writes the tokens; the start token only where the kind has a row or a column of it. */
   build(told, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
-    if (told !== this.told || start !== Boolean(this.start)) {
+    const tokens = JSON.stringify([told.source, told.target.tokens, told.target.joined, told.target.start]);
+    if (tokens !== this.tokens || start !== Boolean(this.start)) {
       this.start = start ? this.chip("target", -1, told.target.start) : null;
       this.chips = {};
       for (const side of SIDES) {
@@ -38,7 +39,7 @@ export class Lines {
         if (tokens.length) this.chips[side][0].tabIndex = 0;
       }
     }
-    Object.assign(this, { told, kind });
+    Object.assign(this, { tokens, kind });
     if (kind) this.place(kind);
   }
 
