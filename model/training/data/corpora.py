@@ -160,7 +160,7 @@ def load_text(data_dir: Path, name: str, split: str) -> list[str]:
 def read_lines(path: Path) -> Iterator[str]:
     """The lines of a UTF-8 file, gzip-compressed if so named; a ValueError if it is none, or a line is endless.
 
-    A byte order mark at the beginning and CR before LF are no part of a line.
+    A byte order mark at the beginning, and CR before LF, are left out.
     """
     try:
         with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
