@@ -41,6 +41,7 @@ OF_FILES = {
     "measures/atlas.py",
     "measures/kept.py",
     "text/pieces.py",
+    "text/special.py",
     "text/subwords.py",
     "text/words.py",
 }
