@@ -41,7 +41,6 @@ OF_FILES = {
     "measures/atlas.py",
     "measures/kept.py",
     "text/pieces.py",
-    "text/special.py",
     "text/subwords.py",
     "text/words.py",
 }
@@ -108,6 +107,7 @@ PROGRAMMERS = {
     # python -m model atlas, train, translate.
     "the words do not spell the text at …",
     "the text ends before the word …",
+    "… must be true or false, got …",
     "…, line …: …",
     "…: the model can read none of the … pairs",
     "line …: …",
