@@ -66,7 +66,11 @@ def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard
     wait_for_map(alone, result.attention("cross")[1, 1])
     expect(alone).to_have_url(re.compile("#.*layer=1&head=1"))
     expect(part(alone, "views").get_by_role("tab")).to_have_text(["Map", "Mask", "Positions", "Next words"])
-    expect(part(alone, "options")).to_have_count(0)
+    part(alone, "options").click()
+    alone.locator(".hl-panel").get_by_label("Show").select_option("mean")
+    wait_for_map(alone, result.attention("cross").mean(axis=1)[1])
+    alone.locator(".hl-panel").get_by_label("Show").select_option("single")
+    tile(alone, 1, 1).click()
     part(alone, "download").click()
     picture = download(alone, alone.get_by_role("button", name="Picture (PNG)"), tmp_path)
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
