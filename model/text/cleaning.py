@@ -29,20 +29,26 @@ _FRACTION = re.compile("(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])")  # 2½ is 2
 _POWER = re.compile("(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10² is 10^2
 
 
-def tidy(text: str) -> str:
-    """The text without characters that nobody sees, with white space as single spaces and none at the ends.
+def visible(text: str) -> str:
+    """The text without characters that nobody sees; white space stays as it is.
 
     Control characters, format characters (zero-width spaces, soft hyphens, marks of order and direction) and variation
     selectors go, but for those that are part of an emoji.
+    """
+    before = ["", *text]
+    after = [*text[1:], ""]
+    kept = [c for last, c, following in zip(before, text, after) if not _is_unseen(c) or _in_emoji(last, c, following)]
+    return "".join(kept)
+
+
+def tidy(text: str) -> str:
+    """What is `visible` of a text, with white space as single spaces and none at the ends.
 
     Example:
         >>> tidy("  a\\n\\tb\\x00 "), tidy("\\ufeffsta\\u00adtion\\u200b"), tidy("\\u200b")
         ('a b', 'station', '')
     """
-    before = ["", *text]
-    after = [*text[1:], ""]
-    kept = [c for last, c, following in zip(before, text, after) if not _is_unseen(c) or _in_emoji(last, c, following)]
-    return " ".join("".join(kept).split())
+    return " ".join(visible(text).split())
 
 
 def _is_unseen(character: str) -> bool:

@@ -189,7 +189,8 @@ def decoded(line: bytes, where: str) -> str:
 def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str], as_meant: bool = True) -> list[Pair]:
     """The pairs of a split ("train" or "valid") whose sides are not empty; a ValueError says what is missing.
 
-    Both sides are tidied, and characters of the source `as_meant`, as those that a translator is given.
+    Both sides are tidied, and characters of the source `as_meant`, as those that a translator is given; without
+    as_meant texts stay as they are, their white space too, but for what nobody sees.
     """
     corpus = find(name)
     folder = data_dir / corpus.folder
@@ -200,9 +201,9 @@ def load_corpus(data_dir: Path, name: str, split: str, languages: tuple[str, str
             advice = f"make its file with: python -m model backtranslate --out {file}"
         raise ValueError(f"the corpus {name!r} is not in {data_dir} (no folder {corpus.folder}); {advice}")
     step = 1 if languages == ("en", "de") else -1
-    read_source = cleaning.as_meant if as_meant else cleaning.tidy
+    read_source, read_target = (cleaning.as_meant, cleaning.tidy) if as_meant else (cleaning.visible,) * 2
     pairs = (
-        (read_source(source), cleaning.tidy(target))
+        (read_source(source), read_target(target))
         for source, target in (pair[::step] for pair in corpus.read(folder, split))
     )
     return [pair for pair in pairs if all(pair)]

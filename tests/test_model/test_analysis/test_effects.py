@@ -69,13 +69,16 @@ def compared(logits: Tensor, against) -> Tensor:
 
 
 class Held(nn.Module):
-    """A layer norm whose deviation is a constant to autograd."""
+    """A norm whose deviation, or root of the mean square, is a constant to autograd."""
 
-    def __init__(self, norm: nn.LayerNorm) -> None:
+    def __init__(self, norm: nn.LayerNorm | nn.RMSNorm) -> None:
         super().__init__()
         self.norm = norm
 
     def forward(self, x: Tensor) -> Tensor:
+        if isinstance(self.norm, nn.RMSNorm):
+            size = torch.sqrt(x.square().mean(-1, keepdim=True) + self.norm.eps).detach()
+            return x / size * self.norm.weight
         deviation = torch.sqrt(x.var(-1, keepdim=True, correction=0) + self.norm.eps).detach()
         return (x - x.mean(-1, keepdim=True)) / deviation * self.norm.weight + self.norm.bias
 
@@ -87,7 +90,7 @@ def gradient_times(model: nn.Module, trace: dict[str, np.ndarray], address: str,
         for name, module in layer.named_children():
             if name.startswith("residual"):
                 module.norm = Held(module.norm)
-    if isinstance(held.decoder.norm, nn.LayerNorm):
+    if not isinstance(held.decoder.norm, nn.Identity):
         held.decoder.norm = Held(held.decoder.norm)
     own = address.rpartition(".")[0] + ".output"
     outputs = [one for one in trace if one.startswith("decoder.layers.") and one.endswith(".output") and one != own]
