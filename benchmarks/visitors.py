@@ -97,7 +97,7 @@ class Reader(Visitor):
             elif element.WhichOneof("type") == "bidi_component" and element.bidi_component.id.endswith("-stage"):
                 message = self.charts["stage"] = element.bidi_component.bytes
                 header = json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
-                self.texts.append(header["translation"] or NOTHING)
+                self.texts.append(header["after"]["recording"]["text"] or NOTHING)
         return messages
 
 

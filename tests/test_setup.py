@@ -458,7 +458,7 @@ class TestConfiguration:
         assert self.settings["browser"]["gatherUsageStats"] is False
         assert self.settings["client"]["showErrorLinks"] is False
         assert self.settings["server"]["enableCORS"] is self.settings["server"]["enableXsrfProtection"] is True
-        assert 0 < self.settings["server"]["maxUploadSize"] <= 20
+        assert 0 < self.settings["server"]["maxUploadSize"] <= 200
 
     def test_what_is_remembered_for_visitors_has_the_size_that_the_page_on_serving_says(self):
         from streamlit.byte_util import config_max_cache_data_size_to_bytes as in_bytes

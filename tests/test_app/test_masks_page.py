@@ -11,6 +11,7 @@ import pytest
 from model.experiments import masks as experiments
 from tests.support.messages import unpack
 from tests.test_app import screen
+from viz.figures.labels import spell_bytes
 from viz.text import words
 from viz.text.words_masks import MASKS, PAIRS, code
 
@@ -34,7 +35,7 @@ def drawn(at, key):
 
 
 def labelled(tokens):
-    return [html.escape(token, quote=False) for token in tokens]
+    return [html.escape(token, quote=False) for token in spell_bytes(tokens)]
 
 
 def drawn_as(at, key, name, batch, mask, sentence):

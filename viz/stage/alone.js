@@ -30,13 +30,16 @@ function write(parameters) {
   }
 }
 
+/** How many characters texts have together. @param {string[]} texts */
+const sizeOf = (texts) => texts.reduce((sum, { length }) => sum + length, 0);
+
 const stage = new Stage({
   plotly: () => (library ??= plotly()),
   part: (address) => unpacked(parts[address]).arrayBuffer(),
   read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
   write,
   memories: {},
-  size: [...Object.values(parts), inPage("hl-plotly"), document.head.innerHTML].reduce((sum, { length }) => sum + length, 0),
+  size: sizeOf([...Object.values(parts), inPage("hl-plotly"), new XMLSerializer().serializeToString(document.head)]),
 });
 document.getElementById("hl-place").append(stage.root);
 stage.host.part("").then((message) => {
