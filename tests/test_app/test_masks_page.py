@@ -35,7 +35,8 @@ def drawn(at, key):
 
 
 def labelled(tokens):
-    return [html.escape(token, quote=False) for token in spell_bytes(tokens)]
+    # A dollar sign would begin a formula of Plotly's.
+    return [html.escape(token, quote=False).replace("$", "&#36;") for token in spell_bytes(tokens)]
 
 
 def drawn_as(at, key, name, batch, mask, sentence):
