@@ -7,7 +7,7 @@ own in either language. Pieces are those of `Tokenizer.pieces`.
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from model.text.special import MARK
 from model.training.data.noise import Pieces
@@ -154,16 +154,6 @@ class Copying:
     def _append(self, pair: Pieces, rng: random.Random) -> Pieces:
         text = " ".join(rng.choices(_EMOJI, k=rng.choice([1, 1, 1, 2]))) if rng.random() < 0.6 else address(rng)
         return tuple([*side, *cut(text)] for side, cut in zip(pair, self._cuts))
-
-
-def copied(texts: Sequence[str], spans: Sequence[str]) -> float:
-    """The share of spans that stand whole in the text of the same place.
-
-    Example:
-        >>> copied(["Herr Müller schläft.", "Kologie"], ["Müller", "Köln"])
-        0.5
-    """
-    return sum(span in text for text, span in zip(texts, spans, strict=True)) / len(spans)
 
 
 def _is_capitalised(piece: str) -> bool:
