@@ -13,7 +13,7 @@ from model.config import LanguageModelConfig
 from model.layers import EncoderLayer, KeysValues
 from model.relative import build_relative
 from model.taps import Tap, name_taps
-from model.transformer import Stack, initialise
+from model.transformer import Cached, Stack, append_keys_values, initialise, select_keys_values
 
 
 class FullSoftmax(nn.Module):
@@ -78,7 +78,7 @@ class TextState:
     """What a language model keeps between steps: the ids so far (B, length), keys and values of those it has read."""
 
     ids: Tensor
-    cached: list[KeysValues | None]  # per layer, (B, G, length, K); None before the first step
+    cached: Cached
     uses_cache: bool = True
 
     @property
@@ -87,12 +87,8 @@ class TextState:
         return 0 if self.cached[0] is None else self.cached[0][0].size(2)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
-        """Add keys and values of new positions to a layer's, and return all of them."""
-        old = self.cached[layer]
-        if old is not None:
-            new = tuple(torch.cat(pair, dim=2) for pair in zip(old, new))
-        self.cached[layer] = new
-        return new
+        """See `append_keys_values`."""
+        return append_keys_values(self.cached, layer, new)
 
 
 class LanguageModel(nn.Module):
@@ -157,8 +153,7 @@ class LanguageModel(nn.Module):
         return self.tap_logits(self.softmax(hidden[:, -1:]))[:, -1]  # of the last position only: the words are many
 
     def reorder(self, state: TextState, rows: Tensor) -> TextState:
-        cached = [pair and tuple(part[rows] for part in pair) for pair in state.cached]
-        return TextState(state.ids[rows], cached, state.uses_cache)
+        return TextState(state.ids[rows], select_keys_values(state.cached, rows), state.uses_cache)
 
     def _initialise(self) -> None:
         if self.config.init == "library":

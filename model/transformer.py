@@ -78,13 +78,30 @@ class Stack(nn.Module):
         return self.tap_output(self.norm(x))
 
 
+Cached = list[KeysValues | None]  # per layer, of the steps so far (B, G, length, K); None before the first
+
+
+def append_keys_values(cached: Cached, layer: int, new: KeysValues) -> KeysValues:
+    """Add keys and values of new positions to a layer's, and return all of them."""
+    old = cached[layer]
+    if old is not None:
+        new = (torch.cat([old[0], new[0]], dim=2), torch.cat([old[1], new[1]], dim=2))
+    cached[layer] = new
+    return new
+
+
+def select_keys_values(cached: Cached, rows: Tensor) -> Cached:
+    """Those of some rows of the batch, in their order."""
+    return [pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows)) for pair in cached]
+
+
 @dataclass
 class Cache:
     """What a decoder keeps between steps: keys and values of every layer."""
 
     cross: list[KeysValues]  # per layer, of the memory (B, H, S, K), computed once
     cross_mask: Tensor  # (B, 1, 1, S) bool
-    own: list[KeysValues | None]  # per layer, of the steps so far (B, H, length, K); None before the first
+    own: Cached
     sentences: Tensor  # (B,), which of the encoded sentences each row decodes
     length: int = 0  # the number of steps so far
 
@@ -98,21 +115,15 @@ class Cache:
         return replace(self, own=[None] * len(self.own), length=0)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
-        """Add keys and values of new positions to a layer's, and return all of them."""
-        old = self.own[layer]
-        if old is not None:
-            new = (torch.cat([old[0], new[0]], dim=2), torch.cat([old[1], new[1]], dim=2))
-        self.own[layer] = new
-        return new
+        """See `append_keys_values`."""
+        return append_keys_values(self.own, layer, new)
 
     def select(self, rows: Tensor) -> Self:
-        def take(pairs: list[KeysValues | None]) -> list[KeysValues | None]:
-            return [pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows)) for pair in pairs]
-
-        moved, sentences = replace(self, own=take(self.own)), self.sentences[rows]
+        moved, sentences = replace(self, own=select_keys_values(self.own, rows)), self.sentences[rows]
         if torch.equal(sentences, self.sentences):  # the memory stays where rows move within their sentences
             return moved
-        return replace(moved, cross=take(self.cross), cross_mask=self.cross_mask[rows], sentences=sentences)
+        cross = select_keys_values(self.cross, rows)
+        return replace(moved, cross=cross, cross_mask=self.cross_mask[rows], sentences=sentences)
 
 
 class Decoder(Stack):

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from model import checkpoint
 from model.training import tasks
 from model.training.config import RunConfig
-from model.training.loop import Step, Trainer
+from model.training.loop import Step, UnsavedTrainer
 from model.training.presets import ALL_SINCE_2017, PRESETS, SINCE_2017
 from model.training.processes import alone
 
@@ -85,20 +85,13 @@ def read_board(folder: Path) -> Board:
         raise ValueError(f"{folder} holds no board of runs: {type(error).__name__} {error}") from None
 
 
-class BoardTrainer(Trainer):
-    """Trains one run and keeps its losses and perplexities in memory; writes nothing to `out`."""
+class BoardTrainer(UnsavedTrainer):
+    """Trains one run and keeps its losses and perplexities in memory."""
 
     def __init__(self, run: RunConfig, task: tasks.Task, out: Path) -> None:
-        self._task = task
         self.loss: list[float] = []
         self.perplexity: dict[int, float] = {}
-        super().__init__(run, out, out)
-
-    def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
-        return replace(self._task, config=run.model.with_vocabularies(*self._task.config.vocab_sizes))
-
-    def save(self) -> None:
-        """A run of some minutes is done again."""
+        super().__init__(run, task, out, out)
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
         step, config = self.progress.step, self.run.training

@@ -20,14 +20,14 @@ from model.training.config import RunConfig, TrainingConfig
 from model.training.data.corpora import Pair, leave_out, load_corpus
 from model.training.evaluation import cross_entropy, translate_all
 from model.training.grid import GridCell
-from model.training.loop import Diverged, Step, Trainer
+from model.training.loop import Diverged, Step, UnsavedTrainer
 from model.training.processes import alone
 from model.translation import KINDS
 from model.translator import Translator
 
 
-class CellTrainer(Trainer):
-    """Keeps what it sees of the present weights, on a task of the cell; writes nothing to `out`.
+class CellTrainer(UnsavedTrainer):
+    """Keeps what it sees of the present weights, on a task of the cell.
 
     `n_tokens` is what the loss of the validation pairs is divided by.
     """
@@ -35,19 +35,13 @@ class CellTrainer(Trainer):
     def __init__(
         self, cell: GridCell, task: tasks.Task, pairs: list[Pair], n_tokens: int, data_dir: Path, out: Path
     ) -> None:
-        self._task, self._pairs, self._n_tokens, self._cell = task, pairs, n_tokens, cell
+        self._pairs, self._n_tokens, self._cell = pairs, n_tokens, cell
         self._entry: dict[str, Any] = {"cell": asdict(cell), "validation": {}, "texts": {}, "diverged": None}
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
         self._maps: list[dict[str, np.ndarray]] = []
-        super().__init__(cell.run(), data_dir, out)
+        super().__init__(cell.run(), task, data_dir, out)
         if cell.mistake in mistakes.IN_MODEL:
             mistakes.IN_MODEL[cell.mistake](self.model)
-
-    def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
-        return replace(self._task, config=run.model.with_vocabularies(*self._task.config.vocab_sizes))
-
-    def save(self) -> None:
-        """A run of two minutes is done again."""
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
         step, config = self.progress.step, self.run.training

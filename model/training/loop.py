@@ -263,5 +263,19 @@ class Trainer:
             checkpoint.save(self.out, self.averaged(), self.tokenizer, self.card())
 
 
+class UnsavedTrainer(Trainer):
+    """Trains on a task that was prepared for several runs, and writes nothing: a run of minutes is done again."""
+
+    def __init__(self, run: RunConfig, task: tasks.Task, data_dir: Path, out: Path) -> None:
+        self._task = task
+        super().__init__(run, data_dir, out)
+
+    def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
+        return replace(self._task, config=run.model.with_vocabularies(*self._task.config.vocab_sizes))
+
+    def save(self) -> None:
+        """There is nothing to go on from."""
+
+
 def mean(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
     return {name: torch.stack([one[name].detach() for one in weights]).mean(0) for name in weights[0]}
