@@ -78,31 +78,20 @@ def _bluntness(rows: np.ndarray, even: np.ndarray) -> np.ndarray:
     return entropy + 10 * column + 100 * (rows.sum(axis=(1, 2)) == 0)
 
 
-def tiles(
-    weights: np.ndarray,
-    mask: np.ndarray,
-    shown: np.ndarray | None = None,
-    limit: float = 1.0,
-    signed: bool = False,
-) -> np.ndarray:
+def tiles(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """Maps (L, H, T, S) as uint8, of at most TILE rows and columns: each cell the largest weight of a block.
 
-    Cells that a mask (T, S) blocks, or that are not `shown` (L, H, T, S), are 0. Colours end at `limit`.
+    Cells that a mask (T, S) blocks are 0; 255 is a weight of 1.
     """
     most = int(np.clip(np.sqrt(TILES / weights[..., 0, 0].size), SMALLEST_TILE, TILE))
-    layers = []
-    for number, layer in enumerate(weights):
-        is_shown = mask if shown is None else mask & shown[number]
-        cells = _blocks(layer if is_shown.all() else np.where(is_shown, layer, 0), most) / limit
-        layers.append(np.rint(128 + 127 * cells if signed else 255 * cells).astype(np.uint8))
-    return np.stack(layers)
+    layers = (_blocks(layer if mask.all() else np.where(mask, layer, 0), most) for layer in weights)
+    return np.stack([np.rint(255 * cells).astype(np.uint8) for cells in layers])
 
 
 def _blocks(cells: np.ndarray, most: int) -> np.ndarray:
-    """Cells (H, T, S) with at most so many rows and columns: the number of a block that is farthest from 0."""
+    """Cells (H, T, S) with at most `most` rows and columns: the largest number of each block."""
     for axis in (1, 2):
         if (size := cells.shape[axis]) > most:
             edges = np.unique(np.linspace(0, size, most, endpoint=False).astype(int))
-            high, low = (extreme.reduceat(cells, edges, axis=axis) for extreme in (np.maximum, np.minimum))
-            cells = np.where(high >= -low, high, low)
+            cells = np.maximum.reduceat(cells, edges, axis=axis)
     return cells
