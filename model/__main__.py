@@ -226,6 +226,11 @@ _COMMANDS = {
         _switch("--save", "keep the result in context.json beside the weights"),
         _CHECKPOINT,
     ),
+    "refresh": (
+        "measure checkpoints again after their weights changed, and say what became different",
+        _option("names", metavar="NAME", nargs="+", help="a checkpoint"),
+        _switch("--pictures", "also take the pictures of the README again (needs what `make test` installs)"),
+    ),
     "train": (
         "train a model",
         _option("config", metavar="PRESET|CONFIG.json", help="a preset's name or a configuration file"),

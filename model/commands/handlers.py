@@ -16,6 +16,7 @@ from model import checkpoint
 from model.adapters.marian import import_marian
 from model.adapters.views import look
 from model.commands import any_model, table
+from model.commands.refresh import refresh
 from model.commands.results import as_json, save
 from model.measures import atlas, checks, context, kept
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
@@ -249,6 +250,12 @@ def run_context(args: Namespace) -> None:
     if args.save:
         kept.write(writer.folder / context.FILE, found)
     print(json.dumps(found))
+
+
+def run_refresh(args: Namespace) -> None:
+    if unknown := [name for name in args.names if name not in checkpoint.available()]:
+        raise ValueError(f"there is no checkpoint {unknown[0]!r}; there are {', '.join(checkpoint.available())}")
+    refresh(args.names, args.pictures, print)
 
 
 def run_train(args: Namespace) -> None:
