@@ -55,7 +55,7 @@ def refresh(names: list[str], pictures: bool, say: Callable[[str], None]) -> Non
     every = [(name, measure) for name in names for measure in measures(checkpoints_folder() / name)]
     missing = sorted({word for _, measure in every for word in _data(measure.command) if not Path(word).exists()})
     if missing:
-        raise ValueError(f"here is no {missing[0]}, which was measured on: run this where data/ is (docs/training.md)")
+        raise ValueError(f"{missing[0]} is not here: run this in the folder that holds data/ (docs/training.md)")
     for name, measure in every:
         before = measure.result()
         _run(measure.command)
@@ -66,7 +66,7 @@ def refresh(names: list[str], pictures: bool, say: Callable[[str], None]) -> Non
     say(str(table.write(checkpoints_folder())))
     if pictures:
         if not PICTURES.is_file():
-            raise ValueError(f"here is no {PICTURES.as_posix()}: the pictures are taken in a checkout")
+            raise ValueError(f"{PICTURES.as_posix()} is not here: the pictures are taken in a checkout")
         _run(f"python -m {'.'.join(PICTURES.with_suffix('').parts)}")
 
 
