@@ -302,10 +302,10 @@ FAULTS = (
     ),
     Fault(
         "last to come computes first",
-        "viz/app/turns.py",
+        "viz/views/turns.py",
         "while self._queue[0] is not ticket",
         "while self._queue[-1] is not ticket",
-        f"{_VIZ}app/test_turns.py",
+        f"{_VIZ}views/test_turns.py",
     ),
     Fault(
         "host check off",

@@ -25,16 +25,15 @@ PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
 STANDALONE = ("viz.__main__", "viz.export.page", "viz.stage.alone")
 ON_SCREEN = ("viz.pages", "viz.ui", "viz.app", "viz.views", "viz.stage.assets", "app")
 ON_SCREEN += ("benchmarks.support.timed_server",)
-TURNS = "viz.app.turns"  # the queue, in which whoever computes stands
 # What the floors of viz/ may import of it, beside themselves.
 FLOORS = {
     "viz.text": (),
     "viz.figures": ("viz.theme",),
     "viz.export": ("viz.figures", "viz.theme", "viz.text"),
-    "viz.views": ("viz.figures", "viz.theme", "viz.text", TURNS),
+    "viz.views": ("viz.figures", "viz.theme", "viz.text"),
     "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.text"),
-    "viz.ui": ("viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text", TURNS),
-    "viz.pages": ("viz.ui", "viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text", TURNS),
+    "viz.ui": ("viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text"),
+    "viz.pages": ("viz.ui", "viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text"),
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (

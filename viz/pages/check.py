@@ -7,13 +7,13 @@ import streamlit as st
 from model.checkpoint import checkpoints_folder
 from model.measures import checks
 from model.measures.checks import Check
-from viz.app.turns import in_turn
 from viz.figures import deviations
 from viz.text import errors
 from viz.text.language import counted, messages, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes, view
 from viz.views.made import Recipe, made
+from viz.views.turns import in_turn
 
 RUNS = messages(last="Last recorded run", mine="Run on my sentence")
 CLAIMS = messages(  # the name of each, and what was compared

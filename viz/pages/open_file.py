@@ -7,13 +7,13 @@ import streamlit as st
 from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, read_attention
 from model.interventions.edits import Head
 from model.recording import Recording
-from viz.app.turns import TURNS
 from viz.stage import alone
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, recipes, view
 from viz.views.made import Recipe, call
+from viz.views.turns import TURNS
 
 WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
 UPLOAD = 200  # MB of a file, as in .streamlit/config.toml

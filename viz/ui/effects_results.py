@@ -8,13 +8,13 @@ import numpy as np
 from model.analysis.effects import RUNNER_UP, Effects
 from model.config import TransformerConfig
 from model.measures import agreement
-from viz.app.turns import in_turn
 from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
 from viz.text import errors
 from viz.views import heads_results
 from viz.views.cached import Request, Shown, remembered
 from viz.views.made import Recipe, made, with_imports
+from viz.views.turns import in_turn
 from viz.views.view import AGAINST
 
 

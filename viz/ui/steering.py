@@ -12,7 +12,6 @@ from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from model.text.cleaning import tidy
 from model.translation import SIDES
-from viz.app.turns import in_turn
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.words import field, named
@@ -22,6 +21,7 @@ from viz.views import cached, heads_results, recipes
 from viz.views import changes as change
 from viz.views.cached import Request, compute, remembered
 from viz.views.changes import Changes
+from viz.views.turns import in_turn
 from viz.views.view import View
 
 _KINDS = messages(cross="cross", encoder_self="encoder", decoder_self="decoder")

@@ -21,9 +21,9 @@ from model.experiments.positions import changed_positions
 from model.recording import Candidates
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
-from viz.app.turns import TURNS, queued
 from viz.text.language import message, say
 from viz.views.changes import Changes
+from viz.views.turns import TURNS, queued
 from viz.views.view import EXAMPLE, Asked
 
 TRANSLATING = message("Translating …")

@@ -12,13 +12,13 @@ from model.measures import agreement, atlas, contribution
 from model.recording import Recording
 from model.text.special import EOS_ID
 from model.translation import KINDS
-from viz.app.turns import each_in_turn, in_turn
 from viz.text import words
 from viz.text.language import messages, say
 from viz.views import cached
 from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
 from viz.views.recipes import axis_tokens
+from viz.views.turns import each_in_turn, in_turn
 
 # What `model.analysis.head_roles.roles` names beside measures; of a positional head after "positional: ".
 ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))

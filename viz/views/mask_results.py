@@ -9,12 +9,12 @@ import numpy as np
 from model.experiments import masks as experiments
 from model.experiments.masks import Pass, Sentences
 from model.translation import SIDES
-from viz.app.turns import in_turn
 from viz.text.language import say
 from viz.text.words_masks import kind_of
 from viz.views import cached, recipes
 from viz.views.cached import remembered
 from viz.views.made import Made, Recipe, call, made
+from viz.views.turns import in_turn
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ import numpy as np
 from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
-from viz.app.turns import in_turn
 from viz.text.language import message, messages
 from viz.views import cached
 from viz.views.made import Made, made, the, value_of
+from viz.views.turns import in_turn
 
 ENCODINGS = messages(  # what each is called, and what is said of it
     sinusoidal=(

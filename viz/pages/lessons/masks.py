@@ -6,11 +6,11 @@ import numpy as np
 import streamlit as st
 
 from model.experiments import cheater
-from viz.app.turns import in_turn
 from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views.cached import compute, remembered
+from viz.views.turns import in_turn
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 WRITTEN, SHOWN = 200, 5  # sentences that each model writes, and those on the board

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.errors import Problem
 from model.experiments import practice
-from viz.app.turns import TURNS, Turns
+from viz.views.turns import TURNS, Turns
 
 MAX_RUNS = 2  # at a time, of all visitors
 # Seconds without a look until a run ends by itself; more than a minute, as hidden tabs of browsers look.

@@ -12,8 +12,8 @@ import pytest
 from model import load_translator
 from model.measures.agreement import without_each_head
 from tests.test_app.conftest import SENTENCES, save_tiny
-from viz.app import turns
-from viz.app.turns import Turns
+from viz.views import turns
+from viz.views.turns import Turns
 
 PATIENCE = 60
 
