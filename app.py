@@ -6,6 +6,7 @@ Run with `streamlit run app.py` (or `make run`).
 import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -49,7 +50,7 @@ async def loading(_: st.App) -> AsyncIterator[dict[str, Any]]:
 FileResponse.chunk_size = 1 << 20
 HEAD = guard.SERVER % (assets.root() or "/") + guard.ONE_ENTRY + guard.INTO_POPOVERS + assets.head()
 app = st.App(
-    "viz/app/main.py",
+    Path(guard.__file__).with_name("main.py"),
     lifespan=loading,
     routes=assets.routes(),
     middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],

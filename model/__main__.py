@@ -28,9 +28,9 @@ Ctrl-C saves; --resume goes on to the same weights as if nothing had happened. S
 def main(argv: list[str] | None = None) -> int:
     """Run the command of the words after `python -m model`; the exit code is that of `carry_out`."""
     argv = sys.argv[1:] if argv is None else argv
-    arguments = _parser().parse_args(argv)
-    arguments.command_line = "python -m model " + shlex.join(argv)
-    return carry_out(arguments)
+    parser = argparse.ArgumentParser(prog="python -m model", description="Translate, trace, evaluate and train.")
+    add_commands(parser.add_subparsers(metavar="COMMAND", required=True), argv)
+    return carry_out(parser.parse_args(argv))
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -60,15 +60,14 @@ def carry_out(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m model", description="Translate, trace, evaluate and train.")
-    subcommands = parser.add_subparsers(metavar="COMMAND", required=True)
+def add_commands(subcommands: Any, argv: list[str]) -> None:
+    """Add every command to what `add_subparsers` made; results and cards name the one that `argv` calls."""
     for name, (does, *options) in _COMMANDS.items():
         command = subcommands.add_parser(name, help=does, **(_OF_TRAIN if name == "train" else {}))
         for names, settings in options:
             command.add_argument(*names, **settings)
-        command.set_defaults(run=_run, command=name)
-    return parser
+        line = "python -m model " + shlex.join(argv)
+        command.set_defaults(run=_run, command=name, command_line=line, main=main)
 
 
 def _option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:

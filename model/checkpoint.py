@@ -20,6 +20,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from model import installation
 from model.config import Config, GruConfig, LanguageModelConfig, TransformerConfig, read_model
 from model.gru import GruModel
 from model.language_model import LanguageModel
@@ -283,8 +284,7 @@ def _named(path: Path, build, values):
 
 def checkpoints_folder() -> Path:
     """Where checkpoints are looked for by name: $HEADLIGHT_CHECKPOINTS, or the project's checkpoints/."""
-    own = Path(__file__).resolve().parent.parent / "checkpoints"
-    return Path(os.environ.get("HEADLIGHT_CHECKPOINTS") or own)
+    return Path(os.environ.get("HEADLIGHT_CHECKPOINTS") or installation.root() / "checkpoints")
 
 
 def available(architecture: str | None = None) -> list[str]:

@@ -37,7 +37,7 @@ FLOORS = {
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (
-    ("model.errors",),
+    ("model.errors", "model.installation"),
     ("model.text",),
     ("model.analysis",),  # which gets recorded arrays and knows no more than texts
     ("model.masks", "model.positional", "model.taps"),

@@ -1,23 +1,34 @@
 """The commands: python -m viz COMMAND. `python -m viz COMMAND --help` explains each."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from model.__main__ import DEFAULT_CHECKPOINT, carry_out
+from model.__main__ import DEFAULT_CHECKPOINT, add_commands, carry_out
 from viz.text.language import ENGLISH, LANGUAGES, PARAMETER, using
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command of these words after `python -m viz`; the exit code is that of `model.__main__.carry_out`."""
-    return carry_out(_parser().parse_args(argv))
-
-
-def _parser() -> argparse.ArgumentParser:
     does = "Put what the app shows into files, or serve it."
     parser = argparse.ArgumentParser(prog="python -m viz", description=does)
+    _add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
+    return carry_out(parser.parse_args(argv))
+
+
+def headlight(argv: list[str] | None = None) -> int:
+    """Run the command `headlight`, which an installed package brings: all of `python -m viz` and `python -m model`."""
+    argv = sys.argv[1:] if argv is None else argv
+    parser = argparse.ArgumentParser(prog="headlight", description="Attention of Transformers: see, change, train.")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _add_commands(commands)
+    add_commands(commands, argv)
+    return carry_out(parser.parse_args(argv))
+
+
+def _add_commands(commands: Any) -> None:
     # No `choices`: those are told in several lines.
     known = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
     for make, what in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
@@ -38,7 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     served.add_argument("--replicas", default="2", metavar="N", help="processes, 1 to 16; default: %(default)s")
     served.add_argument("--port", default="8080", metavar="PORT", help="of the proxy; default: %(default)s")
     served.set_defaults(run=_serve)
-    return parser
+    run = commands.add_parser("run", help="serve the app on this machine, for yourself")
+    run.add_argument("--port", type=int, default=8501, metavar="PORT", help="default: %(default)s")
+    run.set_defaults(run=_run)
 
 
 def _write(arguments: argparse.Namespace) -> None:
@@ -54,6 +67,14 @@ def _write(arguments: argparse.Namespace) -> None:
         content = arguments.make(result, translator, arguments)
     arguments.out.write_bytes(content)
     print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    from model.installation import root
+
+    # In place of this process, so that whoever ends it ends the app.
+    app = [sys.executable, "-m", "streamlit", "run", str(root() / "app.py"), "--server.address", "127.0.0.1"]
+    os.execv(sys.executable, [*app, "--server.port", str(arguments.port)])
 
 
 def _serve(arguments: argparse.Namespace) -> None:

@@ -255,7 +255,7 @@ def run_context(args: Namespace) -> None:
 def run_refresh(args: Namespace) -> None:
     if unknown := [name for name in args.names if name not in checkpoint.available()]:
         raise ValueError(f"there is no checkpoint {unknown[0]!r}; there are {', '.join(checkpoint.available())}")
-    refresh(args.names, args.pictures, print)
+    refresh(args.names, args.pictures, args.main, print)
 
 
 def run_train(args: Namespace) -> None:

@@ -1,9 +1,11 @@
 """`refresh`: everything that was measured of a checkpoint's weights, measured again by the commands that did it."""
 
+import os
 import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,10 +49,18 @@ def measures(folder: Path) -> list[Measure]:
     return listed
 
 
-def refresh(names: list[str], pictures: bool, say: Callable[[str], None]) -> None:
-    """Measure checkpoints again, say what changed, and write the table of all; a ValueError if a command fails.
+def refresh(names: list[str], pictures: bool, main: Callable[[list[str]], int], say: Callable[[str], None]) -> None:
+    """Measure checkpoints again, say what changed, and write the table of all.
 
-    The commands are those that the files name, so they read data/ in the folder where this runs.
+    Args:
+        names: of the checkpoints.
+        pictures: take those of the README, too.
+        main: carries out the words after `python -m model`, and returns the exit code.
+        say: is given every line of the report.
+
+    Raises:
+        ValueError: a command failed. The commands are those that the files name, so they read data/ in the folder
+            where this runs.
     """
     every = [(name, measure) for name in names for measure in measures(checkpoints_folder() / name)]
     missing = sorted({word for _, measure in every for word in _data(measure.command) if not Path(word).exists()})
@@ -58,7 +68,10 @@ def refresh(names: list[str], pictures: bool, say: Callable[[str], None]) -> Non
         raise ValueError(f"{missing[0]} is not here: run this in the folder that holds data/ (docs/training.md)")
     for name, measure in every:
         before = measure.result()
-        _run(measure.command)
+        with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+            failed = main(shlex.split(measure.command)[3:])
+        if failed:
+            raise ValueError(f"this command failed: {measure.command}")
         lines = list(differences(before, measure.result()))
         say(f"{name}, {measure.name}: " + ("as before" if not lines else f"{len(lines)} changed"))
         for line in lines:
@@ -67,18 +80,13 @@ def refresh(names: list[str], pictures: bool, say: Callable[[str], None]) -> Non
     if pictures:
         if not PICTURES.is_file():
             raise ValueError(f"{PICTURES.as_posix()} is not here: the pictures are taken in a checkout")
-        _run(f"python -m {'.'.join(PICTURES.with_suffix('').parts)}")
+        finished = subprocess.run([sys.executable, "-m", ".".join(PICTURES.with_suffix("").parts)], check=False)
+        if finished.returncode:
+            raise ValueError("the pictures could not be taken, see above")
 
 
 def _data(command: str) -> list[str]:
     return [word for word in shlex.split(command) if word.startswith("data/")]
-
-
-def _run(command: str) -> None:
-    _, *words = shlex.split(command)
-    finished = subprocess.run([sys.executable, *words], stdout=subprocess.DEVNULL, check=False)
-    if finished.returncode:
-        raise ValueError(f"this command failed: {command}")
 
 
 def differences(before: Any, after: Any, address: str = "") -> Iterator[str]:

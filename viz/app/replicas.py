@@ -10,9 +10,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from model.installation import root
+
 HOSTS, SECRET = "HEADLIGHT_HOSTS", "STREAMLIT_SERVER_COOKIE_SECRET"  # read by viz/app/guard.py, and by Streamlit
 MOST = 16  # replicas
 AT_ONCE = 10  # seconds: what ends sooner would end again
@@ -51,9 +51,9 @@ def serve(hosts: str, replicas: str, port: str) -> None:
         "HEADLIGHT_SITE": f":{first}",
         "HEADLIGHT_REPLICAS": "to " + " ".join(f"127.0.0.1:{one}" for one in ports),
     }
-    app = [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), "--server.address", "127.0.0.1"]
+    app = [sys.executable, "-m", "streamlit", "run", str(root() / "app.py"), "--server.address", "127.0.0.1"]
     commands = {f"the replica on port {one}": [*app, "--server.port", str(one)] for one in ports}
-    commands["the proxy"] = [caddy, "run", "--config", str(ROOT / "Caddyfile"), "--adapter", "caddyfile"]
+    commands["the proxy"] = [caddy, "run", "--config", str(root() / "Caddyfile"), "--adapter", "caddyfile"]
     for ending in ENDINGS:  # what a shell starts with "&" ignores the first
         signal.signal(ending, signal.default_int_handler)
     print(f"{count} replicas, on ports {ports[0]} to {ports[-1]} of this machine; Ctrl-C ends them. The class opens")
@@ -81,7 +81,7 @@ def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]
 
     def start(name: str) -> None:
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        running[name] = subprocess.Popen(commands[name], cwd=ROOT, env=environment, **quiet), time.monotonic()
+        running[name] = subprocess.Popen(commands[name], cwd=root(), env=environment, **quiet), time.monotonic()
 
     try:
         for name in commands:

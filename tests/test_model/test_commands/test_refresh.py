@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from model.measures import checks, kept
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
-ROOT = Path(__file__).parents[3]
 PAIRS = [("A man walks.", "Ein Mann geht."), ("Two dogs.", "Zwei Hunde."), ("The street.", "Die Straße.")]
 CARD = {"task": "translation en-de", "parameters": 0, "data": {}, "training": {}, "command": "python -m model train"}
 
@@ -34,7 +32,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkpoint with a score and a check, in a folder with the data that they are of."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path / "checkpoints"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
     folder = tmp_path / "checkpoints" / "small"
     save_random(folder, 1, CARD)
     Path("data").mkdir()
