@@ -17,9 +17,9 @@ from model.measures import agreement, atlas, contribution, kept
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, links, open_page, values, written
+from viz.text.roles import role_name
 from viz.ui.controls import EXAMPLE
 from viz.views import view
-from viz.views.heads_results import role_name
 
 PAGE = "atlas.py"
 SHIPPED = Path(__file__).parents[2] / "checkpoints"

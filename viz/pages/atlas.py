@@ -16,6 +16,7 @@ from model.interventions.edits import Head
 from model.measures import agreement, atlas, contribution
 from model.translation import KINDS
 from viz.figures import attention_heatmap, difference_heatmap, head_board
+from viz.stage.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, explore, heads_roles, shared, speaking
@@ -67,7 +68,7 @@ def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, requ
         except ValueError as error:
             report = shared.warn(errors.sentence(error))
     with below:
-        first = heads_results.best_aligner(report) if report else (0, 0)
+        first = best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
         if report:
             line = say("{sentences} held-out sentences, {words} words, {data}.", **report)

@@ -13,9 +13,10 @@ from model.recording import Recording
 from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
+from viz.text.roles import role_name
 from viz.ui import explore, shared
 from viz.views import cached, recipes
-from viz.views.heads_results import Source, name_of, role_name
+from viz.views.heads_results import Source, name_of
 from viz.views.made import Recipe, made, the, value_of
 
 # By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.

@@ -7,7 +7,6 @@ from itertools import chain
 import numpy as np
 import streamlit as st
 
-from model.analysis import head_roles
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
 from model.recording import CANDIDATES
@@ -15,6 +14,7 @@ from model.translation import Translation
 from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
+from viz.stage.roles import heads_of
 from viz.text import words
 from viz.text.language import current, say, using
 from viz.ui import choices, controls, shared, speaking
@@ -99,19 +99,7 @@ def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callabl
 
 @cached.remembered(16)
 def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
-    found, report = {}, heads_results.usable_report(checkpoint)
-    for kind, of_kind in report["kinds"].items() if report else ():
-        said = {"mixed": "", head_roles.NO_CHOICE: ""}
-        if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
-            said |= {"same token": say("last written word"), "previous token": say("word before the last")}
-        roles = [[said[one] if one in said else heads_results.role_name(one) for one in row] for row in of_kind["role"]]
-        first = None
-        if "aligns" in of_kind:
-            aligns, first = say("aligns words"), heads_results.best_aligner(report)
-            pairs = [zip(*row) for row in zip(of_kind["aligns"], roles)]
-            roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
-        found[kind] = roles, first
-    return found
+    return heads_of(heads_results.usable_report(checkpoint))
 
 
 def program(recipe: Recipe) -> stage_message.Program:

@@ -13,15 +13,14 @@ from model.recording import Recording
 from model.text.special import EOS_ID
 from model.translation import KINDS
 from viz.text import words
-from viz.text.language import messages, say
+from viz.text.language import say
+from viz.text.roles import role_name
 from viz.views import cached
 from viz.views.cached import remembered
 from viz.views.made import Made, made, the, value_of
 from viz.views.recipes import axis_tokens
 from viz.views.turns import each_in_turn, in_turn
 
-# What `model.analysis.head_roles.roles` names beside measures; of a positional head after "positional: ".
-ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))
 REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
@@ -81,19 +80,6 @@ class Source:
         return " · ".join(filter(None, (name, role, self.mark(kind, layer, head))))
 
 
-def role_name(name: str, short: bool = False) -> str:
-    """A role of a head, as it is said; short: with a star for a positional head.
-
-    >>> role_name("positional: 2 before"), role_name("positional: 2 before", short=True)
-    ('positional: 2 before', '★ 2 before')
-    """
-    place = name.removeprefix("positional: ")
-    said = say(place)
-    if place == name:
-        return said
-    return f"★ {said}" if short else say("positional: {place}", place=said)
-
-
 def name_of(kind: str, layer: int, head: int) -> str:
     """What a head is called.
 
@@ -145,9 +131,3 @@ def usable_report(checkpoint: str) -> dict[str, Any] | None:
         return report(checkpoint)
     except ValueError:
         return None
-
-
-def best_aligner(report: dict[str, Any]) -> tuple[int, int]:
-    """The layer and head of cross-attention that best finds the source word of a written word."""
-    rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
-    return tuple(map(int, np.unravel_index(rates.argmin(), rates.shape)))

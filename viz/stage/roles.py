@@ -1,0 +1,34 @@
+"""What the stage says of heads before a sentence is typed: roles over many sentences, and which head opens first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from model.analysis import head_roles
+from viz.stage.message import Known
+from viz.text.language import say
+from viz.text.roles import role_name
+
+
+def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
+    """By kind what is known of heads from an atlas (`model.measures.atlas`); nothing without one."""
+    heads: dict[str, Known] = {}
+    for kind, of_kind in report["kinds"].items() if report else ():
+        names = {"mixed": "", head_roles.NO_CHOICE: ""}
+        if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
+            names |= {"same token": say("last written word"), "previous token": say("word before the last")}
+        roles = [[names[role] if role in names else role_name(role) for role in row] for row in of_kind["role"]]
+        first = None
+        if "aligns" in of_kind:
+            aligns, first = say("aligns words"), best_aligner(report)
+            pairs = [zip(*row) for row in zip(of_kind["aligns"], roles)]
+            roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
+        heads[kind] = roles, first
+    return heads
+
+
+def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:
+    """The layer and head of cross-attention that best finds the source word of a written word."""
+    rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
+    return tuple(map(int, np.unravel_index(rates.argmin(), rates.shape)))
