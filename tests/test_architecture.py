@@ -22,7 +22,7 @@ APP_LINES = 60
 MODEL_MODULES = {"attention", "layers", "transformer", "language_model", "gru"}
 PICKLES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib", "marshal", "shelve"}
 PICKLE_CALLS = {"torch.load", "torch.save", "pandas.read_pickle"}
-STANDALONE = ("viz.__main__", "viz.export.page", "viz.stage.alone")
+STANDALONE = ("viz.__main__", "viz.site.pages", "viz.export.page", "viz.stage.alone")
 ON_SCREEN = ("viz.pages", "viz.ui", "viz.app", "viz.views", "viz.stage.assets", "app")
 ON_SCREEN += ("benchmarks.support.timed_server",)
 # What the floors of viz/ may import of it, beside themselves.
@@ -32,6 +32,7 @@ FLOORS = {
     "viz.export": ("viz.figures", "viz.theme", "viz.text"),
     "viz.views": ("viz.figures", "viz.theme", "viz.text"),
     "viz.stage": ("viz.views", "viz.figures", "viz.theme", "viz.text"),
+    "viz.site": ("viz.stage", "viz.views.view", "viz.views.codes", "viz.figures", "viz.theme", "viz.text"),
     "viz.ui": ("viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text"),
     "viz.pages": ("viz.ui", "viz.stage", "viz.views", "viz.export", "viz.figures", "viz.theme", "viz.text"),
 }

@@ -40,10 +40,18 @@ def _add_commands(commands: Any) -> None:
         add("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help=default)
         add("--beam", type=int, default=4, metavar="N", help=f"width, 1 is greedy; {default}")
         add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {known}; {default}")
-        if make is _report:
+        if make is _stage:
+            live = "the stage translates by itself, in the browser: any sentence, and every change (about 22 MB)"
+            add("--live", action="store_true", help=live)
+        else:
             link = "of the app that the report links to; default: where make run serves it"
             add("--address", metavar="URL", help=link)
         command.set_defaults(run=_write, make=make)
+    site = commands.add_parser("site", help="write the stage as static files that translate in the browser, no server")
+    site.add_argument("--out", type=Path, required=True, metavar="DIR", help="made where it is missing")
+    known = "translators, the first one opens; default: %(default)s"
+    site.add_argument("--checkpoints", nargs="+", default=["en-de", "de-en"], metavar="NAME", help=known)
+    site.set_defaults(run=_site)
     served = commands.add_parser("serve", help="serve the app to a class: several replicas behind a proxy")
     served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
     served.add_argument("--replicas", default="2", metavar="N", help="processes, 1 to 16; default: %(default)s")
@@ -60,6 +68,8 @@ def _write(arguments: argparse.Namespace) -> None:
     from model.translator import Writer
 
     text, beam = arguments.text, arguments.beam
+    if getattr(arguments, "live", False):
+        return _live(arguments)
     with using(arguments.lang):
         translator = load_translator(arguments.checkpoint)
         reads = isinstance(translator, Writer)
@@ -75,6 +85,28 @@ def _run(arguments: argparse.Namespace) -> None:
     # In place of this process, so that whoever ends it ends the app.
     app = [sys.executable, "-m", "streamlit", "run", str(root() / "app.py"), "--server.address", "127.0.0.1"]
     os.execv(sys.executable, [*app, "--server.port", str(arguments.port)])
+
+
+def _site(arguments: argparse.Namespace) -> None:
+    """Write the folder, and say how large it is."""
+    from viz.site import contents, pages
+    from viz.views.view import EXAMPLE
+
+    models, translators = zip(*map(contents.read_model, dict.fromkeys(arguments.checkpoints)))
+    size = pages.write_folder(arguments.out, models, contents.first_message(translators[0], EXAMPLE))
+    print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
+
+
+def _live(arguments: argparse.Namespace) -> None:
+    """Write the stage that translates by itself into one file, and say how large it is."""
+    from viz.site import contents, pages
+
+    model, translator = contents.read_model(arguments.checkpoint)
+    first = contents.first_message(translator, arguments.text, arguments.beam)
+    with using(arguments.lang):
+        content = pages.one_file(model, first, arguments.text, arguments.beam)
+    arguments.out.write_bytes(content)
+    print(f"{arguments.out}: {len(content) / 1e6:.1f} MB")
 
 
 def _serve(arguments: argparse.Namespace) -> None:

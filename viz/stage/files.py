@@ -9,6 +9,7 @@ import gzip
 import hashlib
 import posixpath
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -33,7 +34,7 @@ _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
     "form-action 'none'"
 )
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark; --st-font: system-ui, sans-serif; }
 @media (prefers-color-scheme: dark) {
   :root { --st-primary-color: #7fb2e0; --st-background-color: #14181d; --st-secondary-background-color: #1f262e;
@@ -52,12 +53,12 @@ def plotly() -> bytes:
     return gzip.compress(offline.get_plotlyjs().encode("utf-8"), 6)
 
 
-def bundle() -> str:
-    """ALONE and all that it imports as one script, which browsers also run from a file."""
+def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
+    """A module of `files` and all that it imports as one script, which browsers also run from a file."""
     made: dict[str, str] = {}
 
     def add(name: str) -> None:
-        source = FILES[name].decode("utf-8").replace("\r\n", "\n")
+        source = files[name].decode("utf-8").replace("\r\n", "\n")
 
         def path(imported: str) -> str:
             return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
@@ -69,7 +70,7 @@ def bundle() -> str:
         body = _EXPORT.sub(r"\1", _IMPORT.sub(lambda found: f'const {found[1]} = modules["{path(found[2])}"];', source))
         made[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
-    add(ALONE)
+    add(entry)
     return f'"use strict";\nconst modules = {{}};\n{"".join(made.values())}'.replace("</script", "<\\/script")
 
 
@@ -79,7 +80,7 @@ def page() -> str:
     ours = bundle()
     hashes = (hashlib.sha256(script.encode()).digest() for script in (ours, offline.get_plotlyjs()))
     scripts = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
-    style = _STYLE + FILES["stage/stage.css"].decode("utf-8")
+    style = STYLE + FILES["stage/stage.css"].decode("utf-8")
     return (
         '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>Headlight</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(scripts=scripts)}">'

@@ -38,15 +38,19 @@ export class Stage extends Open {
     this.projector = new Projector(this);
   }
 
-  async show(bytes) {
+  show(bytes) {
     const whole = unpack(bytes);
+    const read = (told) => told && recordingOf(told.recording, this.host.part);
+    return this.present(whole, { after: read(whole.after), before: read(whole.before) }, bytes);
+  }
+
+  /** Shows a message whose recordings are read; `bytes`: the message packed, where there is one. */
+  async present(whole, recordings, bytes = null) {
     if (whole.stamp === this.whole?.stamp) return;
     const another = Boolean(this.whole);
-    const { setting, words, language, after, before } = whole;
+    const { setting, words, language, after } = whole;
     const memory = (this.host.memories[Boolean(after.next)] ??= {});
-    Object.assign(this, { whole, bytes, memory, words, language });
-    const read = (told) => told && recordingOf(told.recording, this.host.part);
-    this.recordings = { after: read(after), before: read(before) };
+    Object.assign(this, { whole, bytes, memory, words, language, recordings });
     if (setting) this.state = this.opened = null;
     dress(this.root, { set: setting, board: setting && whole.steering });
     if (!(await this.take()) || whole !== this.whole) return;

@@ -1,0 +1,217 @@
+// The page at one address: what the visitor wants goes to the engine, and its answer to the stage.
+
+import { Problem } from "../engine/problem.js";
+import { unpack } from "../recording/packed.js";
+import { recordingOf } from "../recording/reading.js";
+import { addressed } from "../stage/address.js";
+import { Stage } from "../stage/stage.js";
+import { changesAfter } from "./actions.js";
+import { isChange, noChanges, wordless } from "./changes.js";
+import { Controls } from "./controls.js";
+import { messageOf, toldOf } from "./messages.js";
+import { fromBase64, inflate } from "./settings.js";
+import { Speech } from "./speech.js";
+import { unchanged } from "./steering.js";
+import { turnTheme } from "./theme.js";
+import { parametersOf, readWanted } from "./wanted.js";
+
+/** @typedef {import("./settings.js").Settings} Settings */
+/** @typedef {import("./wanted.js").Wanted} Wanted */
+
+const MEGA = 1e6;
+let stamp = 0; // of the last message
+
+const fragment = () => new URLSearchParams(location.hash.slice(1));
+
+export class App {
+  /** @type {import("../engine/answer.js").Answer | null} that is shown */
+  answer = null;
+  /** The newest update. */
+  ticket = {};
+
+  /**
+   * @param {Settings} settings
+   * @param {import("./models.js").Models} models
+   * @param {() => Promise<any>} plotly
+   * @param {() => void} arrive makes the page again, from its address
+   */
+  constructor(settings, models, plotly, arrive) {
+    const query = fragment();
+    const { wanted, missed, problem } = readWanted(query, settings);
+    this.settings = settings;
+    this.models = models;
+    this.arrive = arrive;
+    this.wanted = wanted;
+    this.speech = new Speech(settings, query.get("lang"));
+    document.documentElement.lang = this.speech.language;
+    /** @type {any} */
+    this.stage = new Stage({
+      ...{ plotly, part: () => Promise.reject(new Error("all maps are here")), memories: {} },
+      ...{ read: () => Object.fromEntries(fragment()), write: this.write },
+      ask: (/** @type {Record<string, any>} */ parameters) => this.ask(parameters),
+      act: (/** @type {any} */ action) => this.act(action),
+    });
+    this.controls = new Controls(this);
+    const { say } = this.speech;
+    const notes = [
+      missed.length ? say("missed", { parts: missed.join("; ") }) : "",
+      problem ? `${this.speech.problem(problem)} ${say("nothing_changed")}` : "",
+    ];
+    this.arrival = notes.filter(Boolean).join(" "); // said until something else is wanted
+  }
+
+  /** What the visitor reads as the translation. */
+  get translation() {
+    return this.answer?.text ?? "";
+  }
+
+  /**
+   * Puts parameters into the address; the visitor can go back to before if it is a step.
+   * @param {Record<string, any>} parameters
+   */
+  write(parameters, isStep = false) {
+    const hash = `#${addressed(fragment(), parameters)}`;
+    if (hash === location.hash || (hash === "#" && !location.hash)) return;
+    try {
+      history[isStep ? "pushState" : "replaceState"](null, "", hash);
+    } catch {
+      // A frame has no address of its own.
+    }
+  }
+
+  /**
+   * Wants something else: a sentence, a model, a search, a page, changes.
+   * @param {Partial<Wanted>} part
+   * @param {boolean} isStep
+   */
+  turn(part, isStep = true) {
+    const before = this.wanted;
+    const wanted = { ...before, ...part };
+    if (!part.changes && wanted.model !== before.model) wanted.changes = noChanges();
+    else if (!part.changes && wanted.text !== before.text) wanted.changes = wordless(before.changes);
+    const isLost = !part.changes && JSON.stringify(wanted.changes) !== JSON.stringify(before.changes);
+    const { text, model, changes } = before;
+    if (isLost) this.controls.offer(text, () => this.turn({ text, model, changes }));
+    else if (part.changes || !isChange(wanted.changes)) this.controls.offer(null, () => {});
+    this.wanted = wanted;
+    this.write(parametersOf(wanted, this.settings), isStep);
+    if (part.page) return this.arrive();
+    this.controls.renew(Object.keys(part));
+    this.update();
+  }
+
+  /** @param {string} language */
+  speak(language) {
+    this.write({ lang: language === new Speech(this.settings, null).language ? null : language }, true);
+    this.arrive();
+  }
+
+  turnTheme() {
+    turnTheme();
+    this.stage.render();
+  }
+
+  /** What the stage asks for beside weights. @param {Record<string, any>} parameters */
+  ask(parameters) {
+    this.write(parameters);
+    const { measure = this.wanted.measure, against = this.wanted.against, view = this.wanted.view } = parameters;
+    this.wanted = { ...this.wanted, measure: measure ?? "weights", against: against ?? "runner-up", view };
+    this.update();
+  }
+
+  /** A change on the stage; one that the model refuses is not kept. @param {any} action */
+  async act(action) {
+    const { wanted, answer } = this;
+    if (action.do === "importance") return this.turn({ importance: !wanted.importance }, false);
+    if (!answer) return;
+    try {
+      const config = /** @type {any} */ (this.models.named(wanted.model).config);
+      const encode = (/** @type {string} */ text) => this.encode(text);
+      const changes = await changesAfter(action, { changes: wanted.changes, answer, config, encode });
+      if (!changes || this.wanted !== wanted) return;
+      await messageOf({ ...wanted, changes }, this.models, this.speech);
+      if (this.wanted === wanted) this.turn({ changes });
+    } catch (error) {
+      this.controls.warn(this.speech.problem(error));
+    }
+  }
+
+  /** The ids of a text of the target side. @param {string} target */
+  async encode(target) {
+    const { text, model } = this.wanted;
+    const read = await this.models.answer(model, { text, target }, {}, "words");
+    return read ? read.predicted_ids.slice(0, -1) : [];
+  }
+
+  /** Asks the engine, and shows its answer unless something newer is wanted by then. */
+  async update() {
+    const ticket = (this.ticket = {});
+    const { wanted, arrival } = this;
+    try {
+      if (!this.stage.whole && !this.models.isLoaded(wanted.model)) await this.showRecorded();
+      const message = await messageOf(wanted, this.models, this.speech);
+      if (!message || ticket !== this.ticket) return;
+      this.arrival = "";
+      this.controls.warn(arrival);
+      await this.present(message);
+    } catch (error) {
+      if (ticket === this.ticket) await this.fail(error, wanted);
+    }
+  }
+
+  /**
+   * Says why there is no answer, and shows the sentence without changes, or what was shown before.
+   * @param {unknown} error
+   * @param {Wanted} wanted
+   */
+  async fail(error, wanted) {
+    const { speech, controls, models } = this;
+    if (!(error instanceof Problem)) {
+      console.error(error);
+      return controls.warn(speech.say(models.isLoaded(wanted.model) ? "not_computed" : "not_loaded"));
+    }
+    let instead = this.answer ? "showing_last" : "showing_example";
+    if (isChange(wanted.changes)) {
+      const plain = { ...wanted, changes: noChanges() };
+      const message = await messageOf(plain, models, speech).catch(() => null);
+      if (message && this.wanted === wanted) {
+        this.wanted = plain;
+        instead = "showing_plain";
+        await this.present(message);
+      }
+    } else if (!this.stage.whole) await this.showRecorded();
+    controls.warn(`${speech.problem(error)} ${speech.say(instead)}`);
+  }
+
+  /** @param {import("./messages.js").Message} message */
+  async present({ whole, recordings, answer }) {
+    this.answer = answer;
+    await this.stage.present({ ...whole, stamp: ++stamp }, recordings);
+  }
+
+  /** The first picture, which came with the page, until the model is there. */
+  async showRecorded() {
+    const { settings, speech, stage } = this;
+    const packed = unpack(await inflate(fromBase64(settings.first)));
+    const told = { ...packed.after, ...toldOf(settings.models[0], speech) };
+    const recording = recordingOf(packed.after.recording, stage.host.part);
+    if (stage.whole) return;
+    const { language } = speech;
+    const steering = this.wanted.page === "steer" ? unchanged(speech.say) : null;
+    const words = speech.stageWords(false);
+    const whole = { ...packed, words, language, steering, address: {}, after: told, stamp: ++stamp };
+    await stage.present(whole, { after: recording, before: null });
+  }
+
+  /**
+   * Says how far a model has come.
+   * @param {import("./settings.js").Model} model
+   * @param {number} received bytes
+   */
+  tell({ size }, received) {
+    const { speech, controls } = this;
+    const values = { received: received / MEGA, total: size / MEGA };
+    const name = this.answer ? "other_loads" : "model_loads";
+    controls.say(received >= size ? "" : speech.say(name, values));
+  }
+}

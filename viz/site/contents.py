@@ -1,0 +1,123 @@
+"""What a page without a server needs beside its modules: sentences, a recorded first picture, kernels, weights."""
+
+import base64
+import gzip
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from model.measures import atlas
+from model.recording import Candidates
+from model.translator import Translator, load_translator
+from viz.site import words
+from viz.stage import message as stage_message
+from viz.stage.roles import heads_of
+from viz.text.language import LANGUAGES, using
+from viz.text.words import EXAMPLES
+from viz.views.view import BEAM, EXAMPLE
+
+_VIZ = Path(__file__).parents[1]
+KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
+WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+
+
+@cache
+def modules() -> dict[str, bytes]:
+    """The modules and styles of the page by their place below viz/."""
+    paths = (path for folder in ("engine", "recording", "site", "stage") for path in sorted((_VIZ / folder).iterdir()))
+    return {path.relative_to(_VIZ).as_posix(): path.read_bytes() for path in paths if path.suffix in (".js", ".css")}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A checkpoint as it leaves: its name, and its large files compressed, by their names."""
+
+    name: str
+    files: Mapping[str, bytes]
+    about: Mapping[str, Any]  # what the page reads at once
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(map(len, self.files.values()))
+
+
+def read_model(name: str) -> tuple[Model, Translator]:
+    """A checkpoint that translates, by its name.
+
+    Raises:
+        ValueError: where there is none, or the engine of browsers cannot run it.
+    """
+    translator = load_translator(name)
+    folder = translator.folder
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    tokenizer = json.loads((folder / TOKENIZER).read_text(encoding="utf-8"))
+    if not isinstance(translator, Translator) or config.get("architecture", "transformer") != "transformer":
+        raise ValueError(f"browsers run Transformers that translate, and the checkpoint {name!r} is none")
+    if "type" in tokenizer:
+        raise ValueError(f"browsers cannot read the tokenizer of the checkpoint {name!r}")
+    files = {file: gzip.compress((folder / file).read_bytes(), 6, mtime=0) for file in (TOKENIZER, WEIGHTS)}
+    card = translator.card
+    heads = {}
+    for language in LANGUAGES:
+        with using(language):
+            heads[language] = heads_of(_report(translator))
+    about = {
+        "name": translator.name,
+        "source": card.get("source", ""),
+        "target": card.get("target", ""),
+        "config": config,
+        "roles": {
+            language: {kind: roles for kind, (roles, _) in of_kinds.items()} for language, of_kinds in heads.items()
+        },
+        "first": {
+            kind: head for of_kinds in heads.values() for kind, (_, head) in of_kinds.items() if head is not None
+        },
+    }
+    return Model(translator.name, files, about), translator
+
+
+def _report(translator: Translator) -> dict[str, Any] | None:
+    try:
+        return atlas.read(translator.folder, translator.config)
+    except ValueError:
+        return None
+
+
+def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:
+    """The recorded picture that is there before the weights: a message of the stage."""
+    result = translator.translate(text, beam)
+    candidates = Candidates.of(result.trace["logits"], translator.tokenizer)
+    return stage_message.message(stage_message.Shown(result.recording(candidates)))
+
+
+def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:
+    """What the page reads at once, as JSON; `Settings` in viz/site/settings.js says the same.
+
+    Args:
+        first: the message that is drawn before the weights are there, of the first model.
+        text, beam: what that is of, and what the page shows where its address asks for nothing else.
+    """
+    catalogues, problems = {}, {}
+    for language in LANGUAGES:
+        with using(language):
+            catalogues[language] = words.catalogue()
+            problems[language] = words.problems(sorted((_VIZ / "engine").glob("*.js")))
+    return {
+        "languages": LANGUAGES,
+        "words": catalogues,
+        "problems": problems,
+        "text": text,
+        "beam": beam,
+        "examples": list(EXAMPLES.values()),
+        "models": [dict(model.about) | {"size": model.size} for model in models],
+        "kernels": {name: _text(_VIZ / "engine" / file) for name, file in KERNELS.items()},
+        "first": base64.b64encode(gzip.compress(first, 9, mtime=0)).decode(),
+    }
+
+
+def _text(path: Path) -> str:
+    return base64.b64encode(path.read_bytes()).decode()

@@ -1,0 +1,39 @@
+// Begins the page without a server, from its folder or from one file.
+
+import { App } from "./app.js";
+import { Models } from "./models.js";
+import { readFile, readSettings } from "./settings.js";
+import { startTheme } from "./theme.js";
+
+const settings = readSettings();
+const models = new Models(settings, (model, received) => app?.tell(model, received));
+/** @type {Promise<any> | undefined} */
+let library;
+/** @type {App | undefined} */
+let app;
+
+/** Runs Plotly, whose hash the policy of the page names. */
+async function loadPlotly() {
+  const script = document.createElement("script");
+  script.textContent = new TextDecoder().decode(await readFile(settings, "plotly"));
+  document.head.append(script);
+  return /** @type {any} */ (window).Plotly;
+}
+
+/** What the focus is on, so that it is on the same part of the page that is made anew. */
+const heldPart = () => document.activeElement?.closest("[data-testid]")?.getAttribute("data-testid");
+
+/** Makes the page of the address: at first, and when the visitor goes back or forward. */
+function arrive() {
+  const held = heldPart();
+  app = new App(settings, models, () => (library ??= loadPlotly()), arrive);
+  document.getElementById("hl-place")?.replaceChildren(app.controls.box, app.stage.root);
+  const part = held && document.querySelector(`[data-testid="${held}"]`);
+  const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);
+  if (focused instanceof HTMLElement) focused.focus();
+  app.update();
+}
+
+startTheme(() => app?.stage.render());
+addEventListener("popstate", arrive);
+arrive();

@@ -1,0 +1,93 @@
+// The engine and its models, each loaded when it is first asked for.
+
+import { Engine } from "../engine/client.js";
+import { fromBase64, readFile, startWorker } from "./settings.js";
+
+/** @typedef {import("../engine/answer.js").Answer} Answer */
+/** @typedef {import("./settings.js").Model} Model */
+/** @typedef {import("./settings.js").Settings} Settings */
+
+/** @typedef {(model: Model, received: number) => void} Progress is told how many bytes of a model have come */
+
+const CACHED = 24; // answers
+
+export class Models {
+  /** @type {Map<string, Promise<any>>} */
+  #loaded = new Map();
+  /** @type {Set<string>} */
+  #ready = new Set();
+  /** @type {Map<string, any>} */
+  #answers = new Map();
+
+  /**
+   * @param {Settings} settings
+   * @param {Progress} progress
+   */
+  constructor(settings, progress) {
+    this.settings = settings;
+    this.progress = progress;
+    this.engine = new Engine(startWorker(settings));
+    const kernels = Object.entries(settings.kernels).map(([name, text]) => [name, fromBase64(text)]);
+    this.kernels = Object.fromEntries(kernels);
+  }
+
+  /** @param {string} name */
+  named(name) {
+    return this.settings.models.find((model) => model.name === name) ?? this.settings.models[0];
+  }
+
+  /** @param {string} name */
+  isLoaded(name) {
+    return this.#ready.has(name);
+  }
+
+  /**
+   * Loads a model unless it is there.
+   * @param {string} name
+   */
+  load(name) {
+    let loaded = this.#loaded.get(name);
+    if (!loaded) {
+      loaded = this.#load(this.named(name));
+      this.#loaded.set(name, loaded);
+      loaded.catch(() => this.#loaded.delete(name)); // may be tried again
+    }
+    return loaded;
+  }
+
+  /** @param {Model} model */
+  async #load(model) {
+    const received = { tokenizer: 0, weights: 0 };
+    /** @param {"tokenizer" | "weights"} part @param {string} file */
+    const read = (part, file) =>
+      readFile(this.settings, `${model.name}/${file}`, (count) => {
+        received[part] = count;
+        this.progress(model, received.tokenizer + received.weights);
+      });
+    this.progress(model, 0);
+    const files = [read("tokenizer", "tokenizer.json"), read("weights", "model.safetensors")];
+    const [tokenizer, weights] = await Promise.all(files);
+    const config = new TextEncoder().encode(JSON.stringify(model.config));
+    await this.engine.load(model.name, { config, tokenizer, weights }, this.kernels);
+    this.#ready.add(model.name);
+    this.progress(model, model.size);
+  }
+
+  /**
+   * An answer of the engine, remembered; null where a newer request of the lane has taken its place.
+   * @param {string} name of the model
+   * @param {import("../engine/translator.js").Request} request
+   * @param {import("../engine/service.js").Job["also"]} [also]
+   * @returns {Promise<any>}
+   */
+  async answer(name, request, also = {}, lane = "stage") {
+    await this.load(name);
+    const key = JSON.stringify([name, request, also]);
+    const cached = this.#answers.get(key);
+    this.#answers.delete(key);
+    const answer = cached ?? (await this.engine.translate(name, request, { lane, also }));
+    if (answer) this.#answers.set(key, answer);
+    if (this.#answers.size > CACHED) this.#answers.delete(/** @type {string} */ (this.#answers.keys().next().value));
+    return answer;
+  }
+}

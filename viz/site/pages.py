@@ -1,0 +1,100 @@
+"""Writes the page without a server: as a folder of static files, or as one HTML file.
+
+Both have the same script, the modules of viz/site, viz/stage, viz/recording and viz/engine joined; what is a file of
+the folder stands in base64 in the one file, from where the page reads it by its name.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from plotly import offline
+
+from viz.site import contents
+from viz.site.contents import Model
+from viz.stage import files
+from viz.text.language import current
+
+PAGE, WORKER = "site/main.js", "engine/worker.js"
+PLOTLY = "plotly"
+_POLICY = (
+    "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; worker-src {worker}; connect-src {connect}; "
+    "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+)
+
+
+def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
+    """Write the page into a folder, which is made; returns how many bytes it has.
+
+    Names of large files hold a hash of what is in them, so that browsers may keep them.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    script, worker = (files.bundle(entry, contents.modules()).encode() for entry in (PAGE, WORKER))
+    parts = {_named("headlight", script, ".js"): script, _named("engine", worker, ".js"): worker}
+    script_name, worker_name = parts
+    addresses = {}
+    for name, content in _resources(models).items():
+        addresses[name] = _named(name, content, ".bin")
+        parts[addresses[name]] = content
+    settings = contents.settings(models, first) | {"files": addresses, "worker": worker_name}
+    policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
+    parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>').encode()
+    for name, content in parts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return sum(map(len, parts.values()))
+
+
+def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
+    """The page as one HTML file, which fetches nothing; it speaks the language of here unless its address says else."""
+    models = [model]
+    script, worker = (files.bundle(entry, contents.modules()) for entry in (PAGE, WORKER))
+    settings = contents.settings(models, first, text, beam) | {"language": current()}
+    policy = _POLICY.format(
+        scripts=f"{_hash(script)} {_hash(offline.get_plotlyjs())}", worker="blob:", connect="'none'"
+    )
+    library, *weights = (
+        _data(f"hl-file-{name}", base64.b64encode(data).decode()) for name, data in _resources(models).items()
+    )
+    # The script begins with the recorded picture before the weights are read.
+    parts = [library, _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
+    parts += weights
+    return _html(policy, settings, "\n".join(parts)).encode()
+
+
+def _resources(models: Sequence[Model]) -> dict[str, bytes]:
+    """The large files, compressed, by the names that the page knows them by."""
+    of_models = {f"{model.name}/{file}": data for model in models for file, data in model.files.items()}
+    return {PLOTLY: files.plotly()} | of_models
+
+
+def _named(name: str, content: bytes, suffix: str) -> str:
+    return f"{name}-{hashlib.blake2b(content, digest_size=6).hexdigest()}{suffix}"
+
+
+def _hash(script: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def _data(name: str, content: str) -> str:
+    return f'<script type="text/plain" id="{name}">{content}</script>'
+
+
+def _html(policy: str, settings: Mapping[str, object], scripts: str) -> str:
+    style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in ("stage/stage", "site/site"))
+    told = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Headlight</title>'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<link rel="icon" href="data:image/svg+xml;base64,{_icon()}"><style>{style}</style></head>\n'
+        '<body><noscript>This page needs JavaScript.</noscript><main id="hl-place"></main>\n'
+        f"{_data('hl-settings', told)}\n{scripts}</body></html>\n"
+    )
+
+
+def _icon() -> str:
+    return base64.b64encode((Path(__file__).parents[1] / "app" / "icon.svg").read_bytes()).decode()

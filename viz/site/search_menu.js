@@ -1,0 +1,41 @@
+// How is searched for a translation: beam, length penalty, or a reference that is read instead.
+
+import { fields } from "../stage/menus.js";
+import { sentenceBox } from "./sentence_box.js";
+import { BEAMS } from "./wanted.js";
+
+/**
+ * The contents of the menu.
+ * @param {import("./app.js").App} app
+ */
+export function searchFields(app) {
+  const { wanted, speech } = app;
+  const { say } = speech;
+  const { beam, penalty, reference } = wanted;
+  const isForced = reference !== null;
+  const beams = BEAMS.map((width) => [String(width), say(`beam_${width}`)]);
+  const shown = [
+    {
+      ...{ type: "choice", name: "beam", label: say("beam"), value: String(beam), help: say("about_search") },
+      ...{ options: beams, enabled: !isForced },
+    },
+    {
+      ...{ type: "range", name: "penalty", label: say("penalty"), value: penalty, help: say("about_penalty") },
+      ...{ low: 0, high: 2, step: 0.1 },
+    },
+    {
+      ...{ type: "switch", name: "reference", label: say("forced"), value: String(Number(isForced)) },
+      help: say("about_forced"),
+    },
+  ];
+  const take = (/** @type {Record<string, string>} */ { beam, penalty, reference }) => {
+    if (beam) app.turn({ beam: Number(beam) });
+    if (penalty) app.turn({ penalty: Number(penalty) });
+    if (reference) app.turn({ reference: reference === "1" ? app.translation : null });
+  };
+  const controls = fields(shown, take);
+  if (!isForced) return controls;
+  const type = (/** @type {string} */ text, /** @type {boolean} */ isStep) => app.turn({ reference: text }, isStep);
+  const about = { "aria-label": say("reference"), placeholder: say("reference") };
+  return [...controls, sentenceBox("#reference", reference, type, about)];
+}

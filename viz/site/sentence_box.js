@@ -1,0 +1,21 @@
+// A box for a sentence.
+
+import { el } from "../stage/dom.js";
+
+/**
+ * A text box whose text is taken up while it is typed; all of one visit is one step for who goes back.
+ * @param {string} look
+ * @param {string} value
+ * @param {(value: string, isStep: boolean) => void} take
+ * @param {Record<string, string>} about
+ * @returns {any}
+ */
+export function sentenceBox(look, value, take, about) {
+  let isVisited = false;
+  const oninput = (/** @type {any} */ { target }) => {
+    take(target.value, !isVisited);
+    isVisited = true;
+  };
+  const usual = { type: "text", value, autocomplete: "off", dir: "auto", spellcheck: "false" };
+  return el(`input.sentence${look}`, { ...usual, ...about, oninput, onblur: () => (isVisited = false) });
+}

@@ -1,0 +1,75 @@
+// What the page was built with (viz/site/contents.py), and its large files: of the folder, or in the one file.
+
+import { fetchBytes } from "../engine/files.js";
+
+/**
+ * @typedef {object} Model
+ * @property {string} name
+ * @property {string} source code of its language, or ""
+ * @property {string} target
+ * @property {Record<string, any>} config
+ * @property {Record<string, Record<string, string[][]>>} roles of heads, by language and kind
+ * @property {Record<string, [number, number]>} first the head to open, by kind
+ * @property {number} size bytes of its files
+ */
+
+/**
+ * @typedef {object} Settings
+ * @property {Record<string, string>} languages their names, by code
+ * @property {string} [language] that the page speaks unless its address says else; the browser's where there is none
+ * @property {Record<string, Record<"stage" | "comparing" | "page", Record<string, string>>>} words by language
+ * @property {Record<string, Record<string, string>>} problems by language, what English sentences are there
+ * @property {string} text that is shown at first
+ * @property {number} beam
+ * @property {string[]} examples
+ * @property {Model[]} models the default one first
+ * @property {Record<string, string>} kernels in base64
+ * @property {string} first a message of the stage: gzip in base64
+ * @property {Record<string, string>} [files] of a folder: addresses by name
+ * @property {string} [worker] of a folder: its address
+ */
+
+/** @param {string} id */
+const textOf = (id) => document.getElementById(id)?.textContent ?? "";
+
+/** @returns {Settings} */
+export const readSettings = () => JSON.parse(textOf("hl-settings"));
+
+/** @param {string} text in base64 */
+export const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+/**
+ * @param {Uint8Array} bytes gzipped, unless a server did that itself
+ * @returns {Promise<Uint8Array>}
+ */
+export async function inflate(bytes) {
+  if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
+  const stream = new Blob([/** @type {any} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Ends when the browser has read the whole page. */
+const parsed = () => new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
+
+/**
+ * A large file, by its name.
+ * @param {Settings} settings
+ * @param {string} name
+ * @param {(received: number) => void} [progress] is told how many bytes have come
+ */
+export async function readFile({ files }, name, progress = () => {}) {
+  if (!files) {
+    // What something stands behind was read to its end.
+    const isRead = document.getElementById(`hl-file-${name}`)?.nextElementSibling;
+    if (!isRead && document.readyState === "loading") await parsed();
+    return inflate(fromBase64(textOf(`hl-file-${name}`)));
+  }
+  return inflate(await fetchBytes(new URL(files[name], document.baseURI).href, progress));
+}
+
+/** @param {Settings} settings */
+export function startWorker({ worker }) {
+  if (worker) return new Worker(worker);
+  const script = new Blob([JSON.parse(textOf("hl-worker"))], { type: "text/javascript" });
+  return new Worker(URL.createObjectURL(script));
+}

@@ -1,0 +1,46 @@
+// The sentences of the page in the language of its visitor.
+
+import { Problem } from "../engine/problem.js";
+import { fill } from "../recording/sentences.js";
+
+/** @typedef {import("./settings.js").Settings} Settings */
+
+export class Speech {
+  /**
+   * @param {Settings} settings
+   * @param {string | null} asked language that the address asks for
+   */
+  constructor(settings, asked) {
+    const { languages } = settings;
+    const browsers = navigator.languages.map((code) => code.split("-")[0]).find((code) => code in languages);
+    this.settings = settings;
+    this.usual = settings.language ?? browsers ?? "en";
+    this.language = asked !== null && asked in languages ? asked : this.usual;
+  }
+
+  /** The sentences of the stage. @param {boolean} comparing */
+  stageWords(comparing) {
+    return this.settings.words[this.language][comparing ? "comparing" : "stage"];
+  }
+
+  /**
+   * A sentence of the page, by its name.
+   * @type {import("../recording/types.js").Say}
+   */
+  say = (name, values = {}) => fill(this.settings.words[this.language].page[name] ?? name, values, this.language);
+
+  /**
+   * An error as a sentence, as viz/text/errors.py has it.
+   * @param {unknown} error
+   */
+  problem(error) {
+    if (!(error instanceof Problem)) return this.say("not_computed");
+    const translated = this.settings.problems[this.language];
+    const known = this.language === "en" || error.template in translated;
+    const text = (/** @type {unknown} */ value) => translated[String(value)] ?? value;
+    const values = Object.fromEntries(Object.entries(error.values).map(([name, value]) => [name, text(value)]));
+    const sentence = fill(known ? String(text(error.template)) : error.message, values, this.language);
+    const whole = `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.+$/, "")}.`;
+    return known ? whole : `${this.say("wrong_link")} ${whole}`;
+  }
+}

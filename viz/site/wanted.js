@@ -1,0 +1,113 @@
+// What the page shows, as one value, and how it stands in its address, behind the #: viz/views/view.py.
+
+import { Problem } from "../engine/problem.js";
+import { addressOf, noChanges, readChanges } from "./changes.js";
+
+/** @typedef {import("./settings.js").Settings} Settings */
+
+export const PAGES = /** @type {const} */ (["translate", "steer", "compare"]);
+export const VERSUS = /** @type {const} */ (["sentence", "model", "search"]);
+export const BEAMS = [1, 2, 3, 4, 5, 6, 7, 8]; // 1 is greedy
+const PENALTY = 0.6; // alpha of Wu et al. 2016
+const MOST_CHARACTERS = 2000; // of a sentence in an address
+const EXAMPLE = "The animal didn't cross the street because it was too tired.";
+const B_EXAMPLE = "The animal didn't cross the street because it was too wide."; // beside the example
+
+/**
+ * @typedef {object} Wanted
+ * @property {typeof PAGES[number]} page
+ * @property {string} text
+ * @property {string} model name
+ * @property {number} beam
+ * @property {number} penalty exponent of the length penalty
+ * @property {string | null} reference what the decoder reads instead of its own words
+ * @property {import("./changes.js").Changes} changes
+ * @property {boolean} importance whether tiles show what each head is worth
+ * @property {string} measure "weights" or "effects"
+ * @property {"runner-up" | "mean"} against what the logit of a written word is compared with
+ * @property {string} view of the stage
+ * @property {typeof VERSUS[number]} versus what differs on the page Compare
+ * @property {{text: string, model: string, beam: number}} b what the other side has there
+ */
+
+/**
+ * What an address asks for, and what in it cannot be, as name=value or a Problem.
+ * @param {URLSearchParams} query
+ * @param {Settings} settings
+ * @returns {{wanted: Wanted, missed: string[], problem: Problem | null}}
+ */
+export function readWanted(query, settings) {
+  /** @type {string[]} */
+  const missed = [];
+  const names = settings.models.map(({ name }) => name);
+  /** @template V @param {string} name @param {V} usual @param {(text: string) => V | undefined} read @returns {V} */
+  const read = (name, usual, read) => {
+    const text = query.get(name);
+    const value = text === null ? usual : read(text);
+    if (value === undefined) missed.push(`${name}=${/** @type {string} */ (text).slice(0, 40)}`);
+    return value ?? usual;
+  };
+  /** @template V @param {readonly V[]} options */
+  const oneOf = (options) => (/** @type {string} */ text) => options.find((option) => String(option) === text);
+  const sentence = (/** @type {string} */ text) => text.slice(0, MOST_CHARACTERS);
+  const penalty = (/** @type {string} */ text) => (Number(text) >= 0 && Number(text) <= 2 ? Number(text) : undefined);
+
+  const text = read("text", settings.text, sentence);
+  const model = read("model", names[0], oneOf(names));
+  /** @type {Wanted} */
+  const wanted = {
+    page: read("page", "translate", oneOf(PAGES)),
+    ...{ text, model },
+    beam: read("beam", settings.beam, oneOf(BEAMS)),
+    penalty: read("penalty", PENALTY, penalty),
+    reference: query.has("reference") ? sentence(query.get("reference") ?? "") : null,
+    ...{ changes: noChanges(), importance: false },
+    measure: query.get("measure") ?? "weights",
+    against: query.get("against") === "mean" ? "mean" : "runner-up",
+    view: query.get("view") ?? "",
+    versus: read("versus", "sentence", oneOf(VERSUS)),
+    b: {
+      text: read("text-b", otherText(text), sentence),
+      model: read("model-b", names.find((name) => name !== model) ?? model, oneOf(names)),
+      beam: read("beam-b", 1, oneOf(BEAMS)),
+    },
+  };
+  let problem = null;
+  try {
+    wanted.changes = readChanges(query);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    problem = error;
+  }
+  return { wanted, missed, problem };
+}
+
+/** @param {string} text */
+const otherText = (text) => (text === EXAMPLE ? B_EXAMPLE : text);
+
+/**
+ * The parameters of an address; null takes one out.
+ * @param {Wanted} wanted
+ * @param {Settings} settings
+ * @returns {Record<string, string | number | null>}
+ */
+export function parametersOf({ page, text, model, beam, penalty, reference, changes, versus, b }, settings) {
+  /** @param {string | number} value @param {unknown} other */
+  const usual = (value, other) => (value === other ? null : value);
+  const compares = page === "compare";
+  const first = settings.models[0].name;
+  const other = settings.models.find(({ name }) => name !== model)?.name ?? model;
+  return {
+    page: usual(page, "translate"),
+    text: usual(text, settings.text),
+    model: usual(model, first),
+    beam: usual(beam, settings.beam),
+    penalty: usual(penalty, PENALTY),
+    reference,
+    ...addressOf(changes),
+    versus: compares ? usual(versus, "sentence") : null,
+    "text-b": compares && versus === "sentence" ? usual(b.text, otherText(text)) : null,
+    "model-b": compares && versus === "model" ? usual(b.model, other) : null,
+    "beam-b": compares && versus === "search" ? usual(b.beam, 1) : null,
+  };
+}
