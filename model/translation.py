@@ -3,7 +3,7 @@
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 import torch
@@ -46,6 +46,11 @@ class Translation:
     search: Search | None = field(repr=False)  # None where the target was given
     config: Config = field(repr=False)
 
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of attention that the model has."""
+        return [kind for kind in KINDS if self._has(kind)]
+
     def attention(self, kind: str) -> np.ndarray:
         """The attention weights, float32 (layers, heads, queries, keys), of a kind of KINDS that the model has."""
         return np.stack([self.trace[f"{layer}.weights"] for layer in self.modules(kind)])
@@ -65,25 +70,25 @@ class Translation:
         return self.trace[address]
 
     def recording(self, candidates: Candidates | None = None, **model: object) -> Recording:
-        """What of it is data alone: all that the stage needs. A mask that layers differ in is what any of them allows.
+        """What of it is data alone: all that the stage needs.
 
         Args:
             candidates: what could have been written at every step.
             model: what the model is, by name, beside its configuration.
         """
-        kinds = [kind for kind in KINDS if self._has(kind)]
+        kinds = self.kinds
         sides = [side for side, stack in _STACKS.items() if f"{stack}.input.positions" in self.trace]
         return Recording(
             list(self.source_tokens),
             list(self.target_tokens),
             {kind: self.attention(kind) for kind in kinds},
-            {kind: mask.any(axis=0) if (mask := self.mask(kind)).ndim == 3 else mask for kind in kinds},
+            {kind: self.mask(kind) for kind in kinds},
             list(self.predicted_tokens),
             self.text,
             self.log_probabilities,
             candidates,
             {side: self.positional(side) for side in sides},
-            model=vars(self.config) | model,
+            model=asdict(self.config) | model,
         )
 
     def _has(self, kind: str) -> bool:

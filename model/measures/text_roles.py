@@ -15,6 +15,7 @@ from model.translation import SIDES
 REPEATED = 25  # random tokens, read twice
 DRAWS = 4  # of them
 FREQUENT = 1 / 3  # of the weight, from which a head is named by what it repeats
+LEAST_ROWS = 2  # tokens of one text that occurred before, with less of which no head is named by what it repeats
 _ROLES = {"induction": "induction", "duplicate": "duplicate token"}
 _PLACES = 4  # decimals
 
@@ -51,7 +52,7 @@ def measure(
             continue
         n_read, n_tokens = n_read + 1, n_tokens + len(result.source_tokens or result.target_tokens)
         for kind in reader.config.kinds:
-            counted = _tally(result, kind)
+            counted = tally(result, kind)
             tallies[kind] = tallies[kind] + counted if kind in tallies else counted
             layers[kind] = result.layers(kind)
         if number % 20 == 0:
@@ -69,6 +70,19 @@ def measure(
     if reader.config.task == DECODER:
         _add_repetitions(reader, kinds["decoder_self"])
     return {"sentences": n_read, "tokens": n_tokens, "kinds": kinds}
+
+
+def in_one_text(result: Any, kind: str) -> list[list[str]]:
+    """What each head of a kind does in one text, (L, H) names: those of `head_roles.roles`, and of self-attention of a
+    decoder, where tokens occur again, what FREQUENT of its weight repeats."""
+    roles = head_roles.roles(tally(result, kind), kind)
+    if kind != "decoder_self":
+        return roles
+    _, ids = np.unique(result.target_tokens, return_inverse=True)
+    found = repetitions(result.attention(kind), ids.tolist())
+    if found.rows >= LEAST_ROWS:
+        _name_repeating(roles, found.means())
+    return roles
 
 
 def strongest(found: dict[str, Any], most: int = 5) -> list[str]:
@@ -89,7 +103,7 @@ def strongest(found: dict[str, Any], most: int = 5) -> list[str]:
     return lines
 
 
-def _tally(result: Any, kind: str) -> Tally:
+def tally(result: Any, kind: str) -> Tally:
     """The tally of one text, layer by layer where their masks differ."""
     weights, mask = result.attention(kind), result.mask(kind)
     keys = getattr(result, f"{SIDES[kind][1]}_tokens")
@@ -121,7 +135,12 @@ def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
     means = total.means()
     for name, numbers in means.items():
         values[name] = _rounded(numbers)
-    for layer, row in enumerate(values["role"]):
+    _name_repeating(values["role"], means)
+
+
+def _name_repeating(roles: list[list[str]], means: dict[str, np.ndarray]) -> None:
+    """Name the heads after what they repeat, where that holds FREQUENT of their weight."""
+    for layer, row in enumerate(roles):
         for head in range(len(row)):
             best = max(means, key=lambda name: means[name][layer, head])
             if means[best][layer, head] > FREQUENT:

@@ -1,18 +1,20 @@
-"""The page Language model: the stage with one text, its next word first, and a continuation drawn by chance."""
+"""The page Language model: one text on the stage, its next or masked words, and a continuation drawn by chance."""
 
 from dataclasses import replace
 
-import numpy as np
 import streamlit as st
 
+from model.adapters.readers.layout import ReaderConfig
+from model.adapters.readers.reader import Reader
 from model.checkpoint import available
+from model.translator import Writer
 from viz.figures import bars
 from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import choices, controls, shared, speaking, staged
-from viz.views import cached, view
+from viz.ui import choices, controls, model_choice, shared, speaking, staged
+from viz.views import cached, opened, recipes, view
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.model_results import usable
 from viz.views.view import CHANCES, Chance, View, chance_of
@@ -27,7 +29,7 @@ EXAMPLES = (  # in the language of the model
 KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
-def opened(names: list[str]) -> tuple[View, Chance]:
+def opened_view(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
     state, came = st.session_state, choices.arrives("beginning")
     if came:
@@ -39,30 +41,26 @@ def opened(names: list[str]) -> tuple[View, Chance]:
         state[KEPT] = shown, chance
     shown, chance = state[KEPT]
     if came:
-        state["beginning"], state["language-model"] = shown.text, shown.model if shown.model in names else names[0]
+        state["beginning"] = shown.text
+        state["language-model"] = shown.model if shown.model in names else next(iter(names), None)
     return shown, chance
 
 
 @cached.remembered()
-def read(checkpoint: str, text: str) -> tuple[cached.Shown, np.ndarray]:
-    """What a model reads, and the logits of the next word float32 (V,); errors as `Writer.read`."""
-    writer = cached.translator(checkpoint)
-    result = writer.read(text)
-    return cached.cut(result, writer), result.trace["logits"][-1]
-
-
-@cached.remembered()
-def continued(checkpoint: str, text: str, chance: Chance) -> str:
+def continued(model: str, text: str, chance: Chance) -> str:
     chosen = dict(vars(chance))
-    return cached.translator(checkpoint).write(text, chosen.pop("count"), **chosen)
+    return cached.translator(model).write(text, chosen.pop("count"), **chosen)
 
 
 def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
     """Python that makes the pictures that no translation has; {temperature} and the like stand for what is chosen."""
     chosen = {name: made(0, f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
-    own, drawn = (call("writer.distribution", text, **more) for more in ({}, chosen | {"unknown": False}))
+    is_reader = isinstance(result.config, ReaderConfig)
+    drawn_from = chosen if is_reader else chosen | {"unknown": False}
+    own, drawn = (call("translator.distribution", text, **more) for more in ({}, drawn_from))
     lines = (f"best = np.argsort(-{own}, kind='stable')[:{sampling.SHOWN}]", f"drawn = {drawn}")
-    values, names = made(0, "drawn[best][:, None]"), made(0, "writer.tokenizer.tokens(best.tolist())")
+    names_of = "translator.words" if is_reader else "translator.tokenizer.tokens"
+    values, names = made(0, "drawn[best][:, None]"), made(0, f"{names_of}(best.tolist())")
     return {
         "words": recipe.then(*lines).plot("", bars, values, names, value="probability", token_axis="next word").code,
         "mask decoder_self": with_imports(*recipe.lines, "print(conventions(result.mask('decoder_self'))['additive'])"),
@@ -70,50 +68,59 @@ def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
 
 
 def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
-    writer, (result, logits) = cached.translator(name), read(name, text)
-    recipe = Recipe(
-        say("“{text}” · {checkpoint}", text=text, checkpoint=name),
-        (f"writer = {call('load_translator', name)}", f"result = writer.read({text!r})"),
-    )
-    request = cached.Request(text, name, 1)
+    loaded, request = cached.translator(name), cached.Request(text, name, 1)
+    result = cached.compute(request)
+    recipe = recipes.translation(request)
     of_stage = staged.shown_of(result, request, shown, recipe, rowwise=False)
-    after, seed, notes = "", {}, []
+    if result.next_logits is None:
+        return of_stage
+    after, seed = "", {}
     if chance.seed is not None:
         after, seed = continued(name, text, chance).removeprefix(result.text), {"seed": str(chance.seed)}
-    if unknown := result.target_tokens.count(writer.tokenizer.UNK):
-        line = message("{count} of {total} words are not in the model's list of {size:,} and are read as <unk>.")
-        total, size = len(result.target_tokens) - 1, len(writer.tokenizer)
-        notes = [say(line, count=unknown, total=total, size=size)]
+    unknown = None if isinstance(loaded, Reader) else loaded.tokenizer.unk_id
     return replace(
         of_stage,
         recording=replace(of_stage.recording, predicted_tokens=[]),  # each token of the text has its own row
         address=speaking.address(shown.address() | seed),
-        notes=notes,
+        notes=[*of_stage.notes, *unknown_words(result, loaded)],
         code=code(recipe, result, text),
-        next=sampling.told(logits, writer.tokenizer, chance, after),
+        next=sampling.told(result.next_logits, cached.Names(loaded), chance, after, unknown),
     )
+
+
+def unknown_words(result: cached.Shown, loaded: Writer | Reader) -> list[str]:
+    """A sentence on the words that a model of whole words does not know."""
+    if isinstance(loaded, Reader) or not (count := result.target_tokens.count(loaded.tokenizer.UNK)):
+        return []
+    line = message("{count} of {total} words are not in the model's list of {size:,} and are read as <unk>.")
+    return [say(line, count=count, total=len(result.target_tokens) - 1, size=len(loaded.tokenizer))]
 
 
 def show() -> None:
     names, problems = usable(available("language_model"))
+    names += opened.SHELF.names(opened.WRITERS)
     if problems:
         shared.small("\n".join(problems), "unreadable")
-    if not names:
+    if not names and not model_choice.is_own_machine():
         controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
-    before, chance = opened(names)
-    hidden, name = {"label_visibility": "collapsed"}, names[0]
+    before, chance = opened_view(names)
+    came = model_choice.arrive(names, "language-model", "beginning")
+    hidden, state = {"label_visibility": "collapsed"}, st.session_state
     with shared.row(gap="small", key="ask-text"):
         hint = say("Type a beginning")
         text = st.text_input(say("Beginning"), key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
-        if len(names) > 1:
-            name = st.selectbox(say("Model"), names, key="language-model", width=200, **hidden)
+        model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
+    if not names:
+        st.info(say("No language model is here yet: open one with the button above."))
+        return
+    name = state["language-model"]
     shown = replace(before, text=text, model="" if name == names[0] else name)
-    if (shown.text, shown.model) != (before.text, before.model):  # what was drawn went on with another text
+    if came or (shown.text, shown.model) != (before.text, before.model):  # what was drawn went on with another text
         chance = replace(chance, seed=None)
-    st.session_state[KEPT] = shown, chance
+    state[KEPT] = shown, chance
     with st.container():
         key, example = f"language-model-answered-{name}", (name, EXAMPLES[0])
         answered = shared.compute_or_keep(key, (name, text), lambda asked: told(*asked, shown, chance), example)
@@ -121,8 +128,16 @@ def show() -> None:
         return
     (name, _), of_stage = answered
     staged.put(of_stage, owned=("seed",))
+    shared.small(about(name), "card")
+
+
+def about(name: str) -> str:
+    """What a model is, and what its texts begin with."""
+    loaded = cached.translator(name)
+    if isinstance(loaded, Reader):
+        return words.describe_reader(name, loaded.config)
     start = say("<eos>, the end of the line before, comes first. <unk>, any word that the list lacks, is never drawn.")
-    shared.small(f"{start} {words.describe_card(name, cached.translator(name).card)}", "card")
+    return f"{start} {words.describe_card(name, loaded.card)}"
 
 
 st.fragment(using(current())(show))()  # the language is asked once, not for each word

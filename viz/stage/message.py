@@ -41,6 +41,7 @@ class Shown:
     next: dict | None = None
     effects: dict | str | None = None  # beside those of the recording; or, in a sentence, why there are none
     rowwise: bool = False  # rows can be looked into
+    is_live: bool = False  # roles of heads are those in this text, and not over many
 
     @property
     def alone(self) -> bool:  # a text without a source
@@ -72,7 +73,7 @@ def message(
     with using(current()):  # asked once, not for each word
         header = {
             "language": current(),
-            "words": words.catalogue(shown.alone, comparing is not None),
+            "words": words.catalogue(shown.alone, comparing is not None, shown.is_live),
             "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | dict(shown.address),
             "setting": setting,
             "steering": steering,

@@ -1,4 +1,4 @@
-"""What the stage says of heads before a sentence is typed: roles over many sentences, and which head opens first."""
+"""What the stage says of heads: roles over many sentences or in one text, and which head opens first."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from model.analysis import head_roles
+from model.measures import text_roles
+from model.translation import Translation
 from viz.stage.message import Known
 from viz.text.language import say
 from viz.text.roles import role_name
@@ -26,6 +28,16 @@ def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
             roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
         heads[kind] = roles, first
     return heads
+
+
+def heads_here(result: Translation) -> dict[str, Known]:
+    """By kind what each head does in one text, and no head to open first."""
+    names = {"mixed": "", head_roles.NO_CHOICE: ""}
+
+    def said(roles: list[list[str]]) -> list[list[str]]:
+        return [[names[role] if role in names else role_name(role) for role in row] for row in roles]
+
+    return {kind: (said(text_roles.in_one_text(result, kind)), None) for kind in result.kinds}
 
 
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:

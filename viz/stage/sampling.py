@@ -16,10 +16,14 @@ from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
 SHOWN = 20  # words that have a bar
 
 
-def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str) -> dict:
+def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str, unknown: int | None = None) -> dict:
     """What `next` is in a message: logits, the largest first, bars without their numbers, and controls.
 
-    Given the logits (V,) of the next word, and what was drawn.
+    Args:
+        logits: float32 (V,), of the next word.
+        tokenizer: has `tokens(ids)`, the names of tokens.
+        continued: what was drawn.
+        unknown: the id of a word that is never drawn, if there is one.
     """
     order = np.argsort(-logits, kind="stable")
     names, usual = tokenizer.tokens(order[:SHOWN].tolist()), Chance()
@@ -29,7 +33,7 @@ def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str) -> 
     top_p = say("Keeps the fewest top words whose probabilities reach p (Holtzman et al. 2020).")
     seed = say("The same seed draws the same words.")
     return {
-        "logits": np.where(order == tokenizer.unk_id, -np.inf, logits[order]),  # <unk> is never drawn
+        "logits": logits[order] if unknown is None else np.where(order == unknown, -np.inf, logits[order]),
         "own": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
         "names": list(map(labels.visible, names)),
         "said": labels.hover_texts(names, say),

@@ -226,14 +226,21 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     no_difference="Only one of them has attention, so there is no difference.",
 )
 
+LIVE = messages(role="Role in this text: {role}")
 
-def catalogue(alone: bool, comparing: bool) -> dict[str, str]:
-    """Every sentence by name, in the language of here; `alone`: there is no source."""
+
+def catalogue(alone: bool, comparing: bool, is_live: bool = False) -> dict[str, str]:
+    """Every sentence by name, in the language of here.
+
+    Args:
+        alone: there is no source.
+        is_live: roles of heads are those in this text.
+    """
     texts = WORDS | {"predicted_axis": PREDICTED_AXIS}
     for kind, about in KINDS.items():
         texts |= {f"short_{kind}": SHORT_KINDS[kind], f"title_{kind}": about.title}
         texts |= {f"rows_{kind}": about.query_axis, f"columns_{kind}": about.key_axis}
-    texts |= (READING if alone else {}) | (COMPARING if comparing else {})
+    texts |= (READING if alone else {}) | (COMPARING if comparing else {}) | (LIVE if is_live else {})
     return {name: say(text) for name, text in texts.items()}
 
 

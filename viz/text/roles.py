@@ -2,6 +2,7 @@
 
 from viz.text.language import messages, say
 
+_REPEATING = messages(names=("induction", "duplicate token"))  # as `model.measures.text_roles` names them
 # What `model.analysis.head_roles.roles` names beside measures; of a positional head after "positional: ".
 ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))
 

@@ -98,6 +98,20 @@ def number(value: float) -> str:
     return "0" if value == 0 else say("{x:.1e}" if abs(value) < 0.001 else "{x:.3f}", x=value)
 
 
+def describe_reader(name: str, config: Any) -> str:
+    """What a model of transformers is made of, given its `ReaderConfig`."""
+    parts = [name, config.architecture]
+    for kind in config.kinds:
+        layers = config.layers(kind)
+        n_heads = max(layer.n_heads for layer in layers)
+        n_shared = min(layer.n_key_value_heads for layer in layers)
+        line = message("{kind}: {layers} layers of {heads} heads")
+        if n_shared < n_heads:
+            line = message("{kind}: {layers} layers of {heads} heads over {shared} heads of keys and values")
+        parts.append(say(line, kind=say(KINDS[kind].title), layers=len(layers), heads=n_heads, shared=n_shared))
+    return " · ".join(parts)
+
+
 def describe_card(name: str, card: dict[str, Any]) -> str:
     """Where a checkpoint comes from; anything in its card may be missing or of another type."""
     types = {"parameters": int, "converted_from": str, "data": dict, "scores": dict}

@@ -7,6 +7,7 @@ from itertools import chain
 import numpy as np
 import streamlit as st
 
+from model.adapters.readers.layout import ReaderConfig
 from model.checkpoint import by_direction
 from model.config import TransformerConfig
 from model.recording import CANDIDATES
@@ -14,7 +15,7 @@ from model.translation import Translation
 from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
-from viz.stage.roles import heads_of
+from viz.stage.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, say, using
 from viz.ui import choices, controls, shared, speaking
@@ -111,9 +112,10 @@ def program(recipe: Recipe) -> stage_message.Program:
 def candidates_code(result: Translation, recipe: Recipe) -> dict[str, str]:
     """Python that makes the picture of the next words."""
     known = made(result, "result")
+    words_of = "translator.words" if isinstance(result.config, ReaderConfig) else "translator.tokenizer.target.tokens"
     lines = (
         f"ids, logs = analysis.candidates(result.trace['logits'], {CANDIDATES})",
-        "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
+        f"names = [{words_of}(row.tolist()) for row in ids]",
     )
     values, written = the(np.exp)(made(None, "logs")), the(np.exp)(known.log_probabilities)
     given = values, known.predicted_tokens, made(None, "names")
@@ -144,13 +146,15 @@ def shown_of(
         notes.append(say("The translation stopped at the length limit."))
     effects, told = effects_found(result, request, st.session_state[QUERY], recipe)
     recording = result.recording(result.next_words, name=request.model)
+    is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
         replace(recording, effects=effects),
-        known=known(request.model, current()),
+        known=heads_here(result) if is_reader else known(request.model, current()),
+        is_live=is_reader,
         address=speaking.address(chosen.address() | request.changes.address()),
         notes=notes,
         program=program(recipe),
-        code=candidates_code(result, recipe),
+        code=candidates_code(result, recipe) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
         rowwise=rowwise,
         effects=told,

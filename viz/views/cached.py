@@ -3,17 +3,19 @@
 State has three homes: models in `st.cache_resource`, results in `st.cache_data`, choices in the session and the URL.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
+from model.adapters.readers.layout import ENCODER_DECODER
+from model.adapters.readers.reader import Reader
 from model.checkpoint import available
 from model.errors import Problem
 from model.experiments import inside
@@ -22,6 +24,7 @@ from model.recording import Candidates
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
 from viz.text.language import message, say
+from viz.views import opened
 from viz.views.changes import Changes
 from viz.views.turns import TURNS, queued
 from viz.views.view import EXAMPLE, Asked
@@ -63,9 +66,20 @@ def presence() -> Callable[[], bool]:
     return partial(runtime.get_instance().is_active_session, context.session_id)
 
 
+def translator(name: str) -> Translator | Writer | Reader:
+    """A checkpoint or a model of transformers, loaded once for all visitors; a ValueError says why it cannot be."""
+    return _reader(name) if name in opened.SHELF else _checkpoint(name)
+
+
+def _reader(name: str) -> Reader:
+    if name in opened.SHELF.in_memory():
+        return opened.SHELF.reader(name)
+    with st.spinner(say("Loading …"), show_time=True):
+        return opened.SHELF.reader(name)
+
+
 @st.cache_resource(show_spinner=Waiting(message("Loading …")), show_time=True)
-def translator(name: str) -> Translator:
-    """A checkpoint, loaded once for all visitors; a ValueError says why it cannot be."""
+def _checkpoint(name: str) -> Translator | Writer:
     try:
         return queued(load_translator(name))
     except OSError as error:
@@ -85,14 +99,35 @@ def preload() -> None:
 
 @dataclass(frozen=True)
 class Shown(Translation):
-    next_words: Candidates
+    """What pages draw of a translation, or of a text that a model read."""
+
+    next_words: Candidates | None  # None of encoders and of models without an output over words
+    next_logits: np.ndarray | None = field(repr=False, default=None)  # float32 (V,), after a text that was read
+    masked_words: dict[int, list[tuple[str, float]]] = field(default_factory=dict)  # as of `Reading`
 
 
-def cut(result: Translation, translator: Translator | Writer) -> Shown:
-    """Cut a translation, or what a language model read, down to what pages draw."""
+class Names:
+    """The names of a vocabulary's tokens, of whatever kind of model."""
+
+    def __init__(self, loaded: Translator | Writer | Reader) -> None:
+        self._loaded = loaded
+
+    def tokens(self, ids: Sequence[int]) -> list[str]:
+        if isinstance(self._loaded, Reader):
+            return self._loaded.words(ids)
+        tokenizer = self._loaded.tokenizer
+        return getattr(tokenizer, "target", tokenizer).tokens(ids)
+
+
+def cut(result: Translation, loaded: Translator | Writer | Reader) -> Shown:
+    """Cut a translation, or what a model read, down to what pages draw."""
     drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    kept = vars(result) | {"trace": drawn, "search": None}
-    return Shown(**kept, next_words=Candidates.of(result.trace["logits"], translator.tokenizer))
+    kept = {one.name: getattr(result, one.name) for one in fields(Translation)} | {"trace": drawn, "search": None}
+    logits = result.trace.get("logits") if result.predicted_ids else None
+    more: dict[str, Any] = {"masked_words": getattr(result, "masked_words", {})}
+    if logits is not None and not result.source_tokens:
+        more["next_logits"] = logits[-1].copy()
+    return Shown(**kept, next_words=None if logits is None else Candidates.of(logits, Names(loaded)), **more)
 
 
 @dataclass(frozen=True)
@@ -115,7 +150,7 @@ class Request(Asked):
         return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
-    def translator(self) -> Translator:
+    def translator(self) -> Translator | Writer | Reader:
         return translator(self.model)
 
     def positions(self) -> AbstractContextManager[None]:
@@ -124,6 +159,8 @@ class Request(Asked):
 
     def translated(self) -> Translation:
         """The whole trace, with the changes; errors as `Translator.translate`."""
+        if not isinstance(self.translator, Translator):
+            return self._read(self.translator)
         edits, locked = self.changes.edits, self.changes.locked
         with self.positions():
             if self.reference is None:
@@ -131,6 +168,15 @@ class Request(Asked):
             if not self.reference.strip():
                 raise Problem("there is no reference: type the translation for the model to read")
             return self.translator.force(self.text, self.reference, edits)
+
+    def _read(self, reader: Reader | Writer) -> Translation:
+        """The same of a model that reads a text, and of any model of transformers."""
+        edits = self.changes.edits
+        if isinstance(reader, Writer) or reader.config.task != ENCODER_DECODER:
+            return reader.read(self.text, edits=edits)
+        if self.reference is None:
+            return reader.translate(self.text, self.beam, edits, self.changes.locked)
+        return reader.read(self.text, target=self.reference, edits=edits)
 
 
 @remembered(line=TRANSLATING)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from model.adapters.readers.reader import Reader
 from model.analysis import head_roles
 from model.interventions.edits import layer_counts
 from model.measures import agreement, atlas, contribution
@@ -122,7 +123,7 @@ def of_report(report: dict[str, Any]) -> Source:
 def report(checkpoint: str) -> dict[str, Any] | None:
     """The atlas that ships with a checkpoint, if any; a ValueError says why it cannot be used."""
     loaded = cached.translator(checkpoint)
-    return atlas.read(loaded.folder, loaded.config)
+    return None if isinstance(loaded, Reader) else atlas.read(loaded.folder, loaded.config)
 
 
 def usable_report(checkpoint: str) -> dict[str, Any] | None:

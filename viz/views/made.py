@@ -15,7 +15,7 @@ from viz.text.language import say
 
 _ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}
 _MODULES = {
-    "model": "load_translator",
+    "model": "load_model load_translator",
     "model.adapters.attention_file": "read_attention",
     "model.analysis": "comparison head_roles lengths",
     "model.checkpoint": "checkpoints_folder",

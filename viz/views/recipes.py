@@ -2,18 +2,23 @@
 
 from typing import Any
 
+from model.checkpoint import available
 from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
 from viz.text.language import say
 from viz.text.words import BEAMS
+from viz.views import opened
 from viz.views.cached import Request
 from viz.views.made import Made, Plot, Recipe, call, made
 from viz.views.view import LENGTH_PENALTY
 
 
-def loading(checkpoint: str, name: str = "translator") -> str:
-    return f"{name} = {call('load_translator', checkpoint)}"
+def loading(model: str, name: str = "translator") -> str:
+    """The line that loads a checkpoint or a model of transformers."""
+    if model in opened.SHELF:
+        return f"{name} = {call('load_model', opened.SHELF.place(model))}"
+    return f"{name} = {call('load_translator', model)}"
 
 
 def decoded(beam: int) -> str:
@@ -21,8 +26,8 @@ def decoded(beam: int) -> str:
 
 
 def translation(request: Request) -> Recipe:
-    """How Python makes `result`, the translation of a request."""
-    how = decoded(request.beam)
+    """How Python makes `result`, the translation of a request, or what a model read."""
+    how = decoded(request.beam) if writes_target(request.model) else ""
     if request.reference is not None:
         how = say("reading the reference “{reference}”", reference=request.reference)
     address = request.changes.address()
@@ -35,6 +40,15 @@ def translating(request: Request, result: str = "result", translator: str = "tra
     changes, lines, more = request.changes, [], {}
     if changes.edits:
         lines, more = [f"edits = {call('Edits.from_code', changes.edits.code)}"], {"edits": made(None, "edits")}
+    if not writes_target(request.model):
+        return [*lines, f"{result} = {call(f'{translator}.read', request.text, **more)}"]
+    if request.model in opened.SHELF:
+        target = request.reference
+        how = {"beam": request.beam, **more, "prefix": list(changes.locked) or None}
+        line = call(f"{translator}.translate", request.text, **how)
+        if target is not None:
+            line = call(f"{translator}.read", request.text, target=target, **more)
+        return [*lines, f"{result} = {line}"]
     if request.reference is None:
         penalty = None if request.penalty == LENGTH_PENALTY else request.penalty
         more = {"beam": request.beam, "length_penalty": penalty, **more, "prefix": list(changes.locked) or None}
@@ -45,6 +59,13 @@ def translating(request: Request, result: str = "result", translator: str = "tra
         moved = call("changed_positions", made(None, f"{translator}.config.positional"), *changes.positions)
         line = f"with {moved}:\n    " + line.replace("\n", "\n    ")
     return [*lines, line]
+
+
+def writes_target(model: str) -> bool:
+    """Whether a model answers a text with another one, which an encoder-decoder and a recurrent translator do."""
+    if model in opened.SHELF:
+        return opened.SHELF.task(model) in (None, *opened.TRANSLATORS)
+    return model not in available("language_model")
 
 
 def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:

@@ -16,7 +16,6 @@ from typing import Any
 
 from model.decoding.protocol import BETWEEN_STEPS
 from model.errors import Problem
-from model.translator import Translator, Writer
 
 SLICE = 0.3  # seconds that a place is kept while others wait: most translations are done by then
 LOOK = 0.1  # seconds between two looks of somebody who waits, whether the result is still wanted
@@ -113,9 +112,10 @@ def each_in_turn(steps: Iterator) -> Iterator:
         yield step
 
 
-def queued(loaded: Translator | Writer) -> Translator | Writer:
+def queued(loaded: Any) -> Any:
+    """A translator, writer or reader of transformers' models, which computes in its turn."""
     of_translators = "translate", "force", "translate_lines", "effects", "lens", "occlusion"
-    for name in (*of_translators, "read", "distribution", "write"):
+    for name in (*of_translators, "read", "distribution", "write", "generate", "importance"):
         if hasattr(loaded, name):
             setattr(loaded, name, in_turn(getattr(loaded, name)))
     return loaded

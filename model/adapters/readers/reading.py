@@ -1,13 +1,12 @@
 """What a model of transformers computed for one text: a recording with the protocol of our own translations."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 import numpy as np
 from torch import Tensor
 
 from model.interventions.edits import Edits
-from model.recording import Candidates, Recording
 from model.translation import Translation
 
 NO_WORDS = "this model has no output over words: it was loaded without the head that predicts them"
@@ -31,10 +30,6 @@ class Reading(Translation):
         if "logits" not in self.trace:
             raise ValueError(NO_WORDS)
         return self.trace["logits"]
-
-    def recording(self, candidates: Candidates | None = None, **model: object) -> Recording:
-        """See `Translation.recording`; the configuration in plain values."""
-        return super().recording(candidates, **(asdict(self.config) | model))
 
     def layers(self, kind: str) -> list[int]:
         """The number in the model of each layer of `attention(kind)`."""

@@ -1,0 +1,224 @@
+"""The choice of a model at the right of a sentence: what ships, what the operator lists, what was opened here."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+from typing import NamedTuple
+
+import streamlit as st
+
+from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from viz.text import errors
+from viz.text.language import message, say
+from viz.ui import shared
+from viz.views import cached, opened
+
+OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
+PLACE = "open-place"  # the box for a folder or a name
+EVERY = 0.5  # seconds between two looks at a download
+SERVED = ("HEADLIGHT_HOSTS", "HEADLIGHT_REPLICAS")  # variables of an app for others
+PAGES = {DECODER: "language_model", ENCODER: "language_model", ENCODER_DECODER: "translate"}  # where a model is at home
+
+
+class Suggestion(NamedTuple):
+    """A model of the hub that a newcomer can open with a click."""
+
+    place: str
+    size: str  # of its weights
+    licence: str
+    about: str  # what to look for
+    text: str  # in which one sees it
+
+
+SUGGESTIONS = (
+    Suggestion(
+        "HuggingFaceTB/SmolLM2-135M",
+        "269 MB",
+        "Apache 2.0",
+        message("30 layers of 9 heads: which of them look at Mary, and what happens without them?"),
+        "When Mary and John went to the store, John gave a drink to",
+    ),
+    Suggestion(
+        "openai-community/gpt2",
+        "548 MB",
+        "MIT",
+        message("12 layers of 12 heads, in which name movers were found first (Wang et al. 2022)."),
+        "When Mary and John went to the store, John gave a drink to",
+    ),
+    Suggestion(
+        "google-bert/bert-base-uncased",
+        "440 MB",
+        "Apache 2.0",
+        message("Reads both ways and fills in [MASK]: heads for objects of verbs and for [SEP]."),
+        "The capital of France is [MASK].",
+    ),
+    Suggestion(
+        "google-t5/t5-small",
+        "242 MB",
+        "Apache 2.0",
+        message("Encoder and decoder with relative positions: what it does stands before the text."),
+        "translate English to German: The house is wonderful.",
+    ),
+    Suggestion(
+        "Helsinki-NLP/opus-mt-en-de",
+        "298 MB",
+        "CC BY 4.0",
+        message("A translator of 6 + 6 layers: its cross-attention beside ours."),
+        "The animal didn't cross the street because it was too tired.",
+    ),
+)
+
+
+class Stopped(Exception):
+    """The visitor does not want the download any more, or has left."""
+
+
+class Opening:
+    """A model that is being fetched and loaded for one visitor, in a thread of its own."""
+
+    def __init__(self, place: str, text: str = "") -> None:
+        self.place, self.text = place.strip(), text
+        self.done = self.total = 0
+        self.is_stopped = False
+        self.name = ""
+        self.problem: ValueError | None = None
+        self._is_present = cached.presence()
+        self._thread = threading.Thread(target=self._open, name="opening a model", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def _open(self) -> None:
+        try:
+            self.name = opened.SHELF.open(self.place, self._progress)
+        except Stopped:
+            self.is_stopped = True
+        except ValueError as error:
+            self.problem = error
+
+    def _progress(self, done: int, total: int) -> None:
+        self.done, self.total = done, total
+        if self.is_stopped or not self._is_present():
+            raise Stopped
+
+
+def is_own_machine() -> bool:
+    """Whether the app runs for whoever sits at this machine, and for nobody else: `make run`."""
+    if any(os.environ.get(name) for name in SERVED):
+        return False
+    address = st.get_option("server.address") or ""
+    visitor = st.context.ip_address
+    forwarded = any(name.lower().startswith("x-forwarded") for name in st.context.headers)
+    return _is_loopback(address) and not forwarded and (visitor is None or _is_loopback(visitor))
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address == "localhost"
+
+
+def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
+    """Choose the model that has just been opened, if one has, before the controls of these keys are drawn.
+
+    A model that is none of the names of this page is shown where it is at home.
+    """
+    state = st.session_state
+    opening = state.get(OPENING)
+    if opening is not None and opening.is_over:
+        del state[OPENING]
+        if opening.problem is not None:
+            state[PROBLEM] = opening.problem
+        elif opening.name:
+            state[ARRIVED] = opening.name, opening.text
+    if ARRIVED not in state:
+        return False
+    name, text = state[ARRIVED]
+    if name not in names:
+        st.switch_page(f"../pages/{PAGES[opened.SHELF.task(name)]}.py")
+    del state[ARRIVED]
+    state[key] = name
+    if text:
+        state[text_key] = text
+    return True
+
+
+def choose(label: str, names: Sequence[str], key: str, more: Callable[[], None] | None = None) -> None:
+    """The button with what is chosen on it; in it the models, what else is chosen of one, and how to open another."""
+    state = st.session_state
+    with st.popover(label, key="search"):
+        st.selectbox(say("Model"), names, key=key)
+        if more is not None:
+            more()
+        if is_own_machine():
+            _offer_opening()
+        _say_memory()
+    if state.get(OPENING) is not None:
+        _watch()
+    if problem := state.pop(PROBLEM, None):
+        shared.warn(errors.sentence(problem))
+
+
+def open_place(place: str, text: str = "") -> None:
+    """Begin to open a model, where no other one is being opened."""
+    if place.strip() and st.session_state.get(OPENING) is None:
+        st.session_state[OPENING] = Opening(place, text)
+
+
+def _offer_opening() -> None:
+    state = st.session_state
+    st.markdown(say("**Open another model**"))
+    st.text_input(
+        say("A folder, or a name on the Hugging Face hub"),
+        key=PLACE,
+        placeholder="HuggingFaceTB/SmolLM2-135M",
+        on_change=lambda: open_place(state[PLACE]),
+    )
+    for number, one in enumerate(SUGGESTIONS):
+        label = f"{one.place.partition('/')[2]} · {one.size} · {one.licence}"
+        st.button(
+            label,
+            key=f"suggestion-{number}",
+            help=say(one.about),
+            type="tertiary",
+            on_click=open_place,
+            args=(one.place, one.text),
+            disabled=state.get(OPENING) is not None,
+        )
+
+
+def _say_memory() -> None:
+    """Which models are in memory, and which of them goes first."""
+    sizes = opened.SHELF.in_memory()
+    if not sizes:
+        return
+    listed = ", ".join(say("{name} {size:.1f} GB", name=name, size=size / 1e9) for name, size in sizes.items())
+    first = next(iter(sizes))
+    line = message("In memory: {models}. {first} goes first where another one needs room, and comes back when chosen.")
+    shared.small(say(line, models=listed, first=first), "memory")
+
+
+@st.fragment(run_every=EVERY)
+def _watch() -> None:
+    """How far a download is, and a way to stop it."""
+    opening = st.session_state.get(OPENING)
+    if opening is None:
+        return
+    if opening.is_over:
+        st.rerun()
+    with shared.row(gap="small", key="opening"):
+        if opening.total and opening.done < opening.total:
+            line = say("{done:,.0f} of {total:,.0f} MB", done=opening.done / 1e6, total=opening.total / 1e6)
+            st.progress(opening.done / opening.total, f"{opening.place}: {line}")
+        else:
+            st.progress(1.0 if opening.total else 0.0, say("{name} is being opened …", name=opening.place))
+        st.button(say("Stop"), key="stop-opening", on_click=_stop)
+
+
+def _stop() -> None:
+    if opening := st.session_state.get(OPENING):
+        opening.is_stopped = True

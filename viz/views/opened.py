@@ -1,0 +1,149 @@
+"""Models of transformers that pages offer beside checkpoints: what the operator lists and what visitors have opened.
+
+All of them stay on the list; as many as there is room for stay in memory. The one that was used the longest ago goes
+first, and is loaded again when somebody asks for it.
+"""
+
+import json
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from model.adapters.hub import CONFIG, Progress, fetch
+from model.adapters.inspection import available_memory, local_size
+from model.adapters.loading import load_model
+from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.adapters.readers.reader import Reader
+from model.checkpoint import available
+from viz.views.turns import queued
+
+VARIABLE = "HEADLIGHT_MODELS"  # folders and names of the hub that an operator lists, with spaces between
+SHARE = 0.5  # of the memory that is available when the app starts, which models may take together
+MOST = 4  # models in memory
+WRITERS, TRANSLATORS = (DECODER, ENCODER), (ENCODER_DECODER,)  # tasks of those that read a text, and that answer one
+
+
+class InMemory(NamedTuple):
+    """A model that is loaded, and its size in bytes."""
+
+    reader: Reader
+    size: int
+
+
+class Shelf:
+    """Models by the names that pages and addresses have for them; safe to share between threads."""
+
+    def __init__(self, listed: Sequence[str] = (), budget: int | None = None, most: int = MOST) -> None:
+        self.budget, self.most = budget, most
+        self._lock = threading.RLock()
+        self._loading: dict[str, threading.Lock] = {}
+        self._places: dict[str, str] = {}
+        self._folders: dict[str, Path] = {}
+        self._tasks: dict[str, str] = {}
+        self._loaded: OrderedDict[str, InMemory] = OrderedDict()  # the one that was used last stands last
+        for place in listed:
+            self._add(place)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._places
+
+    def names(self, tasks: Sequence[str] = (*WRITERS, *TRANSLATORS)) -> list[str]:
+        """The models of some tasks, and those of which the task is known only when they are loaded."""
+        return [name for name in self._places if (self._tasks.get(name) or tasks[0]) in tasks]
+
+    def task(self, name: str) -> str | None:
+        """What a model does, as of `ReaderConfig.task`; None before it was loaded, where its folder does not say."""
+        return self._tasks.get(name)
+
+    def place(self, name: str) -> str:
+        """The folder or the name on the hub, as `load_model` takes it."""
+        return self._places[name]
+
+    def in_memory(self) -> dict[str, int]:
+        """The bytes of each model in memory, the one that goes first at the beginning."""
+        with self._lock:
+            return {name: model.size for name, model in self._loaded.items()}
+
+    def open(self, place: str, progress: Progress | None = None) -> str:
+        """Fetch and load a model; returns the name that it has from now on. Errors as of `load_model`."""
+        folder = fetch(place, progress=progress)
+        reader = self._load(folder)
+        with self._lock:
+            name = self._add(place)
+            self._keep(name, folder, reader)
+        return name
+
+    def reader(self, name: str) -> Reader:
+        """A model of the shelf, loaded where it is not in memory; errors as of `load_model`."""
+        with self._lock:
+            if name in self._loaded:
+                self._loaded.move_to_end(name)
+                return self._loaded[name].reader
+            loading = self._loading.setdefault(name, threading.Lock())
+        with loading:  # others that ask for the same model wait for it
+            with self._lock:
+                if name in self._loaded:
+                    return self._loaded[name].reader
+            folder = self._folders.get(name) or fetch(self._places[name])
+            reader = self._load(folder)
+            with self._lock:
+                self._keep(name, folder, reader)
+            return reader
+
+    def _add(self, place: str) -> str:
+        name = place.strip()
+        is_folder = Path(name).is_dir()
+        if is_folder:
+            name = str(Path(name).resolve())
+        same = next((known for known, other in self._places.items() if other == name), None)
+        if same is not None:
+            return same
+        short = Path(name).name if is_folder else name
+        taken = short in self._places or short in available()
+        short = name if taken else short
+        self._places[short] = name
+        if is_folder and (task := _task_of(Path(name))):
+            self._tasks[short] = task
+        return short
+
+    def _load(self, folder: Path) -> Reader:
+        """Load a model after others have made room for it."""
+        needed = local_size(folder).stored
+        with self._lock:
+            while self._loaded and (len(self._loaded) >= self.most or not self._has_room(needed)):
+                self._loaded.popitem(last=False)
+        return queued(load_model(folder))
+
+    def _has_room(self, needed: int) -> bool:
+        taken = sum(model.size for model in self._loaded.values())
+        return self.budget is None or taken + needed <= self.budget
+
+    def _keep(self, name: str, folder: Path, reader: Reader) -> None:
+        parameters = reader.model.parameters()
+        size = sum(values.numel() * values.element_size() for values in parameters)
+        self._folders[name], self._tasks[name] = folder, reader.config.task
+        self._loaded[name] = InMemory(reader, size)
+        self._loaded.move_to_end(name)
+
+
+def _task_of(folder: Path) -> str | None:
+    """What a model in a folder does, by its configuration."""
+    try:
+        values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        named = " ".join(values.get("architectures") or [])
+    except (OSError, ValueError, AttributeError, TypeError):
+        return None
+    if values.get("is_encoder_decoder"):
+        return ENCODER_DECODER
+    return DECODER if "ForCausalLM" in named or "LMHead" in named else ENCODER
+
+
+def _budget() -> int | None:
+    memory = available_memory()
+    return None if memory is None else int(SHARE * memory)
+
+
+SHELF = Shelf(os.environ.get(VARIABLE, "").split(), _budget())
