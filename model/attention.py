@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.masks import combine, window_mask
+from model.relative import Alibi, Buckets, Relative, Rotary
 from model.taps import Tap, observed
 
 
@@ -89,7 +90,7 @@ class MultiHeadAttention(nn.Module):
         bias: bool,
         *,
         n_kv_heads: int | None = None,
-        relative: nn.Module | None = None,
+        relative: Relative | None = None,
         qk_norm_eps: float | None = None,
         window: int = 0,
         sink: bool = False,
@@ -132,7 +133,7 @@ class MultiHeadAttention(nn.Module):
     def attend(self, x: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         """What x (B, T, D) reads given keys and values (B, G, S, K)."""
         q = self.tap_q(self.q_norm(self._split(self.q_projection(x))))  # (B, H, T, K)
-        if hasattr(self.relative, "turn"):
+        if isinstance(self.relative, Rotary):
             q, k = self.relative.turn(q, k)
         k, v = self._share(k), self._share(v)  # (B, H, S, K)
         if self.window:
@@ -151,7 +152,7 @@ class MultiHeadAttention(nn.Module):
         scores = raw_scores / math.sqrt(self.d_head)
         if self.score_cap:
             scores = self.score_cap * torch.tanh(scores / self.score_cap)
-        if hasattr(self.relative, "bias"):
+        if isinstance(self.relative, (Alibi, Buckets)):
             scores = scores + self.relative.bias(q.size(2), k.size(2))
         scores = self.tap_scores(scores.masked_fill(~mask, -math.inf))
         if self.sink is None:
@@ -165,7 +166,7 @@ class MultiHeadAttention(nn.Module):
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
         """The same in one call without the weights, for when nothing is recorded."""
-        if self.score_cap or self.sink is not None or hasattr(self.relative, "bias"):
+        if self.score_cap or self.sink is not None or isinstance(self.relative, (Alibi, Buckets)):
             return self.equations(q, k, v, mask)  # which the library's call has no arguments for
         dropout = self.dropout.p if self.training else 0.0
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, dropout_p=dropout)

@@ -38,7 +38,8 @@ def split(model: Transformer | LanguageModel, result: Translation, against: str 
     if not isinstance(last, nn.Linear):
         raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
-    matrix, bias = (None if value is None else value.detach().numpy() for value in (last.weight, last.bias))
+    matrix = last.weight.detach().numpy()
+    bias = None if last.bias is None else last.bias.detach().numpy()
     how = {"pre_norm": model.config.norm == "pre", "norm_eps": model.config.norm_eps}
     with _whole_trace():
         return direct_effects(result.trace, state, matrix, bias, result.predicted_ids, against, **how)

@@ -39,6 +39,7 @@ WEIGHT_TYPES = ("F16", "BF16", "F32", "F64")
 _MODELS = {TransformerConfig: Transformer, GruConfig: GruModel, LanguageModelConfig: LanguageModel}
 TRANSFORMER, GRU_ATTENTION, GRU = SYSTEMS = ("transformer", "gru-attention", "gru")
 Direction = tuple[str, str]
+AnyModel = Transformer | GruModel | LanguageModel
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,19 @@ class Checkpoint:
     """A loaded folder: the model in evaluation mode and float32; the card says where it comes from."""
 
     folder: Path
-    model: nn.Module
+    model: AnyModel
     tokenizer: AnyTokenizer
     card: dict[str, Any]
 
 
-def build(config: Config) -> nn.Module:
+def build(config: Config) -> AnyModel:
     """A network with random weights."""
     return _MODELS[type(config)](config)
 
 
 def save(
     folder: Path,
-    model: nn.Module,
+    model: AnyModel,
     tokenizer: AnyTokenizer,
     card: dict[str, Any],
     weight_type: torch.dtype = torch.float16,
@@ -310,13 +311,13 @@ def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
             if read_json(folder / CONFIG).get("architecture") == "language_model":
                 continue
             card = read_json(folder / CARD)
-            languages = (card.get("source"), card.get("target"))
-            if not all(isinstance(language, str) and language for language in languages):
+            source, target = card.get("source"), card.get("target")
+            if not (isinstance(source, str) and source and isinstance(target, str) and target):
                 raise ValueError(f'{folder / CARD} must name two languages, "source" and "target"')
         except ValueError as error:
             problems.append(str(error))
         else:
-            found.setdefault(languages, []).append(name)
+            found.setdefault((source, target), []).append(name)
     return dict(sorted(found.items())), problems
 
 

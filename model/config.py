@@ -43,12 +43,14 @@ HeadsByLayer = Mapping[str, Mapping[int, int]]
 class JsonConfig:
     """A dataclass read from a JSON object and checked by what its fields say; a ValueError names field and value."""
 
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field]]  # every subclass is a dataclass
+
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value, names = getattr(self, field.name), field.metadata.get("names")
             if names and value not in names:
                 raise ValueError(f"{field.name} must be one of {', '.join(names)}, got {value!r}")
-            _, words, allows = _KINDS.get(field.type, ("", "", None))
+            _, words, allows = _KINDS.get(str(field.type), ("", "", None))
             if allows and not allows(value):
                 raise ValueError(f"{field.name} must be {words}, got {value}")
 
@@ -62,7 +64,7 @@ class JsonConfig:
             raise ValueError(f"{cls.__name__}: unknown key {unknown[0]!r}; allowed are {', '.join(known)}")
         for name, field in known.items():
             if name in values:
-                kind = _KINDS.get(field.type, (field.type,))[0]
+                kind = _KINDS.get(str(field.type), (str(field.type),))[0]
                 if not _is_of(values[name], kind):
                     raise ValueError(f"{cls.__name__}: {name} must be of type {kind}, got {values[name]!r}")
             elif field.default is dataclasses.MISSING:
@@ -92,7 +94,7 @@ class ModelConfig(JsonConfig):
     @property
     def vocab_sizes(self) -> tuple[int, int]:
         """Of source and target, or of what is read and what is written."""
-        return self.vocab_size, self.vocab_size
+        raise NotImplementedError
 
     @property
     def heads_by_layer(self) -> HeadsByLayer:
@@ -101,16 +103,20 @@ class ModelConfig(JsonConfig):
 
     def with_vocabularies(self, source: int, target: int) -> Self:
         """Of these sizes, which are one where both sides share theirs."""
-        return dataclasses.replace(self, vocab_size=target)
+        raise NotImplementedError
 
     def check_loadable(self) -> None:
         """Refuse sizes (at most these) that no machine for this project could hold, before anything is allocated."""
-        layers, numbers = self._sizes()
+        layers, numbers, in_table = self._sizes()
         if layers > MAX_LAYERS:
             raise ValueError(f"at most {MAX_LAYERS} layers can be loaded")
-        for count, most in ((numbers, MAX_NUMBERS), (self.max_length * getattr(self, "d_model", 0), MAX_TABLE)):
+        for count, most in ((numbers, MAX_NUMBERS), (in_table, MAX_TABLE)):
             if count > most:
                 raise ValueError(f"the sizes ask for more than {most:,} numbers")
+
+    def _sizes(self) -> tuple[int, int, int]:
+        """The number of layers, of numbers in all matrices, and of those in a table of positions."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,10 +183,18 @@ class StackConfig(ModelConfig):
             positional=self.positional if self.positional in ADDED_POSITIONS else "none",
         )
 
-    def _sizes(self) -> tuple[int, int]:
+    @property
+    def vocab_sizes(self) -> tuple[int, int]:
+        return self.vocab_size, self.vocab_size
+
+    def with_vocabularies(self, source: int, target: int) -> Self:
+        return dataclasses.replace(self, vocab_size=target)
+
+    def _sizes(self) -> tuple[int, int, int]:
         layers = [number for name, number in vars(self).items() if name.endswith("_layers")]
         layer = 8 * self.d_model**2 + 3 * self.d_model * self.d_ff  # of a decoder, at most, without biases and norms
-        return max(layers), 2 * self.vocab_size * self.d_model + sum(layers) * layer
+        in_matrices = 2 * self.vocab_size * self.d_model + sum(layers) * layer
+        return max(layers), in_matrices, self.max_length * self.d_model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,9 +237,9 @@ class GruConfig(ModelConfig):
     def with_vocabularies(self, source: int, target: int) -> Self:
         return dataclasses.replace(self, source_vocab_size=source, target_vocab_size=target)
 
-    def _sizes(self) -> tuple[int, int]:
+    def _sizes(self) -> tuple[int, int, int]:
         width = self.d_embedding + 3 * self.d_hidden
-        return 1, sum(self.vocab_sizes) * width + 12 * self.d_hidden * (width + self.d_hidden)
+        return 1, sum(self.vocab_sizes) * width + 12 * self.d_hidden * (width + self.d_hidden), 0
 
 
 @dataclass(frozen=True, kw_only=True)

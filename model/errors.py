@@ -1,6 +1,5 @@
 """What is said of an error: a template in English and its values, so that it can be said in another language."""
 
-from collections.abc import Sequence
 
 
 class Phrase:
@@ -32,7 +31,7 @@ def check_characters(text: str, most: int, what: Phrase = THE_TEXT) -> None:
         raise Problem("{what} has {n:,} characters; at most {most:,} are allowed", what=what, n=len(text), most=most)
 
 
-def check_tokens(ids: Sequence[int], most: int, what: Phrase = THE_TEXT) -> Sequence[int]:
+def check_tokens(ids: list[int], most: int, what: Phrase = THE_TEXT) -> list[int]:
     """The ids, if they are not too many."""
     if len(ids) > most:
         raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(ids), most=most)

@@ -3,12 +3,14 @@
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model import masks
+from model.attention import MultiHeadAttention
 from model.config import LanguageModelConfig
 from model.layers import EncoderLayer, KeysValues
 from model.relative import build_relative
@@ -50,13 +52,21 @@ class AdaptiveSoftmax(nn.Module):
 
     def rows(self, ids: Tensor) -> Tensor:
         """The rows of words as their embeddings: ids (...) to (..., D)."""
-        shortlist = self.output.head.weight[: self.output.shortlist_size]
-        found, low = None, 0
-        for table in [shortlist, *(group[1].weight for group in self.output.tail)]:
-            own = F.embedding((ids - low).clamp(0, len(table) - 1), table)
-            found = own if found is None else torch.where((ids >= low)[..., None], own, found)
+        frequent, *rarer = self.tables
+        shortlist = frequent[: self.output.shortlist_size]
+        rows = F.embedding(ids.clamp(0, len(shortlist) - 1), shortlist)
+        low = len(shortlist)
+        for table in rarer:
+            of_group = F.embedding((ids - low).clamp(0, len(table) - 1), table)
+            rows = torch.where((ids >= low)[..., None], of_group, rows)
             low += len(table)
-        return found
+        return rows
+
+    @property
+    def tables(self) -> list[Tensor]:
+        """The rows of frequent words, with an entry for each group of rarer ones; then the rows of each group."""
+        groups = [cast(nn.Linear, cast(nn.Sequential, group)[1]) for group in self.output.tail]
+        return [self.output.head.weight, *(linear.weight for linear in groups)]
 
     def forward(self, hidden: Tensor) -> Tensor:
         """(..., D) to log-probabilities (..., V), which are logits too."""
@@ -84,7 +94,8 @@ class TextState:
     @property
     def length(self) -> int:
         """How many positions have been read into the cache."""
-        return 0 if self.cached[0] is None else self.cached[0][0].size(2)
+        first = self.cached[0]
+        return 0 if first is None else first[0].size(2)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
         """See `append_keys_values`."""
@@ -104,12 +115,14 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         adaptive = AdaptiveSoftmax(config) if config.cutoffs else None
-        shared = adaptive is not None and config.tie_embeddings
-        # A method and not a module: so the rows have one name, that in the softmax.
-        embedding = adaptive.rows if shared else nn.Embedding(config.vocab_size, config.d_model)
+        if adaptive is not None and config.tie_embeddings:
+            # A method and not a module: so the rows have one name, that in the softmax.
+            table, embedding = None, adaptive.rows
+        else:
+            table = embedding = nn.Embedding(config.vocab_size, config.d_model)
         relatives = build_relative(config, causal=True, n_layers=config.n_layers)
         self.decoder = Stack(embedding, config, (EncoderLayer(config, relative) for relative in relatives), "T")
-        self.softmax = adaptive or FullSoftmax(config, embedding if config.tie_embeddings else None)
+        self.softmax = adaptive or FullSoftmax(config, table if config.tie_embeddings else None)
         self.tap_logits = Tap("B T V")
         self._initialise()
         name_taps(self)
@@ -162,19 +175,19 @@ class LanguageModel(nn.Module):
         normal = partial(nn.init.normal_, std=self.config.d_model**-0.5)
         initialise(self, normal)
         if isinstance(self.softmax, AdaptiveSoftmax):
-            for weight in (self.softmax.output.head.weight, *(group[1].weight for group in self.softmax.output.tail)):
-                normal(weight)
+            for table in self.softmax.tables:
+                normal(table)
 
     def _as_in_the_library(self) -> None:
         """What `nn.TransformerEncoder` starts with, and the embedding and the output layer uniform(-0.1, 0.1)."""
         bound = math.sqrt(6 / (4 * self.config.d_model))  # Xavier of the three matrices as one (3 D, D)
-        for layer in self.decoder.layers:
-            attention = layer.self_attention
-            for projection in (attention.q_projection, attention.k_projection, attention.v_projection):
-                nn.init.uniform_(projection.weight, -bound, bound)
-            _zero_biases(attention)
-        for weight in (self.decoder.input.embedding.weight, self.softmax.output.weight):
-            nn.init.uniform_(weight, -0.1, 0.1)
+        for attention in self.decoder.modules():
+            if isinstance(attention, MultiHeadAttention):
+                for projection in (attention.q_projection, attention.k_projection, attention.v_projection):
+                    nn.init.uniform_(projection.weight, -bound, bound)
+                _zero_biases(attention)
+        for table in (self.decoder.input.embedding, self.softmax.output):
+            nn.init.uniform_(cast(nn.Embedding | nn.Linear, table).weight, -0.1, 0.1)
         _zero_biases(self.softmax)
 
 

@@ -7,6 +7,7 @@ from torch.nn import functional as F
 
 from model.attention import Dropout, MultiHeadAttention
 from model.config import StackConfig
+from model.relative import Relative
 from model.taps import Tap
 
 KeysValues = tuple[Tensor, Tensor]
@@ -70,7 +71,7 @@ class Residual(nn.Module):
         return self.tap_stream(self.norm(x + self.dropout(sublayer(x))))
 
 
-def _attention(config: StackConfig, relative: nn.Module | None = None, is_self: bool = True) -> MultiHeadAttention:
+def _attention(config: StackConfig, relative: Relative | None = None, is_self: bool = True) -> MultiHeadAttention:
     return MultiHeadAttention(
         config.d_model,
         config.n_heads,
@@ -92,7 +93,7 @@ def _feed_forward(config: StackConfig) -> FeedForward:
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward, each in a residual connection."""
 
-    def __init__(self, config: StackConfig, relative: nn.Module | None = None) -> None:
+    def __init__(self, config: StackConfig, relative: Relative | None = None) -> None:
         """`relative`: relative positions of the self-attention, see `MultiHeadAttention`."""
         super().__init__()
         self.self_attention = _attention(config, relative)
@@ -119,7 +120,7 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     """Masked self-attention, cross-attention, then feed-forward, each in a residual connection."""
 
-    def __init__(self, config: StackConfig, relative: nn.Module | None = None) -> None:
+    def __init__(self, config: StackConfig, relative: Relative | None = None) -> None:
         """`relative`: relative positions of the self-attention, see `MultiHeadAttention`."""
         super().__init__()
         self.self_attention = _attention(config, relative)

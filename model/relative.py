@@ -5,6 +5,7 @@ as in cached decoding: keys are cached as they were projected, and turned when t
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
@@ -97,6 +98,9 @@ def offsets(n_queries: int, n_keys: int, device: torch.device | None = None) -> 
 class Rotary(nn.Module):
     """Rotary position embeddings: q and k are turned, so that their product depends on their offset only."""
 
+    cosine: Tensor  # (max_length, K / 2)
+    sine: Tensor
+
     def __init__(self, config: StackConfig) -> None:
         super().__init__()
         self.interleaved = config.positional == "rotary"
@@ -122,6 +126,8 @@ class Alibi(nn.Module):
 
     Press et al. 2022 have no keys after the query; where there are (an encoder), they count by their distance too.
     """
+
+    slopes: Tensor  # (H,)
 
     def __init__(self, config: StackConfig) -> None:
         super().__init__()
@@ -149,7 +155,10 @@ class Buckets(nn.Module):
         return self.tap_bias(self.table(buckets).permute(2, 0, 1)[None])
 
 
-def build_relative(config: StackConfig, causal: bool, n_layers: int) -> list[nn.Module | None]:
+Relative = Rotary | Alibi | Buckets
+
+
+def build_relative(config: StackConfig, causal: bool, n_layers: int) -> Sequence[Relative | None]:
     """The relative positions of each layer's self-attention; None where positions are added to the embeddings."""
     if config.positional.startswith("rotary"):
         return [Rotary(config) for _ in range(n_layers)]

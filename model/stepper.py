@@ -5,6 +5,8 @@ as float16 where that changes no number, and nn.Module, taps and dropouts are le
 """
 
 import warnings
+from collections.abc import Iterable
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -30,7 +32,8 @@ class Stepper:
         attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
         self._is_plain = model.config.is_of_2017 and all(module.fuses for module in attentions)
         self._input, self._output = model.decoder.input, _product(model.output)
-        self._layers = [_Layer(i, layer) for i, layer in enumerate(model.decoder.layers)] if self._is_plain else []
+        layers = cast(Iterable[DecoderLayer], model.decoder.layers) if self._is_plain else ()
+        self._layers = [_Layer(i, layer) for i, layer in enumerate(layers)]
 
     @torch.no_grad()
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
@@ -95,8 +98,8 @@ class Product:
             self._bias = None if biases[0] is None else torch.cat(biases).detach()
 
     def __call__(self, x: Tensor) -> Tensor:
-        few = self._packed is not None and x.numel() <= FEW * x.size(-1) and not torch.is_grad_enabled()
-        if few and self._seen == self._state():
+        few = x.numel() <= FEW * x.size(-1) and not torch.is_grad_enabled()
+        if few and self._packed is not None and self._seen == self._state():
             return torch.fbgemm_linear_fp16_weight_fp32_activation(x, self._packed, self._bias)
         outputs = [F.linear(x, *linear) for linear in self._linears]
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)
@@ -112,7 +115,7 @@ class Product:
 class Linear(nn.Linear):
     """A linear layer of a model that was laid out."""
 
-    product: Product | None
+    product: Product | None  # pyright: ignore[reportIncompatibleUnannotatedOverride]
 
     def forward(self, x: Tensor) -> Tensor:
         return F.linear(x, self.weight, self.bias) if self.product is None else self.product(x)
@@ -124,7 +127,8 @@ def lay_out(model: nn.Module) -> nn.Module:
         if type(module) is nn.Linear:
             if not _is_half(module.weight):  # libraries read W^T faster than W in x W^T
                 module.weight.data = module.weight.data.t().contiguous().t()
-            module.product, module.__class__ = Product(module), Linear
+            product, module.__class__ = Product(module), Linear
+            cast(Linear, module).product = product
     return model
 
 

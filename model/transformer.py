@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Self
+from typing import Self, cast
 
 import torch
 from torch import Tensor, nn
@@ -90,9 +90,15 @@ def append_keys_values(cached: Cached, layer: int, new: KeysValues) -> KeysValue
     return new
 
 
+def select_rows(pair: KeysValues, rows: Tensor) -> KeysValues:
+    """Keys and values (B, G, S, K) of some rows of the batch, in their order."""
+    k, v = pair
+    return k.index_select(0, rows), v.index_select(0, rows)
+
+
 def select_keys_values(cached: Cached, rows: Tensor) -> Cached:
     """Those of some rows of the batch, in their order."""
-    return [pair and (pair[0].index_select(0, rows), pair[1].index_select(0, rows)) for pair in cached]
+    return [None if pair is None else select_rows(pair, rows) for pair in cached]
 
 
 @dataclass
@@ -122,7 +128,7 @@ class Cache:
         moved, sentences = replace(self, own=select_keys_values(self.own, rows)), self.sentences[rows]
         if torch.equal(sentences, self.sentences):  # the memory stays where rows move within their sentences
             return moved
-        cross = select_keys_values(self.cross, rows)
+        cross = [select_rows(pair, rows) for pair in self.cross]
         return replace(moved, cross=cross, cross_mask=self.cross_mask[rows], sentences=sentences)
 
 
@@ -194,7 +200,7 @@ class Transformer(nn.Module):
         """Encode src (B, S) for the decoder; the mask, bool (B, 1, 1, S), is that of the padding unless given."""
         mask = masks.padding_mask(src) if mask is None else mask  # (B, 1, 1, S)
         memory = self.encoder(src, mask)  # (B, S, D)
-        cross = [layer.cross_attention.keys_values(memory) for layer in self.decoder.layers]
+        cross = [cast(DecoderLayer, layer).cross_attention.keys_values(memory) for layer in self.decoder.layers]
         sentences = torch.arange(src.size(0), device=src.device)
         return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
 

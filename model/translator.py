@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 import torch
@@ -10,18 +10,20 @@ from torch import Tensor
 
 from model import attribution
 from model.analysis.effects import Effects
-from model.checkpoint import CONFIG, Checkpoint, available, checkpoints_folder, load
+from model.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import restrict, sample
 from model.errors import Problem, check_characters, check_tokens
-from model.gru import GruState, joined
+from model.gru import GruModel, GruState, joined
 from model.interventions.edits import Edits
 from model.language_model import LanguageModel, TextState
 from model.stepper import Stepper, lay_out
 from model.taps import record
 from model.text.cleaning import source_text, tidy
+from model.text.pieces import PieceTokenizers
 from model.text.special import BOS_ID, EOS_ID, Vocabulary, pad_ids
+from model.text.words import AnyTokenizer, PairTokenizer, TextWords
 from model.transformer import Cache, Transformer
 from model.translation import Translation, as_array
 
@@ -32,12 +34,18 @@ MAX_READ = 4000  # characters, by a Writer
 _NO_EDITS = Edits()
 
 
-class System:
+Model = TypeVar("Model", bound=AnyModel)
+Words = TypeVar("Words", bound=AnyTokenizer)
+
+
+class System(Generic[Model, Words]):
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
 
     def __init__(self, loaded: Checkpoint) -> None:
         self.folder, self.name = loaded.folder, loaded.folder.name
-        self.card, self.model, self.tokenizer = loaded.card, loaded.model, loaded.tokenizer
+        self.card = loaded.card
+        self.model = cast(Model, loaded.model)
+        self.tokenizer = cast(Words, loaded.tokenizer)
         self.config = self.model.config
 
     def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
@@ -64,7 +72,7 @@ class System:
         )
 
 
-class Translator(System):
+class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]):
     """A loaded checkpoint that translates."""
 
     def __init__(self, loaded: Checkpoint) -> None:
@@ -123,8 +131,10 @@ class Translator(System):
         Of an earlier translation the very same tokens are read. Edits that open the future count.
         """
         tidied, ids = self._read(text)
-        given = isinstance(target, Translation)
-        written = target.predicted_ids if given else self._read(target, side=self.tokenizer.target)[1]
+        if isinstance(target, Translation):
+            written = target.predicted_ids
+        else:
+            written = self._read(target, side=self.tokenizer.target)[1]
         if edits:
             edits.check(self.config, len(ids), len(written))
         trace, state = self._encode(ids, edits)
@@ -200,8 +210,10 @@ class Translator(System):
             raise ValueError(f"the beam width must be from 1 to {MAX_BEAM}, got {beam}")
         if not 0 <= length_penalty <= 5:
             raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
-        limits = {"max_lengths": [self._limit(ids) for ids in sources], "prefixes": prefixes}
-        return beam_search(self.stepper, state, width=beam, alpha=length_penalty, **limits)
+        limits = [self._limit(ids) for ids in sources]
+        return beam_search(
+            self.stepper, state, width=beam, alpha=length_penalty, max_lengths=limits, prefixes=prefixes
+        )
 
     @torch.inference_mode()
     def _record(
@@ -229,10 +241,8 @@ class Translator(System):
         )
 
 
-class Writer(System):
+class Writer(System[LanguageModel, TextWords]):
     """A loaded language model."""
-
-    model: LanguageModel
 
     @torch.inference_mode()
     def read(self, text: str, edits: Edits = _NO_EDITS) -> Translation:
@@ -252,8 +262,17 @@ class Writer(System):
         with edits.applied(self.config, "decoder"), record() as trace:
             logits = self.model(torch.tensor([ids]))  # (1, T, V)
         following = [*ids[1:], int(logits[0, -1].argmax())]
-        others = {"source": "", "text": self.tokenizer.decode(ids[1:]), "source_tokens": []}
-        return self._result(ids, following, logits, trace, finished=True, search=None, **others)
+        return self._result(
+            ids,
+            following,
+            logits,
+            trace,
+            source="",
+            text=self.tokenizer.decode(ids[1:]),
+            source_tokens=[],
+            finished=True,
+            search=None,
+        )
 
     @torch.inference_mode()
     def distribution(self, text: str, unknown: bool = True, **chance: float) -> np.ndarray:

@@ -43,7 +43,8 @@ ROOMS = (
     ("model.analysis",),  # which gets recorded arrays and knows no more than texts
     ("model.masks", "model.positional", "model.taps"),
     ("model.config",),
-    ("model.attention", "model.relative"),
+    ("model.relative",),
+    ("model.attention",),
     ("model.layers",),
     ("model.transformer", "model.gru"),
     ("model.language_model", "model.stepper"),

@@ -52,8 +52,10 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
 
 def beside(before: Sequence[str], after: Sequence[str]) -> list[tuple[str, str]]:
     """The words of two texts as `align` lays them side by side; "" where one of them has no word."""
-    texts = (before, after)
-    return [tuple("" if n is None else text[n] for text, n in zip(texts, row, strict=True)) for row in align(texts)]
+    return [
+        ("" if first is None else before[first], "" if second is None else after[second])
+        for first, second in align((before, after))
+    ]
 
 
 def pairs(a: Sequence[str], b: Sequence[str]) -> Pairs:

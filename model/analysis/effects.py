@@ -70,19 +70,19 @@ def direct_effects(
         against: what a logit is compared with: None, the mean of all logits of the step; RUNNER_UP, the most probable
             other word of each step; or T ids, else a ValueError.
     """
-    logits, written, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
+    logits, ids, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
     bias = np.zeros(len(matrix)) if bias is None else bias
-    others = compared_words(logits, written, against)
+    others = compared_words(logits, ids, against)
     if others is None:
         compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
     else:
         compared, row, offset = logits[steps, others], matrix[others], bias[others]
-    parts = {"output_bias": bias[written] - offset, "norm": np.zeros(len(written))}
+    parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(written))}
     heads: dict[str, list[np.ndarray]] = {}
     found = sublayers(trace)
     streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in found)]  # (T, D)
     # From the output down: each part is its vector times the direction that leads from there to the compared logits.
-    direction = matrix[written].astype(np.float64) - row  # (T, D)
+    direction = matrix[ids].astype(np.float64) - row  # (T, D)
 
     def pass_norm(name: str, x: np.ndarray) -> None:
         """Turn the direction after a norm into the one before it; x (T, D) has the deviation."""
@@ -115,7 +115,7 @@ def direct_effects(
         parts[f"input.{name}"] = (direction * trace[f"decoder.input.{name}"]).sum(1)
     as_recorded = trace["logits"].dtype
     return Effects(
-        (logits[steps, written] - compared).astype(as_recorded),
+        (logits[steps, ids] - compared).astype(as_recorded),
         others,
         {name: part.astype(as_recorded) for name, part in reversed(parts.items())},
         {kind: np.stack(heads[name]).astype(as_recorded) for kind, name in _MODULES.items() if name in heads},

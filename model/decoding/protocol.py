@@ -31,12 +31,15 @@ class Decodable(Protocol):
 
     def start(self, src: Tensor) -> Any:
         """A state over source ids (B, S), padded."""
+        ...
 
     def step(self, state: Any, tokens: Tensor) -> Tensor:
         """Read one token per row (B,), extend the state in place, return the logits (B, V) of the next."""
+        ...
 
     def reorder(self, state: Any, rows: Tensor) -> Any:
         """The state with the rows of an index tensor, of any length."""
+        ...
 
 
 def target_limit(source_length: int, max_length: int) -> int:

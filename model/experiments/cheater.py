@@ -34,10 +34,12 @@ class Trained:
 
 def train(looks_ahead: bool) -> Trained:
     """Train a model of one layer, from the same weights and on the same sentences whether it looks ahead or not."""
-    sizes = {"d_model": 32, "n_heads": 2, "n_layers": 1, "d_ff": 64, "max_length": LONGEST + 2}
+    config = LanguageModelConfig(
+        vocab_size=len(VOCABULARY), d_model=32, n_heads=2, n_layers=1, d_ff=64, dropout=0.0, max_length=LONGEST + 2
+    )
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        model = LanguageModel(LanguageModelConfig(vocab_size=len(VOCABULARY), dropout=0.0, **sizes))
+        model = LanguageModel(config)
     generator = random.Random(1)
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
     for _ in range(STEPS):

@@ -16,9 +16,7 @@ from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import layer_counts
 from model.taps import Change, intervene, record
 from model.text.cleaning import source_text, tidy
-from model.text.pieces import PieceTokenizer
-from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, pad_ids
-from model.text.subwords import Tokenizer
+from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Vocabulary, pad_ids
 from model.transformer import Transformer
 from model.translation import module_of
 from model.translator import MAX_CHARACTERS, Translator
@@ -37,7 +35,8 @@ class Sentences:
 
     def pair(self, number: int) -> tuple[Tensor, Tensor]:
         """The ids (1, own S) and (1, own T) of one pair without padding."""
-        return tuple(ids[None, ids != PAD_ID] for ids in (self.src[number], self.tgt[number]))
+        src, tgt = self.src[number], self.tgt[number]
+        return src[None, src != PAD_ID], tgt[None, tgt != PAD_ID]
 
 
 def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence[str]) -> Sentences:
@@ -45,7 +44,7 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
     limit = min(MAX_TOKENS, translator.config.max_length) - 1
     source, target = translator.tokenizer.source, translator.tokenizer.target
 
-    def ids(side: Tokenizer | PieceTokenizer, what: Phrase, text: str, clean: Callable[[str], str]) -> list[int]:
+    def ids(side: Vocabulary, what: Phrase, text: str, clean: Callable[[str], str]) -> list[int]:
         check_characters(text, MAX_CHARACTERS, what)
         return check_tokens(side.encode(clean(text)), limit, what)
 

@@ -30,6 +30,7 @@ class Changeable(Protocol):
     @property
     def heads_by_layer(self) -> HeadsByLayer:
         """By kind of attention, of each layer that has it, the number of heads; empty if nothing can be changed."""
+        ...
 
 
 @dataclass(frozen=True, order=True)
@@ -265,6 +266,6 @@ def _read(item: str) -> tuple[str, Head | Force | Cell]:
         return "cells", Cell(*place, what == "a")
     if match := _FORCE.fullmatch(item):
         letter, query, key, strength, heads = match.groups()
-        pairs = tuple(tuple(map(int, pair.split("-"))) for pair in heads.split("h")[1:])
+        pairs = tuple((int(layer), int(head)) for layer, head in (pair.split("-") for pair in heads.split("h")[1:]))
         return "forced", Force(int(query), int(key), float(strength), pairs, _LETTERS[letter or "c"])
     raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")

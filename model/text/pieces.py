@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from google.protobuf.message import DecodeError
 from sentencepiece import SentencePieceProcessor
-from sentencepiece.sentencepiece_model_pb2 import ModelProto
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # pyright: ignore[reportAttributeAccessIssue] generated
 
 from model.text.special import MARK, SPECIAL_TOKENS, Pair, Vocabulary, as_unicode
 
@@ -61,7 +61,7 @@ def texts(value: object, what: str) -> list[str]:
     return value
 
 
-class PieceTokenizers(Pair):
+class PieceTokenizers(Pair[PieceTokenizer]):
     as_meant = False  # a SentencePiece model brings its own table of such characters
 
     @classmethod

@@ -1,7 +1,7 @@
 """What every tokenizer shares."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -48,6 +48,18 @@ class Vocabulary:
                 raise ValueError(f"token ids must be 0 to {len(self) - 1}, got {index}")
         return [self._tokens[index] for index in ids]
 
+    def pieces(self, text: str) -> list[str]:
+        """What a text is cut into, each piece one token or more."""
+        raise NotImplementedError
+
+    def piece_ids(self, piece: str) -> list[int]:
+        """The ids of a piece."""
+        raise NotImplementedError
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids, without special tokens."""
+        raise NotImplementedError
+
     def encode(self, text: str) -> list[int]:
         """Ids without start or end token."""
         return [index for piece in self.pieces(text) for index in self.piece_ids(piece)]
@@ -60,12 +72,15 @@ class Vocabulary:
         return [token for token in self.tokens(ids) if token not in SPECIAL_TOKENS]
 
 
-class Pair:
+Side = TypeVar("Side", bound=Vocabulary)
+
+
+class Pair(Generic[Side]):
     """The tokenizers of two languages."""
 
     as_meant = True  # as of Vocabulary
 
-    def __init__(self, source: Vocabulary, target: Vocabulary) -> None:
+    def __init__(self, source: Side, target: Side) -> None:
         self.source, self.target, self.lowercase = source, target, source.lowercase
 
 

@@ -23,7 +23,7 @@ class Tokenizer(Vocabulary):
     """Text, lowercased first where that is said, to token ids and back."""
 
     def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False, as_meant: bool = True) -> None:
-        super().__init__([backend.id_to_token(index) for index in range(backend.get_vocab_size())])
+        super().__init__([backend.id_to_token(index) or "" for index in range(backend.get_vocab_size())])
         self.backend = backend
         self.lowercase, self.as_meant = lowercase, as_meant
 
@@ -71,7 +71,8 @@ class Tokenizer(Vocabulary):
             values = json.loads(text)
             model = values["model"]
             vocab = {str(token): int(index) for token, index in model["vocab"].items()}
-            merges = [tuple(merge.split(" ")) if isinstance(merge, str) else tuple(merge) for merge in model["merges"]]
+            pairs = [merge.split(" ") if isinstance(merge, str) else merge for merge in model["merges"]]
+            merges = [(str(left), str(right)) for left, right in pairs]
             if strange := next(("".join(merge) for merge in merges if "".join(merge) not in vocab), ""):
                 raise LookupError(f"the merge {strange[:60]!r} is not a token")  # some of these make the library panic
             bpe = models.BPE(vocab=vocab, merges=merges, unk_token=SPECIAL_TOKENS[UNK_ID], byte_fallback=True)

@@ -95,7 +95,7 @@ class WordTokenizer(Vocabulary):
         return "" if close_to_left or close_to_right else " "
 
 
-class WordTokenizers(Pair):
+class WordTokenizers(Pair[WordTokenizer]):
     def to_json(self) -> str:
         values = {"type": "words", "source": self.source.to_dict(), "target": self.target.to_dict()}
         values |= {} if self.as_meant else {"as_meant": False}
