@@ -24,7 +24,7 @@ from viz.views.view import OPTIONS
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.
 VIEWS = {
     "atlas.py": ("part", ["board", "scatter", "alike", "contribution", "rollout", "alignment", "table"]),
-    "masks.py": ("show", ["head", "both", "masks", "sentences", "code", "blocked"]),
+    "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints
     "models.py": ("models-show", ["one", "all", "words", "lengths"]),
@@ -216,6 +216,25 @@ def choose(at: AppTest, **options: Any) -> AppTest:
     for key, option in options.items():
         at = at.button_group(key=key).set_value(option).run()
     return at
+
+
+def tiles(at: AppTest, key: str) -> dict[str, Any]:
+    """What the tiles of a page with this key are given: each tile by its code, and which is "chosen"."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
+    told = unpack(part.proto.bytes)
+    return {tile["code"]: tile for tile in told["tiles"]} | {"chosen": told["chosen"]}
+
+
+def choose_tile(at: AppTest, key: str, code: str) -> AppTest:
+    """Clicks a tile; returns the page, after it ran again."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
+    return _trigger(at, part.proto.id, "chosen", code)
+
+
+def framed(at: AppTest, look: str) -> str:
+    """The sentence of the frame of a page with this class: "answer", "answer-note" or the last "note"."""
+    found = [re.findall(rf'<p class="hl-{look}"[^>]*>(.*?)</p>', part.proto.body) for part in at.get("html")]
+    return html.unescape([text for texts in found for text in texts][-1])
 
 
 def written(at: AppTest) -> str:

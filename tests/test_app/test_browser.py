@@ -22,7 +22,7 @@ expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a bus
 SENTENCE = "A man is too tired."
 LONG = "The animal didn't cross the street because it was too tired. A man is riding a bicycle."
 
-CAPTION = "[data-testid=stCaptionContainer] p"
+CAPTION = "[data-testid=stCaptionContainer] p, .hl-note"
 
 # Where a cell of a map is, in pixels of the window.
 CELL = """(gd, [row, column]) => {
@@ -136,10 +136,10 @@ def open_other(page: Page, url: str, path: str, charts: tuple[str, ...]) -> None
 def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, recorded):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 400, "height": 800})
-    open_other(page, app_server, "masks?sentences=2&mask=cross", ("large-mask", "large-head"))
+    address = "masks?sentences=2&mask=cross&without=nothing&layer=0&head=0&show=head"
+    open_other(page, app_server, address, ("large-mask",))
     assert_readable_and_nothing_sticks_out(page)
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.get_by_role("button", name="Sentences of the batch").click()
     box = page.get_by_role("textbox", name="English 1")
     box.fill(SENTENCE)  # without Enter: the page follows while one types
     batch = read_batch(recorded, [SENTENCE, PAIRS[1][0]], [PAIRS[0][1], PAIRS[1][1]])
@@ -147,13 +147,13 @@ def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, reco
     expect(plot(page, "large-mask").locator(".xtick")).to_have_count(batch.src.size(1))
     mask = run(recorded.model, batch.src, batch.tgt).masks["cross"][0]
     np.testing.assert_array_equal(np.array(plot(page, "large-mask").evaluate(DRAWN)), mask)
-    page.keyboard.press("Escape")
     click_cell(page, "large-mask", 1, 2)
     expect(page).to_have_url(re.compile("cells=1-2"))
+    page.get_by_role("radio", name="Head under the mask").click()
     weights = run(recorded.model, batch.src, batch.tgt, flipped={"cross": [(0, 1, 2)]}).weights["cross"][0, 0, 0]
-    head = "document.querySelector('.st-key-large-head .js-plotly-plot')"
-    page.wait_for_function(f"() => ({DRAWN})({head})[1][2] < 1e-6")
-    np.testing.assert_allclose(np.array(plot(page, "large-head").evaluate(DRAWN)), weights, atol=1e-5)
+    head = "document.querySelector('.st-key-head-without .js-plotly-plot')"
+    page.wait_for_function(f"() => {head}?._fullData && ({DRAWN})({head})[1][2] < 1e-6")
+    np.testing.assert_allclose(np.array(plot(page, "head-without").evaluate(DRAWN)), weights, atol=1e-5)
 
 
 def test_a_column_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):

@@ -28,7 +28,7 @@ PICTURE = """() => {
     switches: all('input[type=checkbox]', node => [key(node), node.checked]),
     fields: all('input[type=text]', node => [key(node), node.value]),
     sliders: all('[role=slider]', node => [key(node), node.ariaValueNow]),
-    words: all('.stText', node => node.textContent),
+    words: all(':is(.stText, .hl-answer)', node => node.textContent),
     maps: all('.js-plotly-plot', plot => [key(plot), (plot._fullData || []).map(trace =>
       trace.z ? Array.from(trace.z, row => Array.from(row, cell => Number(cell).toPrecision(5))) : trace.name)]),
   });
@@ -122,11 +122,12 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     heads, on_heads = asked(page), picture(page)
     assert heads == {"lang": "de", "kind": "encoder_self", "part": "contribution"}
     menu.go(page, german("Masks"))
-    radio(page, "head", "2")
-    radio(page, "show", german("All masks"))
-    expect(page).to_have_url(re.compile("show=masks"))
+    page.locator(".st-key-heads-tiles [data-code='0-2']").click()
+    expect(page).to_have_url(re.compile("head=2"))
+    radio(page, "show", german("All sentences"))
+    expect(page).to_have_url(re.compile("show=sentences"))
     masks, on_masks = asked(page), picture(page)
-    assert masks == {"lang": "de", "head": "2", "show": "masks"}
+    assert masks["head"] == "2" and masks["show"] == "sentences"
     for go, there, shown in (
         (page.go_back, heads, on_heads),
         (page.reload, heads, on_heads),

@@ -5,9 +5,9 @@ from viz.text.language import message, messages
 
 PAIRS = (
     ("I am happy.", "Ich bin glücklich."),
+    ("The dog sleeps in the garden.", "Der Hund schläft im Garten."),
+    ("No.", "Nein."),
     ("A man is riding a bicycle down the street.", "Ein Mann fährt auf einem Fahrrad die Straße hinunter."),
-    ("The dog sleeps under the table.", "Der Hund schläft unter dem Tisch."),
-    ("Why?", "Warum?"),
 )
 AXES = messages(source=("source (query)", "source (key)"), target=("target (query)", "target (key)"))
 MASKS = messages(  # what each is called, and what it is for
@@ -20,8 +20,31 @@ MASKS = messages(  # what each is called, and what it is for
     decoder_self=("Padding AND look-ahead", "Decoder: blue where both parts are blue."),
     cross=("Cross", "Every step of the target attends to all of the source but padding."),
 )
+TEXT_MASKS = messages(  # those of a language model, over the texts in one row
+    window=("Sliding window", "Mistral: a query sees its own token and the {n} before it (Beltagy et al. 2020)."),
+    documents=("Documents", "Sequence packing: several texts in a row, each query stays within its own."),
+    prefix=("Prefix", "Prefix LM: the first text is read in both directions, the rest causally (Raffel et al. 2020)."),
+)
 _SOURCE, _TARGET, _PAST = "(src != pad)[:, None, :]", "(tgt != pad)[:, None, :]", "torch.ones(T, T).tril().bool()"
-_KEEP = {"target_padding": _TARGET, "look_ahead": _PAST, "decoder_self": f"{_TARGET} & {_PAST}"}
+_KEEP = {
+    "target_padding": _TARGET,
+    "look_ahead": _PAST,
+    "decoder_self": f"{_TARGET} & {_PAST}",
+    "window": f"{_PAST} & torch.ones(T, T).triu(1 - WINDOW).bool()",
+    "documents": f"(documents[:, :, None] == documents[:, None, :]) & {_PAST}",
+    "prefix": f"{_PAST} | (torch.arange(T) < PREFIX)",
+}
+# Who may attend as FlexAttention asks it, of batch row b, head h, query q and key k.
+_FLEX = {
+    "encoder_self": "src[b, k] != pad",
+    "cross": "src[b, k] != pad",
+    "target_padding": "tgt[b, k] != pad",
+    "look_ahead": "q >= k",
+    "decoder_self": "(tgt[b, k] != pad) & (q >= k)",
+    "window": "(q >= k) & (q - k < WINDOW)",
+    "documents": "(documents[b, q] == documents[b, k]) & (q >= k)",
+    "prefix": "(q >= k) | (k < PREFIX)",
+}
 # What each is called, who reads a mask so, and a line that applies a broadcastable one to scores, or to q, k and v.
 CONVENTIONS = {
     "keep": (
@@ -45,6 +68,7 @@ CONVENTIONS = {
         "scores + {mask}",
     ),
 }
+FLEX = message("FlexAttention: a function of the places of query and key, compiled into the kernel.")
 
 
 def kind_of(mask: str) -> str:
@@ -56,16 +80,27 @@ def axes(mask: str) -> dict[str, str]:
     return {"query_axis": AXES[rows][0], "key_axis": AXES[columns][1]}
 
 
+def flex_code(mask: str) -> str:
+    """PyTorch's FlexAttention with a mask, of q (B, H, T, K), k and v (B, H, S, K)."""
+    return (
+        f"def may_attend(b, h, q, k):\n    return {_FLEX[mask]}\n\n"
+        "blocks = create_block_mask(may_attend, B=len(q), H=None, Q_LEN=q.size(2), KV_LEN=k.size(2))\n"
+        "flex_attention(q, k, v, block_mask=blocks)"
+    )
+
+
 def code(mask: str, convention: str) -> str:
     """PyTorch that makes a mask in a convention and applies it to scores (B, H, T, S), or to q, k and v."""
     keep = _KEEP.get(mask, _SOURCE)
+    compound = "&" in keep or "|" in keep
     blocked = keep.replace("!=", "==").replace("tril()", "triu(diagonal=1)").replace("&", "|")
     made = {
         "keep": keep,
-        "blocked": blocked,
-        "integers": f"({keep}).long()" if "&" in keep else f"{keep}.long()",
+        "blocked": f"~({keep})" if mask in TEXT_MASKS else blocked,
+        "integers": f"({keep}).long()" if compound else f"{keep}.long()",
         "additive": f"torch.where({keep}, 0.0, -torch.inf)",
     }[convention]
     # A mask with a batch axis needs one for the heads.
-    applied = CONVENTIONS[convention][2].format(mask="mask" if mask == "look_ahead" else "mask[:, None]")
+    without_batch = mask in ("look_ahead", "window", "prefix")
+    applied = CONVENTIONS[convention][2].format(mask="mask" if without_batch else "mask[:, None]")
     return f"mask = {made}\n{applied}"

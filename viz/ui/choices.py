@@ -65,6 +65,12 @@ def told(codes: Mapping[str, str | None]) -> None:
     _drawn.get().update(codes)
 
 
+def code_of(key: str, default: str) -> str:
+    """The code of a choice whose control is drawn later: by the session, else by the address."""
+    state = st.session_state
+    return code(state[key]) if state.get(key) is not None else st.query_params.get(key, default)
+
+
 def missed(problems: Iterable[str]) -> None:
     """Have the page tell what its address asks for that is not there, each as name=code."""
     st.session_state.setdefault(_PROBLEMS, []).extend(problems)

@@ -62,7 +62,7 @@ def file_name(title: str) -> str:
 def offer(plot: Plot, key: str, figure: Drawn) -> None:
     """Show the button that opens words, code and files, all made when they are asked for."""
     # No fragment of its own: one costs every redrawing a millisecond.
-    label = say("Description · Python · Download")
+    label = say("Save · Code")
     with st.popover(label, key=f"beside-{key}", on_change="rerun", type="tertiary") as popover:
         if popover.open:
             _beside(plot, key, figure)

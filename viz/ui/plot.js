@@ -7,6 +7,8 @@ import { table } from "../stage/menus.js";
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
 const CONFIG = { displayModeBar: false, doubleClick: "reset" };
+const BELOW = 34; // pixels that a figure which fills the window leaves for the sentence under it
+const NARROW = 640; // pixels of a window in which it is as high as wide
 const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
 const plots = new WeakMap();
 
@@ -19,6 +21,7 @@ class Plot {
     this.root = el("div.figure", { "data-testid": "plot" }, this.box, this.note, this.button);
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.root);
+    addEventListener("resize", (this.resized = () => this.told?.fills && this.draw()));
   }
 
   show(bytes) {
@@ -26,7 +29,6 @@ class Plot {
     if (told.stamp !== this.told?.stamp) {
       this.told = told;
       this.node.ariaLabel = told.alt;
-      this.node.style.height = `${told.layout.height}px`;
       dress(this.root, { clicked: told.clicks });
       this.button.textContent = told.words.table;
       this.button.hidden = !told.table;
@@ -39,9 +41,11 @@ class Plot {
     const { told, node } = this;
     const width = Math.max(this.box.clientWidth, told?.least);
     const style = getComputedStyle(this.root);
-    const now = [told?.stamp, width, style.color, style.backgroundColor, style.fontFamily].join(" ");
+    const height = told && this.height(width);
+    const now = [told?.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
+    node.style.height = `${height}px`;
     const library = await plotly().catch(() => null);
     const { language: locale, words, data, layout, stamp } = told;
     this.note.textContent = words.missing;
@@ -49,13 +53,24 @@ class Plot {
     if (!library) this.now = null;
     if (now !== this.now) return; // something newer is drawn, or nothing can be
     const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
-    await library.react(node, data, { ...layout, ...this.look(style, width) }, config);
+    await library.react(node, data, { ...layout, ...this.look(style, width), height }, config);
     node.dataset.stamp = stamp;
     if (this.listens) return;
     this.listens = true;
     node.on("plotly_click", ({ points: [{ curveNumber: curve, x, y, customdata }] }) => {
       if (this.told.clicks) this.click("clicked", { curve, x, y, customdata });
     });
+  }
+
+  /** That of the figure or, where it fills the window, what is left of it below the upper edge. */
+  height(width) {
+    const { fills, layout } = this.told;
+    if (!fills) return layout.height;
+    const [least, below] = fills;
+    if (innerWidth <= NARROW) return Math.max(least, Math.min(width, layout.height));
+    const scrolled = this.root.closest("section")?.scrollTop ?? 0;
+    const top = this.root.getBoundingClientRect().top + scrolled;
+    return Math.max(least, Math.floor(innerHeight - top - BELOW - below));
   }
 
   /** As the page looks; the zoom stays for as long as the axes are the same. */
@@ -94,6 +109,7 @@ export function leave({ parentElement }) {
   const plot = plots.get(parentElement);
   if (!plot) return;
   plot.observer.disconnect();
+  removeEventListener("resize", plot.resized);
   plot.root.remove();
   plots.delete(parentElement);
   setTimeout(() => window.Plotly?.purge(plot.node), PENDING);

@@ -23,13 +23,20 @@ def _mounted(name: str, shows: str):
 
 
 def plot(
-    figure: Drawn, key: str, *, on_click: Callable[..., None] | None = None, column_width: int | None = None
+    figure: Drawn,
+    key: str,
+    *,
+    on_click: Callable[..., None] | None = None,
+    column_width: int | None = None,
+    fills: tuple[int, int] | None = None,
 ) -> None:
     """Show a figure.
 
     Args:
         on_click: called with the customdata of the clicked point, else with row and column.
         column_width: pixels that a column needs, where it needs more than its label.
+        fills: then it is as high as what is left of the window: at least the first number of pixels, with the
+            second one left free below it.
     """
     cells, table = figure.table, None
     if isinstance(cells, Cells) and cells.row_names and cells.column_names:  # the browser shows one of a map
@@ -43,6 +50,7 @@ def plot(
         "least": round(labels + margin.l + margin.r + 70 * has_bar),  # below which labels of columns would overlap
         "table": table,
         "clicks": on_click is not None,
+        "fills": fills,
         "language": current(),
         "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
     }

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from model.experiments import masks as experiments
+from model.experiments import text_masks
 from model.experiments.masks import Pass, Sentences
+from model.text.special import EOS_ID
 from model.translation import SIDES
 from viz.text.language import say
 from viz.text.words_masks import kind_of
@@ -51,6 +53,7 @@ class Result:
     other: Pass  # the same where masks are changed
     difference: list[float]  # for each sentence max |difference| of its logits, over its real steps
     likeliest: list[list[tuple[str, str]]]  # for each sentence the next token at each real step, own and other
+    reference: list[tuple[float, float]]  # for each sentence the log-probability of its target, in nats, own and other
 
     def axes(self, mask: str, sentence: int) -> list[Made]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
@@ -69,9 +72,94 @@ def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
     logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths)]
     tokens = translator.tokenizer.target.tokens
     best = [list(zip(*(tokens(rows.argmax(-1).tolist()) for rows in pair))) for pair in logits]
+    reference = [tuple(_log_probability(rows, ids) for rows in pair) for pair, ids in zip(logits, batch.tgt.tolist())]
     difference = [float(np.abs(a - b).max()) for a, b in logits]
     passes = (replace(one, logits=one.logits[:0]) for one in (own, other))
-    return Result(batch, lengths, *passes, difference, best)
+    return Result(batch, lengths, *passes, difference, best, reference)
+
+
+def _log_probability(logits: np.ndarray, ids: list[int]) -> float:
+    """That of the tokens which follow each of T, the end token last, in nats, of logits (T, V)."""
+    following = [*ids[1 : len(logits)], EOS_ID]
+    largest = logits.max(-1)
+    normalisers = largest + np.log(np.exp(logits - largest[:, None]).sum(-1))
+    return float((logits[np.arange(len(logits)), following] - normalisers).sum())
+
+
+@dataclass(frozen=True)
+class Leak:
+    """The cell that says most of all that another mask opens in a head."""
+
+    row: int
+    column: int
+    weight: float
+    of_row: float  # the part of the row's attention that goes to opened cells
+    cells: list[tuple[int, int]]  # all opened cells that get attention
+
+
+SEEN = 0.05  # weight from which on an opened cell is worth a ring
+
+
+def leak(opened: np.ndarray, weights: np.ndarray) -> Leak | None:
+    """What cells bool (T, S) that a mask opened get in a head (T, S); None if nothing.
+
+    The cell of a query that sees the very next token is taken if it gets at least half of the largest weight.
+    """
+    values = np.where(opened, weights, 0.0)
+    if not opened.any() or values.max() <= 0:
+        return None
+    row, column = map(int, np.unravel_index(values.argmax(), values.shape))
+    following = np.diagonal(values, offset=1)
+    if len(following) and following.max() >= values.max() / 2:
+        row = int(following.argmax())
+        column = row + 1
+    cells = [(int(t), int(s)) for t, s in np.argwhere(values >= SEEN)]
+    return Leak(row, column, float(values[row, column]), float(values[row].sum()), cells)
+
+
+def leaking_head(opened: np.ndarray, weights: np.ndarray) -> tuple[int, int]:
+    """The head of (L, H, T, S) in which opened cells (T, S) get the largest weight; the first if they get none."""
+    largest = np.where(opened, weights, 0.0).max(axis=(2, 3))
+    layer, head = np.unravel_index(largest.argmax(), largest.shape)
+    return int(layer), int(head)
+
+
+@dataclass(frozen=True)
+class TextRequest:
+    """Texts in one row for a language model."""
+
+    checkpoint: str
+    texts: tuple[str, ...]
+    window: int = text_masks.WINDOW
+
+
+@dataclass(frozen=True)
+class TextResult:
+    packed: text_masks.Packed
+    passes: dict[str, text_masks.TextPass]  # by name of a mask, and "causal"
+
+
+@remembered(8)
+def compute_texts(request: TextRequest) -> TextResult:
+    """Read texts under each mask of `text_masks`; errors as of `pack_texts`."""
+    writer = cached.translator(request.checkpoint)
+    packed = text_masks.pack_texts(writer, request.texts)
+    masks = text_masks.text_masks(packed, request.window)
+    read = in_turn(text_masks.read_under)
+    return TextResult(packed, {name: read(writer.model, packed.ids, mask) for name, mask in masks.items()})
+
+
+def text_recipe(request: TextRequest, mask: str) -> Recipe:
+    """How in Python `packed`, the pass `causal` and the pass under a mask, by its name, come about."""
+    note = " · ".join(say("“{text}”", text=text) for text in request.texts)
+    lines = [
+        f"writer = {call('load_translator', request.checkpoint)}",
+        f"packed = {call('pack_texts', made(None, 'writer'), list(request.texts))}",
+        f"masks = {call('text_masks', made(None, 'packed'), request.window)}",
+        "causal = read_under(writer.model, packed.ids, masks['causal'])",
+        f"{mask} = read_under(writer.model, packed.ids, masks[{mask!r}])",
+    ]
+    return Recipe(f"{note} · {request.checkpoint}", tuple(lines))
 
 
 @remembered()

@@ -124,7 +124,7 @@ def right() -> dict:
     ("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
     "There the row reads “dog” itself, whose probability becomes {leak:.2f}. With any other cell open it is at most "
     "{other:.3f}; with none, {closed:.3f}.",
-    Figures(_board, "masks", {"show": "masks"}, on_click=click),
+    Figures(_board, "masks", {"show": "head"}, on_click=click),
     right=0,
 )
 def leaking() -> dict:

@@ -1,0 +1,71 @@
+"""The frame that pages share, as a browser lays it out: the same places, sizes and edges on every page."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import PATIENCE
+
+PAGES = {"masks": "masks"}
+SIZES = [(1400, 900), (1280, 720)]
+# What stands where, in pixels of the window, and the sizes of type of each role.
+PLACES = """() => {
+  const box = query => {
+    const { left, top, right, bottom } = document.querySelector(query).getBoundingClientRect();
+    return { left, top, right, bottom };
+  };
+  const plots = Array.from(document.querySelectorAll('.js-plotly-plot'), node => node.getBoundingClientRect().bottom);
+  const size = query => getComputedStyle(document.querySelector(query)).fontSize;
+  return {
+    question: box('.st-key-frame-question'), answer: box('.hl-answer'), left: box('.st-key-frame-small'),
+    right: box('.st-key-frame-large'), bottom: Math.max(...plots),
+    sizes: { answer: size('.hl-answer'), title: size('.hl-picture-title'), note: size('.hl-note') },
+    wide: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+
+
+def opened(page: Page, url: str, size: tuple[int, int]) -> dict:
+    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(url)
+    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator("[data-testid=stStatusWidget]")).to_have_count(0)
+    page.wait_for_timeout(300)  # figures follow the size of their places
+    return page.evaluate(PLACES)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_page_has_the_same_places(page, app_server, size):
+    answers = {}
+    for name, path in PAGES.items():
+        places = opened(page, f"{app_server}/{path}", size)
+        assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, name
+        assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], name
+        assert 0 <= size[1] - places["bottom"] <= 40, name
+        assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, name
+        assert places["right"]["top"] < 300, name
+        assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], name
+        answers[name] = places["answer"]["top"]
+    assert max(answers.values()) - min(answers.values()) <= 2, answers
+
+
+def test_on_a_phone_the_picture_comes_before_the_tiles_and_nothing_is_cut_off(page, app_server):
+    for name, path in PAGES.items():
+        places = opened(page, f"{app_server}/{path}", (360, 780))
+        assert places["answer"]["bottom"] <= places["right"]["top"] < places["left"]["top"], name
+        assert places["wide"] <= 0, name
+
+
+def test_arrow_keys_choose_tiles_and_the_answer_follows(page, app_server):
+    opened(page, f"{app_server}/masks", SIZES[0])
+    answer = page.locator(".hl-answer").text_content()
+    tiles = page.get_by_role("radiogroup", name="Masks")
+    expect(tiles.get_by_role("radio", checked=True)).to_have_attribute("data-code", "decoder_self")
+    tiles.get_by_role("radio", checked=True).focus()
+    page.keyboard.press("ArrowLeft")
+    expect(tiles.get_by_role("radio", checked=True)).to_have_attribute("data-code", "look_ahead")
+    page.keyboard.press("ArrowRight")
+    expect(tiles.get_by_role("radio", checked=True)).to_have_attribute("data-code", "decoder_self")
+    expect(page.locator(".hl-answer")).to_have_text(answer)

@@ -1,0 +1,274 @@
+"""The frame that pages share: a question, its answer in one sentence, all of them small, one of them large.
+
+Every page has the same places, in this order: `question` (what the page is about), `answer` (one large computed
+sentence and a small one), and two sides that begin at the same edge: tiles at the left, a picture at the right that
+reaches the lower edge of the window, and one sentence under it. Controls stand in the row directly above what they
+change. On a phone: question, answer, picture, tiles.
+"""
+
+import html
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import streamlit as st
+from plotly.colors import hex_to_rgb
+from streamlit.delta_generator import DeltaGenerator
+
+from viz import theme
+from viz.figures.framed import framed
+from viz.stage import assets, packing
+from viz.text.language import say
+from viz.ui import choices, explore
+from viz.ui.choices import control
+from viz.ui.plot import plot as show_plot
+from viz.views import codes
+from viz.views.codes import one_of
+from viz.views.made import Plot
+
+TILES = "headlight_tiles"
+PADDING = "#b7bcc4"  # of cells that are blocked because nothing is there
+LEAST = 300  # pixels of the large picture
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One of all: what it is called, what is said under it, and its picture uint8 (rows, columns, 4), or none."""
+
+    code: str
+    name: str
+    note: str = ""
+    flag: str = ""  # said in the colour of rings
+    pixels: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts of a page go; each is a container that may be filled in any order."""
+
+    question: DeltaGenerator
+    notes: DeltaGenerator  # warnings
+    answer: DeltaGenerator
+    left_controls: DeltaGenerator
+    left: DeltaGenerator
+    right_controls: DeltaGenerator
+    right: DeltaGenerator
+
+
+def opening(title: str) -> None:
+    """Name the page for screen readers and tests; the answer takes the place of a title."""
+    st.html(f'<h1 class="hl-hidden">{html.escape(title)}</h1>')
+
+
+def places() -> Places:
+    """Lay out the frame."""
+    with st.container(key="frame"):
+        question = st.container(horizontal=True, gap="small", vertical_alignment="center", key="frame-question")
+        notes = st.container()
+        answer = st.container(key="frame-answer")
+        with st.container(key="frame-sides"):
+            left, right = st.columns([38, 62], gap="medium")
+        with left, st.container(key="frame-left"):
+            left_controls, left = controls("left"), st.container(key="frame-small")
+        with right, st.container(key="frame-right"):
+            right_controls, right = controls("right"), st.container(key="frame-large")
+    return Places(question, notes, answer, left_controls, left, right_controls, right)
+
+
+def controls(name: str) -> DeltaGenerator:
+    """A row of controls directly above what they change."""
+    return st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"frame-controls-{name}")
+
+
+def answer(text: str, note: str = "") -> None:
+    """The answer of the page: one large sentence and a small one, plain text."""
+    said = f'<p class="hl-answer" role="status">{html.escape(text)}</p>'
+    st.html(f'{said}<p class="hl-answer-note">{html.escape(note)}</p>')
+
+
+def note(text: str) -> None:
+    """One sentence under a picture, plain text."""
+    st.html(f'<p class="hl-note">{html.escape(text)}</p>')
+
+
+def picture_title(text: str, marked: str = "", small: str = "") -> None:
+    """What a picture shows; `marked` is underlined in the colour of rings."""
+    marked = f" <em>{html.escape(marked)}</em>" if marked else ""
+    small = f" <small>{html.escape(small)}</small>" if small else ""
+    st.html(f'<p class="hl-picture-title">{html.escape(text)}{marked}{small}</p>')
+
+
+def options(count: int, key: str) -> DeltaGenerator:
+    """A menu of settings, which says how many are not the default."""
+    label = say("Options · {count}", count=count) if count else say("Options")
+    return st.popover(label, key=f"options-{key}")
+
+
+def pictures(
+    plots: Mapping[str, Plot],
+    *,
+    titles: Mapping[str, tuple[str, str]] = {},
+    rings: Mapping[str, list[tuple[int, int]]] = {},
+    on_click: Callable[..., None] | None = None,
+    is_map: bool = True,
+    bar: bool = True,
+    fills: bool = True,
+    below: int = 0,
+) -> None:
+    """Draw figures beside each other, equally high, down to the window's lower edge.
+
+    Args:
+        plots: by key.
+        titles: what stands above each, and what of it is marked.
+        rings: cells to outline, by key.
+        is_map: columns are named above, else the figure keeps its axes.
+        fills: reach the lower edge, else as high as they are.
+        below: pixels that are left free under the pictures, besides one sentence.
+    """
+    for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
+        with column:
+            figure = plot.draw()
+            with st.container(horizontal=True, vertical_alignment="center", key=f"frame-title-{key}"):
+                picture_title(*titles.get(key, (plot.title,)))
+                explore.offer(plot, key, figure)
+            if is_map:
+                framed(figure, rings=rings.get(key), bar=bar)
+            show_plot(figure, key, on_click=on_click, column_width=13, fills=(LEAST, below) if fills else None)
+
+
+def choose_tile(
+    label: str,
+    tiles: Sequence[Tile],
+    key: str,
+    default: str,
+    *,
+    columns: int,
+    small: bool = False,
+    height: int = 52,
+    on_change: Callable[[], None] | None = None,
+) -> str:
+    """Let the visitor choose one of some tiles; the choice stands in the address as a code of a tile."""
+
+    def widget(label: str, tiles: Sequence[Tile], *, key: str, persist_state: str | None = None) -> str:
+        def chosen() -> None:
+            code = st.session_state[f"{key}-tiles"].get("chosen")
+            if code in [tile.code for tile in tiles]:
+                st.session_state[key] = code
+                if on_change:
+                    on_change()
+
+        told = {
+            "label": label,
+            "columns": columns,
+            "small": small,
+            "height": height,
+            "chosen": st.session_state[key],
+            "tiles": [_packed(tile) for tile in tiles],
+        }
+        _mounted()(key=f"{key}-tiles", data=packing.pack(told), on_chosen_change=chosen)
+        return st.session_state[key]
+
+    return control(widget, label, tiles, key=key, reader=one_of([tile.code for tile in tiles]), default=default)
+
+
+@cache
+def _mounted():
+    return assets.component(TILES, "ui/tiles.js")
+
+
+def _packed(tile: Tile) -> dict:
+    told = {"code": tile.code, "name": tile.name, "note": tile.note, "flag": tile.flag}
+    return told | ({} if tile.pixels is None else {"pixels": tile.pixels})
+
+
+def weight_pixels(weights: np.ndarray, mask: np.ndarray | None = None, top: float = 1.0) -> np.ndarray:
+    """The colours of a map of weights (T, S) from 0 to `top`, uint8 (T, S, 4); masked cells are clear."""
+    return _pixels(weights / top, theme.SEQUENTIAL, mask)
+
+
+def signed_pixels(values: np.ndarray, limit: float | None = None) -> np.ndarray:
+    """The colours of numbers about 0 (T, D), uint8 (T, D, 4)."""
+    limit = limit or float(np.abs(values).max()) or 1.0
+    return _pixels((values / limit + 1) / 2, theme.DIVERGING, None)
+
+
+def mask_pixels(mask: np.ndarray, padding: np.ndarray | None = None) -> np.ndarray:
+    """The colours of a mask, bool (T, S): blue may attend, orange is blocked, grey where `padding` is False."""
+    colours = np.array([_rgb(theme.BLOCKED), _rgb(theme.MAY_ATTEND)])[mask.astype(int)]
+    if padding is not None:
+        colours[~mask & ~np.broadcast_to(padding, mask.shape)] = _rgb(PADDING)
+    return _opaque(colours)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return hex_to_rgb(colour)
+
+
+def _pixels(shares: np.ndarray, scale: Iterable, mask: np.ndarray | None) -> np.ndarray:
+    places, names = zip(*scale, strict=True)
+    channels = np.array([_rgb(name) for name in names]).T
+    shares = np.clip(np.nan_to_num(shares), 0, 1)
+    pixels = _opaque(np.stack([np.interp(shares, places, channel) for channel in channels], axis=-1))
+    if mask is not None:
+        pixels[~mask] = (138, 141, 147, 110)
+    return pixels
+
+
+def _opaque(colours: np.ndarray) -> np.ndarray:
+    full = np.full((*colours.shape[:2], 4), 255, np.uint8)
+    full[..., :3] = np.rint(colours)
+    return full
+
+
+def choose_head(weights: np.ndarray, mask: np.ndarray | None, default: tuple[int, int]) -> tuple[int, int]:
+    """Let the visitor choose a head of maps (L, H, T, S), a tile each.
+
+    Until one is chosen the default one is open, which may be another for other maps. Layer and head stand in the
+    address where they were chosen.
+    """
+    state, (n_layers, n_heads) = st.session_state, weights.shape[:2]
+    if choices.arrives(HEAD):
+        readers = {"layer": one_of(range(n_layers)), "head": one_of(range(n_heads))}
+        chosen, problems = codes.read(st.query_params.to_dict(), readers)
+        choices.missed(problems)
+        state[HEAD] = (chosen.get("layer", 0), chosen.get("head", 0)) if chosen else None
+    place = state[HEAD]
+    if place and not (place[0] < n_layers and place[1] < n_heads):
+        place = state[HEAD] = None
+    layer, head = place or (None, None)
+    choices.told({name: None if one is None else str(one) for name, one in (("layer", layer), ("head", head))})
+
+    def clicked() -> None:
+        code = str(state["heads-tiles"].get("chosen")).split("-")
+        if len(code) == 2 and all(part.isdecimal() for part in code):
+            state[HEAD] = tuple(map(int, code))
+
+    names = say("layer"), say("head")
+    places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
+    tiles = [
+        Tile(
+            codes.code(at),
+            ", ".join(f"{name} {n}" for name, n in zip(names, at)),
+            pixels=weight_pixels(weights[at], mask),
+        )
+        for at in places
+    ]
+    told = {
+        "label": say("Heads of this kind"),
+        "columns": n_heads,
+        "small": True,
+        "height": 0,
+        "chosen": codes.code(place or default),
+        "tiles": [_packed(tile) for tile in tiles],
+    }
+    _mounted()(key="heads-tiles", data=packing.pack(told), on_chosen_change=clicked)
+    return place or default
+
+
+HEAD = "frame-head"  # in the session: layer and head, None for the most telling one
+
+
+def forget_head() -> None:
+    """Open the most telling head, whatever was chosen before."""
+    st.session_state[HEAD] = None

@@ -1,0 +1,105 @@
+// All of them, small: tiles of a page of which one is chosen. Python gives the pixels; a click gives back a code.
+
+import { unpack } from "../recording/packed.js";
+import { arrows, dress, el, put } from "../stage/dom.js";
+
+/**
+ * @typedef {object} Tile
+ * @property {string} code
+ * @property {string} name
+ * @property {string} [note]  under the picture
+ * @property {string} [flag]  of a tile that stands out, in the colour of rings
+ * @property {import("../recording/types.js").Matrix[]} [pixels]  rows of columns of red, green, blue and opacity, bytes
+ *
+ * @typedef {object} Told
+ * @property {string} stamp
+ * @property {string} label  of all, for screen readers
+ * @property {number} columns
+ * @property {boolean} small  pictures without names
+ * @property {number} height  of a picture, in pixels
+ * @property {string} chosen  a code
+ * @property {Tile[]} tiles
+ *
+ * @typedef {object} Component  what Streamlit gives
+ * @property {Uint8Array} data
+ * @property {HTMLElement} parentElement
+ * @property {(name: string, value: unknown) => void} setTriggerValue
+ */
+
+/** @param {import("../recording/types.js").Matrix[]} pixels */
+function picture(pixels) {
+  const [height, width] = [pixels.length, pixels[0].length];
+  const canvas = /** @type {HTMLCanvasElement} */ (el("canvas", { width, height, "aria-hidden": "true" }));
+  const image = new ImageData(width, height);
+  pixels.forEach((row, i) => row.forEach((pixel, j) => image.data.set(pixel, 4 * (i * width + j))));
+  canvas.getContext("2d")?.putImageData(image, 0, 0);
+  return canvas;
+}
+
+/** @param {Tile} tile @param {Told} told @param {() => void} choose */
+function tileOf({ code, name, note, flag, pixels }, told, choose) {
+  const chosen = code === told.chosen;
+  const about = {
+    type: "button",
+    role: "radio",
+    "aria-checked": String(chosen),
+    "aria-label": [name, note, flag].filter(Boolean).join(", "),
+    title: told.small ? name : null,
+    tabindex: chosen ? "0" : "-1",
+    "data-code": code,
+    onclick: choose,
+  };
+  const words = told.small ? [] : [el("b", name)];
+  return el("button.choice", about, words, pixels && picture(pixels), note && el("small", note), flag && el("small.flag", flag));
+}
+
+class Tiles {
+  /** @param {HTMLElement} place */
+  constructor(place) {
+    this.box = /** @type {HTMLElement} */ (el("div.tiles", { role: "radiogroup", "data-testid": "tiles" }));
+    this.stamp = "";
+    this.columns = 1;
+    /** @type {(code: string) => void} */
+    this.choose = () => {};
+    /** @param {HTMLElement} from @param {number} right @param {number} down */
+    const move = (from, right, down) => {
+      const all = /** @type {HTMLElement[]} */ ([...this.box.children]);
+      const next = all[all.indexOf(from) + right + this.columns * down];
+      next?.focus();
+      next?.click();
+    };
+    arrows(this.box, move, true);
+    place.append(this.box);
+  }
+
+  /** @param {Told} told */
+  show(told) {
+    const { box } = this;
+    if (this.stamp === told.stamp) return;
+    Object.assign(this, { stamp: told.stamp, columns: told.columns });
+    const focused = box.contains(document.activeElement);
+    box.setAttribute("aria-label", told.label);
+    box.style.setProperty("--hl-columns", String(told.columns));
+    box.style.setProperty("--hl-tile-height", `${told.height}px`);
+    dress(box, { small: told.small });
+    put(box, told.tiles.map((tile) => tileOf(tile, told, () => this.choose(tile.code))));
+    if (focused) /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'))?.focus();
+  }
+}
+
+/** @type {WeakMap<HTMLElement, Tiles>} */
+const places = new WeakMap();
+
+/** @param {Component} component */
+export function show({ data, parentElement, setTriggerValue }) {
+  const tiles = places.get(parentElement) ?? new Tiles(parentElement);
+  places.set(parentElement, tiles);
+  tiles.choose = (code) => setTriggerValue("chosen", code);
+  tiles.show(unpack(data));
+}
+
+/** @param {Component} component */
+export function leave({ parentElement }) {
+  places.get(parentElement)?.box.remove();
+  places.delete(parentElement);
+}
