@@ -2,11 +2,10 @@
 
 import { moduleOf } from "./config.js";
 import { relativePositions } from "./relative.js";
-import { normaliseRow, project } from "./sublayers.js";
-import { outputsOf } from "./weights.js";
+import { project } from "./matrix.js";
 
 /** @typedef {import("./memory.js").Memory} Memory */
-/** @typedef {import("./sublayers.js").Pass} Pass */
+/** @typedef {import("./pass.js").Pass} Pass */
 /** @typedef {import("./trace.js").Trace} Trace */
 
 /**
@@ -47,9 +46,11 @@ export class Attention {
     this.heads = config.n_heads;
     this.groups = config.n_kv_heads || config.n_heads; // of keys and values, each for several query heads
     this.keyWidth = this.groups * dHead;
-    this.all = weights.linear(...["q", "k", "v"].map((part) => `${name}.${part}_projection`));
-    this.queries = outputsOf(this.all, 0, config.d_model);
-    this.keysValues = outputsOf(this.all, config.d_model, 2 * this.keyWidth);
+    const linear = (/** @type {string[]} */ ...parts) => weights.linear(...parts.map((part) => `${name}.${part}_projection`));
+    /** Of what the queries come from: of self-attention to queries, keys and values. */
+    this.projection = kind === "cross" ? linear("q") : linear("q", "k", "v");
+    /** Of the source to keys and values. */
+    this.keysValues = kind === "cross" ? linear("k", "v") : null;
     this.output = weights.linear(`${name}.output_projection`);
     this.queryNorm = headNorm("q");
     this.keyNorm = headNorm("k");
@@ -92,13 +93,10 @@ export class Attention {
    * @param {number} heads
    * @param {number} position
    */
-  #prepare({ floats }, trace, part, row, rows, address, heads, position) {
+  #prepare({ floats, kernel }, trace, part, row, rows, address, heads, position) {
     const norm = part === "q" ? this.queryNorm : this.keyNorm;
     const { dHead, config, name, relative } = this;
-    for (let head = 0; norm && head < heads; head++) {
-      const first = address / 4 + head * dHead;
-      normaliseRow(floats, first, first, dHead, norm, config.norm_eps, true);
-    }
+    if (norm) kernel.normalise(address, address, norm.weight, 0, heads, dHead, config.norm_eps, 1);
     trace?.keepHeads(`${name}.${part}`, row, rows, address, heads, dHead);
     if (!relative.turn) return;
     relative.turn(floats, address / 4, heads, position);

@@ -4,7 +4,7 @@ import { readLogits } from "./candidates.js";
 import { Edits } from "./edits.js";
 import { Problem } from "./problem.js";
 import { BOS_ID } from "./special.js";
-import { normalise } from "./sublayers.js";
+import { normalise } from "./norm.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
 /** @typedef {import("./translator.js").Translator} Translator */

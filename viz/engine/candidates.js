@@ -25,32 +25,16 @@ export const CANDIDATES = 5; // tokens that could have been written, in an answe
 export function readLogits({ memory, config }, logits, row, count) {
   const size = config.vocab_size;
   const address = logits + 4 * row * size;
+  const mark = memory.mark;
+  const places = memory.allocate(count);
   const summary = memory.allocate(3);
   memory.kernel.summarise(summary, address, size);
+  const found = memory.kernel.find_largest(places, address, size, count);
+  const ids = Array.from(memory.integers.subarray(places / 4, places / 4 + found));
   const [most, sum, products] = memory.read(summary, 3);
+  memory.release(mark);
   if (!Number.isFinite(most) || !Number.isFinite(sum)) throw new Problem(NOT_NUMBERS);
   const normaliser = most + Math.log(sum);
   const of = (/** @type {number} */ token) => Math.fround(memory.floats[address / 4 + token] - normaliser);
-  const ids = largest(memory.floats.subarray(address / 4, address / 4 + size), Math.min(count, size));
   return { ids, logProbabilities: ids.map(of), entropy: Math.log(sum) - products / sum, of };
-}
-
-/**
- * The places of the largest numbers, the largest first, of equal ones the first.
- * @param {Float32Array} numbers
- * @param {number} count
- */
-export function largest(numbers, count) {
-  /** @type {number[]} */
-  const places = [];
-  let least = -Infinity;
-  for (let i = 0; i < numbers.length; i++) {
-    if (places.length === count && !(numbers[i] > least)) continue;
-    let at = places.length;
-    while (at > 0 && numbers[i] > numbers[places[at - 1]]) at--;
-    places.splice(at, 0, i);
-    if (places.length > count) places.pop();
-    least = numbers[places[places.length - 1]];
-  }
-  return places;
 }

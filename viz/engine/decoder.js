@@ -4,7 +4,8 @@ import { keyWidth } from "./config.js";
 import { writePlaces } from "./encoder.js";
 import { Layer } from "./layer.js";
 import { Maps } from "./maps.js";
-import { normalise, startPass } from "./sublayers.js";
+import { normalise } from "./norm.js";
+import { startPass } from "./pass.js";
 
 /** @typedef {import("./encoder.js").Changes} Changes */
 /** @typedef {import("./encoder.js").Source} Source */

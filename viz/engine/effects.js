@@ -2,7 +2,7 @@
 
 import { FullSoftmax } from "./output.js";
 import { Problem } from "./problem.js";
-import { rowOf } from "./weights.js";
+import { rowOf } from "./matrix.js";
 import { Split, stack, sumOfHeads } from "./split.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
@@ -125,7 +125,7 @@ function compare({ memory, config }, { linear }, { predicted_ids: written, trace
 /**
  * The mean over the vocabulary of the output matrix and of its bias.
  * @param {import("./memory.js").Memory} memory
- * @param {import("./weights.js").Linear} linear
+ * @param {import("./matrix.js").Linear} linear
  * @param {(id: number) => number} biasOf
  */
 function meanWord(memory, linear, biasOf) {

@@ -3,7 +3,7 @@
 import { Problem } from "./problem.js";
 import { changeOf, encodePosition } from "./positions.js";
 
-/** @typedef {import("./sublayers.js").Pass} Pass */
+/** @typedef {import("./pass.js").Pass} Pass */
 
 export class InputEmbedding {
   /** @type {Map<number, Float32Array>} */

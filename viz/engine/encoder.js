@@ -4,7 +4,9 @@ import { keyWidth } from "./config.js";
 import { Edits } from "./edits.js";
 import { Layer } from "./layer.js";
 import { Maps } from "./maps.js";
-import { normalise, project, startPass } from "./sublayers.js";
+import { project } from "./matrix.js";
+import { normalise } from "./norm.js";
+import { startPass } from "./pass.js";
 
 /** @typedef {import("./memory.js").Memory} Memory */
 
@@ -79,7 +81,7 @@ export class Encoder {
 
   /**
    * The keys and values that a decoder's layers read of the encoder's output; the address of their places.
-   * @param {import("./sublayers.js").Pass} pass
+   * @param {import("./pass.js").Pass} pass
    * @param {Layer[]} readers
    */
   #store({ memory, x, rows, trace }, readers) {
@@ -88,7 +90,7 @@ export class Encoder {
     const block = memory.allocate(rows * stride);
     const places = Array.from({ length: rows }, (_, row) => block + 4 * row * stride);
     readers.forEach(({ source }, i) => {
-      if (!source) return;
+      if (!source?.attention.keysValues) return;
       const first = 4 * i * 2 * width;
       project(memory, block + first, x, source.attention.keysValues, rows, stride);
       source.attention.prepareKeys(memory, trace, places.map((place) => place + first));

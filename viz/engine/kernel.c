@@ -20,78 +20,143 @@ static inline float sum_of(v128_t v) {
            (wasm_f32x4_extract_lane(v, 2) + wasm_f32x4_extract_lane(v, 3));
 }
 
-/* Four float16 numbers as float32 of 2^-112 times their value: one shift puts sign, exponent and fraction in place. */
-static inline v128_t load_halves(const short *w) {
-    return wasm_v128_and(wasm_i32x4_shl(wasm_i32x4_load16x4(w), 13), wasm_i32x4_splat(0x8fffe000));
+#define UNROLL _Pragma("unroll")
+#define BLOCK 8 /* outputs whose weights lie together: two registers */
+
+/* Float16 numbers as float32 of 2^-112 times their value: sign, exponent and fraction are put in place, no more. Of each
+   32 bits the lower 16, and the upper 16. */
+static inline v128_t expand(v128_t upper) {
+    return wasm_v128_and(wasm_i32x4_shr(upper, 3), wasm_i32x4_splat(0x8fffe000));
+}
+static inline v128_t expand_lower(v128_t pairs) { return expand(wasm_i32x4_shl(pairs, 16)); }
+
+static inline void store(float *y, v128_t numbers, const float *bias, int count) {
+    if (count >= 4) {
+        wasm_v128_store(y, bias ? wasm_f32x4_add(numbers, wasm_v128_load(bias)) : numbers);
+        return;
+    }
+    float all[4];
+    wasm_v128_store(all, numbers);
+    for (int i = 0; i < count; i++) y[i] = all[i] + (bias ? bias[i] : 0);
 }
 
-static inline float half(short w) {
-    union { unsigned bits; float value; } number = {(unsigned)((int)w << 13) & 0x8fffe000};
-    return number.value;
-}
+/* The weights of input I for a block of outputs. */
+#define LOAD_FLOATS(I) \
+    v128_t first = wasm_v128_load(w + BLOCK * (I)), second = wasm_v128_load(w + BLOCK * (I) + BLOCK / 2)
+#define LOAD_HALVES(I) \
+    v128_t pairs = wasm_v128_load(w + BLOCK * (I)), first = expand_lower(pairs), second = expand(pairs)
 
-static inline v128_t load_floats(const float *w) { return wasm_v128_load(w); }
-static inline float number(float w) { return w; }
+/* Adds the products of one input of each row with its weights, which are loaded once for all of them. */
+#define ADD_PRODUCTS(SUMS, N_ROWS, I, LOAD)                            \
+    do {                                                               \
+        LOAD(I);                                                       \
+        UNROLL for (int r = 0; r < N_ROWS; r++) {                      \
+            v128_t input = wasm_v128_load32_splat(x + r * n_in + (I)); \
+            SUMS[r][0] = MULTIPLY_ADD(first, input, SUMS[r][0]);       \
+            SUMS[r][1] = MULTIPLY_ADD(second, input, SUMS[r][1]);      \
+        }                                                              \
+    } while (0)
 
-/* N_ROWS x N_OUT numbers of a product: what is loaded serves several of them. */
-#define PRODUCT(N_ROWS, N_OUT, LOAD, NUMBER, SCALE)                                                       \
+/* A block of outputs of N_ROWS rows. N_INPUTS at a time have sums of their own: eight independent additions keep the
+   processor busy while each waits for the one before it, and more would not fit its registers. */
+#define PRODUCT(N_ROWS, N_INPUTS, LOAD, SCALE)                                                            \
     do {                                                                                                  \
-        v128_t sums[N_ROWS][N_OUT];                                                                       \
-        for (int r = 0; r < N_ROWS; r++)                                                                  \
-            for (int o = 0; o < N_OUT; o++) sums[r][o] = wasm_f32x4_splat(0);                             \
+        v128_t sums[N_INPUTS][N_ROWS][2];                                                                 \
+        UNROLL for (int n = 0; n < N_INPUTS; n++)                                                         \
+            UNROLL for (int r = 0; r < N_ROWS; r++) sums[n][r][0] = sums[n][r][1] = wasm_f32x4_splat(0);  \
         int i = 0;                                                                                        \
-        for (; i + 4 <= n_in; i += 4) {                                                                   \
-            v128_t weights[N_OUT];                                                                        \
-            for (int o = 0; o < N_OUT; o++) weights[o] = LOAD(w + (out + o) * n_in + i);                  \
-            for (int r = 0; r < N_ROWS; r++) {                                                            \
-                v128_t input = wasm_v128_load(x + (row + r) * n_in + i);                                  \
-                for (int o = 0; o < N_OUT; o++) sums[r][o] = MULTIPLY_ADD(input, weights[o], sums[r][o]); \
-            }                                                                                             \
+        for (; i + N_INPUTS <= n_in; i += N_INPUTS)                                                       \
+            UNROLL for (int n = 0; n < N_INPUTS; n++) ADD_PRODUCTS(sums[n], N_ROWS, i + n, LOAD);         \
+        for (; i < n_in; i++) ADD_PRODUCTS(sums[0], N_ROWS, i, LOAD);                                     \
+        UNROLL for (int r = 0; r < N_ROWS; r++) UNROLL for (int half = 0; half < 2; half++) {             \
+            v128_t sum = sums[0][r][half];                                                                \
+            UNROLL for (int n = 1; n < N_INPUTS; n++) sum = wasm_f32x4_add(sum, sums[n][r][half]);        \
+            sum = wasm_f32x4_mul(sum, wasm_f32x4_splat(SCALE));                                           \
+            store(y + r * stride + 4 * half, sum, bias ? bias + 4 * half : 0, n_out - 4 * half);          \
         }                                                                                                 \
-        for (int r = 0; r < N_ROWS; r++)                                                                  \
-            for (int o = 0; o < N_OUT; o++) {                                                             \
-                float sum = sum_of(sums[r][o]);                                                           \
-                for (int j = i; j < n_in; j++)                                                            \
-                    sum += x[(row + r) * n_in + j] * NUMBER(w[(out + o) * n_in + j]);                     \
-                y[(row + r) * stride + out + o] = SCALE * sum + (bias ? bias[out + o] : 0);               \
-            }                                                                                             \
+        x += N_ROWS * n_in, y += N_ROWS * stride;                                                         \
     } while (0)
 
-/* Numbers of rows and columns of a product that were fastest. */
-#define PRODUCTS(...)                                                    \
-    do {                                                                 \
-        int row = 0, out;                                                         \
-        for (; row + 4 <= rows; row += 4) {                              \
-            for (out = 0; out + 2 <= n_out; out += 2) PRODUCT(4, 2, __VA_ARGS__); \
-            for (; out < n_out; out++) PRODUCT(4, 1, __VA_ARGS__);       \
-        }                                                                \
-        for (; row + 2 <= rows; row += 2) {                              \
-            for (out = 0; out + 4 <= n_out; out += 4) PRODUCT(2, 4, __VA_ARGS__); \
-            for (; out < n_out; out++) PRODUCT(2, 1, __VA_ARGS__);       \
-        }                                                                \
-        for (; row < rows; row++) {                                      \
-            for (out = 0; out + 2 <= n_out; out += 2) PRODUCT(1, 2, __VA_ARGS__); \
-            for (; out < n_out; out++) PRODUCT(1, 1, __VA_ARGS__);       \
-        }                                                                \
+/* All rows with one block after the other, which stays in the processor's cache meanwhile. */
+#define PRODUCTS(...)                                                     \
+    do {                                                                  \
+        typeof(x) inputs = x;                                             \
+        float *outputs = y;                                               \
+        for (; n_out > 0; n_out -= BLOCK, w += BLOCK * n_in, outputs += BLOCK) { \
+            int left = rows;                                              \
+            x = inputs, y = outputs;                                      \
+            for (; left >= 4; left -= 4) PRODUCT(4, 1, __VA_ARGS__);      \
+            for (; left >= 2; left -= 2) PRODUCT(2, 2, __VA_ARGS__);      \
+            for (; left >= 1; left -= 1) PRODUCT(1, 4, __VA_ARGS__);      \
+            bias = bias ? bias + BLOCK : 0;                               \
+        }                                                                 \
     } while (0)
 
-/* y = x w^T + bias: x (rows, n_in), w (n_out, n_in), rows of y `stride` numbers apart; the bias may be missing (0). */
+/* y = x w^T + bias: x (rows, n_in), rows of y `stride` numbers apart; the bias may be missing (0). Of w (n_out, n_in)
+   each block of eight rows, the last one filled up with zeros, lies transposed: (n_in, 8). */
 EXPORT(void, multiply)
 (float *y, int stride, const float *x, const float *w, const float *bias, int rows, int n_in, int n_out) {
-    PRODUCTS(load_floats, number, 1);
+    PRODUCTS(LOAD_FLOATS, 1);
 }
 
 static inline void scale(float *x, int n, float factor) {
     for (int i = 0; i < n; i++) x[i] *= factor;
 }
 
-/* The same with w in float16, of which twice as many come from memory in the same time. What makes up for 2^-112 are x,
-   which is as it was in the end, and y, so that nothing becomes too large or too small on the way. */
+/* The same with w in float16, of which twice as many come from memory in the same time; the weights of a block's outputs
+   have the order 0 4 1 5 2 6 3 7. What makes up for 2^-112 are x, which is as it was in the end, and y, so that nothing
+   becomes too large or too small on the way. */
 EXPORT(void, multiply_halves)
 (float *y, int stride, float *x, const short *w, const float *bias, int rows, int n_in, int n_out) {
-    scale(x, rows * n_in, 0x1p100f);
-    PRODUCTS(load_halves, half, 0x1p12f);
-    scale(x, rows * n_in, 0x1p-100f);
+    float *all = x;
+    scale(all, rows * n_in, 0x1p100f);
+    PRODUCTS(LOAD_HALVES, 0x1p12f);
+    scale(all, rows * n_in, 0x1p-100f);
+}
+
+/* x += y, n numbers. */
+EXPORT(void, add)(float *x, const float *y, int n) {
+    int i = 0;
+    for (; i + 4 <= n; i += 4) wasm_v128_store(x + i, wasm_f32x4_add(wasm_v128_load(x + i), wasm_v128_load(y + i)));
+    for (; i < n; i++) x[i] += y[i];
+}
+
+/* x = max(x, 0), n numbers. */
+EXPORT(void, rectify)(float *x, int n) {
+    int i = 0;
+    for (; i + 4 <= n; i += 4) wasm_v128_store(x + i, wasm_f32x4_pmax(wasm_f32x4_splat(0), wasm_v128_load(x + i)));
+    for (; i < n; i++) x[i] = x[i] > 0 ? x[i] : 0;
+}
+
+/* The sum of x - mean, or of its square. */
+static inline float sum_below(const float *x, float mean, int n, int squared) {
+    v128_t sums = wasm_f32x4_splat(0), means = wasm_f32x4_splat(mean);
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        v128_t difference = wasm_f32x4_sub(wasm_v128_load(x + i), means);
+        sums = squared ? MULTIPLY_ADD(difference, difference, sums) : wasm_f32x4_add(sums, difference);
+    }
+    float sum = sum_of(sums);
+    for (; i < n; i++) sum += squared ? (x[i] - mean) * (x[i] - mean) : x[i] - mean;
+    return sum;
+}
+
+/* Rows of y (rows, n) are those of x, normed: less the mean, unless `rms`, divided by the deviation, times the weight,
+   plus the bias (0: none). y may be x. */
+EXPORT(void, normalise)
+(float *y, const float *x, const float *weight, const float *bias, int rows, int n, float eps, int rms) {
+    for (; rows--; x += n, y += n) {
+        float mean = rms ? 0 : sum_below(x, 0, n, 0) / n;
+        float factor = 1 / __builtin_sqrtf(sum_below(x, mean, n, 1) / n + eps);
+        v128_t means = wasm_f32x4_splat(mean), factors = wasm_f32x4_splat(factor);
+        int i = 0;
+        for (; i + 4 <= n; i += 4) {
+            v128_t standard = wasm_f32x4_mul(wasm_f32x4_sub(wasm_v128_load(x + i), means), factors);
+            v128_t scaled = wasm_f32x4_mul(standard, wasm_v128_load(weight + i));
+            wasm_v128_store(y + i, bias ? wasm_f32x4_add(scaled, wasm_v128_load(bias + i)) : scaled);
+        }
+        for (; i < n; i++) y[i] = (x[i] - mean) * factor * weight[i] + (bias ? bias[i] : 0);
+    }
 }
 
 /* scores (heads, n_keys) = q k^T of one query (heads, d_head); key j lies `offset` numbers after places[j], and has
@@ -140,7 +205,7 @@ static inline v128_t exponentials(v128_t x) {
     r = wasm_f32x4_sub(r, wasm_f32x4_mul(n, wasm_f32x4_splat(-2.12194440e-4f)));
     static const float series[] = {1 / 720.0f, 1 / 120.0f, 1 / 24.0f, 1 / 6.0f, 0.5f, 1, 1};
     v128_t sum = wasm_f32x4_splat(1 / 5040.0f);
-    for (int i = 0; i < 7; i++) sum = MULTIPLY_ADD(sum, r, wasm_f32x4_splat(series[i]));
+    UNROLL for (int i = 0; i < 7; i++) sum = MULTIPLY_ADD(sum, r, wasm_f32x4_splat(series[i]));
     v128_t power = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_trunc_sat_f32x4(n), wasm_i32x4_splat(127)), 23);
     return wasm_f32x4_mul(sum, power);
 }
@@ -148,20 +213,35 @@ static inline v128_t exponentials(v128_t x) {
 static inline float exponential(float x) { return wasm_f32x4_extract_lane(exponentials(wasm_f32x4_splat(x)), 0); }
 
 static inline float largest(const float *x, int n) {
-    float most = -__builtin_inff();
-    for (int i = 0; i < n; i++) most = x[i] > most ? x[i] : most;
+    v128_t four = wasm_f32x4_splat(-__builtin_inff());
+    int i = 0;
+    for (; i + 4 <= n; i += 4) four = wasm_f32x4_pmax(four, wasm_v128_load(x + i));
+    float most = -__builtin_inff(), all[4];
+    wasm_v128_store(all, four);
+    for (int lane = 0; lane < 4; lane++) most = all[lane] > most ? all[lane] : most;
+    for (; i < n; i++) most = x[i] > most ? x[i] : most;
     return most;
 }
 
 /* Each row of x (rows, n) becomes e^x / sum(e^x); a row of -inf only becomes zeros. */
 EXPORT(void, softmax)(float *x, int rows, int n) {
     for (; rows--; x += n) {
-        float most = largest(x, n), sum = 0;
-        for (int i = 0; i < n; i++) {
+        float most = largest(x, n);
+        v128_t sums = wasm_f32x4_splat(0);
+        int i = 0;
+        for (; i + 4 <= n; i += 4) {
+            v128_t scores = wasm_v128_load(x + i);
+            v128_t e = exponentials(wasm_f32x4_sub(scores, wasm_f32x4_splat(most)));
+            e = wasm_v128_andnot(e, wasm_f32x4_lt(scores, wasm_f32x4_splat(LOWEST)));
+            sums = wasm_f32x4_add(sums, e);
+            wasm_v128_store(x + i, e);
+        }
+        float sum = sum_of(sums);
+        for (; i < n; i++) {
             x[i] = x[i] < LOWEST ? 0 : exponential(x[i] - most);
             sum += x[i];
         }
-        for (int i = 0; i < n; i++) x[i] = sum ? x[i] / sum : 0;
+        for (i = 0; i < n; i++) x[i] = sum ? x[i] / sum : 0;
     }
 }
 
@@ -181,4 +261,28 @@ EXPORT(void, summarise)(float *y, const float *x, int n) {
         float e = exponential(x[i] - most);
         y[1] += e, y[2] += e * (x[i] - most);
     }
+}
+
+/* The places of the largest of n numbers, at most `count` of them, the largest first, of equal ones the first; returns
+   how many there are. What is not a number is never among them. */
+EXPORT(int, find_largest)(int *places, const float *x, int n, int count) {
+    int found = 0;
+    float least = -__builtin_inff(); /* of the places, once all are taken */
+    for (int i = 0; i < n; i++) {
+        if (found == count) { /* four numbers that are too small at a time */
+            v128_t leasts = wasm_f32x4_splat(least);
+            while (i + 4 <= n && !wasm_v128_any_true(wasm_f32x4_gt(wasm_v128_load(x + i), leasts))) i += 4;
+            if (i == n) break;
+            if (!(x[i] > least)) continue;
+        } else if (x[i] != x[i]) {
+            continue;
+        } else {
+            found++;
+        }
+        int at = found - 1;
+        for (; at > 0 && x[i] > x[places[at - 1]]; at--) places[at] = places[at - 1];
+        places[at] = i;
+        if (found == count) least = x[places[count - 1]];
+    }
+    return found;
 }

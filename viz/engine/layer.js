@@ -1,11 +1,13 @@
 // A layer of the encoder or the decoder; model/layers.py has its equations.
 
 import { Attention } from "./attention.js";
-import { FeedForward, Residual, project } from "./sublayers.js";
+import { FeedForward } from "./feed_forward.js";
+import { project } from "./matrix.js";
+import { Residual } from "./norm.js";
 
 /** @typedef {import("./attention.js").Rows} Rows */
 /** @typedef {import("./config.js").Config} Config */
-/** @typedef {import("./sublayers.js").Pass} Pass */
+/** @typedef {import("./pass.js").Pass} Pass */
 /** @typedef {import("./weights.js").Weights} Weights */
 
 /** Self-attention, cross-attention where a source is read, feed-forward, each in a residual connection. */
@@ -36,7 +38,7 @@ export class Layer {
    */
   pass(pass, self, cross = null) {
     this.selfResidual.pass(pass, (input) => {
-      project(pass.memory, self.query, input, this.self.all, pass.rows, self.stride);
+      project(pass.memory, self.query, input, this.self.projection, pass.rows, self.stride);
       const keys = self.readings.map((_, row) => self.query + 4 * (row * self.stride + this.size));
       this.self.prepareQueries(pass, self);
       this.self.prepareKeys(pass.memory, pass.trace, keys, self.readings);
@@ -45,7 +47,7 @@ export class Layer {
     if (this.source && cross) {
       const { attention, residual } = this.source;
       residual.pass(pass, (input) => {
-        project(pass.memory, cross.query, input, attention.queries, pass.rows);
+        project(pass.memory, cross.query, input, attention.projection, pass.rows);
         attention.prepareQueries(pass, cross);
         return attention.attend(pass, cross);
       });

@@ -8,12 +8,17 @@ import { PlainKernel } from "./plain.js";
  * @property {(y: number, stride: number, x: number, w: number, bias: number, rows: number, inputs: number,
  *   outputs: number) => void} multiply
  * @property {Kernel["multiply"]} [multiply_halves] with float16 matrices, where the kernel reads those
+ * @property {(x: number, y: number, count: number) => void} add
+ * @property {(x: number, count: number) => void} rectify
+ * @property {(y: number, x: number, weight: number, bias: number, rows: number, n: number, eps: number,
+ *   rms: number) => void} normalise
  * @property {(scores: number, query: number, places: number, offset: number, nKeys: number, heads: number,
  *   groups: number, dHead: number) => void} compare
  * @property {(context: number, weights: number, places: number, offset: number, nKeys: number, heads: number,
  *   groups: number, dHead: number) => void} mix
  * @property {(x: number, rows: number, n: number) => void} softmax
  * @property {(y: number, x: number, n: number) => void} summarise
+ * @property {(places: number, x: number, n: number, count: number) => number} find_largest
  */
 
 const PAGE = 65_536; // bytes; memory grows by whole pages, and the first is the compiler's

@@ -1,13 +1,12 @@
 // Tokens to vectors and vectors to logits: embeddings, and the softmax over all words, a full or an adaptive one.
 
-import { project } from "./sublayers.js";
-import { rowOf } from "./weights.js";
+import { project, rowOf } from "./matrix.js";
 
 /** @typedef {import("./config.js").Config} Config */
 /** @typedef {import("./memory.js").Memory} Memory */
 /** @typedef {import("./weights.js").Weights} Weights */
 
-/** @typedef {import("./weights.js").Linear} Linear */
+/** @typedef {import("./matrix.js").Linear} Linear */
 /** @typedef {{row: (id: number) => Float32Array}} Embedding A vector per token. */
 
 /** @typedef {{logits: (memory: Memory, y: number, x: number, rows: number) => void}} Softmax */

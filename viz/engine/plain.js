@@ -1,5 +1,7 @@
 // The kernel in plain JavaScript, for browsers without WebAssembly SIMD; kernel.c says what its functions do.
 
+import { BLOCK } from "./matrix.js";
+
 /** @typedef {{floats: Float32Array, integers: Int32Array}} Numbers */
 
 export class PlainKernel {
@@ -9,52 +11,58 @@ export class PlainKernel {
   }
 
   /**
-   * y = x w^T + bias.
+   * y = x w^T + bias, four outputs at a time.
    * @type {import("./memory.js").Kernel["multiply"]}
    */
   multiply(y, stride, x, w, bias, rows, inputs, outputs) {
-    let row = 0;
-    for (; row + 4 <= rows; row += 4)
-      this.#multiplyFour(y / 4 + row * stride, stride, x / 4 + row * inputs, w, bias, inputs, outputs);
     const numbers = this.memory.floats;
-    for (; row < rows; row++) {
-      const input = x / 4 + row * inputs;
-      for (let out = 0; out < outputs; out++) {
-        const weights = w / 4 + out * inputs;
-        let sum = bias ? numbers[bias / 4 + out] : 0;
-        for (let i = 0; i < inputs; i++) sum += numbers[input + i] * numbers[weights + i];
-        numbers[y / 4 + row * stride + out] = sum;
+    for (let first = 0; first < outputs; first += BLOCK / 2) {
+      const weights = w / 4 + Math.floor(first / BLOCK) * BLOCK * inputs + (first % BLOCK);
+      const count = Math.min(BLOCK / 2, outputs - first);
+      for (let row = 0; row < rows; row++) {
+        let [a, b, c, d] = [0, 0, 0, 0];
+        const input = x / 4 + row * inputs;
+        for (let i = 0, weight = weights; i < inputs; i++, weight += BLOCK) {
+          const number = numbers[input + i];
+          a += number * numbers[weight];
+          b += number * numbers[weight + 1];
+          c += number * numbers[weight + 2];
+          d += number * numbers[weight + 3];
+        }
+        const output = y / 4 + row * stride + first;
+        const sums = [a, b, c, d];
+        for (let i = 0; i < count; i++) numbers[output + i] = sums[i] + (bias && numbers[bias / 4 + first + i]);
       }
     }
   }
 
-  /**
-   * Four rows at a time: each weight is read once for all of them. Here y and x are places of numbers.
-   * @param {number} y
-   * @param {number} stride
-   * @param {number} x
-   * @param {number} w
-   * @param {number} bias
-   * @param {number} inputs
-   * @param {number} outputs
-   */
-  #multiplyFour(y, stride, x, w, bias, inputs, outputs) {
+  /** @type {import("./memory.js").Kernel["add"]} */
+  add(x, y, count) {
     const numbers = this.memory.floats;
-    for (let out = 0; out < outputs; out++, y++) {
-      const weights = w / 4 + out * inputs;
-      let [a, b, c, d] = [0, 0, 0, 0];
-      for (let i = 0; i < inputs; i++) {
-        const weight = numbers[weights + i];
-        a += weight * numbers[x + i];
-        b += weight * numbers[x + inputs + i];
-        c += weight * numbers[x + 2 * inputs + i];
-        d += weight * numbers[x + 3 * inputs + i];
+    for (let i = 0; i < count; i++) numbers[x / 4 + i] += numbers[y / 4 + i];
+  }
+
+  /** @type {import("./memory.js").Kernel["rectify"]} */
+  rectify(x, count) {
+    const numbers = this.memory.floats;
+    for (let i = x / 4; i < x / 4 + count; i++) numbers[i] = numbers[i] > 0 ? numbers[i] : 0;
+  }
+
+  /**
+   * Layer norm of rows, or RMSNorm.
+   * @type {import("./memory.js").Kernel["normalise"]}
+   */
+  normalise(y, x, weight, bias, rows, n, eps, rms) {
+    const numbers = this.memory.floats;
+    for (let from = x / 4, to = y / 4; from < x / 4 + rows * n; from += n, to += n) {
+      let [mean, variance] = [0, 0];
+      if (!rms) for (let i = 0; i < n; i++) mean += numbers[from + i] / n;
+      for (let i = 0; i < n; i++) variance += (numbers[from + i] - mean) ** 2 / n;
+      const scale = 1 / Math.sqrt(variance + eps);
+      for (let i = 0; i < n; i++) {
+        const standard = (numbers[from + i] - mean) * scale;
+        numbers[to + i] = standard * numbers[weight / 4 + i] + (bias && numbers[bias / 4 + i]);
       }
-      const offset = bias ? numbers[bias / 4 + out] : 0;
-      numbers[y] = a + offset;
-      numbers[y + stride] = b + offset;
-      numbers[y + 2 * stride] = c + offset;
-      numbers[y + 3 * stride] = d + offset;
     }
   }
 
@@ -123,5 +131,24 @@ export class PlainKernel {
       products += Math.exp(below) * below;
     }
     numbers.set([most, sum, products], y / 4);
+  }
+
+  /**
+   * The places of the largest numbers, the largest first, of equal ones the first; returns how many there are.
+   * @type {import("./memory.js").Kernel["find_largest"]}
+   */
+  find_largest(places, x, n, count) {
+    const { floats, integers } = this.memory;
+    const numbers = floats.subarray(x / 4, x / 4 + n);
+    const found = integers.subarray(places / 4, places / 4 + count);
+    let size = 0;
+    for (let i = 0; i < n; i++) {
+      if (Number.isNaN(numbers[i]) || (size === count && !(numbers[i] > numbers[found[count - 1]]))) continue;
+      if (size < count) size++;
+      let at = size - 1;
+      for (; at > 0 && numbers[i] > numbers[found[at - 1]]; at--) found[at] = found[at - 1];
+      found[at] = i;
+    }
+    return size;
   }
 }

@@ -1,8 +1,8 @@
 // The direction in which a stream is compared, on its way from the logits down to the input.
 
-import { rowOf } from "./weights.js";
+import { rowOf } from "./matrix.js";
 
-/** @typedef {import("./sublayers.js").Norm} Norm */
+/** @typedef {import("./norm.js").Norm} Norm */
 /** @typedef {import("./trace.js").Array32} Array32 */
 
 export class Split {

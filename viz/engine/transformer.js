@@ -5,7 +5,8 @@ import { Decoder } from "./decoder.js";
 import { InputEmbedding } from "./embedding.js";
 import { Encoder } from "./encoder.js";
 import { AdaptiveSoftmax, FullSoftmax, embeddingOf } from "./output.js";
-import { Weights, readTensors } from "./weights.js";
+import { readTensors } from "./tensors.js";
+import { Weights } from "./weights.js";
 
 /** @typedef {import("./encoder.js").Changes} Changes */
 /** @typedef {import("./encoder.js").Source} Source */

@@ -44,15 +44,17 @@ class Request:
             return translator.translate(self.text, self.beam, self.penalty, self.edits, self.prefix)
 
 
-def assert_same(answer: dict[str, Any], result: Translation, logs: float = LOGS) -> None:
-    """Texts and tokens are equal, weights as near as WEIGHTS, log-probabilities as `logs`."""
+def assert_same(
+    answer: dict[str, Any], result: Translation, logs: float = LOGS, weights: float = WEIGHTS
+) -> None:
+    """Texts and tokens are equal, weights as near as `weights`, log-probabilities as `logs`."""
     assert answer.get("error") is None
     assert answer["text"] == result.text
     for name in ("source", "source_tokens", "target_tokens", "predicted_tokens", "predicted_ids", "finished"):
         assert answer[name] == getattr(result, name), name
     near(answer["log_probabilities"], result.log_probabilities, logs)
-    for kind, weights in answer["attention"].items():
-        near(weights, result.attention(kind), WEIGHTS)
+    for kind, maps in answer["attention"].items():
+        near(maps, result.attention(kind), weights)
         assert (answer["masks"][kind] == result.mask(kind)).all(), kind
     for side, encoding in answer["positions"].items():
         near(encoding, result.positional(side), WEIGHTS)
