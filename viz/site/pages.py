@@ -19,6 +19,7 @@ from viz.text.language import current
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
 PLOTLY = "plotly"
+PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
     "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; worker-src {worker}; connect-src {connect}; "
     "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -56,9 +57,7 @@ def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
     policy = _POLICY.format(
         scripts=f"{_hash(script)} {_hash(offline.get_plotlyjs())}", worker="blob:", connect="'none'"
     )
-    library, *weights = (
-        _data(f"hl-file-{name}", base64.b64encode(data).decode()) for name, data in _resources(models).items()
-    )
+    library, *weights = (_pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models).items())
     # The script begins with the recorded picture before the weights are read.
     parts = [library, _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
     parts += weights
@@ -81,6 +80,12 @@ def _hash(script: str) -> str:
 
 def _data(name: str, content: str) -> str:
     return f'<script type="text/plain" id="{name}">{content}</script>'
+
+
+def _pieces(name: str, content: str) -> str:
+    """A large file in pieces: WebKit takes half a minute to read one text of 20 MB."""
+    pieces = (content[start : start + PIECE] for start in range(0, len(content), PIECE))
+    return "".join(f'<script type="text/plain" data-file="{name}">{piece}</script>' for piece in pieces)
 
 
 def _html(policy: str, settings: Mapping[str, object], scripts: str) -> str:

@@ -52,18 +52,25 @@ export async function inflate(bytes) {
 const parsed = () => new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
 
 /**
+ * A large file of the one file, which has it in pieces.
+ * @param {string} name
+ */
+async function embedded(name) {
+  const pieces = () => [...document.querySelectorAll(`[data-file="${name}"]`)];
+  const isWhole = pieces().at(-1)?.nextElementSibling; // what something stands behind was read to its end
+  if (!isWhole && document.readyState === "loading") await parsed();
+  const parts = pieces().map(({ textContent }) => fromBase64(textContent ?? ""));
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
+}
+
+/**
  * A large file, by its name.
  * @param {Settings} settings
  * @param {string} name
  * @param {(received: number) => void} [progress] is told how many bytes have come
  */
 export async function readFile({ files }, name, progress = () => {}) {
-  if (!files) {
-    // What something stands behind was read to its end.
-    const isRead = document.getElementById(`hl-file-${name}`)?.nextElementSibling;
-    if (!isRead && document.readyState === "loading") await parsed();
-    return inflate(fromBase64(textOf(`hl-file-${name}`)));
-  }
+  if (!files) return inflate(await embedded(name));
   return inflate(await fetchBytes(new URL(files[name], document.baseURI).href, progress));
 }
 

@@ -1,0 +1,232 @@
+"""The page without a server in Chromium: from a folder behind a plain web server, and from disk without a network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from model.interventions.edits import Edits
+from model.translator import Translator
+from tests.support import PATIENCE
+from tests.test_viz.test_site.conftest import SENTENCE
+
+TEXT = "Two women are cooking dinner in the kitchen."
+MEGA = 1_000_000
+# Numbers of the large map.
+DRAWN = """() => {
+  const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+  return plot?.data ? Array.from(plot.data[0].z, row => Array.from(row)) : [];
+}"""
+
+
+class Visitor:
+    """A page, what it asked for, and what it complained about."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.requests: list[Request] = []
+        self.complaints: list[str] = []
+        page.set_default_timeout(PATIENCE)
+        page.on("request", self._requested)
+        page.on("console", lambda message: self.complaints.append(message.text))
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _requested(self, request: Request) -> None:
+        if not request.url.startswith(("data:", "blob:")):
+            self.requests.append(request)
+
+    def part(self, name: str):
+        """A part of the page by its name for tests."""
+        return self.page.get_by_test_id(f"stage-{name}")
+
+    def opens(self, url: str) -> None:
+        """Open an address, and wait for the model."""
+        self.page.goto(url)
+        self.is_loaded()
+
+    def is_loaded(self) -> None:
+        """Wait until the model is there."""
+        expect(self.part("translation")).not_to_be_empty(timeout=PATIENCE)
+        expect(self.part("status")).to_be_hidden(timeout=PATIENCE)
+
+    def types(self, text: str) -> None:
+        """Type a sentence over the one that is there."""
+        self.page.get_by_role("textbox").first.fill(text)
+
+    def reads(self, text: str) -> None:
+        """Wait for a translation."""
+        expect(self.part("translation")).to_have_text(text, timeout=PATIENCE)
+
+    def sees(self, wanted: np.ndarray) -> None:
+        """Wait until the large map draws these numbers."""
+        drawn = np.zeros(0)
+        for _ in range(400):
+            drawn = np.array(self.page.evaluate(DRAWN), dtype=float)
+            if drawn.shape == wanted.shape and np.abs(drawn - wanted).max() < 2e-5:
+                return
+            self.page.wait_for_timeout(25)
+        np.testing.assert_allclose(drawn, wanted, atol=2e-5)
+
+    def head(self, layer: int, head: int):
+        """The tile of a head."""
+        return self.part("heads").locator(f"[data-layer='{layer}'][data-head='{head}']")
+
+    def switches_off(self, layer: int, head: int) -> None:
+        """Click the switch of a head."""
+        self.head(layer, head).hover()
+        self.head(layer, head).get_by_test_id("stage-off").click()
+
+
+@pytest.fixture
+def visitor(browser) -> Iterator[Visitor]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
+    visitor = Visitor(context.new_page())
+    yield visitor
+    context.close()
+    assert not visitor.complaints
+
+
+def test_a_visitor_needs_no_server_after_loading(visitor: Visitor, address: str, translators) -> None:
+    visitor.opens(address)
+    asked = len(visitor.requests)
+    assert {request.url.startswith(address) for request in visitor.requests} == {True}
+    translator = translators["en-de"]
+    result = translator.translate(TEXT)
+    visitor.types(TEXT)
+    visitor.reads(result.text)
+    visitor.head(2, 3).click()
+    visitor.sees(result.attention("cross")[2, 3])
+    visitor.part("kinds").locator("[data-kind=encoder_self]").click()
+    visitor.head(1, 2).click()
+    visitor.sees(result.attention("encoder_self")[1, 2])
+    expect(visitor.page).to_have_url(re.compile(r"#.*text=Two\+women.*kind=encoder_self.*layer=1&head=2"))
+    a_change_is_made_and_taken_back(visitor, translator)
+    its_language_can_be_chosen(visitor)
+    two_are_compared(visitor, translator)
+    assert len(visitor.requests) == asked
+
+
+def a_change_is_made_and_taken_back(visitor: Visitor, translator: Translator) -> None:
+    visitor.page.get_by_role("tab", name="Steer").click()
+    visitor.part("kinds").locator("[data-kind=cross]").click()
+    visitor.page.get_by_role("button", name="Layer 0: switch all its heads off or on").click()
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(8)
+    edits = Edits.from_code("v1_" + "_".join(f"oc0-{head}" for head in range(8)))
+    changed = translator.translate(TEXT, edits=edits)
+    assert changed.text != translator.translate(TEXT).text
+    visitor.reads(changed.text)
+    visitor.head(2, 5).click()
+    visitor.sees(changed.attention("cross")[2, 5])
+    assert "edits=v1_oc0-0" in visitor.page.url
+    visitor.page.go_back()
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(0)
+    visitor.reads(translator.translate(TEXT).text)
+    visitor.page.go_forward()
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(8)
+    visitor.reads(changed.text)
+    visitor.page.get_by_role("button", name="Reset all").click()
+    visitor.reads(translator.translate(TEXT).text)
+
+
+def its_language_can_be_chosen(visitor: Visitor) -> None:
+    visitor.part("language").select_option("de")
+    expect(visitor.part("changes")).to_contain_text("Noch ist nichts geändert")
+    expect(visitor.page.get_by_role("textbox")).to_have_attribute("aria-label", "Satz (Englisch)")
+    expect(visitor.page).to_have_url(re.compile("lang=de"))
+    visitor.types("word " * 500)
+    expect(visitor.part("problem")).to_contain_text("Der Text hat 2.500 Zeichen; erlaubt sind höchstens 2.000.")
+    visitor.types(TEXT)
+    expect(visitor.part("problem")).to_be_hidden()
+    visitor.part("language").select_option("en")
+
+
+def two_are_compared(visitor: Visitor, translator: Translator) -> None:
+    visitor.page.get_by_role("tab", name="Compare").click()
+    visitor.page.get_by_role("tab", name="Searches").click()
+    greedy = translator.translate(TEXT, beam=1)
+    expect(visitor.part("translation-a")).to_contain_text(translator.translate(TEXT).text)
+    expect(visitor.part("translation-b")).to_contain_text(greedy.text)
+    expect(visitor.part("side")).to_have_count(3)
+
+
+def test_an_address_holds_everything(visitor: Visitor, address: str, translators) -> None:
+    text = "Der Hund schläft im Garten."
+    code = "v1_oe0-1_ud1-2_f1-0-0.5"
+    visitor.opens(
+        f"{address}#page=steer&model=de-en&beam=2&text={text}&edits={code}&scale=0.5&kind=decoder_self&lang=ko"
+    )
+    expect(visitor.part("changes").locator(".hl-chip")).to_have_count(4)
+    expect(visitor.part("sentence")).to_have_value(text)
+    from model.experiments.positions import changed_positions
+
+    translator = translators["de-en"]
+    with changed_positions(translator.config.positional, 0.5, 0, ("encoder", "decoder")):
+        changed = translator.translate(text, 2, edits=Edits.from_code(code))
+    visitor.reads(changed.text)
+    visitor.head(1, 2).click()
+    visitor.sees(changed.attention("decoder_self")[1, 2])
+    visitor.opens(f"{address}#model=nobody&beam=99")
+    expect(visitor.part("problem")).to_contain_text("model=nobody; beam=99")
+
+
+def test_a_recorded_sentence_is_there_before_the_weights(visitor: Visitor, address: str, translators) -> None:
+    held: list[Route] = []
+    visitor.page.route("**/*.safetensors*", lambda route: held.append(route))
+    visitor.page.goto(f"{address}#text={TEXT}")
+    recorded = translators["en-de"].translate("The animal didn't cross the street because it was too tired.")
+    visitor.reads(recorded.text)
+    visitor.sees(recorded.attention("cross")[1, 5])
+    expect(visitor.part("status")).to_contain_text("Until then you see a recorded sentence.")
+    came = [request.response().body() for request in visitor.requests if "safetensors" not in request.url]
+    assert sum(map(len, came)) < 4 * MEGA
+    assert len(held) == 1
+    held[0].continue_()
+    visitor.reads(translators["en-de"].translate(TEXT).text)
+    visitor.page.unroute("**/*.safetensors*")
+    visitor.requests.clear()
+    visitor.page.reload()
+    visitor.is_loaded()
+    assert not [request.url for request in visitor.requests if "safetensors" in request.url], "kept from the last visit"
+
+
+def test_its_policy_lets_nothing_out(visitor: Visitor, address: str) -> None:
+    visitor.opens(address)
+    blocked = visitor.page.evaluate("""async () => {
+      const blocked = [];
+      addEventListener("securitypolicyviolation", ({ effectiveDirective }) => blocked.push(effectiveDirective));
+      await fetch("http://127.0.0.1:9/").catch(() => {});
+      document.body.append(Object.assign(new Image(), { src: "http://127.0.0.1:9/" }));
+      document.body.append(Object.assign(document.createElement("script"), { textContent: "window.injected = 1" }));
+      await new Promise(done => setTimeout(done, 200));
+      return [blocked.sort(), window.injected ?? 0];
+    }""")
+    assert blocked == [["connect-src", "img-src", "script-src-elem"], 0]
+    visitor.complaints.clear()
+
+
+def test_one_file_works_from_disk_without_a_network(browser, live_file: Path, translators) -> None:
+    context = browser.new_context(offline=True, locale="en-US")
+    visitor = Visitor(context.new_page())
+    visitor.opens(live_file.as_uri())
+    translator = translators["en-de"]
+    visitor.reads(translator.translate(SENTENCE).text)
+    visitor.types(TEXT)
+    result = translator.translate(TEXT)
+    visitor.reads(result.text)
+    visitor.head(0, 4).click()
+    visitor.sees(result.attention("cross")[0, 4])
+    visitor.page.get_by_role("tab", name="Steer").click()
+    visitor.switches_off(1, 5)
+    changed = translator.translate(TEXT, edits=Edits.from_code("v1_oc1-5"))
+    visitor.sees(changed.attention("cross")[0, 4])
+    visitor.page.reload()
+    visitor.is_loaded()
+    expect(visitor.part("changes").locator("[data-code=oc1-5]")).to_be_visible()
+    assert [request.url.split("#")[0] for request in visitor.requests] == [live_file.as_uri()] * 2
+    context.close()
+    assert not visitor.complaints
