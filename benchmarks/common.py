@@ -40,6 +40,22 @@ def sentences(seed: int = 0) -> Iterator[str]:
     return iter(every)
 
 
+def text_of(translator: Translator, n_tokens: int, texts: Iterator[str]) -> str:
+    """A new text of so many tokens, the end token counted, or of a few less where the words do not fit."""
+
+    def fits(text: str) -> bool:
+        try:
+            return len(translator.source_ids(text)) <= n_tokens
+        except ValueError:  # more than the model reads
+            return False
+
+    text = ""
+    for word in [*" ".join(itertools.islice(texts, n_tokens // 8 + 1)).split(), *("." * n_tokens)]:
+        longer = f"{text} {word}".strip()
+        text = longer if fits(longer) else text
+    return text
+
+
 def arguments(description: str, rounds: int, with_cpu: bool = True) -> argparse.Namespace:
     """Read the options that every benchmark of the model has.
 

@@ -20,6 +20,8 @@ time. Its bytes are all that travelled, messages over the websocket included, un
 loaded again.
 
 Large: a model of 6 x 8 heads with random weights, which does not stop before 128 tokens.
+
+Engine: what `python -m benchmarks.engine` measures, in a table of its own.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ from typing import Any
 
 import torch
 
+from benchmarks import engine
 from benchmarks.browsing import ENTER, FIELDS, FIRST, FRAMES, MAP, Wire, chromium, new_page, only_run, timed_page
-from benchmarks.common import Machine, row, sentences, table
+from benchmarks.common import Machine, row, sentences, table, text_of
 from benchmarks.support.server import ROOT, serve
 from model import checkpoint, load_translator
 from model.checkpoint import checkpoints_folder
@@ -104,22 +107,6 @@ def enter(page: Any, text: str, log: Path) -> dict[str, float]:
         raise RuntimeError(f"{text!r} was entered, but {run['text']!r} translated or another map drawn")
     whole, translate, rerun = seen["seconds"], run["translate"], run["rerun"]
     return dict(zip(PARTS, (whole, translate, rerun - translate, whole - rerun, whole - translate)))
-
-
-def text_of(translator: Translator, n_tokens: int, texts: Iterator[str]) -> str:
-    """A new text of so many tokens, the end token counted, or of a few less where the words do not fit."""
-
-    def fits(text: str) -> bool:
-        try:
-            return len(translator.source_ids(text)) <= n_tokens
-        except ValueError:  # more than the model reads
-            return False
-
-    text = ""
-    for word in [*" ".join(itertools.islice(texts, n_tokens // 8 + 1)).split(), *("." * n_tokens)]:
-        longer = f"{text} {word}".strip()
-        text = longer if fits(longer) else text
-    return text
 
 
 def walk(layers: int, heads: int) -> Iterator[tuple[int, int]]:
@@ -324,9 +311,13 @@ def main() -> None:
     machine = Machine()
     with chromium() as browser:
         rows = list(measure(browser, options))
-        busy = machine.said()
-    print(f"{options.rounds} sentences and clicks, {options.starts} starts; wall-clock time; {busy}\n")
-    print(table(HEADS, rows))
+        print(f"{options.rounds} sentences and clicks, {options.starts} starts; wall-clock time; {machine.said()}\n")
+        print(table(HEADS, rows), flush=True)
+        machine = Machine()
+        print(f"\nengine, torch with {torch.get_num_threads()} threads\n")
+        for part in engine.report(browser, load_translator(), engine.TOKENS, options.rounds, options.warmup):
+            print(part, flush=True)
+        print(f"\n{machine.said()}")
 
 
 if __name__ == "__main__":

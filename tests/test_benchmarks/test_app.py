@@ -144,7 +144,8 @@ def printed(browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 @pytest.mark.long
 def test_page_prints_what_is_wanted_beside_each_figure(environment: None, printed: Callable[..., str]) -> None:
     out = printed(page, *"--starts 1 --rounds 2 --warmup 0 --tokens 12 40".split())
-    title, _, heads, *lines = out.splitlines()
+    app, engine = out.split("\n\nengine, ")
+    title, _, heads, *lines = app.splitlines()
     assert title.startswith("2 sentences and clicks, 1 starts") and "other programs used" in title
     assert heads.split() == [head for head in page.HEADS if head]
     cells = [re.split(" {2,}", line.strip()) for line in lines]
@@ -159,6 +160,10 @@ def test_page_prints_what_is_wanted_beside_each_figure(environment: None, printe
             name = f"another head by {way}, {n_tokens} tokens, ms (against: bare react)"
             assert wanted[name] == wish and re.fullmatch(r"\d+\.\d\d \(<= 1\.6\)", cells[names.index(name)][-1])
     assert [rest[1] for name, *rest in cells if name == "messages sent"] == ["0.0", "0.0"]
+    beside = re.findall(r"^(\d+) +(\d) +([\d.]+) \(.*\) +([\d.]+) \(.*\) +[\d.]+ \(.*\) +<= 1$", engine, re.M)
+    assert [(n_tokens, beam) for n_tokens, beam, *_ in beside] == [("15", "4"), ("15", "1"), ("46", "4"), ("46", "1")]
+    assert all(float(number) > 0 for *_, ours, theirs in beside for number in (ours, theirs))
+    assert re.search(r"^memory: [1-9]\d* MB of the kernel, ", engine, re.M)
 
 
 @pytest.mark.long

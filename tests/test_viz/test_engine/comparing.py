@@ -44,9 +44,7 @@ class Request:
             return translator.translate(self.text, self.beam, self.penalty, self.edits, self.prefix)
 
 
-def assert_same(
-    answer: dict[str, Any], result: Translation, logs: float = LOGS, weights: float = WEIGHTS
-) -> None:
+def assert_same(answer: dict[str, Any], result: Translation, logs: float = LOGS, weights: float = WEIGHTS) -> None:
     """Texts and tokens are equal, weights as near as `weights`, log-probabilities as `logs`."""
     assert answer.get("error") is None
     assert answer["text"] == result.text
