@@ -1,13 +1,17 @@
 // The messages of the stage (docs/recording.md), made from answers of the engine instead of being sent by a server.
 
 import { recordingOf } from "../engine/recording.js";
+import { fill } from "../recording/sentences.js";
 import { forEngine, isChange, noChanges } from "./changes.js";
+import { effectsTold } from "./effects_told.js";
 import { beside, steeringOf, sumOf } from "./steering.js";
 
 /** @typedef {import("../engine/answer.js").Answer} Answer */
 /** @typedef {import("./models.js").Models} Models */
 /** @typedef {import("./speech.js").Speech} Speech */
 /** @typedef {import("./wanted.js").Wanted} Wanted */
+
+const LENS_WORDS = 5; // of each cell
 
 /**
  * @typedef {object} Message
@@ -57,15 +61,38 @@ async function sideOf(wanted, models, speech) {
   const about = models.named(model);
   const { prefix, ...ofEngine } = forEngine(changes);
   const how = reference === null ? { beam, penalty, prefix } : { target: reference };
-  /** @type {Answer | null} */
-  const answer = await models.answer(model, { text, ...how, ...ofEngine });
+  const asksEffects = wanted.page !== "compare" && wanted.measure === "effects";
+  const also = asksEffects ? alsoOf(wanted) : {};
+  const answer = await models.answer(model, { text, ...how, ...ofEngine }, also);
   if (!answer) return null;
   const notes = [
     ...(reference === null ? [] : [speech.say("by_reference")]),
     ...(answer.finished ? [] : [speech.say("length_limit")]),
   ];
-  const told = { ...toldOf(about, speech), notes };
-  return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config)), told };
+  const effects = asksEffects ? effectsTold(answer, about, wanted.against, speechOfBoth(speech)) : null;
+  const told = { ...toldOf(about, speech), notes, effects };
+  return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), told };
+}
+
+/**
+ * What is to be computed of direct effects, beside the translation.
+ * @param {Wanted} wanted
+ * @returns {import("../engine/service.js").Job["also"]}
+ */
+const alsoOf = ({ against, view }) => ({
+  effects: { against: against === "mean" ? null : against },
+  ...(view === "lens" && { lens: LENS_WORDS }),
+  ...(view === "left-out" && { occlusion: true }),
+});
+
+/**
+ * Sentences of the page and of the stage.
+ * @param {Speech} speech
+ * @returns {import("../recording/looks.js").Speech}
+ */
+function speechOfBoth({ settings, language }) {
+  const { stage, page } = settings.words[language];
+  return { language, say: (name, values = {}) => fill(page[name] ?? stage[name] ?? name, values, language) };
 }
 
 /**

@@ -3,6 +3,13 @@
 import { fetchBytes } from "../engine/files.js";
 
 /**
+ * @typedef {object} Measured Direct effects over many sentences.
+ * @property {number} sentences
+ * @property {Record<string, number>} rates rank correlations with switching heads off, by what logits are compared with
+ * @property {Record<string, {effects: Record<string, number[][]>, drops: number[][]}>} kinds by layer and head
+ */
+
+/**
  * @typedef {object} Model
  * @property {string} name
  * @property {string} source code of its language, or ""
@@ -11,6 +18,7 @@ import { fetchBytes } from "../engine/files.js";
  * @property {Record<string, Record<string, string[][]>>} roles of heads, by language and kind
  * @property {Record<string, [number, number]>} first the head to open, by kind
  * @property {number} size bytes of its files
+ * @property {Measured | null} measured
  */
 
 /**
