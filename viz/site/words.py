@@ -110,9 +110,7 @@ WORDS = messages(
     lens_rows="word being written",
     lens_columns="after this part of the decoder",
     lens_from="“{token}” is the most probable word from here on: {part}.",
-    lens_never=(
-        "“{token}” is not the most probable word even at the end: the search, or the reference, chose it."
-    ),
+    lens_never=("“{token}” is not the most probable word even at the end: the search, or the reference, chose it."),
     left_out_columns="source token that is left out",
     left_out_value="drop of the log-probability (nats)",
     loses_most="Without “{key}”, “{token}” loses the most: {drop:.2f} nats.",

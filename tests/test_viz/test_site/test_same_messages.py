@@ -1,0 +1,155 @@
+"""What the page without a server tells the stage is what the app tells it: changes, their words, direct effects."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+
+from model.analysis import comparison
+from model.analysis.effects import RUNNER_UP
+from model.measures import atlas
+from model.translator import Translator
+from tests.support.javascript import node
+from viz.site import contents
+from viz.stage import effects as stage_effects
+from viz.text.language import LANGUAGES, using
+from viz.ui import steering
+from viz.views import changes, heads_results
+from viz.views.cached import Request, compute
+
+MINUS_ZERO = re.compile(r"-(?=0[.,]000 )")  # which Python writes of small negative numbers
+TEXT = "Two women are cooking dinner in the kitchen."
+# Actions on the stage, one after the other; the address after each is compared.
+ACTIONS = [
+    {"do": "off", "kind": "cross", "layer": 2, "head": 1},
+    {"do": "uniform", "kind": "encoder_self", "layer": 0, "head": 3},
+    {"do": "uniform", "kind": "cross", "layer": 2, "head": 1},
+    {"do": "layer", "kind": "decoder_self", "layer": 1},
+    {"do": "layer", "kind": "decoder_self", "layer": 1},
+    {"do": "alone", "kind": "cross", "layer": 0, "head": 2},
+    {"do": "alone", "kind": "cross", "layer": 0, "head": 2},
+    {"do": "force", "kind": "cross", "row": 2, "key": 3, "strength": 0.75, "heads": [[1, 5]]},
+    {"do": "force", "kind": "cross", "row": 2, "key": 1, "strength": 1, "heads": []},
+    {"do": "force", "kind": "encoder_self", "row": 1, "key": 3, "strength": 0.5, "heads": [[0, 0], [0, 1]]},
+    {"do": "cells", "kind": "cross", "cells": [[0, 0], [0, 1]], "open": False},
+    {"do": "cells", "kind": "decoder_self", "cells": [[1, 2]], "open": True},
+    {"do": "cells", "kind": "cross", "cells": [[0, 1]], "open": True},
+    {"do": "cells", "kind": "encoder_self", "cells": [[0, 2], [0, 3], [1, 2], [1, 3]], "open": False},
+    {"do": "positions", "scale": "0.5"},
+    {"do": "positions", "shift": "3", "stacks": "encoder"},
+    {"do": "write", "step": 1, "rank": 1},
+    {"do": "type", "step": 2, "text": "Hunde bellen"},
+    {"do": "keep", "step": 4},
+    {"do": "drop", "code": "b"},
+    {"do": "drop", "code": "positions"},
+    {"do": "drop", "code": "prefix"},
+    {"do": "keep", "step": 99},
+    {"do": "reset"},
+]
+
+
+@pytest.fixture(scope="module")
+def settings() -> dict[str, Any]:
+    """The settings of a page of both directions."""
+    models = [contents.read_model(name)[0] for name in ("en-de", "de-en")]
+    return contents.settings(models, b"")
+
+
+def visit(tmp_path: Path, settings: Mapping[str, Any], translators: Mapping[str, Translator], *visits: dict) -> list:
+    folders = {name: str(translator.folder) for name, translator in translators.items()}
+    job = tmp_path / "job.json"
+    job.write_text(json.dumps({"settings": settings, "folders": folders, "visits": visits}), encoding="utf-8")
+    finished = node(Path(__file__).with_name("visit.js"), job)
+    assert finished.returncode == 0, finished.stderr
+    return json.loads(finished.stdout)
+
+
+def same(ours: Any, theirs: Any, where: str = "", tolerance: float = 1e-4) -> None:
+    """Compare plain values, arrays as lists."""
+    ours = ours.tolist() if isinstance(ours, np.ndarray) else ours
+    if isinstance(ours, Mapping):
+        assert sorted(ours) == sorted(theirs), where
+        for name, value in ours.items():
+            same(value, theirs[name], f"{where}.{name}", tolerance)
+    elif isinstance(ours, (list, tuple)):
+        assert len(ours) == len(theirs), where
+        for place, (value, other) in enumerate(zip(ours, theirs)):
+            same(value, other, f"{where}[{place}]", tolerance)
+    elif isinstance(ours, float):
+        assert ours == pytest.approx(theirs, abs=tolerance), where
+    elif isinstance(ours, str):
+        assert MINUS_ZERO.sub("", ours) == theirs, where
+    else:
+        assert ours == theirs, where
+
+
+def test_actions_change_what_they_change_in_the_app(tmp_path: Path, settings, translators) -> None:
+    hash_ = urlencode({"page": "steer", "text": TEXT})
+    [looks] = visit(tmp_path, settings, translators, {"hash": hash_, "actions": ACTIONS})
+    request = Request(TEXT, "en-de")
+    for action, look in zip([None, *ACTIONS], looks, strict=True):
+        if action and action != {"do": "keep", "step": 99}:
+            request = Request(TEXT, "en-de", changes=steering.after(request, action))
+        read = changes.read({name: str(value) for name, value in look["address"].items() if value is not None})
+        assert normal(read) == normal(request.changes), action
+        assert look["text"] == compute(request).text, action
+
+
+def normal(made: changes.Changes) -> tuple:
+    """Changes, whatever order they were made in."""
+    edits = {name: set(values) for name, values in vars(made.edits).items()}
+    return edits, made.locked, made.scale, made.shift, made.stacks if made.moves else "both"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_changes_are_said_in_the_same_words(language: str, tmp_path: Path, settings, translators) -> None:
+    code = "v1_oc2-1_ue0-3_fe1-3-0.5h0-0h0-1_f0-1-0.25_bc1-2_ad1-2_be0-2_be0-3_be1-2_be1-3"
+    query = {"edits": code, "prefix": "v1_2371", "scale": "0.5", "shift": "2", "stacks": "encoder"}
+    hash_ = urlencode({"page": "steer", "text": TEXT, "lang": language, **query})
+    visits = [{"hash": hash_}, {"hash": urlencode({"page": "steer", "text": TEXT}), "actions": [{"do": "importance"}]}]
+    [[look], [_, weighed]] = visit(tmp_path, settings, translators, *visits)
+    request = Request(TEXT, "en-de", changes=changes.read(query))
+    told = look["steering"]
+    with using(language):
+        assert dict(told["chips"]) == dict(steering.chips(request))
+        assert told["cost"] == steering._spoken_cost(request)
+    old, new = compute(request.plain), compute(request)
+    assert [list(pair) for pair in comparison.beside(old.text.split(), new.text.split())] == told["pairs"]
+    assert "future" in told
+    same(heads_results.importance(request.plain), weighed["steering"]["importance"])
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("against", [RUNNER_UP, None])
+def test_direct_effects_are_told_as_in_the_app(
+    language: str, against: str | None, tmp_path: Path, settings, translators
+) -> None:
+    translator = translators["en-de"]
+    asked = {"text": TEXT, "lang": language, "measure": "effects", "against": "runner-up" if against else "mean"}
+    looks = visit(tmp_path, settings, translators, *({"hash": urlencode(asked | {"view": view})} for view in VIEWS))
+    result = translator.translate(TEXT)
+    effects = translator.effects(result, against=against)
+    others = None if effects.others is None else translator.tokenizer.target.tokens(effects.others.tolist())
+    measured = atlas.read(translator.folder, translator.config)
+    written = result.predicted_tokens
+    with using(language):
+        told = stage_effects.told(effects, result, others, measured)
+        pictures = {
+            "lens": stage_effects.lens(translator.lens(result), written),
+            "left-out": stage_effects.left_out(translator.occlusion(result), result.source_tokens, written),
+        }
+    del told["notes"]["agree"]  # this page does not have that view
+    for view, [look] in zip(VIEWS, looks, strict=True):
+        theirs = look["after"]["effects"]
+        assert theirs.pop("lacks") == ["agree"]
+        same(told | ({view: pictures[view]} if view in pictures else {}), theirs, view, 2e-3)
+
+
+VIEWS = ("parts", "lens", "left-out")

@@ -1,0 +1,72 @@
+// What the page without a server tells the stage: `node visit.js JOB.json` reads settings, folders of checkpoints and
+// visits (an address, then actions on the stage), and prints the message and the address after each.
+
+import { readFileSync } from "node:fs";
+
+import { Service } from "../../../viz/engine/service.js";
+import { changesAfter } from "../../../viz/site/actions.js";
+import { messageOf } from "../../../viz/site/messages.js";
+import { Speech } from "../../../viz/site/speech.js";
+import { parametersOf, readWanted } from "../../../viz/site/wanted.js";
+
+const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const { settings } = job;
+/** @type {Map<number, (reply: any) => void>} */
+const pending = new Map();
+let last = 0;
+const service = new Service((reply) => {
+  if (reply.received === undefined) pending.get(reply.id)?.(reply);
+});
+
+/** @param {any} message @returns {Promise<any>} */
+async function ask(message) {
+  const id = ++last;
+  const reply = await new Promise((done) => {
+    pending.set(id, done);
+    service.receive({ ...message, id });
+  });
+  if (reply.problem) throw new Error(reply.problem.message);
+  return reply.answer;
+}
+
+const bytes = (/** @type {string} */ path) => new Uint8Array(readFileSync(path));
+const simd = { simd: bytes(new URL("../../../viz/engine/kernel.wasm", import.meta.url).pathname) };
+for (const [name, folder] of Object.entries(job.folders)) {
+  const places = { config: "config.json", tokenizer: "tokenizer.json", weights: "model.safetensors" };
+  const files = Object.fromEntries(Object.entries(places).map(([part, file]) => [part, bytes(`${folder}/${file}`)]));
+  await ask({ do: "load", name, files, kernels: simd });
+}
+
+/** @type {any} */
+const models = {
+  named: (/** @type {string} */ name) => settings.models.find((/** @type {any} */ model) => model.name === name),
+  answer: (/** @type {string} */ name, /** @type {any} */ request, also = {}, lane = "") =>
+    ask({ do: "translate", name, request, also, lane }),
+};
+
+/** Arrays as lists. @param {string} _ @param {any} value */
+const portable = (_, value) => (ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value)) : value);
+
+const results = [];
+for (const { hash, actions = [] } of job.visits) {
+  const query = new URLSearchParams(hash);
+  const speech = new Speech(settings, query.get("lang"));
+  let { wanted } = readWanted(query, settings);
+  const looks = [];
+  for (const action of [null, ...actions]) {
+    if (action?.do === "importance") wanted = { ...wanted, importance: !wanted.importance };
+    else if (action) {
+      const encode = async (/** @type {string} */ target) =>
+        (await models.answer(wanted.model, { text: wanted.text, target })).predicted_ids.slice(0, -1);
+      const { answer } = /** @type {any} */ (await messageOf(wanted, models, speech));
+      const { config } = models.named(wanted.model);
+      const changes = await changesAfter(action, { changes: wanted.changes, answer, config, encode });
+      if (changes) wanted = { ...wanted, changes };
+    }
+    const { whole, answer } = /** @type {any} */ (await messageOf(wanted, models, speech));
+    const { steering, comparing, after } = whole;
+    looks.push({ text: answer.text, address: parametersOf(wanted, settings), steering, comparing, after });
+  }
+  results.push(looks);
+}
+process.stdout.write(JSON.stringify(results, portable));
