@@ -10,7 +10,8 @@ from torch import nn
 
 from model import masks
 from model.analysis.effects import Effects, direct_effects, sublayers
-from model.config import Config, GruConfig
+from model.checkpoint import AnyModel
+from model.gru import GruModel
 from model.interventions.edits import Edits
 from model.language_model import LanguageModel
 from model.text.special import BOS_ID
@@ -31,9 +32,9 @@ class Lens:
     probabilities: np.ndarray = field(repr=False)  # (N, T, k) float32
 
 
-def split(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
+def split(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
     """As `effects`, however much they miss the logits."""
-    _check(model.config, result, "direct effects")
+    model = _check(model, result, "direct effects")
     last = model.output if isinstance(model, Transformer) else model.softmax.output
     if not isinstance(last, nn.Linear):
         raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
@@ -45,7 +46,7 @@ def split(model: Transformer | LanguageModel, result: Translation, against: str 
         return direct_effects(result.trace, state, matrix, bias, result.predicted_ids, against, **how)
 
 
-def effects(model: Transformer | LanguageModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
+def effects(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
     """The direct effects on the logit of each written word: what every part of the decoder adds to it itself.
 
     `against` is as for `model.analysis.effects.direct_effects`. A ValueError if the model is not a Transformer with one
@@ -59,13 +60,13 @@ def effects(model: Transformer | LanguageModel, result: Translation, against: st
 
 @torch.inference_mode()
 def lens(
-    model: Transformer | LanguageModel, result: Translation, k: int, words_of: Callable[[list[int]], list[str]]
+    model: AnyModel, result: Translation, k: int, words_of: Callable[[list[int]], list[str]]
 ) -> Lens:
     """Put the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
 
     Keeps the k most probable words, which `words_of` names by their ids. Errors as of `effects`, or k is not allowed.
     """
-    _check(model.config, result, "the layer lens")
+    model = _check(model, result, "the layer lens")
     if not 1 <= k <= model.config.vocab_size:
         raise ValueError(f"k must be from 1 to {model.config.vocab_size}, got {k}")
     modules, residuals = zip(("input", "decoder.input"), *sublayers(result.trace))
@@ -83,13 +84,14 @@ def lens(
 
 
 @torch.inference_mode()
-def occlusion(model: Transformer, source: Sequence[int], result: Translation, edits: Edits) -> np.ndarray:
+def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits: Edits) -> np.ndarray:
     """float32 (T, S): by how many nats each written word becomes less probable without each source token.
 
     A token is left out by blocking its column in the encoder's self-attention and in the cross-attention of all layers;
     what the edits of the result force or open is read all the same. `source` ends with the end token.
     """
-    _check(model.config, result, "occlusion")
+    if isinstance(model := _check(model, result, "occlusion"), LanguageModel):
+        raise ValueError("occlusion leaves out source tokens, and a language model reads no source")
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
     written = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
     found = []  # (T,) each: with the whole source, then without each token
@@ -113,9 +115,10 @@ def _whole_trace() -> Iterator[None]:
         raise ValueError(f"the whole trace is needed; the result lacks {error}") from None
 
 
-def _check(config: Config, result: Translation, what: str) -> None:
-    """Refuse a model without a residual stream, and a result of a model of other sizes."""
-    if isinstance(config, GruConfig):
+def _check(model: AnyModel, result: Translation, what: str) -> Transformer | LanguageModel:
+    """The model; a ValueError refuses one without a residual stream, and a result of a model of other sizes."""
+    if isinstance(model, GruModel):
         raise ValueError(f"{what} can be computed for a Transformer only: a recurrent network has no residual stream")
-    if result.config != config:
+    if result.config != model.config:
         raise ValueError("the result was made by another model: it has other sizes or choices")
+    return model

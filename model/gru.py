@@ -71,7 +71,7 @@ class GruEncoder(nn.Module):
         x = self.dropout(self.tap_embedded(self.embedding(src)))  # (B, S, E)
         positions = range(src.size(1))
         memory, summary = self._run(self.forward_gru, x, real, positions)
-        if self.backward_gru is not None:
+        if self.backward_gru is not None and self.bridge is not None:
             back, last = self._run(self.backward_gru, x, real, reversed(positions))
             memory = torch.cat([memory, back], dim=-1)  # (B, S, 2 D)
             summary = torch.tanh(self.bridge(torch.cat([summary, last], dim=-1)))  # (B, 1, D)

@@ -135,4 +135,4 @@ class Recording:
     def save(self, path: Path | str) -> None:
         """Write its file, which `model.adapters.attention_file.read_attention` reads."""
         with Path(path).open("wb") as file:  # given a name, numpy would add .npz to it
-            np.savez_compressed(file, **self.arrays())
+            np.savez_compressed(file, allow_pickle=False, **self.arrays())

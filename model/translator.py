@@ -81,6 +81,13 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]
         self.stepper = Stepper(self.model) if isinstance(self.model, Transformer) else self.model
 
     @property
+    def transformer(self) -> Transformer:
+        """The model; a ValueError if it is a recurrent one."""
+        if not isinstance(self.model, Transformer):
+            raise ValueError(f"{self.name!r} is a recurrent network, and this needs a Transformer")
+        return self.model
+
+    @property
     def max_source_tokens(self) -> int:
         """With the end token."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
@@ -226,8 +233,9 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]
         search: Search | None = None,
     ) -> Translation:
         read = [BOS_ID, *written[:-1]]  # what was written last is never read
+        teacher_forced: Any = self.model.read  # each kind of model reads with the state that it made itself
         with record() as trace:
-            logits = self.model.read(torch.tensor([read]), state.fresh())  # (1, T, V)
+            logits = teacher_forced(torch.tensor([read]), state.fresh())  # (1, T, V)
         return self._result(
             read,
             written,
@@ -275,7 +283,7 @@ class Writer(System[LanguageModel, TextWords]):
         )
 
     @torch.inference_mode()
-    def distribution(self, text: str, unknown: bool = True, **chance: float) -> np.ndarray:
+    def distribution(self, text: str, unknown: bool = True, **chance: Any) -> np.ndarray:
         """float32 (V,), summing to 1: how probable every word is as the next one, by the tokenizer's ids.
 
         The text may be empty; chance is as for `model.decoding.sampling.restrict`. Without `unknown` the probability of
@@ -286,7 +294,7 @@ class Writer(System[LanguageModel, TextWords]):
             logits[self.tokenizer.unk_id] = -torch.inf
         return restrict(logits, **chance).numpy()
 
-    def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: float) -> str:
+    def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: Any) -> str:
         """The text (perhaps empty) and `words` drawn after it; one seed, one result. See `distribution`."""
         if not 1 <= words <= 500:
             raise ValueError(f"words must be from 1 to 500, got {words!r}")

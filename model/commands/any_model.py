@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from model import load_model
+from model.adapters.loading import load_model
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits, Head

@@ -9,6 +9,7 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -86,20 +87,21 @@ def run_average(args: Namespace) -> None:
     print(f"{out}: the mean of {len(folders)}")
 
 
-def _load(args: Namespace, kind: type[Translator] | type[Writer] = Translator) -> Translator | Writer:
+def _translator(args: Namespace) -> Translator:
     loaded = load_translator(args.checkpoint)
-    if not isinstance(loaded, kind):
-        advice = "is a translator: use 'translate'" if kind is Writer else "is a language model: use 'write'"
-        raise ValueError(f"the checkpoint {args.checkpoint!r} {advice}")
+    if not isinstance(loaded, Translator):
+        raise ValueError(f"the checkpoint {args.checkpoint!r} is a language model: use 'write'")
     return loaded
 
 
-def _search(args: Namespace) -> dict[str, float]:
+def _search(args: Namespace) -> dict[str, Any]:
     return {"beam": args.beam, "length_penalty": args.length_penalty}
 
 
 def run_write(args: Namespace) -> None:
-    writer = _load(args, Writer)
+    writer = load_translator(args.checkpoint)
+    if not isinstance(writer, Writer):
+        raise ValueError(f"the checkpoint {args.checkpoint!r} is a translator: use 'translate'")
     chance = {"temperature": args.temperature, "top_k": args.top_k, "top_p": args.top_p}
     print(writer.write(args.text, args.words, seed=args.seed, **chance))
 
@@ -116,7 +118,7 @@ def run_translate(args: Namespace) -> None:
     if args.model:
         any_model.translate(args, args.texts or _lines_of_stdin())
         return
-    translator, search = _load(args), _search(args)
+    translator, search = _translator(args), _search(args)
     if args.texts:
         for text in args.texts:
             result = translator.translate(text, **search)
@@ -126,11 +128,11 @@ def run_translate(args: Namespace) -> None:
     if args.json:
         for number, line in enumerate(lines, start=1):
             print(json.dumps(_line_as_json(translator, line, number, search), ensure_ascii=False), flush=True)
-    elif sys.stdin.isatty():
+    elif isinstance(lines, list):
+        print(*translator.translate_lines(lines, **search), sep="\n")
+    else:
         for line in lines:
             print(*translator.translate_lines([line], **search), flush=True)
-    else:
-        print(*translator.translate_lines(lines, **search), sep="\n")
 
 
 def _lines_of_stdin() -> Iterator[str]:
@@ -143,7 +145,7 @@ def _lines_of_stdin() -> Iterator[str]:
         yield (text.removeprefix("\ufeff") if number == 1 else text).rstrip("\r\n")
 
 
-def _line_as_json(translator: Translator, line: str, number: int, search: Mapping[str, float]) -> dict:
+def _line_as_json(translator: Translator, line: str, number: int, search: Mapping[str, Any]) -> dict:
     if not tidy(line):
         lists = ("source_tokens", "target_tokens", "predicted_tokens", "log_probabilities", "hypotheses")
         return {"source": "", "text": ""} | {name: [] for name in lists}
@@ -201,8 +203,8 @@ def run_evaluate(args: Namespace) -> None:
             raise ValueError(f"--by-length is for translators; {args.checkpoint!r} is a language model")
         scores = evaluate_text(system, list(read_lines(args.data)))
     else:
-        options = {"lowercase": args.lowercase, "by_length": args.by_length}
-        scores = evaluate(system, read_pairs(args.data), **_search(args), **options)
+        pairs = read_pairs(args.data)
+        scores = evaluate(system, pairs, **_search(args), lowercase=args.lowercase, by_length=args.by_length)
     if args.save_as:
         named = scores | {"command": args.command_line}
         checkpoint.keep_scores(system.folder, system.card, args.save_as, named)
@@ -216,7 +218,7 @@ def run_atlas(args: Namespace) -> None:
         any_model.atlas(args, list(read_lines(args.data)), _say)
         return
     pairs, links = read_pairs(args.data), [read_linked_text(paths) for paths in args.links]
-    translator = _load(args)
+    translator = _translator(args)
     out = args.out or translator.folder / atlas.FILE
     of = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -233,7 +235,7 @@ def run_check(args: Namespace) -> None:
     if args.sentences < 1:
         raise ValueError(f"--sentences must be at least 1, got {args.sentences}")
     sources = [source for source, _ in read_pairs(args.data)[: args.sentences]]
-    translator = _load(args)
+    translator = _translator(args)
     found = {"command": args.command_line, "data": args.data.name}
     found |= checks.measure(translator, sources, _say)
     if args.save:
@@ -282,7 +284,7 @@ def run_backtranslate(args: Namespace) -> None:
     """Make pairs to train the other direction with: a later model learns to write what people wrote, and reads this
     one's translation (Sennrich et al. 2016, "Improving Neural Machine Translation Models with Monolingual Data").
     """
-    translator, out = _load(args), args.out
+    translator, out = _translator(args), args.out
     languages = (translator.card.get("source"), translator.card.get("target"))
     if languages not in (("en", "de"), ("de", "en")):
         raise ValueError(f"the card of {translator.name!r} does not say that it translates between en and de")
@@ -302,8 +304,10 @@ def run_backtranslate(args: Namespace) -> None:
             chunk = lines[start : start + CHUNK]
             short = [text for text in chunk if text and len(translator.tokenizer.source.encode(text)) < limit]
             written = dict(zip(short, translator.translate_lines(short, **_search(args))))
-            for pair in ((text, written.get(text)) for text in chunk):
-                file.write("\t".join(pair[:: 1 if languages[0] == "en" else -1] if all(pair) else ()) + "\n")
+            for text in chunk:
+                translation = written.get(text, "")
+                pair = (text, translation) if languages[0] == "en" else (translation, text)
+                file.write(("\t".join(pair) if translation else "") + "\n")
             file.flush()
             bar.update(len(chunk))
     pairs = [line + "\n" for line in read_lines(begun) if "\t" in line]

@@ -25,7 +25,7 @@ def save(path: Path, result: Translation, arrays: Mapping[str, np.ndarray]) -> N
     """Write an .npz of texts, tokens and arrays, and say so."""
     texts = {name: np.array(value, dtype=str) for name, value in _texts(result).items()}
     with path.open("wb") as file:  # given a name, numpy would add .npz to it
-        np.savez_compressed(file, **texts, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **texts, **arrays)
     print(f"{path}: {len(arrays)} arrays of {result.text!r}")
 
 

@@ -72,7 +72,7 @@ def _complete(folder: Path) -> Iterator[None]:
 def _row(folder: Path) -> str:
     card, config = read_json(folder / CARD), read_json(folder / CONFIG)
     with _complete(folder):
-        system = _SYSTEMS.get(config["architecture"], config["architecture"])
+        system = _SYSTEMS.get(config["architecture"]) or str(config["architecture"])
         system += " with attention" if config.get("attention") else ""
         scores: dict[str, Any] = card.get("scores", {})
         cells = (

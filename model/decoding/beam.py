@@ -132,7 +132,7 @@ class _Beam:
     """The search for one source."""
 
     def __init__(self, width: int, limit: int, prefix: Sequence[int]) -> None:
-        check_tokens(prefix, limit, Phrase("the locked beginning"))
+        check_tokens(list(prefix), limit, Phrase("the locked beginning"))
         wrong = [token for token in prefix if token in NEVER] + [token for token in prefix[:-1] if token == EOS_ID]
         if wrong:
             raise ValueError(f"token {wrong[0]} cannot stand in a prefix, or only at its end")

@@ -51,7 +51,7 @@ def sample(
     length: int,
     never: tuple[int, ...] = (),
     seed: int = 0,
-    **chance: float,
+    **chance: Any,
 ) -> list[list[int]]:
     """Draw `length` tokens, none of `never`, after each row of `tokens` (B,), which are read first.
 

@@ -78,9 +78,10 @@ def shuffle(translator: Translator, text: str, seed: int) -> Shuffle:
 @torch.inference_mode()
 def order_difference(translator: Translator, shuffled: Shuffle, scale: float) -> float:
     """max |encoder(shuffled sentence) - the rows of encoder(sentence), shuffled|: about 0 where order is not seen."""
-    with changed_positions(translator.config.positional, scale, sides=("encoder",)), record("encoder.output") as trace:
+    model = translator.transformer
+    with changed_positions(model.config.positional, scale, sides=("encoder",)), record("encoder.output") as trace:
         for ids in (shuffled.ids, shuffled.shuffled_ids):
-            translator.model.start(torch.tensor([ids]))
+            model.start(torch.tensor([ids]))
     memory, of_shuffled = trace.all("encoder.output")  # (1, S, D)
     return float((of_shuffled - memory[:, shuffled.order]).abs().max())
 

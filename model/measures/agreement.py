@@ -37,9 +37,12 @@ def kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman's rank correlation of two lists (N,); equal values share the mean of their ranks."""
-    uniques = (np.unique(values, return_inverse=True, return_counts=True) for values in (a, b))
-    ranks = [(counts.cumsum() - (counts - 1) / 2)[place] for _, place, counts in uniques]
-    return float(np.corrcoef(*ranks)[0, 1])
+
+    def ranks(values: np.ndarray) -> np.ndarray:
+        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+        return (counts.cumsum() - (counts - 1) / 2)[place]
+
+    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
 
 
 # Below, `source` are ids with the end token and `written` without the start token.
@@ -144,7 +147,7 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
     """
     source, written = translator.source_ids(result.source), result.predicted_ids
     found = {kind: {"log_probability": np.zeros((*result.attention(kind).shape[:2], len(written)))} for kind in KINDS}
-    for heads, without in without_each_head(translator.model, source, written):
+    for heads, without in without_each_head(translator.transformer, source, written):
         for head, value in zip(heads, without, strict=True):
             found[head.kind]["log_probability"][head.layer, head.head] = value - result.log_probabilities
     effects = {name: translator.effects(result, against) for name, against in AGAINST.items()}
@@ -152,11 +155,12 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         weights, mask, own = result.attention(kind), result.mask(kind), found[kind]
         own |= {name: one.heads(kind).sum(-1) for name, one in effects.items()}
         own["effect"] = np.abs(own[RUNNER_UP])
-        added = {"agreement": effects[RUNNER_UP].heads(kind), "norms": contributions(translator.model, result, kind)}
+        norms = contributions(translator.transformer, result, kind)
+        added = {"agreement": effects[RUNNER_UP].heads(kind), "norms": norms}
         for name, values in added.items():  # keys that a row may not read are not ties
             rows = [kendall(weights[:, :, t, may], values[:, :, t, may]) for t, may in enumerate(mask)]
             own[name] = np.stack(rows, axis=-1)
-    gradient = gradient_times_input(translator.model, source, written)
+    gradient = gradient_times_input(translator.transformer, source, written)
     found["cross"]["occlusion"] = kendall(weights, translator.occlusion(result))
     found["cross"]["input_gradient"] = kendall(weights, gradient)
     return found

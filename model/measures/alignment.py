@@ -12,16 +12,14 @@ from model.analysis import maps as analysis
 from model.measures.contribution import contributions
 from model.measures.word_links import LinkedPair, LinkedText
 from model.text.cleaning import source_text, tidy
-from model.text.special import MARK
-from model.text.subwords import Tokenizer
-from model.text.words import WordTokenizer
+from model.text.special import MARK, Vocabulary
 from model.transformer import Transformer
 from model.translator import Translator
 
 READ_AT, MEASURES = ("output", "input"), ("weights", "norms")
 
 
-def word_of_each_token(tokenizer: Tokenizer | WordTokenizer, text: str, words: Sequence[str]) -> list[int]:
+def word_of_each_token(tokenizer: Vocabulary, text: str, words: Sequence[str]) -> list[int]:
     """The number of the word that each token, special ones aside, belongs to: that of its piece's first character.
 
     Words that do not spell the text, white space aside, are a ValueError.
@@ -109,7 +107,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         targets = sorted(set(target_of))
         mass = {"weights": result.attention("cross")}
         if "norms" in measures:
-            mass["norms"] = contributions(translator.model, result, "cross")
+            mass["norms"] = contributions(translator.transformer, result, "cross")
         for start, at in enumerate(READ_AT):  # row t predicted token t and read token t - 1
             for what, groups in counts[at].items():
                 values = mass[what][..., start : start + len(target_of), : len(source_of)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 
 from model.analysis import head_roles
 from model.analysis import maps as analysis
@@ -26,7 +26,7 @@ FILE = "atlas.json"
 MOST_EXAMPLES = 5  # sentences of a head
 _PLACES = 4  # decimals
 # By kind, the measures that every atlas has; in nats, logits and tokens per row or word, shares and correlations.
-ALWAYS = dict.fromkeys(KINDS, (*head_roles.NUMBERS, "rare", "log_probability", "gradient"))
+ALWAYS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, (*head_roles.NUMBERS, "rare", "log_probability", "gradient"))
 ALWAYS |= {kind: (*ALWAYS[kind], *agreement.AGAINST, "effect", "agreement", "norms") for kind in agreement.DECODER}
 ALWAYS["cross"] += ("occlusion", "input_gradient")
 SOMETIMES = ("bleu", "aer_output", "aer_input")  # where it was asked for, or links were given
@@ -59,7 +59,7 @@ def count(
     Takes what `agreement.of_words` gives, and by kind how often a key was seen; without that "rare" is left out.
     """
     found, written = {}, result.predicted_ids
-    gradients = agreement.gradient_estimates(translator.model, translator.source_ids(result.source), written)
+    gradients = agreement.gradient_estimates(translator.transformer, translator.source_ids(result.source), written)
     for kind in KINDS:
         weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
         sums = {name: np.stack([np.nansum(one, -1), np.isfinite(one).sum(-1)]) for name, one in words[kind].items()}
@@ -199,14 +199,14 @@ def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
     return {
         name: {
             "spearman": _round(agreement.spearman(cells(name).ravel(), drops.ravel())),
-            "kendall": _round(np.nanmean(agreement.kendall(cells(name), drops))),
+            "kendall": _round(float(np.nanmean(agreement.kendall(cells(name), drops)))),
         }
         for name in agreement.AGAINST
     }
 
 
 def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
-    sources, references = zip(*pairs, strict=True)
+    sources, references = [source for source, _ in pairs], [reference for _, reference in pairs]
     metric, heads = BLEU(), all_heads(translator.config)
 
     def score(*off: Head) -> float:
@@ -214,7 +214,8 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
         return metric.corpus_score(lines, [references]).score
 
     whole = score()
-    without = {kind: np.zeros((n, translator.config.n_heads)) for kind, n in layer_counts(translator.config).items()}
+    config = translator.transformer.config
+    without = {kind: np.zeros((n, config.n_heads)) for kind, n in layer_counts(config).items()}
     for number, head in enumerate(heads, start=1):
         without[head.kind][head.layer, head.head] = score(head) - whole
         say(f"BLEU without {number} of {len(heads)} heads")
@@ -226,7 +227,9 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
 def read(folder: Path, config: TransformerConfig) -> dict[str, Any] | None:
     """What `measure` found of a checkpoint, its "command", "data" and "credit"; None without; errors as `kept.read`."""
     found = kept.read(folder / FILE, "atlas")
-    for kind, n_layers in layer_counts(config).items() if found else ():
+    if found is None:
+        return None
+    for kind, n_layers in layer_counts(config).items():
         if np.shape(found["kinds"][kind]["role"]) != (n_layers, config.n_heads):
             raise ValueError(f"{folder / FILE} does not fit the model: it has other layers or heads in {kind}")
     return found

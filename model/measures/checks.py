@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -12,14 +12,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model import attribution
+from model.attention import MultiHeadAttention
 from model.checkpoint import WEIGHTS, sha256_of
 from model.config import TransformerConfig
-from model.decoding.protocol import between_steps
+from model.decoding.protocol import Decodable, between_steps
 from model.errors import Problem
 from model.experiments import masks as mask_experiments
 from model.measures import kept
 from model.positional import TABLES
-from model.relative import alibi_slopes, bucket_of, offsets, rotary_frequencies
+from model.relative import Buckets, alibi_slopes, bucket_of, offsets, rotary_frequencies
 from model.taps import intervene, record
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
 from model.translation import KINDS, Translation
@@ -145,8 +146,8 @@ def _softmax(run: _Run) -> tuple:
 def _masked(run: _Run) -> tuple:
     """The weight of every masked cell, the sentence padded so that every kind of attention has some, is exactly 0."""
     batch = run.padded or (run.src, run.tgt)
-    masked = mask_experiments.run(run.translator.model, *batch)
-    bare = mask_experiments.run(run.translator.model, *batch, padding=False, look_ahead=False)
+    masked = mask_experiments.run(run.translator.transformer, *batch)
+    bare = mask_experiments.run(run.translator.transformer, *batch, padding=False, look_ahead=False)
 
     def hidden(weights: dict[str, np.ndarray]) -> np.ndarray:  # by kind (1, L, H, T, S)
         return np.concatenate([weights[kind][..., ~masked.masks[kind][0]].ravel() for kind in KINDS])
@@ -157,7 +158,7 @@ def _masked(run: _Run) -> tuple:
 
 def _future(run: _Run) -> tuple:
     """Replacing every later token changes no logits of the steps before; tried from every step on."""
-    model, n_steps = run.translator.model, run.tgt.size(1)
+    model, n_steps = run.translator.transformer, run.tgt.size(1)
 
     def leak() -> tuple[float, int]:
         worst, compared = 0.0, 0
@@ -184,14 +185,15 @@ def _padding(run: _Run) -> tuple:
     """Pads at the end of both sides, as a longer neighbour in a batch brings them, change no logits."""
     if run.padded is None:
         return 0.0, OF_LOGITS, 0
-    pair = (run.translator.model, run.src, run.tgt, PADS)
+    pair = (run.translator.transformer, run.src, run.tgt, PADS)
     deviation, control = (mask_experiments.pad_difference(*pair, padding=padding) for padding in (True, False))
-    return deviation, OF_LOGITS, run.tgt.size(1) * run.translator.config.vocab_size, control
+    return deviation, OF_LOGITS, run.tgt.size(1) * run.translator.config.vocab_sizes[1], control
 
 
 def _cached_logits(run: _Run) -> tuple:
     """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
-    stepper, drawn = run.translator.stepper, run.result.trace["logits"]
+    stepper = cast(Decodable, run.translator.stepper)
+    drawn = run.result.trace["logits"]
     state = stepper.start(run.src)
     logits = torch.cat([stepper.step(state, token) for token in run.tgt.T]).numpy()  # (T, V)
     whole = run.translator.model(run.src, run.tgt)[0].numpy()
@@ -200,7 +202,7 @@ def _cached_logits(run: _Run) -> tuple:
 
 def _cached_maps(run: _Run) -> tuple:
     """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
-    model, result = run.translator.model, run.result
+    model, result = run.translator.transformer, run.result
     with record("decoder.*.weights") as full:
         model(run.src, run.tgt)
     state, worst, compared = model.start(run.src), 0.0, 0
@@ -229,11 +231,13 @@ def _decoded(run: _Run) -> tuple:
 
 def _positions(run: _Run) -> tuple:
     """The recorded positional encodings are those of the formula, computed again in float64."""
-    config, worst, compared = run.translator.config, 0.0, 0
+    model, worst, compared = run.translator.transformer, 0.0, 0
+    config = model.config
     for side, stack in (("source", "encoder"), ("target", "decoder")):
         added = run.result.positional(side)  # (T, D)
         if config.positional == "learned":
-            formula = run.translator.model.get_submodule(stack).input.table.double()[: len(added)]
+            table = (model.encoder if stack == "encoder" else model.decoder).input.table
+            formula = table.double()[: len(added)]
         else:
             formula = TABLES.get(config.positional, TABLES["none"])(len(added), config.d_model)
         worst, compared = _largest(worst, formula.numpy() - added), compared + added.size
@@ -246,8 +250,10 @@ def _positions(run: _Run) -> tuple:
 
 def _relative_positions(run: _Run, module: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """What the relative positions of a self-attention made, as recorded, and by the formula in float64."""
-    config, trace = run.translator.config, run.result.trace
-    relative = run.translator.model.get_submodule(module).relative
+    config, trace = run.translator.transformer.config, run.result.trace
+    attention = run.translator.transformer.get_submodule(module)
+    assert isinstance(attention, MultiHeadAttention)
+    relative = attention.relative
     if config.positional.startswith("rotary"):
         halves = config.positional == "rotary_halves"
         for name in ("q", "k"):
@@ -262,7 +268,7 @@ def _relative_positions(run: _Run, module: str) -> Iterator[tuple[np.ndarray, np
     elif relative is not None:
         recorded = trace[f"{module}.relative.bias"]  # (H, T, T)
         offset = offsets(recorded.shape[-1], recorded.shape[-1])
-        if config.positional == "alibi":
+        if not isinstance(relative, Buckets):
             yield recorded, -alibi_slopes(config.n_heads)[:, None, None].numpy() * offset.abs().numpy()
         else:
             table = relative.table.weight.detach().double().numpy()  # (buckets, H)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.checkpoint import WEIGHTS, build, load_parameters, sha256_of
+from model.checkpoint import WEIGHTS, load_parameters, sha256_of
 from model.config import StackConfig
 from model.language_model import LanguageModel
 from model.measures import kept
@@ -35,7 +35,7 @@ def with_positions(model: LanguageModel, length: int) -> LanguageModel:
     """The same weights with positions for `length` tokens; a ValueError where positions are learned one by one."""
     if model.config.positional == "learned" and length > model.config.max_length:
         raise ValueError(f"learned positions end at {model.config.max_length}: there is none for {length} tokens")
-    longer = build(replace(model.config, max_length=length))
+    longer = LanguageModel(replace(model.config, max_length=length))
     load_parameters(longer, dict(model.named_parameters()))
     return longer.to(next(model.parameters()).dtype).requires_grad_(False).eval()
 

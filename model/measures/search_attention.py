@@ -1,5 +1,7 @@
 """What every step of a search looked at in the source: one recorded pass over its hypotheses, in batches."""
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -28,12 +30,13 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
     leaves = _read_last(tree)
     with edits.applied(translator.config, "encoder"):
         start = translator.model.start(torch.tensor([translator.source_ids(text)]))
+    read_on: Any = translator.model.read  # each kind of model reads with the state that it made itself
     for first in range(0, len(leaves), BATCH):
         between_steps()
         batch = leaves[first : first + BATCH]
         read = pad_ids([[BOS_ID, *tree.path(leaf)] for leaf in batch])
         with edits.applied(translator.config, "decoder"), record("*cross_attention.weights") as trace:
-            translator.model.read(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
+            read_on(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
         layers = list(joined(translator.model, trace).values())
         if not layers:
             raise Problem("this model has no {kind}-attention", kind=IN_WORDS["cross"])

@@ -9,7 +9,7 @@ import torch
 from model.adapters.readers.layout import DECODER
 from model.analysis import head_roles
 from model.analysis.head_roles import Tally
-from model.analysis.repetitions import repetitions
+from model.analysis.repetitions import Repetitions, repetitions
 from model.translation import SIDES
 
 REPEATED = 25  # random tokens, read twice
@@ -126,12 +126,14 @@ def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
     ordinary = np.array([index for index in range(len(reader.tokenizer)) if index not in special])
     draw = np.random.default_rng(0)
     count = min(REPEATED, len(ordinary), (reader.max_tokens - len(begin)) // 2)
-    total = None
-    for _ in range(DRAWS):
+
+    def drawn() -> Repetitions:
         ids = [*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()]
-        result = reader.read(input_ids=torch.tensor([ids]))
-        found = repetitions(result.attention("decoder_self"), ids)
-        total = found if total is None else total + found
+        return repetitions(reader.read(input_ids=torch.tensor([ids])).attention("decoder_self"), ids)
+
+    total = drawn()
+    for _ in range(DRAWS - 1):
+        total += drawn()
     means = total.means()
     for name, numbers in means.items():
         values[name] = _rounded(numbers)

@@ -11,6 +11,7 @@ from model.training.data.corpora import read_lines
 
 Links = frozenset[tuple[int, int]]
 Listed = tuple[int, tuple[int, int], str]  # line, words, S (sure) or P
+About = tuple[str, tuple[str, str], str]  # name, languages of source and target, who made the links
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")
 _LISTED = re.compile(r"(\w+)-(\w+)(?:\.ref)?\.wa")
 
@@ -65,7 +66,7 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
     texts = [list(read_lines(path)) for path in paths[1:]]
     if len(texts[0]) != len(texts[1]):
         raise ValueError(f"{paths[1]} has {len(texts[0])} lines, {paths[2]} has {len(texts[1])}")
-    lines = list(zip(*texts, strict=True))
+    lines = list(zip(texts[0], texts[1], strict=True))
     is_json = paths[0].suffix == ".json"
     about, listed = _read_json(paths[0], lines) if is_json else _read_list(paths[0])
     words = [[_WORD.findall(text) if is_json else text.split() for text in line] for line in lines]
@@ -79,11 +80,14 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
     pairs = []
     for number, of_pair in sorted(links.items()):
         sure = frozenset(link for link, kind in of_pair.items() if kind == "S")
-        pairs.append(LinkedPair(number, *lines[number - 1], *words[number - 1], sure, frozenset(of_pair)))
-    return LinkedText(*about, pairs, outside)
+        source, target = lines[number - 1]
+        source_words, target_words = words[number - 1]
+        pairs.append(LinkedPair(number, source, target, source_words, target_words, sure, frozenset(of_pair)))
+    name, spoken, made_by = about
+    return LinkedText(name, spoken, made_by, pairs, outside)
 
 
-def _read_list(path: Path) -> tuple[tuple, list[Listed]]:
+def _read_list(path: Path) -> tuple[About, list[Listed]]:
     languages = _LISTED.fullmatch(path.name)
     if not languages:
         raise ValueError(f"{path}: the name must say which languages are linked, like de-en.ref.wa")
@@ -93,10 +97,10 @@ def _read_list(path: Path) -> tuple[tuple, list[Listed]]:
         if not found:
             raise ValueError(f"{path}, line {number}: expected sentence, word, word, S or P, got {line[:60]!r}")
         links.append((int(found[1]), (int(found[2]), int(found[3])), found[4]))
-    return (path.parent.name, languages.groups(), f"as in {path.name}"), links
+    return (path.parent.name, (languages[1], languages[2]), f"as in {path.name}"), links
 
 
-def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[tuple, list[Listed]]:
+def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[About, list[Listed]]:
     """The same of links by line number, of raw texts of which the file has only a hash each."""
     values = read_json(path)
     for key, kind in (("name", str), ("made_by", str), ("languages", list), ("pairs", list)):
@@ -117,7 +121,8 @@ def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[tuple, list[Li
             if not (found := re.fullmatch(r"(\d+)-(\d+)", link, re.ASCII)):
                 raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {link!r}")
             links.append((number, (int(found[1]), int(found[2])), "S"))
-    return (values["name"], tuple(values["languages"]), values["made_by"]), links
+    source, target = values["languages"]
+    return (values["name"], (source, target), values["made_by"]), links
 
 
 def text_hash(first: str, second: str) -> str:

@@ -42,12 +42,14 @@ class PieceTokenizer(Vocabulary):
         super().__init__(tokens)
         self.model = model
 
-    def encode(self, text: str) -> list[int]:
-        """Ids without start or end token; a code such as `>>deu<<` (the target language) in front is one token."""
+    def pieces(self, text: str) -> list[str]:
+        """What the model cuts a text into; a code such as `>>deu<<` (the target language) in front is one piece."""
         code = _CODE.match(text)
         rest = as_unicode(text[code.end() :] if code else text)
-        cut = [*([code[0]] if code else []), *self._cutter.encode(rest, out_type=str)]
-        return [self._known(piece) for piece in cut]
+        return [*([code[0]] if code else []), *self._cutter.encode(rest, out_type=str)]
+
+    def piece_ids(self, piece: str) -> list[int]:
+        return [self._known(piece)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text without special tokens, `<unk>` among them."""

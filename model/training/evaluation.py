@@ -4,13 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 import torch
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.bleu import BLEU
 from torch import Tensor
 from torch.nn import functional as F
 
 from model.decoding import greedy, target_limit
 from model.gru import GruModel
 from model.language_model import LanguageModel
+from model.text.pieces import PieceTokenizers
 from model.text.special import EOS_ID, PAD_ID, pad_ids
 from model.text.words import PairTokenizer
 from model.training.batching import group_by_length, pad
@@ -58,7 +59,9 @@ def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
     return [pairs[i * len(pairs) // count] for i in range(count)]
 
 
-def perplexity(model: EncoderDecoder, tokenizer: PairTokenizer, pairs: Sequence[Pair], **forcing: float) -> float:
+def perplexity(
+    model: EncoderDecoder, tokenizer: PairTokenizer | PieceTokenizers, pairs: Sequence[Pair], **forcing: float
+) -> float:
     total, count = cross_entropy(model, tokenizer, pairs, **forcing)
     return _exp(total / count)
 
@@ -69,7 +72,7 @@ def _exp(nats: float) -> float:
 
 @torch.no_grad()
 def cross_entropy(
-    model: EncoderDecoder, tokenizer: PairTokenizer, pairs: Sequence[Pair], **forcing: float
+    model: EncoderDecoder, tokenizer: PairTokenizer | PieceTokenizers, pairs: Sequence[Pair], **forcing: float
 ) -> tuple[float, int]:
     """Sum over the target tokens, end tokens included, in nats, and their number.
 

@@ -241,5 +241,5 @@ def write_files(folder: Path, values: dict[str, Any], arrays: dict[str, np.ndarr
     """Write both files, the arrays first, so that an interruption leaves a grid that can be read."""
     folder.mkdir(parents=True, exist_ok=True)
     with checkpoint.replacing(folder / ARRAYS) as part, part.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **arrays)
     checkpoint.write_json(folder / VALUES, values)

@@ -8,7 +8,7 @@ import copy
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor, nn
 
@@ -137,7 +137,10 @@ IN_MODEL = IN_TRANSFORMER | IN_GRU
 TRAINED = (*IN_TRANSFORMER, "start", "tokenizer", *IN_GRU)  # what training can have: also in its loss or tokenizer
 
 
-def with_mistake(mistake: str, model: nn.Module) -> nn.Module:
+Network = TypeVar("Network", bound=nn.Module)
+
+
+def with_mistake(mistake: str, model: Network) -> Network:
     """A copy of a right model with a mistake of `IN_MODEL` and the same weights."""
     other = copy.deepcopy(model, {id(one): one for one in (*model.parameters(), *model.buffers())})
     IN_MODEL[mistake](other)
