@@ -10,11 +10,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.decoding.protocol import between_steps
+from model.errors import Problem
 from model.positional import shifted
+from model.relative import N_BUCKETS, alibi_slopes, bucket_of, rotary_frequencies, rotate
 from model.taps import Change, intervene, record
 from model.text.cleaning import source_text
 from model.text.special import EOS_ID
-from model.translator import Translator
+from model.translator import Translator, Writer
 
 SIDES = ("encoder", "decoder")
 MAX_SCALE, MAX_SHIFT = 2.0, 100
@@ -43,6 +45,50 @@ def changed_positions(
     changes: dict[str, Change] = {f"{side}.input.positions": change for side in sides}
     # With nothing to change the passes stay the fast ones.
     return nullcontext() if (scale, shift) == (1, 0) else intervene(changes)
+
+
+N_HEADS = 8  # of ALiBi's slopes that are shown
+
+
+def relative_table(name: str, n: int, size: int) -> np.ndarray:
+    """What positions that work inside attention do, float64, by position or by distance 0 to n - 1.
+
+    "rotary": cosine and sine of the angle by which each pair of `size` dimensions is turned, (n, size); "alibi": what
+    each of N_HEADS heads takes off the score, (n, N_HEADS); "buckets": 1 in the bucket of each distance to an earlier
+    key, (n, N_BUCKETS).
+    """
+    distances = torch.arange(n)
+    if name == "rotary":
+        angles = distances[:, None] * rotary_frequencies(size)  # (n, size / 2)
+        return torch.stack([angles.cos(), angles.sin()], dim=-1).flatten(1).numpy()
+    if name == "alibi":
+        return (-distances[:, None] * alibi_slopes(N_HEADS)).numpy()
+    return F.one_hot(bucket_of(-distances, causal=True), N_BUCKETS).double().numpy()
+
+
+@torch.inference_mode()
+def turned_products(writer: Writer, text: str, n_offsets: int) -> tuple[np.ndarray, np.ndarray]:
+    """What rotary positions do to every head when a text is read.
+
+    The mean of q k / sqrt(d_head) over all pairs of a query and a key of the text, before they are turned float64
+    (L, H), and turned as if the key stood 0 to n_offsets - 1 positions before the query (L, H, n_offsets). A ValueError
+    for a model without rotary positions; else errors as `Writer.read`.
+    """
+    config = writer.config
+    if not config.positional.startswith("rotary"):
+        raise Problem("the positions of this model are not rotary but {name}", name=config.positional)
+    trace = writer.read(text).trace
+    angles = -torch.arange(n_offsets)[:, None] * rotary_frequencies(config.d_head, config.rotary_base)
+    interleaved = config.positional == "rotary"
+    before, after = [], []
+    for layer in range(config.n_layers):
+        name = f"decoder.layers.{layer}.self_attention"
+        q, k = (torch.from_numpy(trace[f"{name}.{side}"]).double().mean(1) for side in "qk")  # (H, K), (G, K)
+        k = k.repeat_interleave(config.n_heads // config.n_groups, dim=0) / config.d_head**0.5  # (H, K)
+        turned = rotate(k[:, None].expand(-1, n_offsets, -1), angles.cos(), angles.sin(), interleaved)
+        before.append((q * k).sum(-1))
+        after.append((q[:, None] * turned).sum(-1))
+    return torch.stack(before).numpy(), torch.stack(after).numpy()
 
 
 @dataclass(frozen=True)

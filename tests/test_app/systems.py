@@ -74,10 +74,10 @@ def save_all(folder: Path) -> Path:
     return folder
 
 
-def save_language_model(folder: Path, card: dict = LM_CARD) -> Path:
+def save_language_model(folder: Path, card: dict = LM_CARD, **changes) -> Path:
     """Writes a language model over the words of TEXT; returns its folder."""
     words = TextWords.train(TEXT)
-    sizes = {"d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_length": 24}
+    sizes = {"d_model": 12, "n_heads": 3, "n_layers": 2, "d_ff": 20, "max_length": 24} | changes
     torch.manual_seed(5)
     model = LanguageModel(LanguageModelConfig(vocab_size=len(words), **sizes))
     sharpen(model, 0.5)

@@ -112,7 +112,7 @@ PAGES = [
     ("masks.py", TEXTS | {"cells": "1-2.3-0", "without": "padding", "show": "head"}, ["large-mask"]),
     ("masks.py", {"batch": "example"}, ["head-with", "head-without"]),
     ("masks.py", TEXTS | {"show": "sentences", "mask": "cross"}, ["sentence-0", "sentence-1"]),
-    ("positions.py", ENCODINGS, ["table", "waves"]),
+    ("positions.py", ENCODINGS, ["table"]),
     ("positions.py", ENCODINGS | {"picture": "difference"}, ["table-difference", "table-second"]),
     ("positions.py", ENCODINGS | {"picture": "similarity"}, ["similarity-second", "offset"]),
     ("positions.py", ENCODINGS | {"picture": "wavelengths", "first": "sinusoidal"}, ["wavelengths"]),

@@ -156,20 +156,19 @@ def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, reco
     np.testing.assert_allclose(np.array(plot(page, "head-without").evaluate(DRAWN)), weights, atol=1e-5)
 
 
-def test_a_column_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):
+def test_a_row_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):
     page.emulate_media(color_scheme="light")
-    open_other(page, app_server, f"positions?text={SENTENCE}", ("table", "waves"))
+    open_other(page, app_server, f"positions?text={SENTENCE}", ("table",))
     assert_readable_and_nothing_sticks_out(page)
-    click_cell(page, "table", 20, 5)
+    click_cell(page, "table", 5, 20)
     expect(page).to_have_url(re.compile("dimensions=0.1.5.16.32"))
-    wave = "document.querySelector('.st-key-waves .js-plotly-plot')._fullData[2]"
+    wave = "document.querySelector('.st-key-table .js-plotly-plot')._fullData[4]"
     page.wait_for_function(f"() => {wave}?.name.endsWith(' 5')")
-    column = plot(page, "table").evaluate("gd => Array.from(gd._fullData[0].z, row => row[5])")
-    assert page.evaluate(f"Array.from({wave}.y)") == column
+    row = plot(page, "table").evaluate("gd => Array.from(gd._fullData[0].z[5])")
+    assert page.evaluate(f"Array.from({wave}.y)") == row
     page.get_by_role("radio", name="Word order").click()
-    expect(page.locator(".st-key-large-own-translation")).to_have_text(
-        translate_elsewhere(recorded, SENTENCE, 0.0, 0, ("encoder",)).text
-    )
+    text = translate_elsewhere(recorded, SENTENCE, 0.0, 0, ("encoder",)).text
+    expect(page.locator(".hl-answer")).to_contain_text(f"“{text}”")
     expect(plot(page, "map-shuffled").locator(".main-svg").first).to_be_visible()
 
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 
-PAGES = {"masks": "masks"}
+PAGES = {"masks": "masks", "positions": "positions"}
 SIZES = [(1400, 900), (1280, 720)]
 # What stands where, in pixels of the window, and the sizes of type of each role.
 PLACES = """() => {

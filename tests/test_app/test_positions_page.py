@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
 
-from model import positional
+from model import load_translator, positional
 from model.experiments import positions as experiments
+from model.measures import context, kept
 from tests.test_app import screen
 from tests.test_app.screen import labelled
+from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
+from viz.figures.framed import plain_token
 from viz.text.words import number
-from viz.views.position_results import ENCODINGS
+from viz.views.position_results import ENCODINGS, RELATIVE
 
 EXAMPLE = "A man is riding a bicycle down the street."
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -31,14 +35,17 @@ def drawn(at, key):
 
 
 def lines(at, key):
-    return [screen.values(trace["y"]) for trace in screen.figure(at, key)["data"]]
+    return [screen.values(trace.get("y", [])) for trace in screen.figure(at, key)["data"]]
 
 
-def metrics(at):
-    return {metric.label: metric.value for metric in at.metric}
+def waves(at):
+    """The lines under the table: after the map and the trace of its ticks."""
+    return lines(at, "table")[2:]
 
 
 def table_of(name, n, d):
+    if name in ("rotary", "alibi", "buckets"):
+        return experiments.relative_table(name, n, d)
     if name.startswith("learned"):
         learned = experiments.learn(n, d)
         return learned.initial if name == "learned_start" else learned.trained
@@ -54,20 +61,17 @@ def assert_compared(at, first, second, n=50, d=64):
     difference = tables[0] - tables[1]
     np.testing.assert_array_equal(drawn(at, "table-difference"), difference.astype(np.float32))
     largest = number(float(np.abs(difference).max()))
-    assert f"First minus second: at most {largest};" in captions(at)
+    assert f"First minus second: at most {largest};" in screen.framed(at, "answer")
     at = screen.choose(at, picture="similarity")
     for place, table in zip(("first", "second"), tables, strict=True):
         products = table @ table.T
         np.testing.assert_allclose(drawn(at, f"similarity-{place}"), products, rtol=1e-5, atol=1e-5)
         means = [np.diagonal(products, k).mean() for k in range(n)]
         residual = max(np.abs(np.diagonal(products, k) - means[k]).max() for k in range(n))
-        said = float(metrics(at)[f"{place.title()}: residual"])
+        said = re.search(rf"([\d.e-]+) in the {place}", screen.framed(at, "answer"))
+        said = float(said[1].rstrip("."))
         assert said == pytest.approx(residual, rel=0.1) if residual > 1e-9 else said < 1e-9
         np.testing.assert_allclose(lines(at, "offset")[("first", "second").index(place)], means, rtol=1e-5, atol=1e-5)
-
-
-def captions(at):
-    return " ".join(element.value for element in at.caption)
 
 
 def assert_orders(at, recorded, text, seed=1, scale=0.0):
@@ -75,31 +79,51 @@ def assert_orders(at, recorded, text, seed=1, scale=0.0):
     shuffle = experiments.shuffle(recorded, text, seed)
     for key, words in (("own", text), ("shuffled", shuffle.shuffled)):
         result = translate_elsewhere(recorded, words, scale, 0, ("encoder",))
-        assert words in screen.written(at) and result.text in screen.written(at)
+        assert result.text in screen.framed(at, "answer")
         np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention("encoder_self")[0, 0], atol=1e-6)
-        assert screen.tokens(at, f"map-{key}", "x") == labelled(result.source_tokens)
-    for word, scale in (("encoder's positions off", 0.0), ("as trained", 1.0)):
-        said = float(metrics(at)[f"Largest difference, {word}"])
-        assert said == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
+        assert screen.tokens(at, f"map-{key}", "x") == labelled(list(map(plain_token, result.source_tokens)))
+    said = re.search(r"difference ([\d.e-]+); as trained ([\d.e-]+)\)", screen.framed(at, "answer-note"))
+    for found, scale in zip(said.groups(), (0.0, 1.0), strict=True):
+        assert float(found) == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
 
 
 def test_the_first_paint_is_the_table_and_its_waves():
     at = open_page()
-    assert not at.warning and set(screen.charts(at)) == {"table", "waves"}
-    table = table_of("sinusoidal", 50, 64).astype(np.float32)
-    np.testing.assert_array_equal(drawn(at, "table"), table)
-    np.testing.assert_array_equal(lines(at, "waves"), table[:, [0, 1, 16, 32]].T)
-    assert ENCODINGS["sinusoidal"][1] in captions(at)
+    assert not at.warning and set(screen.charts(at)) == {"table"}
+    table = table_of("sinusoidal", 50, 64)
+    np.testing.assert_array_equal(drawn(at, "table"), table.T.astype(np.float32))
+    np.testing.assert_array_equal(waves(at), table[:, [0, 1, 16, 32]].T.astype(np.float32))
+    products = table @ table.T
+    answer = f"5 apart have the product {products[0, 5]:.1f}, wherever they stand; a position with itself"
+    assert answer in screen.framed(at, "answer") and f"{products[7, 7]:.1f}." in screen.framed(at, "answer")
+    assert ENCODINGS["sinusoidal"][1] in screen.framed(at, "answer-note")
 
 
-def test_a_click_on_a_column_draws_its_wave_or_takes_it_away():
-    at = screen.click_cell(open_page(), "table", 3, 5)
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name != "learned"])
+def test_a_tile_opens_its_encoding(name):
+    at = screen.choose_tile(open_page(), "first-tiles", name)
+    table = table_of(name, 50, 64)
+    np.testing.assert_allclose(drawn(at, "table"), table.T, atol=1e-6)
+    assert at.query_params.get("first", "sinusoidal") == name
+    assert ENCODINGS[name][1] in screen.framed(at, "answer-note")
+    answer = screen.framed(at, "answer")
+    if name == "alibi":
+        assert f"{np.exp(-10 / 2):.1%} in head 0" in answer and f"{np.exp(-10 / 256):.1%} in head 7" in answer
+    if name == "buckets":
+        column = np.argmax(experiments.relative_table("buckets", 300, 64), axis=1)
+        alone = [distance for distance in range(300) if (column == column[distance]).sum() == 1]
+        assert f"up to {len(alone) - 1} apart one by one" in answer
+        assert f"from {np.flatnonzero(column == column.max())[0]} on" in answer
+
+
+def test_a_click_on_a_row_draws_its_wave_or_takes_it_away():
+    at = screen.click_cell(open_page(), "table", 5, 3)
     table = table_of("sinusoidal", 50, 64).astype(np.float32)
-    np.testing.assert_array_equal(lines(at, "waves"), table[:, [0, 1, 5, 16, 32]].T)
-    at = screen.click_cell(screen.click_cell(at, "table", 9, 16), "table", 9, 0)
-    assert at.query_params["dimensions"] == "1.5.32" and len(lines(at, "waves")) == 3
+    np.testing.assert_array_equal(waves(at), table[:, [0, 1, 5, 16, 32]].T)
+    at = screen.click_cell(screen.click_cell(at, "table", 16, 9), "table", 0, 9)
+    assert at.query_params["dimensions"] == "1.5.32" and len(waves(at)) == 3
     for dimension in range(40, 48):
-        at = screen.click_cell(at, "table", 0, dimension)
+        at = screen.click_cell(at, "table", dimension, 0)
     assert at.multiselect(key="dimensions").value == list(range(40, 48))
 
 
@@ -117,13 +141,14 @@ def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
         assert not there.warning
 
 
-@pytest.mark.parametrize("name", ENCODINGS)
+@pytest.mark.parametrize("name", [name for name in ENCODINGS if name not in RELATIVE])
 def test_every_encoding_beside_the_papers(name):
     at = screen.choose(open_page(second=name), picture="difference")
-    assert ENCODINGS[name][1] in captions(at)
-    assert ("at a loss of" in captions(at)) == (name == "learned")
+    note = screen.framed(at, "answer-note")
+    assert ENCODINGS[name][1] in note
+    assert ("at a loss of" in note) == (name == "learned")
     same = "with each sine before its cosine at most 0."
-    assert (same in captions(at)) == (name in ("sinusoidal", "sinusoidal_concatenated"))
+    assert (same in screen.framed(at, "answer")) == (name in ("sinusoidal", "sinusoidal_concatenated"))
     assert_compared(at, "sinusoidal", name)
     n_lines = len(screen.figure(screen.choose(at, picture="wavelengths"), "wavelengths")["data"])
     assert n_lines == (1 if name in ("none", "learned", "learned_start") else 2)
@@ -139,7 +164,7 @@ def test_size_and_dimensions():
     at = screen.choose(open_page(first="literal_loop"), width=16).slider(key="length").set_value(30).run()
     at = at.multiselect(key="dimensions").set_value([3, 15]).run()
     table = table_of("literal_loop", 30, 16).astype(np.float32)
-    np.testing.assert_array_equal(lines(at, "waves"), table[:, [3, 15]].T)
+    np.testing.assert_array_equal(waves(at), table[:, [3, 15]].T)
     at = screen.choose(at, width=8)  # dimension 15 is gone
     assert not at.exception and at.multiselect(key="dimensions").value == [3]
     at = at.multiselect(key="dimensions").set_value([]).run()
@@ -163,7 +188,7 @@ def test_the_wavelength_of_each_pair():
 def test_both_orders_without_positions_and_as_trained(recorded):
     at = open_page(picture="order")
     assert_orders(at, recorded, EXAMPLE)
-    assert "Both orders give the same translation." in captions(at)
+    assert "Both orders give the same translation" in screen.framed(at, "answer")
     at = screen.choose(at, order=3)
     assert_orders(at, recorded, EXAMPLE, 3)
     at = at.toggle(key="trained").set_value(True).run()
@@ -174,12 +199,12 @@ def test_both_orders_without_positions_and_as_trained(recorded):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_layer_and_head_of_both_orders(recorded, kind):
-    at = screen.choose(open_page(picture="order"), kind=kind, layer=1, head=2)
+    at = screen.choose_tile(screen.choose(open_page(picture="order"), kind=kind), "heads-tiles", "1-2")
     for key, text in (("own", EXAMPLE), ("shuffled", experiments.shuffle(recorded, EXAMPLE, 1).shuffled)):
         result = translate_elsewhere(recorded, text, 0.0, 0, ("encoder",))
         np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention(kind)[1, 2], atol=1e-6)
         queries = result.source_tokens if kind == "encoder_self" else result.target_tokens
-        assert screen.tokens(at, f"map-{key}", "y") == labelled(queries)
+        assert screen.tokens(at, f"map-{key}", "y") == labelled(list(map(plain_token, queries)))
 
 
 def test_a_link_brings_every_choice(recorded):
@@ -192,7 +217,7 @@ def test_a_link_brings_every_choice(recorded):
 def test_rubbish_in_a_link_falls_back(recorded, rubbish):
     names = ("picture", "first", "second", "length", "width", "dimensions", "order", "trained", "kind", "layer", "head")
     at = open_page(**dict.fromkeys(names, rubbish))
-    np.testing.assert_array_equal(drawn(at, "table"), table_of("sinusoidal", 50, 64).astype(np.float32))
+    np.testing.assert_array_equal(drawn(at, "table"), table_of("sinusoidal", 50, 64).T.astype(np.float32))
     assert_orders(screen.choose(at, picture="order"), recorded, EXAMPLE)
 
 
@@ -217,3 +242,37 @@ def test_without_a_model_the_encodings_remain(tmp_path, monkeypatch):
     assert_compared(at, "sinusoidal", "literal_loop")
     at = screen.open_page("positions.py", picture="order")
     assert not at.exception and len(at.error) == 1 and "There is no checkpoint 'en-de'" in screen.written(at)
+
+
+@pytest.fixture(scope="module")
+def modern(tmp_path_factory):
+    """A folder with a language model whose positions are rotary, and what was measured of its loss by position."""
+    folder = tmp_path_factory.mktemp("modern")
+    save_language_model(folder / "turning", positional="rotary_halves", n_kv_heads=1)
+    writer = load_translator(str(folder / "turning"))
+    kept.write(
+        writer.folder / context.FILE, {"command": "x", "data": "y"} | context.measure(writer, ["the cat sat"] * 99)
+    )
+    return folder
+
+
+def test_a_rotary_head_before_and_after_the_turn(modern, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
+    at = open_page(picture="rotary", text="the cat sat on the mat .")
+    writer = load_translator(str(modern / "turning"))
+    before, after = experiments.turned_products(writer, "the cat sat on the mat .", 64)
+    layer, head = map(int, screen.tiles(at, "heads-tiles")["chosen"].split("-"))
+    shown = lines(at, "turned")
+    np.testing.assert_allclose(shown[0], after[layer, head], atol=1e-5)
+    np.testing.assert_allclose(shown[1], np.full(64, before[layer, head]), atol=1e-5)
+    values = f"from {after[layer, head, 0]:.1f} to {after[layer, head, 16]:.1f}"
+    assert values in screen.framed(at, "answer")
+
+
+def test_what_was_measured_beyond_the_trained_length(modern, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
+    at = open_page(picture="beyond")
+    lengths = context.read(modern / "turning")["lengths"]
+    np.testing.assert_allclose(lines(at, "beyond")[0], lengths[-1]["loss"], atol=1e-3)
+    for row in (lengths[0], lengths[-1]):
+        assert f"{row['perplexity']}" in screen.framed(at, "answer")

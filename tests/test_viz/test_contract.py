@@ -192,6 +192,12 @@ CASES = {
         lambda a, q, k, **say: viz.figures.positional_heatmap(a["table"], q, **say),
         tokens=("tokens",),
     ),
+    "encoding_panels": Case(
+        lambda t, s: {"table": positions(t, s)},
+        lambda a, q, k, **say: viz.figures.encoding_panels(a["table"], [0, 3], **say),
+        tokens=(),
+        z=False,
+    ),
     "positional_waves": Case(
         lambda t, s: {"table": positions(t, s)},
         lambda a, q, k, **say: viz.figures.positional_waves(a["table"], [0, 3], **say),
@@ -271,7 +277,7 @@ def test_every_public_figure_function_has_a_case():
             if not name.startswith("_") and function.__module__ == module.name:
                 found[name] = inspect.signature(function, eval_str=True).return_annotation is Drawn
     # what other modules of the package share is not public
-    figures = {name for name, gives_figure in found.items() if gives_figure} - {"figure", "grid", "titled"}
+    figures = {name for name, gives_figure in found.items() if gives_figure} - {"figure", "framed", "grid", "titled"}
     assert figures == {name.split()[0] for name in CASES}, "write a Case for each figure function"
     assert figures == set(viz.figures.__all__) - {"Drawn"}, "viz.figures.__all__ lists each figure function"
 

@@ -9,7 +9,16 @@ their labels. Of every figure function:
 - The figure gives along its `description` for a screen reader, and its `table`.
 """
 
-from viz.figures.curves import bars, curves, deviations, offset_lines, positional_waves, run_curves, wavelength_lines
+from viz.figures.curves import (
+    bars,
+    curves,
+    deviations,
+    encoding_panels,
+    offset_lines,
+    positional_waves,
+    run_curves,
+    wavelength_lines,
+)
 from viz.figures.drawn import Drawn
 from viz.figures.heads import head_board, head_map, head_overview
 from viz.figures.heatmap import aligned_rows
@@ -33,6 +42,7 @@ __all__ = [
     "curves",
     "deviations",
     "Drawn",
+    "encoding_panels",
     "difference_heatmap",
     "head_board",
     "head_map",

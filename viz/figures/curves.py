@@ -7,11 +7,11 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import QUIET, Drawn, dots, figure, polylines
+from viz.figures.drawn import LEGEND, QUIET, Drawn, dots, figure, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
-CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT = 320, 70, 200
+CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT, LOWER_PANEL = 320, 70, 200, 240
 CLAIM_HEIGHT = 44  # pixels
 MARKERS_UP_TO = 12  # points of a line
 LEGEND_LETTERS = 110  # that fit in one row of the legend
@@ -50,6 +50,42 @@ def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say =
     names = [say("dimension {dimension}", dimension=dimension) for dimension in dimensions]
     limit = max(1.0, float(np.abs(chosen).max()))
     return _drawn(_numbered(chosen, names), message("position"), message("value"), say, reach=(-limit, limit))
+
+
+def encoding_panels(
+    table: np.ndarray,
+    columns: Sequence[int],
+    *,
+    column_axis: str = message("dimension"),
+    row_axis: str = message("position"),
+    say: Say = english,
+) -> Drawn:
+    """Draw a table (T, D) of T positions or distances, a row per column, over some of its columns as lines.
+
+    Both share one axis, that of the positions; the lines are the traces after the map.
+    """
+    table = checks.as_float("table", table, "TD")
+    drawn = heatmap.grid(
+        table.T, {}, say, message("value"), (column_axis, row_axis), **heatmap.centred(table, least=1.0)
+    )
+    if not columns:
+        return drawn
+    names = [f"{say(column_axis)} {column}" for column in columns]
+    lower = _drawn(_numbered(table.T[list(columns)], names), row_axis, message("value"), say)
+    drawn.description += " " + lower.description
+    drawn.add_traces([trace.update(yaxis="y2", showlegend=True) for trace in lower.data])
+    left = max(drawn.layout.margin.l, lower.layout.margin.l)
+    drawn.layout.update(
+        height=drawn.layout.height + LOWER_PANEL,
+        margin={"l": left, "t": theme.AXIS_HEIGHT, "b": theme.LEGEND_HEIGHT},
+        xaxis={"side": "top", "title": {"standoff": 4}},
+        yaxis_domain=(0.42, 1),
+        yaxis2=lower.layout.yaxis,
+        yaxis2_domain=(0, 0.38),
+        legend=LEGEND | {"y": 0, "yanchor": "top"},
+    )
+    drawn.data[0].colorbar.update(title={"text": ""}, thickness=10, y=0.71, len=0.58)
+    return drawn
 
 
 def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:

@@ -115,6 +115,7 @@ def pictures(
     bar: bool = True,
     fills: bool = True,
     below: int = 0,
+    least: int = LEAST,
 ) -> None:
     """Draw figures beside each other, equally high, down to the window's lower edge.
 
@@ -125,6 +126,7 @@ def pictures(
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
         below: pixels that are left free under the pictures, besides one sentence.
+        least: pixels that they are high in a low window.
     """
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
         with column:
@@ -134,7 +136,7 @@ def pictures(
                 explore.offer(plot, key, figure)
             if is_map:
                 framed(figure, rings=rings.get(key), bar=bar)
-            show_plot(figure, key, on_click=on_click, column_width=13, fills=(LEAST, below) if fills else None)
+            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below) if fills else None)
 
 
 def choose_tile(
@@ -222,12 +224,17 @@ def _opaque(colours: np.ndarray) -> np.ndarray:
 
 
 def choose_head(weights: np.ndarray, mask: np.ndarray | None, default: tuple[int, int]) -> tuple[int, int]:
-    """Let the visitor choose a head of maps (L, H, T, S), a tile each.
+    """Let the visitor choose a head of maps (L, H, T, S), a tile each; see `choose_head_by_pixels`."""
+    return choose_head_by_pixels([[weight_pixels(head, mask) for head in layer] for layer in weights], default)
+
+
+def choose_head_by_pixels(pictures: Sequence[Sequence[np.ndarray]], default: tuple[int, int]) -> tuple[int, int]:
+    """Let the visitor choose a head by its picture, by layer and head.
 
     Until one is chosen the default one is open, which may be another for other maps. Layer and head stand in the
     address where they were chosen.
     """
-    state, (n_layers, n_heads) = st.session_state, weights.shape[:2]
+    state, n_layers, n_heads = st.session_state, len(pictures), len(pictures[0])
     if choices.arrives(HEAD):
         readers = {"layer": one_of(range(n_layers)), "head": one_of(range(n_heads))}
         chosen, problems = codes.read(st.query_params.to_dict(), readers)
@@ -246,14 +253,9 @@ def choose_head(weights: np.ndarray, mask: np.ndarray | None, default: tuple[int
 
     names = say("layer"), say("head")
     places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
-    tiles = [
-        Tile(
-            codes.code(at),
-            ", ".join(f"{name} {n}" for name, n in zip(names, at)),
-            pixels=weight_pixels(weights[at], mask),
-        )
-        for at in places
-    ]
+    spoken = [", ".join(f"{name} {n}" for name, n in zip(names, at)) for at in places]
+    own = [picture for layer in pictures for picture in layer]
+    tiles = [Tile(codes.code(at), name, pixels=pixels) for at, name, pixels in zip(places, spoken, own)]
     told = {
         "label": say("Heads of this kind"),
         "columns": n_heads,

@@ -3,10 +3,12 @@
 import math
 
 import numpy as np
+import torch
 
 from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
+from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
 from viz.text.language import message, messages
 from viz.views import cached
 from viz.views.made import Made, made, the, value_of
@@ -36,6 +38,22 @@ ENCODINGS = messages(  # what each is called, and what is said of it
         "The same table after training: a head that sees only positions learned to attend to the previous one.",
     ),
 )
+ROTARY = "rotary"
+ENCODINGS |= messages(
+    rotary=(
+        "rotary",
+        "The same waves turn queries and keys inside attention instead of being added (Su et al. 2021).",
+    ),
+    alibi=(
+        "ALiBi",
+        "Takes slope · distance off every score, in each head another slope (Press et al. 2022).",
+    ),
+    buckets=(
+        "T5 buckets",
+        "One learned number per head and bucket of distances is added to the scores (Raffel et al. 2020).",
+    ),
+)
+RELATIVE = "alibi", "buckets"  # that have no table of positions
 LEARNED = {"learned_start": "initial", "learned": "trained"}
 
 
@@ -47,6 +65,8 @@ def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
 def table(name: str, n_positions: int, d_model: int) -> Made:
     """An encoding by name, float64 (T, D)."""
     sizes = n_positions, d_model
+    if name in (ROTARY, *RELATIVE):
+        return the(experiments.relative_table)(name, *sizes)
     if name in LEARNED:
         return getattr(the(experiments.learn)(*sizes).being(learn(*sizes)), LEARNED[name])
     return made(positional.VARIANTS, "VARIANTS")[name](*sizes).numpy()
@@ -54,9 +74,31 @@ def table(name: str, n_positions: int, d_model: int) -> Made:
 
 def wavelengths(name: str, d_model: int) -> np.ndarray | None:
     """In positions, of every dimension, float64 (D,); None for an encoding without waves."""
-    if name in LEARNED or name == "none":
+    if name in LEARNED or name in ("none", *RELATIVE):
         return None
+    if name == ROTARY:
+        return 2 * math.pi / np.repeat(rotary_frequencies(d_model).numpy(), 2)
     return 2 * math.pi / positional.frequencies(name, d_model).numpy()
+
+
+def axes(name: str) -> tuple[str, str]:
+    """What the columns and the rows of the table of an encoding are."""
+    columns = {"alibi": message("head"), "buckets": message("bucket")}
+    return columns.get(name, message("dimension")), message("distance") if name in RELATIVE else message("position")
+
+
+def bucket_limits() -> tuple[int, int]:
+    """The largest distance with a bucket of its own, and from where on all share the last one, of causal attention."""
+    buckets = bucket_of(-torch.arange(2 * MAX_DISTANCE), causal=True).tolist()
+    alone = [distance for distance, bucket in enumerate(buckets) if buckets.count(bucket) == 1]
+    exact = next(i for i, distance in enumerate([*alone, -1]) if distance != i) - 1
+    return exact, buckets.index(max(buckets))
+
+
+@cached.remembered()
+def turned(checkpoint: str, text: str, n_offsets: int) -> tuple[np.ndarray, np.ndarray]:
+    """As `turned_products` of `model.experiments.positions`."""
+    return in_turn(experiments.turned_products)(cached.translator(checkpoint), text, n_offsets)
 
 
 def in_order(name: str, table: np.ndarray) -> np.ndarray:
