@@ -47,7 +47,7 @@ def head() -> str:
     how = {".js": "modulepreload", ".css": "stylesheet"}
     names = [name for name in FILES if name != ALONE]
     ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{_address(VERSION, name)}">' for name in names)
-    library = _address(VERSION, "stage/dom.js")
+    library = _address(VERSION, "stage/plotly.js")
     return (
         f'{ours}<link rel="preload" as="script" data-plotly href="{_plotly_address()}">'
         f'<script>(window.requestIdleCallback ?? setTimeout)(() => import("{library}").then((ours) => ours.plotly())'

@@ -1,134 +1,126 @@
-// Small parts of the page.
-// @ts-nocheck
+// Elements of the page.
 
-const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+/**
+ * What an element can have in it; empty ones and false are left out.
+ * @typedef {Node | string | number | false | null | undefined} Child
+ */
+/** @typedef {Child | Children[]} Children */
+/** @typedef {Record<string, any>} Properties  attributes, and listeners as "on..." */
+/** @typedef {HTMLElementTagNameMap & {svg: SVGSVGElement}} Tags */
+/**
+ * The class of an element by its name as `el` takes it.
+ * @template {string} Name
+ * @typedef {Name extends `${infer Look}#${string}` ? ElementOf<Look> : Name extends `${infer Tag}.${string}`
+ *   ? ElementOf<Tag> : Name extends keyof Tags ? Tags[Name] : HTMLElement} ElementOf
+ */
 
-/** Gives an element these children, or lists of them, but for empty ones. */
-export const put = (box, ...children) => box.replaceChildren(...children.flat(2).filter(Boolean));
+/** @param {Children[]} children @returns {(Node | string)[]} */
+const nodesOf = (children) =>
+  children.flatMap((child) => {
+    if (Array.isArray(child)) return nodesOf(child);
+    return child ? [typeof child === "number" ? String(child) : child] : [];
+  });
 
-/** An element: "tag.class#part" (hl-class; stage-part for tests), properties ("on..." are listeners), children. */
-export function el(name, ...children) {
-  const properties = children[0]?.constructor === Object ? children.shift() : {};
+/**
+ * Gives an element these children, or lists of them, but for empty ones.
+ * @param {Element} box
+ * @param {Children[]} children
+ */
+export const put = (box, ...children) => box.replaceChildren(...nodesOf(children));
+
+/** @param {Properties | Children} value @returns {value is Properties} */
+const isProperties = (value) => value?.constructor === Object;
+
+/**
+ * An element: "tag.class#part" (hl-class; stage-part for tests), its properties, its children.
+ * @template {string} Name
+ * @param {Name} name
+ * @param {[Properties | Children, ...Children[]] | []} about  properties, if any, then children
+ * @returns {ElementOf<Name>}
+ */
+export function el(name, ...about) {
+  const [first, ...rest] = about;
+  const properties = isProperties(first) ? first : {};
+  const children = isProperties(first) ? rest : /** @type {Children[]} */ (about);
   const [look, part] = name.split("#");
   const [tag, ...classes] = look.split(".");
   const space = `http://www.w3.org/${tag === "svg" ? "2000/svg" : "1999/xhtml"}`;
-  const made = document.createElementNS(space, tag);
+  const element = document.createElementNS(space, tag);
   const all = {
     class: classes.map((one) => `hl-${one}`).join(" ") || null,
     "data-testid": part && `stage-${part}`,
     ...properties,
   };
   for (const [key, value] of Object.entries(all)) {
-    if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-    else if ((value ?? false) !== false) made.setAttribute(key, value === true ? "" : value);
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if ((value ?? false) !== false) element.setAttribute(key, value === true ? "" : value);
   }
-  put(made, children);
-  return made;
+  put(element, children);
+  return /** @type {ElementOf<Name>} */ (/** @type {unknown} */ (element));
 }
 
-export function dress(one, looks) {
-  for (const [name, on] of Object.entries(looks)) one.classList.toggle(`hl-${name}`, Boolean(on));
+/**
+ * Gives an element classes, or takes them away.
+ * @param {Element} element
+ * @param {Record<string, unknown>} looks  by class whether it has it
+ */
+export function dress(element, looks) {
+  for (const [name, on] of Object.entries(looks)) element.classList.toggle(`hl-${name}`, Boolean(on));
 }
 
+/**
+ * @param {string} look  classes and part, as `el` takes them behind the tag
+ * @param {Children} text
+ * @param {(event: MouseEvent) => unknown} onclick
+ * @param {Properties} properties
+ * @returns {HTMLButtonElement}
+ */
 export const button = (look, text, onclick, properties = {}) =>
-  el(`button.${look}`, { type: "button", onclick, ...properties }, text);
+  el(/** @type {"button.x"} */ (`button.${look}`), { type: "button", onclick, ...properties }, text);
 
+/** The name of an element without words. @param {string} text */
 export const named = (text) => ({ title: text, "aria-label": text });
 
+/** @param {string} look @param {string} sign @param {string} text @param {(event: MouseEvent) => unknown} onclick */
 export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, named(text));
 
-export function select(options, chosen, choose, properties, look = "") {
-  const option = ([value, text]) => el("option", { value, selected: value === chosen }, text);
-  return el(`select${look}`, { ...properties, onchange: ({ target }) => choose(target.value) }, options.map(option));
-}
-
-/** A number as the language of the page writes it. */
+/** A number as the language of the page writes it. @param {number} value @param {number} n  decimals */
 export function decimals(value, n) {
   const [, mark] = (0.5).toLocaleString(document.documentElement.lang || "en");
   return value.toFixed(n).replace(".", mark);
 }
 
+/** A number with its sign. @param {number} value */
 export const change = (value) => (value > 0 ? "+" : "") + decimals(value, 2);
 
+/** @param {number} share */
 export const percent = (share) => `${decimals(100 * share, 1)} %`;
 
-/** One side (0 or 1) of words in pairs; those that differ have a class. */
+/**
+ * One side (0 or 1) of words in pairs; those that differ have a class.
+ * @param {[string | null, string | null][]} pairs
+ * @param {0 | 1} side
+ * @param {string} look
+ * @returns {Children[]}
+ */
 export const marked = (pairs, side, look) =>
   pairs
     .filter((pair) => pair[side])
     .flatMap((pair) => [" ", pair[0] === pair[1] ? pair[side] : el(`span.${look}`, pair[side])])
     .slice(1);
 
-/** Calls move(target, right, down) for arrow keys, without `rows` only for those along the line. */
-export function arrows(box, move, rows = false) {
-  box.addEventListener("keydown", (event) => {
-    const [down, right] = STEPS[event.key] ?? [];
-    if (right === undefined || (down && !rows)) return;
-    event.preventDefault();
-    move(event.target, right, down);
-  });
+/** Says which of some elements is chosen. @param {HTMLElement} element @param {boolean} chosen */
+export function mark(element, chosen) {
+  element.ariaSelected = String(chosen);
+  element.tabIndex = chosen ? 0 : -1;
 }
 
-let library;
-
-/** Our own copy of Plotly, loaded once. */
-export function plotly() {
-  library ??= new Promise((done, failed) => {
-    const onerror = () => ((library = null), failed(new Error("Plotly")));
-    const { href: src } = document.querySelector("link[data-plotly]");
-    document.head.append(el("script", { src, onload: () => done(window.Plotly), onerror }));
-  });
-  return library;
-}
-
-export function mark(one, chosen) {
-  one.ariaSelected = chosen;
-  one.tabIndex = chosen ? 0 : -1;
-}
-
-/** Buttons that choose one of codes, which `words` say, or of [code, text]. */
-export function tabs(words, part, name, options, chosen, choose) {
-  const all = options.map((option) => {
-    const [code, text] = Array.isArray(option) ? option : [option, words[option]];
-    const pick = () => (bar.mark(code), choose({ [name]: code }));
-    return button("tab", text, pick, { role: "tab", [`data-${name}`]: code });
-  });
-  const bar = el(`div.tabs#${part}`, { role: "tablist", "aria-label": words[part] }, all);
-  bar.mark = (code) => all.forEach((one) => mark(one, one.dataset[name] === code));
-  bar.mark(chosen);
-  arrows(bar, (one, step) => {
-    const next = all.at((all.indexOf(one) + step) % all.length);
-    next.focus();
-    next.click();
-  });
-  return bar;
-}
-
-/** A button that opens a panel, which Escape and a click elsewhere close. */
-export function menu(part, sign, text, make) {
-  const panel = el("div.panel", { hidden: true });
-  const toggle = (open) => {
-    if (open) put(panel, make(() => toggle(false)));
-    panel.hidden = !open;
-    opener.ariaExpanded = open;
-  };
-  const opener = icon(`#${part}`, sign, text, () => toggle(panel.hidden));
-  const onkeydown = (event) => {
-    if (event.key !== "Escape" || panel.hidden) return;
-    toggle(false);
-    opener.focus();
-    event.stopPropagation();
-  };
-  const box = el("div.menu", { onkeydown }, opener, panel);
-  toggle(false);
-  document.addEventListener("pointerdown", (event) => box.contains(event.target) || toggle(false));
-  box.renew = () => panel.hidden || toggle(true);
-  return box;
-}
-
-/** Over plain HTTP, where pages have no clipboard, copies as a reader would. */
+/** Over plain HTTP, where pages have no clipboard, copies as a reader would. @param {string} text */
 export function copied(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  if (navigator.clipboard) {
+    navigator.clipboard.writeText(text);
+    return;
+  }
   const field = el("textarea", text);
   document.body.append(field);
   field.select();

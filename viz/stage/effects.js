@@ -1,7 +1,8 @@
 // Direct effects in place of weights, which come once they are asked for (viz/stage/effects.py).
 // @ts-nocheck
 
-import { dress, select, tabs } from "./dom.js";
+import { dress } from "./dom.js";
+import { select, tabs } from "./widgets.js";
 import { isNarrow } from "./picture.js";
 
 const TALL = 620; // pixels of panels that stand one over the other

@@ -3,7 +3,8 @@
 
 import { fields } from "../recording/options.js";
 import { Beside } from "./beside.js";
-import { button, el, icon, menu, put, tabs } from "./dom.js";
+import { button, el, icon, put } from "./dom.js";
+import { menu, tabs } from "./widgets.js";
 import { downloads } from "./file.js";
 import { Film } from "./film.js";
 import { Lines, headColour } from "./lines.js";

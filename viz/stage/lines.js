@@ -1,7 +1,8 @@
 // Both sentences as lines of tokens, and between them the lines of one head or of all heads of a layer.
 // @ts-nocheck
 
-import { arrows, button, dress, el, put } from "./dom.js";
+import { button, dress, el, put } from "./dom.js";
+import { arrows } from "./widgets.js";
 
 const SIDES = ["source", "target"];
 const HEIGHT = 60; // pixels between the two lines

@@ -2,7 +2,8 @@
 // @ts-nocheck
 
 import { fill } from "../recording/sentences.js";
-import { button, copied, decimals, el, select } from "./dom.js";
+import { button, copied, decimals, el } from "./dom.js";
+import { select } from "./widgets.js";
 
 /** `ask({name: value})` when one is chosen, `live` while one is moved. */
 export const fields = (options, ask, live) => options.map((option) => field(option, ask, live));

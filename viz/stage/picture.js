@@ -1,7 +1,8 @@
 // What is drawn large: look, numbers, size; as a table where it cannot be drawn.
 // @ts-nocheck
 
-import { dress, percent, put, select } from "./dom.js";
+import { dress, percent, put } from "./dom.js";
+import { select } from "./widgets.js";
 import { form, table, tableOf } from "./menus.js";
 
 const LOWEST = 362; // pixels that the large picture has at least

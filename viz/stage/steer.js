@@ -1,7 +1,8 @@
 // What can be changed on the stage; the server (viz/ui/steering.py) is sent small objects and computes every change.
 // @ts-nocheck
 
-import { button, change, copied, dress, el, marked, named, percent, put, tabs } from "./dom.js";
+import { button, change, copied, dress, el, marked, named, percent, put } from "./dom.js";
+import { tabs } from "./widgets.js";
 import { fields, form } from "./menus.js";
 
 const MODES = ["open", "off", "uniform", "alone", "several"]; // what a click on a tile does

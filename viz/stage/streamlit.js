@@ -2,7 +2,7 @@
 // @ts-nocheck
 
 import { addressed } from "./address.js";
-import { plotly } from "./dom.js";
+import { plotly } from "./plotly.js";
 import { Stage } from "./stage.js";
 
 const stages = new WeakMap();

@@ -1,7 +1,8 @@
 // All heads of a kind as small canvases: layers in rows, heads in columns.
 // @ts-nocheck
 
-import { arrows, decimals, dress, el, mark, named, put } from "./dom.js";
+import { decimals, dress, el, mark, named, put } from "./dom.js";
+import { arrows } from "./widgets.js";
 
 function drawn({ colours, queries, keys, maskOf }, rows, layer) {
   const [height, width] = [rows.length, rows[0].length];

@@ -2,7 +2,8 @@
 // @ts-nocheck
 
 import { unpack } from "../recording/packed.js";
-import { button, dress, el, plotly, put } from "../stage/dom.js";
+import { button, dress, el, put } from "../stage/dom.js";
+import { plotly } from "../stage/plotly.js";
 import { table } from "../stage/menus.js";
 
 const SOFT = "rgba(128, 128, 128, 0.25)";

@@ -1,7 +1,8 @@
 // All of them, small: tiles of a page of which one is chosen. Python gives the pixels; a click gives back a code.
 
 import { unpack } from "../recording/packed.js";
-import { arrows, dress, el, put } from "../stage/dom.js";
+import { dress, el, put } from "../stage/dom.js";
+import { arrows } from "../stage/widgets.js";
 
 /**
  * @typedef {object} Tile
