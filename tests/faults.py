@@ -338,7 +338,7 @@ FAULTS = (
     ),
     Fault(
         "lines lead to the wrong words",
-        "viz/stage/lines.js",
+        "viz/stage/curves.js",
         "M${to} 2C${to} ${height / 2} ${from} ${height / 2} ${from}",
         "M${from} 2C${from} ${height / 2} ${to} ${height / 2} ${to}",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
@@ -388,8 +388,8 @@ FAULTS = (
     Fault(
         "colour of an effect turned round",
         "viz/stage/effects.js",
-        "(1 + kind.did[layer][head][row] / kind.mostDone) / 2",
-        "(1 - kind.did[layer][head][row] / kind.mostDone) / 2",
+        "(1 + did[layer][head][row] / kind.mostDone) / 2",
+        "(1 - did[layer][head][row] / kind.mostDone) / 2",
         f"{_APP}browser_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
     ),
     Fault(

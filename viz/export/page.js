@@ -1,16 +1,18 @@
 // Draws the figure of a file that stands for itself.
-// @ts-nocheck
 
-const read = (id) => JSON.parse(document.getElementById(id).textContent);
+const library = /** @type {any} */ (window).Plotly;
+
+/** @param {string} id */
+const read = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
 const { lang } = document.documentElement;
-const place = document.getElementById("place");
+const place = /** @type {HTMLElement} */ (document.getElementById("place"));
 const dictionary = read("buttons");
-const kept = (format, scale) => ({ format, scale, filename: place.dataset.name });
+const kept = (/** @type {string} */ format, /** @type {number} */ scale) => ({ format, scale, filename: place.dataset.name });
 const svg = {
   name: "svg",
   title: dictionary["Download plot as an SVG"],
-  icon: Plotly.Icons.disk,
-  click: (plot) => Plotly.downloadImage(plot, kept("svg", 1)),
+  icon: library.Icons.disk,
+  click: (/** @type {any} */ plot) => library.downloadImage(plot, kept("svg", 1)),
 };
 const config = {
   locale: lang,
@@ -22,4 +24,4 @@ const config = {
   toImageButtonOptions: kept("png", 2),
   modeBarButtonsToAdd: [svg],
 };
-Plotly.newPlot(place, { ...read("figure"), config });
+library.newPlot(place, { ...read("figure"), config });

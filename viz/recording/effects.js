@@ -7,8 +7,12 @@ export class Effects extends Kind {
   /** @param {import("./drawing.js").About & {measured?: string[][], weights?: Kind}} about  the kind that it is of, too */
   constructor(about) {
     super({ ...about, options: { ...about.options, share: 100 }, rowwise: false });
-    this.measured = about.measured;
+    this.ofHeads = about.measured ?? null;
     this.weights = about.weights;
+  }
+
+  get measured() {
+    return this.ofHeads;
   }
 
   /** The head that is open stays open. */

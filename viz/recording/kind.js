@@ -150,6 +150,21 @@ export class Kind extends Drawing {
     });
   }
 
+  /** What each head did for each row, of effects. @returns {number[][][] | null} */
+  get did() {
+    return null;
+  }
+
+  /** The largest of these. */
+  get mostDone() {
+    return 1;
+  }
+
+  /** What was measured of each head over many sentences. @returns {string[][] | null} */
+  get measured() {
+    return null;
+  }
+
   /** @param {number} value */
   written(value) {
     return written(value, this.signed ? "+.2f" : ".2f", this.about.speech.language);

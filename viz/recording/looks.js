@@ -6,14 +6,23 @@ import { escape, hoverTexts, tickText, tickWidth } from "./text.js";
 import * as theme from "./theme.js";
 
 /**
+ * What the hover box says: of each row and column, and of cells by the number in them, by place, or where they are
+ * blocked.
+ * @typedef {{rows: string[], columns: string[], values?: string[], cells?: string[][],
+ *   blocked?: ArrayLike<number>[], blocked_note?: string}} Hover
+ */
+
+/**
  * A picture as plain data; `hover` says what each row, column and cell is.
  * @typedef {object} Look
  * @property {any[]} data
  * @property {any} layout
- * @property {any} hover
+ * @property {Hover | null} hover
  * @property {[string[], string[]]} [names]
  * @property {string[][]} [texts]  in the cells, escaped
  */
+
+/** @typedef {Look & {hover: Hover}} TokenMap  of tokens by tokens */
 
 /**
  * What sentences and numbers of a picture are written with.
@@ -79,7 +88,7 @@ const hoverLines = (...parts) => parts.map(([name, place]) => `${escape(name)} $
  * @param {string[]} columns
  * @param {Speech} speech
  * @param {{titles: string[], hover: string, scale?: unknown, low?: number, high?: number, leaning?: number}} about
- * @returns {Look}
+ * @returns {TokenMap}
  */
 export function tokenMap(rows, columns, { say, language }, about) {
   const { titles, hover, scale = theme.SEQUENTIAL, low = 0, high = 1, leaning = -45 } = about;
@@ -135,7 +144,7 @@ export function hatchedBoxes(mask) {
  * @param {Speech} speech
  * @param {{titles: string[], value: string, mask?: ArrayLike<number>[], notes?: string[] | null, signed?: boolean,
  *   limit?: number}} about
- * @returns {Look}
+ * @returns {TokenMap}
  */
 export function attentionLook(queries, keys, speech, { titles, value, mask, notes, signed = false, limit = 1 }) {
   const { say } = speech;

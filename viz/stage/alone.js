@@ -1,13 +1,15 @@
 // The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
-// @ts-nocheck
 
 import { addressed } from "./address.js";
 import { Stage } from "./stage.js";
 
-const inPage = (id) => document.getElementById(id).textContent;
+/** @param {string} id */
+const inPage = (id) => document.getElementById(id)?.textContent ?? "";
 const { parts, place } = JSON.parse(inPage("hl-message"));
+/** @type {Promise<any> | undefined} */
 let library;
 
+/** What gzip in base64 holds. @param {string} text */
 function unpacked(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
@@ -17,11 +19,12 @@ async function plotly() {
   const script = document.createElement("script");
   script.textContent = await unpacked(inPage("hl-plotly")).text();
   document.head.append(script);
-  return window.Plotly;
+  return /** @type {any} */ (window).Plotly;
 }
 
 const fragment = () => new URLSearchParams(location.hash.slice(1));
 
+/** @param {Record<string, any>} parameters */
 function write(parameters) {
   try {
     history.replaceState(null, "", `#${addressed(fragment(), parameters)}`);
@@ -35,14 +38,14 @@ const sizeOf = (texts) => texts.reduce((sum, { length }) => sum + length, 0);
 
 const stage = new Stage({
   plotly: () => (library ??= plotly()),
-  part: (address) => unpacked(parts[address]).arrayBuffer(),
+  part: (/** @type {string} */ address) => unpacked(parts[address]).arrayBuffer(),
   read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
   write,
   memories: {},
   size: sizeOf([...Object.values(parts), inPage("hl-plotly"), new XMLSerializer().serializeToString(document.head)]),
 });
-document.getElementById("hl-place").append(stage.root);
-stage.host.part("").then((message) => {
+document.getElementById("hl-place")?.append(stage.root);
+unpacked(parts[""]).arrayBuffer().then((message) => {
   stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.language;
   document.title = stage.told.translation || document.title;

@@ -1,22 +1,35 @@
 // Direct effects in place of weights, which come once they are asked for (viz/stage/effects.py).
-// @ts-nocheck
 
 import { dress } from "./dom.js";
 import { select, tabs } from "./widgets.js";
-import { isNarrow } from "./picture.js";
+import { request } from "./request.js";
+import { isNarrow } from "./size.js";
 
 const TALL = 620; // pixels of panels that stand one over the other
 const SIGNS = ["#a63603", "#08519c"]; // towards the word, away from it
 const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
 
+/** @typedef {import("../recording/kind.js").Kind} Kind */
+/** @typedef {import("./stage.js").Stage} Stage */
+/** @typedef {import("./state.js").Open} Open */
+/** @typedef {import("./view.js").View} View */
+
+/** What is there for a view. @param {Open} stage @param {string} view */
 const here = ({ told }, view) => told.effects?.[view === "map" ? "kinds" : view];
 
+/** @param {Open} stage @returns {string[]} */
 const views = (stage) =>
   stage.version === "difference"
     ? ["map"]
     : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.lacks?.includes(view)));
 
-/** Which measure is shown, and what is told of the translation then. */
+/**
+ * Which measure is shown, and what is told of the translation then.
+ * @param {Open} stage
+ * @param {import("../recording/version.js").Version} told
+ * @param {string} wanted
+ * @returns {["weights" | "effects", import("../recording/version.js").Version]}
+ */
 function applied(stage, told, wanted) {
   const { kinds, reason } = told.effects ?? {};
   const can = wanted === "effects" && !told.next && !reason && (kinds || stage.host.ask);
@@ -25,64 +38,69 @@ function applied(stage, told, wanted) {
   return ["effects", Object.assign(Object.create(told), { kinds: drawn })];
 }
 
-/** The switch between weights and effects; without effects it says why. */
+/** The switch between weights and effects; without effects it says why. @param {Stage} stage */
 function measures(stage) {
   const { effects, next } = stage.told;
   const { words } = stage;
   const { reason, kinds } = effects ?? {};
   if (next || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
   const without = reason ?? (stage.kind?.code === "encoder_self" ? words.no_effects : null);
-  const pick = (change) => {
+  const pick = (/** @type {Record<string, string>} */ change) => {
     if (change.measure === "weights" || !without) return stage.turn(change);
     bar.mark("weights");
     stage.says.textContent = without;
+    return null;
   };
   const chosen = without ? "weights" : stage.measure;
   const bar = tabs(words, "measure", "measure", ["weights", "effects"], chosen, pick);
   if (without) {
-    bar.lastChild.ariaDisabled = true;
-    bar.lastChild.title = without;
+    const last = /** @type {HTMLElement} */ (bar.lastChild);
+    last.ariaDisabled = "true";
+    last.title = without;
   }
   return bar;
 }
 
-/** That of the pinned word, of the film, or the one worth most. */
+/** That of the pinned word, of the film, or the one worth most. @param {Stage} stage @returns {number} */
 function stepOf(stage) {
   const pinned = stage.pinned();
   return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects.step);
 }
 
+/** @param {Stage} stage @returns {View | null} */
 function shown(stage) {
   const { kind, state, host } = stage;
   const { effects } = stage.told;
   const { view } = state;
-  if (!here(stage, view)) return stage.wait({ measure: "effects", view });
+  if (!here(stage, view)) return request(stage, { measure: "effects", view });
   if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects[view] };
-  if (view === "map" && !kind) return null;
-  const pick = (against) => host.ask({ against });
+  const pick = (/** @type {string} */ against) => host.ask?.({ against });
   const about = { "aria-label": stage.say("against") };
   const can = host.ask && effects.choices;
   const choice = can && select(effects.choices, effects.against, pick, about, ".pictures#against");
-  if (view === "map") return { look: kind.look, kind, choice: kind.effect && choice };
+  if (view === "map") return kind && { look: kind.look, map: kind, choice: kind.effect && choice };
   return { ...word(stage, effects.parts), choice };
 }
 
+/** @param {Stage} stage */
 function note({ measure, told, state }) {
   const notes = measure === "effects" && told.effects?.notes;
   return notes && (notes[state.view] ?? notes.map);
 }
 
+/** The parts of the word of one step. @param {Stage} stage @param {any} parts */
 function word(stage, parts) {
   const step = stepOf(stage);
   const narrow = isNarrow(stage);
   const axes = ["x", "y", "z"];
-  const data = parts.data.map((trace, i) => ({ ...trace, [axes[i]]: trace[axes[i]][step] }));
+  const data = parts.data.map((/** @type {any} */ trace, /** @type {number} */ i) => ({ ...trace, [axes[i]]: trace[axes[i]][step] }));
   const look = { data, layout: parts.layouts[Number(narrow)], hover: null };
-  const table = [parts.names, [""], Array.from(data[0].x, (value) => [value])];
+  /** @type {View["table"]} */
+  const table = [parts.names, [""], Array.from(data[0].x, (/** @type {number} */ value) => [value])];
   return { look, line: parts.lines[step], table, height: narrow ? TALL : null };
 }
 
-/** Of pictures that are not of one head. */
+/** Of pictures that are not of one head. @param {Stage} stage */
 function title(stage) {
   const { target, effects } = stage.told;
   const { view } = stage.state;
@@ -92,20 +110,26 @@ function title(stage) {
     : stage.say(view);
 }
 
-/** Lines towards the word and lines away from it, on a scale to 1. */
+/**
+ * Lines towards the word and lines away from it, on a scale to 1.
+ * @param {Kind} kind
+ * @param {import("../recording/types.js").Matrix} map
+ */
 const lines = (kind, map) =>
   SIGNS.map((colour, away) => ({
     rows: map.map((row) => row.map((value) => Math.max(0, (away ? -value : value) / kind.limit))),
     colour,
   }));
 
-/** Tints every tile by what its head did for the lit row. */
+/** Tints every tile by what its head did for the lit row. @param {Stage} stage @param {number} row */
 function tint({ kind, tiles }, row) {
-  const on = kind?.did && row >= 0;
-  dress(tiles.box, { tinted: on });
+  const did = (row >= 0 && kind?.did) || null;
+  dress(tiles.box, { tinted: did });
   for (const { layer, head, cell } of tiles.cells) {
-    const colour = () => Math.round(((1 + kind.did[layer][head][row] / kind.mostDone) / 2) * (kind.colours.length - 1));
-    cell.style.background = on ? `rgb(${kind.colours[colour()].join(" ")})` : "";
+    cell.style.background = "";
+    if (!kind || !did) continue;
+    const share = (1 + did[layer][head][row] / kind.mostDone) / 2;
+    cell.style.background = `rgb(${kind.colours[Math.round(share * (kind.colours.length - 1))].join(" ")})`;
   }
 }
 

@@ -1,18 +1,27 @@
 // What the stage leaves as: pictures, numbers, a page.
-// @ts-nocheck
 
 import { button, el } from "./dom.js";
 import { tableOf } from "./menus.js";
+import { viewOf } from "./view.js";
+
+/** @typedef {import("./stage.js").Stage} Stage */
 
 const TITLE = 44; // pixels above a picture
 
+/** @param {string} name @param {string} type @param {string} text */
 function save(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
   el("a", { href: address, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** Dark on white, with its title. */
+/**
+ * Dark on white, with its title.
+ * @param {Stage} stage
+ * @param {string} text
+ * @param {string} format
+ * @param {string} filename
+ */
 async function picture({ host, map }, text, format, filename) {
   const { data, layout } = map.drawn;
   const { width, margin, font } = layout;
@@ -24,30 +33,39 @@ async function picture({ host, map }, text, format, filename) {
   (await host.plotly()).downloadImage(figure, { format, filename, width, height, scale: 2 });
 }
 
-/** What spreadsheets take for formulas begins with a '. */
+/** What spreadsheets take for formulas begins with a '. @param {Stage} stage */
 function csv(stage) {
-  const [names, keys, cells, corner = ""] = tableOf(stage.shown(), stage);
-  const safe = (text) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-  const said = (one) => (typeof one === "string" ? safe(one) : Number(one.toFixed(6)));
-  const lines = [[corner, ...keys], ...cells.map((row, i) => [names[i], ...row])];
+  const [names, keys, cells, corner = ""] = tableOf(viewOf(stage) ?? {}, stage);
+  const safe = (/** @type {string} */ text) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+  const said = (/** @type {string | number | null} */ cell) =>
+    typeof cell === "string" ? safe(cell) : Number((cell ?? 0).toFixed(6));
+  /** @type {(string | number | null)[][]} */
+  const lines = [[corner, ...keys], ...cells.map((row, i) => [names[i], ...Array.from(row)])];
   if (stage.state.view === "map") {
     lines.splice(0, Infinity, ["row", stage.say("query"), "column", stage.say("key"), stage.say("weight")]);
-    cells.forEach((row, i) => row.forEach((value, j) => lines.push([i, names[i], j, keys[j], value])));
+    cells.forEach((row, i) => Array.from(row).forEach((value, j) => lines.push([i, names[i], j, keys[j], value])));
   }
   return lines.map((line) => `${line.map(said).join(",")}\r\n`).join("");
 }
 
+/** Gzip in base64. @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<string>} */
 async function packed(bytes) {
-  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  const stream = new Blob([/** @type {ArrayBuffer} */ (bytes)]).stream().pipeThrough(new CompressionStream("gzip"));
   const blob = await new Response(stream).blob();
   return new Promise((done) => {
     const reader = new FileReader();
-    reader.onload = () => done(reader.result.split(",")[1]);
+    reader.onload = () => done(String(reader.result).split(",")[1]);
     reader.readAsDataURL(blob);
   });
 }
 
-/** Adds all heads of a kind to the parts, a byte for each weight. */
+/**
+ * Adds all heads of a kind to the parts, a byte for each weight.
+ * @param {import("./message.js").Host} host
+ * @param {Record<string, string>} parts  by address
+ * @param {string} address
+ * @param {number[]} shape
+ */
 async function heads({ part }, parts, address, [nLayers, nHeads]) {
   for (let layer = 0; layer < nLayers; layer++) {
     for (let head = 0; head < nHeads; head++) {
@@ -57,18 +75,20 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
   }
 }
 
-/** The page (files.py) with the message and all maps. */
+/** The page (files.py) with the message and all maps. @param {Stage} stage */
 async function page({ host, sides, bytes, memory }) {
-  const parts = { "": await packed(bytes) };
+  /** @type {Record<string, string>} */
+  const parts = { "": await packed(bytes ?? new Uint8Array()) };
   const remotes = Object.values(sides).flatMap(({ told }) => told.recording.kinds.flatMap(({ remote }) => remote ?? []));
   for (const { address, byHead, shape } of remotes) {
     if (byHead) await heads(host, parts, address, shape);
     else parts[address] ??= await packed(await host.part(address));
   }
   const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
-  return (await host.shell()).replace("@message@", () => message);
+  return ((await host.shell?.()) ?? "").replace("@message@", () => message);
 }
 
+/** What can be downloaded. @param {Stage} stage @param {() => void} close */
 export function downloads(stage, close) {
   const { kind, host, state, told } = stage;
   const title = [stage.title.textContent, told.translation].filter(Boolean).join(" · ");
@@ -77,8 +97,13 @@ export function downloads(stage, close) {
     png: () => picture(stage, title, "png", name),
     svg: () => picture(stage, title, "svg", name),
     html: host.shell && (async () => save("headlight-stage.html", "text/html", await page(stage))),
-    csv: stage.shown() && (() => save(`${name}.csv`, "text/csv", csv(stage))),
+    csv: viewOf(stage) && (() => save(`${name}.csv`, "text/csv", csv(stage))),
   };
-  const item = ([what, make]) => make && button("item", stage.say(what), () => (close(), make()));
-  return Object.entries(items).map(item);
+  return Object.entries(items).map(([what, make]) => {
+    if (!make) return null;
+    return button("item", stage.say(what), () => {
+      close();
+      make();
+    });
+  });
 }

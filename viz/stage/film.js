@@ -1,11 +1,13 @@
 // The decoding step by step, played or by a slider.
-// @ts-nocheck
 
 import { button, el, put } from "./dom.js";
 
 const BEAT = 700; // milliseconds per step
 
 export class Film {
+  /** @type {ReturnType<typeof setInterval> | null} */ playing = null;
+
+  /** @param {import("./stage.js").Stage} stage */
   constructor(stage) {
     this.stage = stage;
     this.play = button("play#play", "", () => (this.playing ? this.pause() : this.start()));
@@ -26,8 +28,8 @@ export class Film {
   render() {
     const { stage } = this;
     this.box.hidden = !this.count;
-    this.slider.max = Math.max(0, this.count - 1);
-    this.slider.value = this.place;
+    this.slider.max = String(Math.max(0, this.count - 1));
+    this.slider.value = String(this.place);
     put(this.said, stage.say("step", { step: this.place + 1, steps: this.count }));
     put(this.play, this.playing ? "❚❚" : "▶");
     this.play.ariaLabel = stage.say(this.playing ? "pause" : "play");

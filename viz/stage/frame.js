@@ -1,5 +1,4 @@
 // The parts of the stage, where they stand, and what changes in them with the translation.
-// @ts-nocheck
 
 import { fields } from "../recording/options.js";
 import { Beside } from "./beside.js";
@@ -7,25 +6,30 @@ import { button, el, icon, put } from "./dom.js";
 import { menu, tabs } from "./widgets.js";
 import { downloads } from "./file.js";
 import { Film } from "./film.js";
-import { Lines, headColour } from "./lines.js";
+import { headColour } from "./head_lines.js";
+import { Lines } from "./lines.js";
 import { LargeMap } from "./map.js";
 import { code, form } from "./menus.js";
 import { sampling } from "./sampling.js";
 import { Steering } from "./steer.js";
 import { Tiles } from "./tiles.js";
 
+/** @typedef {import("./stage.js").Stage} Stage */
+
 const LOW = 40; // pixels between two lines of tokens beside others, or without a source
 
-/** Builds all parts, again when the words have changed. */
+/** Builds all parts, again when the words have changed. @param {Stage} stage */
 export function build(stage) {
   const { told, whole, host, words } = stage;
-  clearInterval(stage.film?.playing);
-  const versions = whole.comparing ? Object.keys(stage.sides) : ["after"];
+  clearInterval(stage.film?.playing ?? undefined);
+  const names = whole.comparing ? Object.keys(stage.sides) : ["after"];
+  const versions = /** @type {import("./state.js").VersionName[]} */ (names);
   const height = whole.comparing || told.next ? LOW : undefined;
   stage.parts = {};
   for (const version of versions) {
     const lines = version === "difference" ? null : new Lines(stage, version, height);
-    stage.parts[version] = { version, lines, map: new LargeMap(stage, version) };
+    const boxes = { title: el("h3.title"), says: el("p.lacks"), slot: el("section#side", { "data-version": version }) };
+    stage.parts[version] = { version, told, kind: null, lines, map: new LargeMap(stage, version), ...boxes };
   }
   Object.assign(stage, {
     translation: el("p.translation#translation", { dir: "auto", tabindex: "0" }),
@@ -59,13 +63,14 @@ export function build(stage) {
   }
   const steering = (stage.steering = whole.steering && host.act ? new Steering(stage) : null);
   const head = el("div.head", stage.title, places.measures, bar);
-  const left = [places.kinds, steering?.modes, tiles.box, stage.film.box, stage.legend, stage.card];
+  const left = [places.kinds, steering?.switches.box, tiles.box, stage.film.box, stage.legend, stage.card];
   const right = [head, stage.switches, steering?.bar, map.box, stage.says];
   const above = [steering?.before, stage.translation, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", el("div.left", left), el("div.right", right));
-  put(stage.root, above, lines.box, steering?.menu, main);
+  put(stage.root, above, lines.box, steering?.wordMenu.box, main);
 }
 
+/** Writes what changes with the message. @param {Stage} stage */
 export function fillIn(stage) {
   const { told, whole, state, places, beside, words } = stage;
   const { next } = told;
@@ -78,9 +83,12 @@ export function fillIn(stage) {
   const changes = !stage.steering && stage.version !== "before" && whole.steering?.chips.map(([, text]) => text);
   stage.notes.textContent = [...told.notes, ...(changes || []), inBytes(stage)].filter(Boolean).join(" ");
   const { versions, version } = stage;
+  /** @type {[string, string][]} */
   const kinds = told.kinds.map((kind) => [kind.code, kind.name]);
+  /** @type {[string, string][]} */
   const lines = [["head", words.this_head], ["layer", words.layer]];
-  const choose = (change) => stage.choose(change);
+  /** @typedef {Partial<import("./state.js").OpenState>} Change */
+  const choose = (/** @type {Change} */ change) => stage.choose(change);
   stage.tabs = {
     kind: tabs(words, "kinds", "kind", kinds, state.kind, choose),
     lines: tabs(words, "lines", "lines", lines, state.lines, choose),
@@ -88,16 +96,17 @@ export function fillIn(stage) {
   };
   put(places.kinds, stage.tabs.kind, beside ? places.versions : stage.tabs.lines);
   put(places.views, stage.tabs.view);
-  const turn = (change) => stage.turn(change);
+  const turn = (/** @type {Change} */ change) => stage.turn(change);
   put(places.versions, versions.length > 1 && tabs(words, "versions", "version", versions, version, turn));
   stage.steering?.fillIn();
   beside?.fillIn();
   stage.options?.renew();
 }
 
+/** Names the heads whose lines are drawn. @param {Stage} stage */
 export function legend(stage) {
   const { legend, kind, state } = stage;
-  const head = (_, number) => {
+  const head = (/** @type {string} */ _, /** @type {number} */ number) => {
     const flip = () => {
       if (!state.off.delete(number)) state.off.add(number);
       stage.choose({});
@@ -108,11 +117,12 @@ export function legend(stage) {
   put(legend, state.lines === "layer" && kind?.headNames.map(head));
 }
 
-/** Of a file whose maps are many: how they are held, and how large it is. */
+/** Of a file whose maps are many: how they are held, and how large it is. @param {Stage} stage */
 function inBytes(stage) {
   const held = [...stage.kinds.values()].some(({ byHead }) => byHead);
   return held && stage.host.size && stage.say("in_bytes", { size: Math.ceil(stage.host.size / 1e6) });
 }
 
+/** @param {Stage} stage */
 const optionFields = (stage) =>
   fields(stage.mapOptions, stage.told.recording.predicted_tokens.length > 0, (name) => stage.say(name));

@@ -1,38 +1,60 @@
 // Both sentences as lines of tokens, and between them the lines of one head or of all heads of a layer.
-// @ts-nocheck
 
 import { button, dress, el, put } from "./dom.js";
+import { pathOf, strongest } from "./curves.js";
 import { arrows } from "./widgets.js";
 
+/** @typedef {import("./stage.js").Stage} Stage */
+/** @typedef {import("../recording/kind.js").Kind} Kind */
+/** @typedef {import("../recording/types.js").Side} Side */
+/** @typedef {import("./pointing.js").Lit} Lit */
+
+/** @typedef {{rows: ArrayLike<number>[], limit?: number, colour: string | null}} LineMap  numbers up to a limit */
+
+/** @type {Side[]} */
 const SIDES = ["source", "target"];
 const HEIGHT = 60; // pixels between the two lines
-const LEAST = 0.08; // weights below have no line while nothing is pointed at
-const LEAST_LIT = 0.01; // the same of the word that is pointed at
-const MOST = 200; // lines at a time, the strongest
-const HEAD_COLOURS = ["#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#8c8c8c"];
-
-export const headColour = (head) => HEAD_COLOURS[head % HEAD_COLOURS.length];
 
 export class Lines {
+  /** @type {Kind | null} */ kind = null;
+  /** @type {Record<Side, HTMLButtonElement[]>} by place */ chips = { source: [], target: [] };
+  /** @type {HTMLButtonElement | null} */ start = null;
+  /** @type {HTMLButtonElement[][]} by row of the maps */ rows = [];
+  /** @type {HTMLButtonElement[][]} */ columns = [];
+  /** @type {Map<Element, [number, number]> | null} left and right ends, in pixels */ spots = null;
+  tokens = "";
+
+  /** @param {Stage} stage @param {import("./state.js").VersionName} version @param {number} [height] */
   constructor(stage, version, height = HEIGHT) {
-    Object.assign(this, { stage, version, height });
-    for (const side of SIDES) {
-      const about = { role: "group", "aria-label": stage.say(side), onpointerleave: () => stage.pointed(null) };
-      this[side] = el(`div.line#${side}`, about);
-      arrows(this[side], (chip, step) => chip[step < 0 ? "previousElementSibling" : "nextElementSibling"]?.focus());
-    }
+    this.stage = stage;
+    this.version = version;
+    this.height = height;
+    const line = (/** @type {Side} */ side) => {
+      const onpointerleave = () => stage.pointing.pointed(null);
+      const box = el(`div.line#${side}`, { role: "group", "aria-label": stage.say(side), onpointerleave });
+      arrows(box, (chip, step) => {
+        const next = chip[step < 0 ? "previousElementSibling" : "nextElementSibling"];
+        if (next instanceof HTMLElement) next.focus();
+      });
+      return box;
+    };
+    this.source = line("source");
+    this.target = line("target");
     this.svg = el("svg.between", { height, "aria-hidden": "true" });
     this.inner = el("div.inner", this.source, this.svg, this.target);
     this.box = el("div.strip", this.inner);
   }
 
-  /** Writes the tokens; the start token only where the kind has a row or a column of it. */
+  /**
+   * Writes the tokens; the start token only where the kind has a row or a column of it.
+   * @param {import("../recording/version.js").Version} told
+   * @param {Kind | null} kind
+   */
   build(told, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
     const tokens = JSON.stringify([told.source, told.target.tokens, told.target.joined, told.target.start]);
     if (tokens !== this.tokens || start !== Boolean(this.start)) {
       this.start = start ? this.chip("target", -1, told.target.start) : null;
-      this.chips = {};
       for (const side of SIDES) {
         const { tokens, joined } = told[side];
         this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, joined[index]));
@@ -44,27 +66,34 @@ export class Lines {
     if (kind) this.place(kind);
   }
 
-  chip(side, index, token, joined) {
+  /** @param {Side} side @param {number} index  -1: the start token @param {string} token @param {boolean} [joined] */
+  chip(side, index, token, joined = false) {
     const { stage, version } = this;
-    const point = () => stage.pointed({ of: version, token: [side, index] });
+    const point = () => stage.pointing.pointed({ of: version, token: [side, index] });
     const pin = () => {
-      stage.pin(side, index, version);
-      stage.steering?.ask(stage.pinned());
+      stage.pointing.pin(side, index, version);
+      stage.steering?.wordMenu.ask(stage.pinned());
     };
     return button(joined ? "token.joined" : "token", token, pin, {
       tabindex: "-1",
       dir: "auto",
       [index < 0 ? "data-start" : "data-index"]: index < 0 || index,
       onfocus: point,
-      onblur: ({ target }) => [this.start, ...this.chips[side]].includes(target) && stage.pointed(null), // not replaced
-      onpointerenter: ({ pointerType }) => pointerType === "mouse" && point(),
+      onblur: (/** @type {{target: HTMLButtonElement}} */ { target }) => {
+        const isThere = target === this.start || this.chips[side].includes(target); // and not replaced
+        if (isThere) stage.pointing.pointed(null);
+      },
+      onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && point(),
     });
   }
 
+  /** @param {Kind} kind */
   place({ queries, keys }) {
-    [this.rows, this.columns] = [queries, keys].map((names) => names.map(() => []));
+    this.rows = queries.map(() => []);
+    this.columns = keys.map(() => []);
     for (const side of SIDES) {
-      for (const chip of this[side].children) {
+      for (const child of this[side].children) {
+        const chip = /** @type {HTMLButtonElement} */ (child);
         const { row, column } = this.of(side, Number(chip.dataset.index ?? -1));
         this.rows[row]?.push(chip);
         this.columns[column]?.push(chip);
@@ -72,77 +101,64 @@ export class Lines {
     }
   }
 
-  /** -1 where a token has no row or column. */
+  /** -1 where a token has no row or column. @param {Side} side @param {number} index */
   of(side, index) {
-    if (index < 0) return { row: this.kind.startRow, column: this.kind.start };
-    return { row: this.kind[side].row[index] ?? -1, column: this.kind[side].column[index] ?? -1 };
+    const { kind } = this;
+    if (!kind) return { row: -1, column: -1 };
+    if (index < 0) return { row: kind.startRow, column: kind.start };
+    return { row: kind[side].row[index] ?? -1, column: kind[side].column[index] ?? -1 };
   }
 
-  /** The middles of rows and columns, in pixels; null without a token. */
+  /** The middles of rows and columns, in pixels; null without a token. @returns {(number | null)[][]} */
   measure() {
     if (!this.spots) {
       dress(this.inner, { long: this.inner.scrollWidth > this.box.clientWidth });
       const { left } = this.inner.getBoundingClientRect();
-      const ends = (chip, place = chip.getBoundingClientRect()) => [place.left - left, place.right - left];
-      this.spots = new Map([...this.source.children, ...this.target.children].map((chip) => [chip, ends(chip)]));
+      this.spots = new Map();
+      for (const chip of [...this.source.children, ...this.target.children]) {
+        const place = chip.getBoundingClientRect();
+        this.spots.set(chip, [place.left - left, place.right - left]);
+      }
     }
-    const end = (chip, side) => this.spots.get(chip)[side];
-    const middle = (chips) => (chips.length ? (end(chips[0], 0) + end(chips.at(-1), 1)) / 2 : null);
+    const { spots } = this;
+    const end = (/** @type {Element} */ chip, /** @type {0 | 1} */ side) => spots.get(chip)?.[side] ?? 0;
+    const middle = (/** @type {Element[]} */ chips) =>
+      chips.length ? (end(chips[0], 0) + end(chips[chips.length - 1], 1)) / 2 : null;
     return [this.rows.map(middle), this.columns.map(middle)];
   }
 
-  /** Draws maps, [{rows, limit, colour}] of numbers up to a limit, up to a step; only the row or column that is lit. */
+  /**
+   * Draws lines of maps up to a step; only of the row or column that is lit.
+   * @param {LineMap[]} maps
+   * @param {Lit} lit
+   * @param {number | null} step
+   * @param {boolean} quiet  nothing is drawn unless something is lit
+   */
   draw(maps, lit, step, quiet) {
     if (!this.kind) return put(this.svg);
     const [rowAt, columnAt] = this.measure();
-    const found = [];
-    const byRow = lit.row >= 0;
-    const byColumn = !byRow && lit.column >= 0;
-    const least = byRow || byColumn ? LEAST_LIT : LEAST;
     const last = this.kind.steps && step !== null ? step : Infinity;
-    const ofRow = (i) => rowAt[i] !== null && i <= last && (byRow ? i === lit.row : byColumn || !quiet);
-    const ofColumn = (j) => columnAt[j] !== null && (!byColumn || j === lit.column);
-    for (const { rows, limit = 1, colour } of maps) {
-      const add = (i, j) => {
-        const weight = Math.abs(rows[i][j]) / limit;
-        if (weight >= least && ofColumn(j)) found.push([weight, rowAt[i], columnAt[j], colour]);
-      };
-      rows.forEach((row, i) => {
-        if (!ofRow(i)) return;
-        if (byColumn) add(i, lit.column);
-        else row.forEach((_, j) => add(i, j));
-      });
-    }
-    found.sort((one, other) => other[0] - one[0]);
-    const path = ([weight, from, to, colour]) =>
-      `<path d="${this.path(from, to)}" stroke="${colour ?? "var(--hl-accent)"}" ` +
-      `stroke-width="${(0.5 + 3.5 * weight).toFixed(2)}" stroke-opacity="${(0.1 + 0.85 * weight).toFixed(2)}"/>`;
-    this.svg.innerHTML = found.slice(0, MOST).reverse().map(path).join(""); // numbers and colours of ours alone
-  }
-
-  path(from, to) {
-    const { height } = this;
+    const found = strongest(maps, lit, (i) => (i <= last ? rowAt[i] : null), (j) => columnAt[j], quiet);
     const { code } = this.kind;
-    if (code === "cross") return `M${to} 2C${to} ${height / 2} ${from} ${height / 2} ${from} ${height - 2}`;
-    const [base, side] = code === "encoder_self" ? [2, 1] : [height - 2, -1];
-    const depth = base + side * Math.min(height - 8, 14 + Math.abs(from - to) / 4) * 1.3;
-    const spread = Math.abs(from - to) < 1 ? 9 : 0;
-    return `M${from - spread} ${base}C${from - spread} ${depth} ${to + spread} ${depth} ${to + spread} ${base}`;
+    this.svg.innerHTML = found.map((line) => pathOf(line, code, this.height)).join(""); // numbers and colours of ours alone
+    return undefined;
   }
 
+  /** @param {Lit} lit @param {import("./state.js").Token | null} pinned @param {number | null} step */
   light(lit, pinned, step) {
-    const here = [this.rows?.[lit.row], this.columns?.[lit.column]].flat();
+    const here = [...(this.rows[lit.row] ?? []), ...(this.columns[lit.column] ?? [])];
     for (const side of SIDES) {
       this.chips[side].forEach((chip, index) => {
         const own = pinned?.[0] === side && pinned[1] === index;
         const later = side === "target" && step !== null && index > step;
         if (own && chip.ariaPressed !== "true") this.reveal(chip);
         dress(chip, { lit: here.includes(chip), pinned: own, later });
-        if (chip.ariaPressed !== String(own)) chip.ariaPressed = own;
+        if (chip.ariaPressed !== String(own)) chip.ariaPressed = String(own);
       });
     }
   }
 
+  /** Scrolls to a token. @param {HTMLElement} chip */
   reveal({ offsetLeft, offsetWidth }) {
     const { box } = this;
     const past = offsetLeft + offsetWidth > box.scrollLeft + box.clientWidth;

@@ -1,150 +1,147 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
-// @ts-nocheck
 
-import { decimals, el } from "./dom.js";
+import { hoverBoxes, inkedTexts } from "./cells.js";
+import { el } from "./dom.js";
 import { MapWindow } from "./window.js";
 
-const MANY = 20_000; // cells, above which what the hover box says is made when it is asked for
+/** @typedef {import("./stage.js").Stage} Stage */
+/** @typedef {import("../recording/looks.js").Look} Look */
+/** @typedef {ArrayLike<number | null>[]} Rows  of numbers */
+
+/**
+ * What is drawn with a look beside its numbers (picture.js).
+ * @typedef {{size: Record<string, number>, font: {color: string, family: string, size: number},
+ *   removed?: string[] | null, whole?: import("../recording/types.js").Matrix | null, top?: number | null}} Extra
+ */
+
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
-/** A layout whose type, and room for it, is larger. */
+/** A layout whose type, and room for it, is larger. @param {any} value @param {number} factor @returns {any} */
 function enlarged(value, factor) {
   if (!value || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map((part) => enlarged(part, factor));
-  const part = ([name, one]) => [name, /^([lrtb]|size)$/.test(name) ? one * factor : enlarged(one, factor)];
-  return Object.fromEntries(Object.entries(value).map(part));
-}
-
-/** What the hover box says, [row, column, note]; of blank cells also their number. */
-function said({ hover, data: [{ zmin }] }, z, { removed, whole }, stage) {
-  const { rows, columns, blocked, blocked_note: note, values, cells } = hover;
-  const noted = (i, j) => (cells ? cells[i][j] : values ? values[z[i][j]] : blocked && !blocked[i][j] ? note : "");
-  const numbered = (i, j) => {
-    const blank = Number.isNaN(z[i][j]) && !noted(i, j);
-    if (blank && zmin < 0) return stage.say("unmatched");
-    return decimals(whole[i][j], 3) + (blank ? `, ${stage.say("below")}` : noted(i, j));
-  };
-  const cell = whole ? numbered : noted;
-  const texts = (row, i) => (column, j) => [row + (removed?.[i] ?? ""), column, cell(i, j)];
-  if (rows.length * columns.length <= MANY) return rows.map((row, i) => columns.map(texts(row, i)));
-  return rows.map((row, i) => later(columns, texts(row, i)));
-}
-
-/** As an array that is mapped, whose elements are computed each time that they are read. */
-function later(array, compute) {
-  const get = (_, name) => (/^\d+$/.test(String(name)) ? compute(array[name], Number(name)) : array[name]);
-  return new Proxy(array, { get });
-}
-
-/** Texts in cells, black or white, whichever stands out more. */
-function texts({ data: [{ colorscale }], texts }, z, size) {
-  const ink = (share) => {
-    const [, colour] = colorscale.find(([place]) => place >= share) ?? colorscale.at(-1);
-    const green = parseInt(colour.slice(3, 5), 16); // most of its luminance
-    return green > 127 ? "#000" : "#fff";
-  };
-  return {
-    ...{ type: "scatter", mode: "text", hoverinfo: "skip", showlegend: false, text: texts.flat() },
-    x: texts.flatMap((row) => row.map((_, j) => j)),
-    y: texts.flatMap((row, i) => row.map(() => i)),
-    textfont: { size, color: z.flatMap((row) => Array.from(row, ink)) },
-  };
+  const part = (/** @type {string} */ name) =>
+    /^([lrtb]|size)$/.test(name) ? value[name] * factor : enlarged(value[name], factor);
+  return Object.fromEntries(Object.keys(value).map((name) => [name, part(name)]));
 }
 
 export class LargeMap {
+  /** @type {WeakMap<Look, {key: string, heat: any, others: any[], layout: any}>} */ figures = new WeakMap();
+  /** @type {[number, number]} row and column */ lit = [-1, -1];
+  /** @type {{data: any[], layout: any}} */ drawn = { data: [], layout: {} };
+  /** @type {HTMLElement[]} */ marks = [];
+  /** @type {HTMLElement | null} the same as a table */ grid = null;
+  /** Whether its cells are tokens by tokens, as it is drawn. */
+  isOfTokens = false;
+  isListening = false;
+  ticket = {};
+
+  /** @param {Stage} stage @param {import("./state.js").VersionName} version */
   constructor(stage, version) {
-    Object.assign(this, { stage, version, made: new WeakMap(), lit: [-1, -1] });
-    [this.node, this.row, this.column] = ["plot", "mark", "mark"].map((name) => el(`div.${name}`));
+    this.stage = stage;
+    this.version = version;
+    this.node = /** @type {any} */ (el("div.plot")); // which Plotly gives methods
+    this.row = el("div.mark");
+    this.column = el("div.mark");
     this.window = new MapWindow(this);
     this.box = el("div.map#map", this.node, this.row, this.column, this.window.box);
   }
 
+  /** @param {Look} look @param {Rows} z @param {Extra} extra */
   figure(look, z, extra) {
     const { size, font, top, removed, whole } = extra;
-    this.window.fit(look.hover && look.names);
+    this.window.fit(look.hover ? look.names : undefined);
     const key = JSON.stringify([size, font, top, Boolean(whole), this.window.key]);
-    let figure = this.made.get(look);
+    let figure = this.figures.get(look);
     if (figure?.key !== key) {
       const [first, ...others] = look.data;
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
       if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
       const layout = { ...enlarged(look.layout, font.size / 12), ...size, font };
       figure = { key, heat, others, layout: this.window.applied(layout, look.names) };
-      this.made.set(look, figure);
+      this.figures.set(look, figure);
     }
     const { heat, others, layout } = figure;
     if (!look.hover) return { data: look.data, layout };
-    if (removed || whole || !heat.customdata) heat.customdata = said(look, z, extra, this.stage);
-    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [texts(look, z, font.size)] : [])], layout };
+    if (removed || whole || !heat.customdata) heat.customdata = hoverBoxes(look, z, extra, this.stage);
+    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [inkedTexts(look, z, font.size)] : [])], layout };
   }
 
-  /** The [row, column] under a pointer, or null. */
+  /** The row and column under a pointer, or null. @param {PointerEvent} event @returns {[number, number] | null} */
   cellAt({ clientX, clientY }) {
-    if (!this.tokens) return null;
+    if (!this.isOfTokens) return null;
     const { xaxis, yaxis } = this.node._fullLayout;
     const { left, top } = this.node.getBoundingClientRect();
-    const place = (axis, pixel) => (pixel < 0 || pixel >= axis._length ? -1 : Math.round(axis.p2l(pixel)));
+    const place = (/** @type {any} */ axis, /** @type {number} */ pixel) => (pixel < 0 || pixel >= axis._length ? -1 : Math.round(axis.p2l(pixel)));
     const row = place(yaxis, clientY - top - yaxis._offset);
     const column = place(xaxis, clientX - left - xaxis._offset);
     return row < 0 || column < 0 ? null : [row, column];
   }
 
-  /** -1 stands for all rows, or all columns. */
+  /** -1 stands for all rows, or all columns. @param {HTMLElement} mark @param {number} row @param {number} column */
   frame(mark, row, column) {
     const { xaxis, yaxis } = this.node._fullLayout;
-    const inside = (axis, edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
-    const side = (axis, index) => {
+    const inside = (/** @type {any} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
+    const side = (/** @type {any} */ axis, /** @type {number} */ index) => {
       const edges = [index - 0.5, index + 0.5];
       const [from, to] = index < 0 ? [0, axis._length] : edges.map((edge) => inside(axis, edge));
       return [from + axis._offset, to - from];
     };
     const [left, width] = side(xaxis, column);
     const [top, height] = side(yaxis, row);
-    for (const [name, value] of Object.entries({ left, top, width, height })) mark.style[name] = `${value}px`;
+    Object.assign(mark.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
     return mark;
   }
 
-  mark(cell, look) {
-    const mark = this.frame(el(`div.mark.${look}`), ...cell);
+  /** @param {number[]} cell @param {string} look */
+  mark([row, column], look) {
+    const mark = this.frame(el(/** @type {"div.x"} */ (`div.mark.${look}`)), row, column);
     this.box.append(mark);
     return mark;
   }
 
+  /** @param {number[][]} cells @param {string} look */
   outline(cells, look) {
-    this.marks?.forEach((mark) => mark.remove());
+    this.marks.forEach((mark) => mark.remove());
     this.marks = cells.map((cell) => this.mark(cell, look));
   }
 
-  /** Says whether it could; `extra` has size, font and perhaps top, removed, whole. */
+  /** Says whether it could. @param {Look} look @param {Rows} z @param {Extra} extra */
   async draw(look, z, extra) {
     const ticket = (this.ticket = {});
     const library = await this.stage.host.plotly().catch(() => null);
     if (!library) return false;
     if (ticket !== this.ticket) return true; // something newer is drawn
     this.drawn = this.figure(look, z, extra);
-    this.tokens = false; // cells are where they were until it is drawn
+    this.isOfTokens = false; // cells are where they were until it is drawn
     await library.react(this.node, this.drawn.data, this.drawn.layout, CONFIG);
     if (ticket !== this.ticket) return true;
-    this.tokens = look.hover && z.length === look.hover.rows.length;
-    if (!this.listens) this.listen();
+    this.isOfTokens = z.length === look.hover?.rows.length;
+    if (!this.isListening) this.listen();
     this.light(...this.lit);
     return true;
   }
 
   listen() {
-    const { stage, version, node } = this;
-    this.listens = true;
+    const { version, node } = this;
+    const { pointing } = this.stage;
+    this.isListening = true;
+    /** @param {{points: {x: number, y: number}[]}} event @returns {[number, number]} */
     const place = ({ points: [point] }) => [point.y, point.x];
-    const point = ([row, column]) => stage.pointed(this.tokens ? { of: version, row, column } : null);
-    node.on("plotly_hover", (event) => point(place(event)));
-    node.on("plotly_unhover", () => stage.pointed(null));
-    node.on("plotly_click", (event) => this.tokens && stage.clicked(...place(event), version));
+    const point = (/** @type {[number, number]} */ [row, column]) =>
+      pointing.pointed(this.isOfTokens ? { of: version, row, column } : null);
+    node.on("plotly_hover", (/** @type {any} */ event) => point(place(event)));
+    node.on("plotly_unhover", () => pointing.pointed(null));
+    node.on("plotly_click", (/** @type {any} */ event) => this.isOfTokens && pointing.clicked(...place(event), version));
   }
 
+  /** Frames a row and a column; -1: none. @param {number} row @param {number} column */
   light(row, column) {
     this.lit = [row, column];
-    for (const [mark, ...place] of [[this.row, row, -1], [this.column, -1, column]]) {
-      mark.hidden = !this.tokens || Math.max(...place) < 0;
+    /** @type {[HTMLElement, number, number][]} */
+    const places = [[this.row, row, -1], [this.column, -1, column]];
+    for (const [mark, ...place] of places) {
+      mark.hidden = !this.isOfTokens || Math.max(...place) < 0;
       if (!mark.hidden) this.frame(mark, ...place);
     }
   }

@@ -1,15 +1,22 @@
 // The next word of a text: what temperature, top-k and top-p leave of its distribution, computed here to follow the
 // sliders; and the continuation, which the server draws.
-// @ts-nocheck
 
+import { sum } from "../recording/numbers.js";
 import { button, percent } from "./dom.js";
 import { fields } from "./menus.js";
 
+/** @typedef {import("./message.js").Field} Field */
+/** @typedef {import("./message.js").Given} Given */
+/** @typedef {import("./stage.js").Stage} Stage */
+/** @typedef {import("./state.js").Open} Open */
+
 const MOST_WORDS = 6; // of the text, in the title
 
-const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
-
-/** The distribution that is drawn from, as model/decoding/sampling.py; the largest logit first. */
+/**
+ * The distribution that is drawn from, as model/decoding/sampling.py.
+ * @param {Float32Array} logits  the largest first
+ * @param {Record<string, number>} chance
+ */
 export function restrict(logits, { temperature, "top-k": k, "top-p": p }) {
   const shares = new Float64Array(logits.length);
   const most = temperature === 0 ? 1 : k || logits.length;
@@ -26,11 +33,13 @@ export function restrict(logits, { temperature, "top-k": k, "top-p": p }) {
   return Float32Array.from(kept, (share) => share / rest);
 }
 
+/** @param {any} told  of a text @returns {Field[]} */
 const allFields = ({ next }) => [...next.fields, ...next.writing];
 
+/** How the next word is drawn, as an address asks for it. @param {Open} stage @param {Record<string, any>} asked */
 function restored({ told }, asked) {
   if (!told.next) return null;
-  const number = ({ name, value, options, low, high }) => {
+  const number = (/** @type {Field} */ { name, value, options, low = -Infinity, high = Infinity }) => {
     const wanted = Number(asked[name] ?? asked.chance?.[name] ?? value);
     const can = options ? options.some(([code]) => Number(code) === wanted) : wanted >= low && wanted <= high;
     return [name, can ? wanted : Number(value)];
@@ -38,69 +47,82 @@ function restored({ told }, asked) {
   return { ...Object.fromEntries(allFields(told).map(number)), seed: told.next.seed ?? 0 };
 }
 
+/** Those of an address. @param {Open} stage */
 function parameters({ told, state: { chance } }) {
-  if (!told.next) return {};
+  if (!told.next || !chance) return {};
   const own = allFields(told).filter(({ name }) => name !== "seed");
   return Object.fromEntries(own.map(({ name, value }) => [name, chance[name] === Number(value) ? null : chance[name]]));
 }
 
+/** @param {Open} stage */
 const open = ({ told, state }) => Boolean(told.next) && state.view === "words" && !state.picture;
 
+/** @param {Stage} stage */
 function title(stage) {
-  const { translation, target } = stage.told;
+  const { target } = stage.told;
+  const translation = stage.told.translation ?? "";
   if (!open(stage)) return null;
   const last = translation.split(" ");
   const end = last.length > MOST_WORDS ? `… ${last.slice(-MOST_WORDS).join(" ")}` : translation;
   return stage.say("after_text", { text: end || target.tokens[0] });
 }
 
-/** The same object for the same choices, so that it is drawn once. */
+/**
+ * The same object for the same choices, so that it is drawn once.
+ * @param {Stage} stage
+ * @returns {import("./view.js").View}
+ */
 function shown(stage) {
   const { next } = stage.told;
   const { language } = stage;
-  const { chance } = stage.state;
+  const chance = stage.state.chance ?? {};
   const key = JSON.stringify(chance);
-  if (next.made?.key === key) return next.made;
+  if (next.made?.key === key) return next.made.view;
   const all = restrict(next.logits, chance);
   const given = Array.from(next.own);
   const drawn = Array.from(all.subarray(0, given.length));
   const numbers = [drawn.map((share) => share || null), drawn.map((share, i) => (share ? null : given[i])), given];
   const customdata = given.map((share, i) => [next.said[i], percent(share), percent(drawn[i])]);
-  const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], customdata }));
+  const data = next.look.data.map((/** @type {any} */ trace, /** @type {number} */ i) => ({ ...trace, x: numbers[i], customdata }));
   data[0].text = drawn.map(percent);
   const [left, total] = [all.filter((share) => share > 0), all].map(({ length }) => length.toLocaleString(language));
   const shares = { share: percent(sum(drawn)), own: percent(sum(given)) };
   const line = stage.say("can_be_drawn", { left, total, count: given.length, ...shares });
+  /** @type {[string[], string[], number[][]]} */
   const table = [next.names, [data[2].name, data[0].name], given.map((share, i) => [share, drawn[i]])];
-  next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
-  const choose = (given) => chosen(stage, given);
-  const live = (given) => (set(stage, given), stage.render());
-  return (next.made = { key, look: { ...next.look, data }, line, table, options: next.options, choose, live });
+  next.options ??= next.fields.map((/** @type {Field} */ field) => ({ ...field, value: String(chance[field.name]) }));
+  const choose = (/** @type {Given} */ given) => chosen(stage, given);
+  const live = (/** @type {Given} */ given) => (set(stage, given), stage.render());
+  const view = { look: { ...next.look, data }, line, table, options: next.options, choose, live };
+  next.made = { key, view };
+  return view;
 }
 
-function set({ told, state }, given) {
-  for (const { name, value } of allFields(told)) if (name in given) state.chance[name] = Number(given[name] ?? value);
+/** @param {Stage} stage @param {Given} given */
+function set({ told, state: { chance } }, given) {
+  for (const { name, value } of allFields(told)) if (chance && name in given) chance[name] = Number(given[name] ?? value);
 }
 
-/** The server draws another continuation where there is one. */
+/** The server draws another continuation where there is one. @param {Stage} stage @param {Given} given */
 function chosen(stage, given) {
   const { next } = stage.told;
   set(stage, given);
   if (Object.values(given).includes(null)) next.options = null;
   stage.remember();
-  if (next.seed !== null && stage.host.ask) stage.host.ask({ seed: stage.state.chance.seed });
+  if (next.seed !== null && stage.host.ask) stage.host.ask({ seed: stage.state.chance?.seed });
   else stage.render();
 }
 
+/** @param {Stage} stage */
 function writing(stage) {
   const { next } = stage.told;
-  if (!next || !stage.host.ask) return [];
   const { chance } = stage.state;
+  if (!next || !stage.host.ask || !chance) return [];
   const fresh = next.seed === null;
-  const go = () => stage.host.ask({ seed: fresh ? chance.seed : (chance.seed + 1) % 10000 });
-  const own = next.writing.map((field) => ({ ...field, value: chance[field.name] }));
+  const go = () => stage.host.ask?.({ seed: fresh ? chance.seed : (chance.seed + 1) % 10000 });
+  const own = next.writing.map((/** @type {Field} */ field) => ({ ...field, value: chance[field.name] }));
   const draw = button("chip#go-on", stage.say(fresh ? "go_on" : "again"), go);
-  return [draw, ...fields(own, (given) => chosen(stage, given))];
+  return [draw, ...fields(own, (/** @type {Given} */ given) => chosen(stage, given))];
 }
 
 export const sampling = { open, parameters, restored, shown, title, writing };

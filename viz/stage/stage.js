@@ -1,79 +1,108 @@
 // The stage: one translation, all its heads, one of them large. A host brings messages.
-// @ts-nocheck
 
 import { isChanged } from "../recording/maps.js";
 import { codesOf, readOptions } from "../recording/options.js";
-import { unpack } from "../recording/packed.js";
-import { recordingOf } from "../recording/reading.js";
 import { fill } from "../recording/sentences.js";
-import { Version, differenceOf } from "../recording/version.js";
 import { dress, el, put } from "./dom.js";
 import { effects } from "./effects.js";
 import { build, fillIn, legend } from "./frame.js";
-import { headColour } from "./lines.js";
+import { readMessage } from "./message.js";
 import { draw } from "./picture.js";
+import { Pointing } from "./pointing.js";
 import { Projector } from "./projector.js";
 import { sampling } from "./sampling.js";
-import { Open } from "./state.js";
-import { card, line } from "./telling.js";
+import { OF_HEADS, Open, kindsOf } from "./state.js";
+import { card } from "./telling.js";
+import { versionsOf } from "./versions.js";
+
+/** @typedef {import("../recording/kind.js").Kind} Kind */
+/** @typedef {import("../recording/version.js").Version} Version */
+/** @typedef {import("./message.js").Message} Message */
+/** @typedef {import("./message.js").Recordings} Recordings */
+/** @typedef {import("./state.js").OpenState} OpenState */
+
+/**
+ * Where one version stands: its tokens, its large map; beside another also its title and what it lacks.
+ * @typedef {object} Part
+ * @property {import("./state.js").VersionName} version
+ * @property {Version} told
+ * @property {Kind | null} kind
+ * @property {import("./lines.js").Lines | null} lines
+ * @property {import("./map.js").LargeMap} map
+ * @property {object} [ticket]  of what is drawn
+ * @property {HTMLElement} title
+ * @property {HTMLElement} says
+ * @property {HTMLElement} slot
+ */
 
 const QUIET = 560; // pixels of width below which only a word pointed at has lines
-const OF_HEADS = ["map", "mask"];
-
-/** The lit row, or else the column; both of a cell that is pointed at. */
-const cross = ({ row, column, both }) => [row, row >= 0 && !both ? -1 : column];
 
 export class Stage extends Open {
-  /**
-   * `host` has plotly() and part(address), which promise Plotly and maps that did not travel with the message, read()
-   * and write(parameters) for the address, and memories. In the app also ask(parameters) for another message,
-   * act(action) for a change, and shell(), which promises the page that the stage is kept as.
-   */
+  /** @type {Partial<Record<import("./state.js").VersionName, Part>>} */ parts = {};
+  /** @type {Record<string, import("./widgets.js").Tabs>} */ tabs = {};
+  /** @type {Record<"kinds" | "views" | "measures" | "versions", HTMLElement>} */ places;
+  /** @type {HTMLElement} */ translation;
+  /** @type {HTMLElement} */ notes;
+  /** @type {HTMLElement} */ writing;
+  /** @type {HTMLElement} */ card;
+  /** @type {HTMLElement} */ title;
+  /** @type {HTMLElement} */ says;
+  /** @type {HTMLElement} */ legend;
+  /** @type {HTMLElement & {of?: unknown}} */ switches;
+  /** @type {HTMLElement | null} of several pictures of a view */ choice = null;
+  /** @type {import("./film.js").Film} */ film;
+  /** @type {import("./tiles.js").Tiles} */ tiles;
+  /** @type {import("./widgets.js").Menu} */ options;
+  /** @type {import("./steer.js").Steering | null} */ steering = null;
+  /** Whether only a word that is pointed at has lines. */
+  narrow = false;
+  /** @type {number | undefined} pixels above the stage */ above;
+  /** @type {string} of everything that is built */ spoken = "";
+  /** @type {string} of both lines */ tokens = "";
+  /** What was asked of the host last. */
+  requested = "";
+  size = "";
+  waiting = 0;
+
+  /** @param {import("./message.js").Host} host */
   constructor(host) {
-    super();
-    const root = el("div.stage", { tabindex: "-1", onkeydown: (event) => this.key(event) });
-    Object.assign(this, { root, host, state: null, point: null });
-    new ResizeObserver(() => this.resized()).observe(root);
+    super(host);
+    this.root = el("div.stage", { tabindex: "-1", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
+    new ResizeObserver(() => this.resized()).observe(this.root);
     addEventListener("resize", () => this.resized());
     this.projector = new Projector(this);
+    this.pointing = new Pointing(this);
   }
 
+  /** Shows a packed message. @param {Uint8Array} bytes */
   show(bytes) {
-    const whole = unpack(bytes);
-    const read = (told) => told && recordingOf(told.recording, this.host.part);
-    return this.present(whole, { after: read(whole.after), before: read(whole.before) }, bytes);
+    const { message, recordings } = readMessage(bytes, this.host);
+    return this.present(message, recordings, bytes);
   }
 
-  /** Shows a message whose recordings are read; `bytes`: the message packed, where there is one. */
+  /**
+   * Shows a message whose recordings are read.
+   * @param {Message} whole
+   * @param {Recordings} recordings
+   * @param {Uint8Array | null} bytes  the message packed, where there is one
+   */
   async present(whole, recordings, bytes = null) {
-    if (whole.stamp === this.whole?.stamp) return;
+    if (this.whole && whole.stamp === this.whole.stamp) return;
     const another = Boolean(this.whole);
     const { setting, words, language, after } = whole;
-    const memory = (this.host.memories[Boolean(after.next)] ??= {});
+    const memory = (this.host.memories[String(Boolean(after.next))] ??= {});
     Object.assign(this, { whole, bytes, memory, words, language, recordings });
-    if (setting) this.state = this.opened = null;
+    if (setting) Object.assign(this, { state: null, opened: null });
     dress(this.root, { set: setting, board: setting && whole.steering });
     if (!(await this.take()) || whole !== this.whole) return;
     if (!setting && this.host.ask) this.host.write(whole.address);
     this.remember();
     this.fillIn().then(() => {
-      this.root.dataset.ready = Number(this.root.dataset.ready ?? 0) + 1;
+      this.root.dataset.ready = String(Number(this.root.dataset.ready ?? 0) + 1);
       // Who has gone back to the weights waits for effects once only.
-      if (another && this.recordings.after.kinds.some((kind) => kind.effects) && this.state.measure !== "effects") this.host.ask?.({ measure: null });
+      const isLeft = recordings.after.kinds.some((kind) => kind.effects) && this.state.measure !== "effects";
+      if (another && isLeft) this.host.ask?.({ measure: null });
     });
-  }
-
-  /** The recordings with the visitor's choices, and what differs between them. */
-  versionsOf(options) {
-    const { whole, recordings, language } = this;
-    const host = { part: this.host.part, speech: { language, say: (name, values) => this.say(name, values) } };
-    const version = (name) => new Version(whole[name], options, host, recordings[name]);
-    const after = version("after");
-    const before = whole.before ? version("before") : after;
-    const difference = whole.before ? differenceOf(before, after, Boolean(whole.comparing)) : after;
-    difference.difference = whole.comparing?.program ?? null;
-    const sides = { before, after, difference };
-    return Object.fromEntries(Object.entries(sides).map(([name, told]) => [name, { told, kinds: this.ofKinds(told) }]));
   }
 
   /** Takes up what the address, or the visitor, chooses of the message; says whether it could. */
@@ -82,21 +111,22 @@ export class Stage extends Open {
     const { comparing } = whole;
     const asked = this.state ?? whole.setting ?? { ...this.memory, ...this.host.read() };
     this.mapOptions = asked.options ?? readOptions(asked);
-    const sides = (this.sides = this.versionsOf(this.mapOptions));
-    this.versions = whole.before ? Object.keys(sides) : ["after"];
-    if (comparing) this.versions = this.versions.filter((version) => sides[version].kinds.size);
+    const sides = (this.sides = versionsOf(this, this.mapOptions));
+    const names = /** @type {(keyof typeof sides)[]} */ (whole.before ? Object.keys(sides) : ["after"]);
+    this.versions = comparing ? names.filter((version) => sides[version].kinds.size) : names;
     this.usual = (comparing && this.versions.at(-1)) || "after";
     this.version = this.versions.includes(asked.version) ? asked.version : this.usual;
     const { told, kinds } = sides[this.version];
     [this.measure, this.told] = comparing ? ["weights", told] : effects.applied(this, told, asked.measure);
-    this.kinds = this.told === told ? kinds : this.ofKinds(this.told);
-    const waiting = [...(comparing ? Object.values(sides).flatMap((side) => [...side.kinds.values()]) : this.kinds.values())];
-    if (waiting.some((kind) => kind.waits) && !(await this.prepare(waiting))) return false;
+    this.kinds = this.told === told ? kinds : kindsOf(this.told);
+    const all = comparing ? Object.values(sides).flatMap((side) => [...side.kinds.values()]) : [...this.kinds.values()];
+    if (all.some((kind) => kind.waits) && !(await this.prepare(all))) return false;
     const lines = comparing ? [sides.after.told, sides.before.told] : [told];
     const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
     if (this.tokens !== tokens) {
       if (this.state && this.tokens) Object.assign(this.state, { pin: null, step: null });
-      Object.assign(this, { tokens, partner: null });
+      this.tokens = tokens;
+      this.pointing.partner = null;
     }
     const words = JSON.stringify(this.words);
     if (words !== this.spoken) build(this);
@@ -105,7 +135,7 @@ export class Stage extends Open {
     return true;
   }
 
-  /** Gets all weights of kinds, which the visitor's choices need; says whether it could. */
+  /** Gets all weights of kinds, which the visitor's choices need; says whether it could. @param {Kind[]} kinds */
   async prepare(kinds) {
     if (this.says) this.says.textContent = this.say("loading");
     try {
@@ -117,16 +147,17 @@ export class Stage extends Open {
     }
   }
 
-  say(name, values = {}) {
-    return fill(this.words[name], values, this.language);
-  }
+  /** @type {import("../recording/types.js").Say} */
+  say = (name, values = {}) => fill(this.words[name], values, this.language);
 
+  /** The version that is shown, or that the others stand beside. @returns {Part} */
   get part() {
-    return this.parts[this.version] ?? this.parts.after;
+    return this.parts[this.version] ?? /** @type {Part} */ (this.parts.after);
   }
 
+  /** @returns {import("./lines.js").Lines} */
   get lines() {
-    return this.part.lines ?? this.parts.after.lines;
+    return this.part.lines ?? /** @type {import("./lines.js").Lines} */ (this.parts.after?.lines);
   }
 
   get map() {
@@ -134,7 +165,7 @@ export class Stage extends Open {
   }
 
   fillIn() {
-    this.point = null; // the word that had the focus is replaced
+    this.pointing.point = null; // the word that had the focus is replaced
     fillIn(this);
     this.renderKind();
     return this.render();
@@ -146,23 +177,25 @@ export class Stage extends Open {
     dress(this.root, { none: !kind });
     for (const part of Object.values(this.parts)) {
       const { told, kinds } = this.beside ? this.sides[part.version] : this;
-      Object.assign(part, { told, kind: kinds.get(state.kind) ?? null });
+      Object.assign(part, { told, kind: kinds.get(state.kind ?? "") ?? null });
       part.lines?.build(told, part.kind);
     }
     if (kind) this.tiles.build(kind);
   }
 
+  /** @param {Partial<OpenState>} change */
   choose(change, focus = false) {
     const before = this.state.kind;
     Object.assign(this.state, change);
     if (this.state.kind !== before) {
-      Object.assign(this, { partner: null, point: null });
+      Object.assign(this.pointing, { partner: null, point: null });
       this.renderKind();
     }
     this.remember();
     return this.render(focus);
   }
 
+  /** Chooses what changes the numbers, too. @param {Partial<OpenState>} change */
   async turn(change) {
     Object.assign(this.state, change);
     if (!(await this.take())) return;
@@ -170,7 +203,7 @@ export class Stage extends Open {
     await this.fillIn();
   }
 
-  /** Draws the maps with other choices, given by their codes in an address. */
+  /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} chosen */
   turnMaps(chosen) {
     const options = readOptions({ ...codesOf(this.mapOptions), ...chosen });
     const remotes = Object.values(this.recordings).flatMap((recording) => recording?.kinds ?? []);
@@ -182,117 +215,36 @@ export class Stage extends Open {
     return this.turn({ options });
   }
 
+  /** Opens a head. @param {number} layer @param {number} head */
   open(layer, head, focus = false) {
-    this.kind.open = [layer, head];
+    if (this.kind) this.kind.open = [layer, head];
     this.choose(OF_HEADS.includes(this.state.view) ? {} : { view: "map" }, focus);
   }
 
-  pin(side, index, version) {
-    if (index < 0) return;
-    const pin = `${this.beside && version === "before" ? "a" : ""}${side[0]}${index}`;
-    this.partner = null;
-    this.choose({ pin: this.state.pin === pin ? null : pin });
-  }
-
-  clicked(row, column, version) {
-    const { view } = this.state;
-    const { kind } = this.parts[version];
-    if (this.steering?.cell(row, column)) return;
-    if (["words", "lens", "left-out"].includes(view)) return this.pin("target", row, version); // whose rows are steps
-    const side = kind?.steps ? "target" : "source";
-    if (OF_HEADS.includes(view)) this.pin(side, kind[side].row.indexOf(row), version);
-  }
-
-  pointed(point) {
-    this.point = point;
-    // The card goes on speaking of it beside the pinned word.
-    if (point?.token && this.state.pin) this.partner = point.token;
-    this.light();
-  }
-
+  /** @param {KeyboardEvent} event */
   key({ key, target, altKey, ctrlKey, metaKey }) {
-    if (target.closest("input, select, textarea, .hl-panel") || altKey || ctrlKey || metaKey) return;
+    const isField = /** @type {Element} */ (target).closest("input, select, textarea, .hl-panel");
+    if (isField || altKey || ctrlKey || metaKey) return;
     const kind = [...this.kinds.keys()][Number(key) - 1];
     if (kind) this.choose({ kind });
     else if (key === "Escape" && this.state.pin && !this.state.projector) {
       this.choose({ pin: null });
-      this.steering?.ask(null);
+      this.steering?.wordMenu.ask(null);
     }
   }
 
-  /** The last step shows all, as null does. */
+  /** The last step shows all, as null does. @param {number} step */
   step(step) {
     this.state.step = step === this.film.count - 1 && !this.film.playing ? null : step;
     this.remember();
     this.render();
   }
 
-  filmed() {
-    const { step } = this.state;
-    return step === null ? null : { of: "after", token: ["target", step] };
-  }
-
-  /** What is pointed at, played or pinned, or its partners in a part. */
-  lit(part) {
-    const from = this.point ?? this.filmed() ?? this.pinOf();
-    const own = from && this.parts[from.of];
-    if (!own?.kind) return { row: -1, column: -1 };
-    const { token } = from;
-    const there = token ? { ...own.lines.of(...token), token } : { ...from, both: true };
-    return this.beside?.partner(own, part, there) ?? there;
-  }
-
-  light() {
-    const { kind, tiles, state, says } = this;
-    const pin = this.pinOf();
-    for (const part of Object.values(this.parts)) {
-      const { lines, version } = part;
-      const lit = this.lit(part);
-      lines?.light(lit, pin?.of === version ? pin.token : null, state.step);
-      lines?.draw(this.linesOf(part.kind), lit, state.step, this.narrow);
-      part.map.light(...this.framed(lit));
-    }
-    if (!kind) return;
-    const lit = this.lit(this.part);
-    tiles.light(...cross(lit), state.step);
-    effects.tint(this, state.view === "map" || !lit.both ? lit.row : -1);
-    if (this.pinned()) this.describe();
-    says.textContent = line(this, lit) ?? says.textContent;
-  }
-
-  /** As cross; rows of other pictures than maps are steps. */
-  framed(lit) {
-    const { view } = this.state;
-    if (OF_HEADS.includes(view)) return cross(lit);
-    return [view !== "agree" && lit.token?.[0] === "target" ? lit.token[1] : -1, -1];
-  }
-
-  linesOf(kind) {
-    if (!kind?.holds(this.kind?.open)) return [];
-    const { lines, off } = this.state;
-    const [layer, head] = kind.open;
-    const alone = lines === "head";
-    const heads = [...kind.headNames.keys()].filter((one) => (alone ? one === head : !off.has(one)));
-    if (kind.byHead && !alone) this.fetchHeads(kind, layer, heads);
-    return heads.filter((one) => kind.has(layer, one)).flatMap((one) => {
-      const rows = kind.map(layer, one);
-      if (alone && kind.effect) return effects.lines(kind, rows);
-      return { rows, limit: kind.limit, colour: alone ? null : headColour(one) };
-    });
-  }
-
-  /** Fetches heads of a layer that are not there yet, and draws their lines. */
-  async fetchHeads(kind, layer, heads) {
-    const missing = heads.filter((head) => !kind.has(layer, head));
-    const fetched = await Promise.allSettled(missing.map((head) => kind.fetch(layer, head)));
-    if (fetched.some(({ status }) => status === "fulfilled") && kind === this.kind) this.light();
-  }
-
   async render(focus = false) {
     const { kind, state, part } = this;
     this.projector.light(state.projector);
     this.film.render();
-    for (const [name, bar] of Object.entries(this.tabs)) bar.mark(state[name]);
+    for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
     if (kind) this.tiles.select(...kind.open, focus);
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
@@ -301,36 +253,8 @@ export class Stage extends Open {
     this.describe();
     const others = this.beside?.render() ?? [];
     for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
-    this.light();
-    await Promise.all([part, ...others].map((one) => draw(this, one)));
-  }
-
-  shown({ told, kind } = this.part) {
-    const { view, picture } = this.state;
-    if (this.measure === "effects") return effects.shown(this);
-    if (sampling.open(this)) return sampling.shown(this);
-    if (view === "inside" && kind) return this.row();
-    if (!told.views[view]?.length) return kind ? { look: kind.look, kind } : null;
-    const found = told.views[view].filter((one) => !one.kind || one.kind === this.state.kind);
-    return found[picture] ?? found[0] ?? null;
-  }
-
-  /** How the pinned row, or the one worth a sentence, is made. */
-  row() {
-    const { kind, told } = this;
-    const lit = this.pinned() ? this.lines.of(...this.pinned()).row : -1;
-    const [layer, head] = kind.open;
-    const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.telling[layer][head] };
-    const here = JSON.stringify(told.inside?.place) === JSON.stringify(place);
-    return here ? told.inside : this.wait({ view: "inside", ...place });
-  }
-
-  wait(parameters) {
-    const wanted = JSON.stringify([this.whole.stamp, parameters]);
-    if (wanted !== this.wanted) this.host.ask(parameters);
-    this.wanted = wanted;
-    this.says.textContent = this.say("computing");
-    return null;
+    this.pointing.light();
+    await Promise.all([part, ...others].map((shown) => draw(this, shown)));
   }
 
   resized() {
@@ -342,6 +266,7 @@ export class Stage extends Open {
     this.waiting = requestAnimationFrame(() => this.render());
   }
 
+  /** Fills the card, of a head that is pointed at or of the opened one. @param {[number, number] | null} place */
   describe(place = null) {
     const parts = card(this, place);
     // A button that is replaced while it is pressed is never clicked.

@@ -1,19 +1,74 @@
 // What is open, and how the address and the visitor's next page know of it.
-// @ts-nocheck
 
 import { codesOf } from "../recording/options.js";
 import { effects } from "./effects.js";
 import { sampling } from "./sampling.js";
 
+/** @typedef {import("../recording/kind.js").Kind} Kind */
+/** @typedef {import("../recording/types.js").Side} Side */
+/** @typedef {import("../recording/version.js").Version} Version */
+/** @typedef {import("./message.js").Host} Host */
+/** @typedef {import("./message.js").Message} Message */
+/** @typedef {import("./message.js").Recordings} Recordings */
+
+/** @typedef {"after" | "before" | "difference"} VersionName */
+/** @typedef {{told: Version, kinds: Map<string, Kind>}} Shown  a version and its kinds by code */
+/** @typedef {[Side, number]} Token  a token by its side and its place there */
+/** @typedef {{of: VersionName, token: Token}} Pin */
+
+/**
+ * What is open.
+ * @typedef {object} OpenState
+ * @property {string | null} kind
+ * @property {string} view
+ * @property {number | null} step  of the decoding; null: the last
+ * @property {"head" | "layer"} lines
+ * @property {number} picture  of a view with several
+ * @property {import("../recording/types.js").Options} options
+ * @property {VersionName} version
+ * @property {boolean} projector
+ * @property {string} measure  "weights" or "effects"
+ * @property {string | null} pin  as in the address
+ * @property {Set<number>} off  heads of a layer whose lines are hidden
+ * @property {Record<string, number> | null} chance  how the next word is drawn
+ * @property {boolean} [table]
+ */
+
+export const OF_HEADS = ["map", "mask"]; // views
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 const OF_ROWS = { row: null, unscaled: null, unmasked: null, temperature: null, dropout: null, sample: null };
 
+/** @param {Version} told @returns {Map<string, Kind>} */
+export const kindsOf = (told) => new Map(told.kinds.map((kind) => [kind.code, kind]));
+
 export class Open {
-  ofKinds(told) {
-    return new Map(told.kinds.map((kind) => [kind.code, kind]));
+  /** @type {Message} */ whole;
+  /** @type {Uint8Array | null} the message as it came */ bytes = null;
+  /** @type {Recordings} */ recordings;
+  /** @type {Record<string, string>} */ words;
+  /** @type {string} */ language;
+  /** @type {import("../recording/types.js").Options} */ mapOptions;
+  /** @type {Record<VersionName, Shown>} */ sides;
+  /** @type {VersionName[]} that the visitor can choose from */ versions;
+  /** @type {VersionName} that is shown unless another is asked for */ usual;
+  /** @type {VersionName} */ version;
+  /** @type {"weights" | "effects"} */ measure;
+  /** @type {Version} that is shown */ told;
+  /** @type {Map<string, Kind>} */ kinds;
+  /** @type {OpenState} */ state;
+  /** @type {Record<string, [number, number] | undefined> | null} the head by kind */ opened = null;
+  /** @type {Record<string, any>} what the next visit begins with */ memory;
+  /** @type {import("./beside.js").Beside | null} */ beside = null;
+
+  /** @param {Host} host */
+  constructor(host) {
+    this.host = host;
   }
 
-  /** Shows what the address asks for, else what was open before, else what says most. */
+  /**
+   * Shows what the address asks for, else what was open before, else what says most.
+   * @param {Record<string, any>} asked
+   */
   restore(asked) {
     const step = Number(asked.step ?? -1);
     this.state = {
@@ -30,34 +85,41 @@ export class Open {
       off: this.state?.off ?? new Set(),
       chance: sampling.restored(this, asked),
     };
+    /** @type {[number, number]} */
     const wanted = [Number(asked.layer), Number(asked.head)];
     for (const kind of this.kinds.values()) {
-      const places = [kind === this.kind && wanted, this.opened?.[kind.code]];
-      kind.chosen = places.find((place) => kind.holds(place));
+      const places = [kind === this.kind ? wanted : undefined, this.opened?.[kind.code]];
+      kind.chosen = places.find((place) => place && kind.holds(place));
     }
   }
 
   get kind() {
-    return this.kinds?.get(this.state?.kind) ?? null;
+    return this.kinds?.get(this.state?.kind ?? "") ?? null;
   }
 
+  /** @returns {string[]} */
   views() {
     if (this.measure === "effects") return effects.views(this);
     const [first] = this.kinds.values();
     const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
-    const has = { map: Boolean(first), inside: this.host.ask && first?.inside };
-    return VIEWS.filter((view) => has[view] ?? sides.some(({ told }) => told.views[view]?.length));
+    /** @type {Record<string, boolean | undefined>} */
+    const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside) };
+    return VIEWS.filter((view) => has[view] ?? sides.some(({ told }) => told.views[/** @type {keyof typeof told.views} */ (view)]?.length));
   }
 
   usualView() {
     return this.told.next && this.measure !== "effects" ? "words" : this.views()[0];
   }
 
-  /** A pin of the address (s3, t5; of A beside B as3, at5) as {of, token: [side, index]}. */
+  /**
+   * A pin of the address: s3, t5; of A beside B as3, at5.
+   * @returns {Pin | null}
+   */
   pinOf(pin = this.state.pin) {
     const [, first, letter, index] = /^(a?)([st])(\d{1,3})$/.exec(pin ?? "") ?? [];
     if (!letter || (first && !this.beside)) return null;
-    const [of, side] = [first ? "before" : "after", letter === "s" ? "source" : "target"];
+    const of = first ? "before" : "after";
+    const side = letter === "s" ? "source" : "target";
     const { tokens } = (this.beside ? this.sides[of] : this).told[side];
     return Number(index) < tokens.length ? { of, token: [side, Number(index)] } : null;
   }
@@ -71,13 +133,13 @@ export class Open {
   /** For the next message, for the next visit, and in the address. */
   remember() {
     // Of kinds that nobody has looked at, the first head is not looked for yet.
-    const place = (kind) => (kind === this.kind ? kind.open : (kind.chosen ?? this.opened?.[kind.code]));
+    const place = (/** @type {Kind} */ kind) => (kind === this.kind ? kind.open : (kind.chosen ?? this.opened?.[kind.code]));
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, place(kind)]));
     if (this.whole.setting) return;
     const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
     const inside = view === "inside";
-    const { open: [layer, head] = [], first } = this.kind ?? {};
-    const moved = inside || String([layer, head]) !== String(first);
+    const [layer, head] = this.kind?.open ?? [];
+    const moved = inside || String([layer, head]) !== String(this.kind?.first ?? "");
     const chosen = {
       step,
       pin,

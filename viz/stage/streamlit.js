@@ -1,21 +1,30 @@
 // The stage inside Streamlit.
-// @ts-nocheck
 
 import { addressed } from "./address.js";
 import { plotly } from "./plotly.js";
 import { Stage } from "./stage.js";
 
+/** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
+/** @typedef {{stage: Stage, trigger: Trigger, colour: string}} Mounted */
+
+/** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
 const base = new URL("../../../", import.meta.url); // below which the app is served
+/** @type {Record<string, Record<string, any>>} */
 const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
-async function fetched(address, as) {
+/**
+ * @template T
+ * @param {URL} address
+ * @param {(answer: Response) => Promise<T>} read
+ */
+async function fetched(address, read) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(String(answer.status));
-  return answer[as]();
+  return read(answer);
 }
 
-/** Writes parameters into the address; neither the history nor the server has them. Returns them. */
+/** Writes parameters into the address; neither the history nor the server has them. Returns them. @param {Record<string, any>} parameters */
 function write(parameters) {
   const query = addressed(new URLSearchParams(location.search), parameters);
   const search = String(query) && `?${query}`;
@@ -23,28 +32,35 @@ function write(parameters) {
   return search;
 }
 
+/** @returns {Mounted} */
 function hosted() {
   const stage = new Stage({
     plotly,
-    part: (path) => fetched(new URL(path, base), "arrayBuffer"),
-    shell: () => fetched(new URL("stage.html", import.meta.url), "text"),
+    part: (path) => fetched(new URL(path, base), (answer) => answer.arrayBuffer()),
+    shell: () => fetched(new URL("stage.html", import.meta.url), (answer) => answer.text()),
     read: () => Object.fromEntries(new URLSearchParams(location.search)),
     write,
     memories,
     // What Streamlit itself tells the server of the address is what it was when the page was opened.
-    ask: (asked) => stage.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(asked)),
-    act: (action) => stage.trigger("did", action),
+    ask: (asked) => mounted.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(asked)),
+    act: (action) => mounted.trigger("did", action),
   });
-  return stage;
+  const mounted = { stage, trigger: /** @type {Trigger} */ (() => {}), colour: "" };
+  return mounted;
 }
 
+/**
+ * Shows a message that Streamlit has brought.
+ * @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component
+ */
 export function show({ data, parentElement, setTriggerValue }) {
-  const stage = stages.get(parentElement) ?? hosted();
-  stages.set(parentElement, stage);
+  const mounted = stages.get(parentElement) ?? hosted();
+  const { stage } = mounted;
+  stages.set(parentElement, mounted);
   if (!stage.root.isConnected) parentElement.append(stage.root);
-  stage.trigger = setTriggerValue;
+  mounted.trigger = setTriggerValue;
   stage.show(data);
-  const theme = getComputedStyle(stage.root).color;
-  if (stage.colour && stage.colour !== theme) stage.render();
-  stage.colour = theme;
+  const { color } = getComputedStyle(stage.root);
+  if (mounted.colour && mounted.colour !== color) stage.render();
+  mounted.colour = color;
 }

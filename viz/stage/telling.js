@@ -1,8 +1,10 @@
 // What the stage says: the line under the picture, and the card under the tiles.
-// @ts-nocheck
 
 import { button, decimals, el, percent } from "./dom.js";
 import { effects } from "./effects.js";
+import { viewOf } from "./view.js";
+
+/** @typedef {import("./stage.js").Stage} Stage */
 
 const MOST_HEADS = 6; // that the card of a pinned word names
 const SLIGHT = 0.005; // what is written as 0.00
@@ -12,14 +14,16 @@ const SAYS = {
   effects: ["adds", "added", "adds_nothing"],
 };
 
+/** The place of the largest size. @param {ArrayLike<number>} numbers */
 function largest(numbers) {
   const sizes = Array.from(numbers, Math.abs);
   return sizes.indexOf(Math.max(...sizes));
 }
 
+/** The line under the picture; null where nothing can be said yet. @param {Stage} stage @param {import("./pointing.js").Lit} lit */
 export function line(stage, lit) {
   const { kind, state } = stage;
-  const view = stage.shown();
+  const view = viewOf(stage);
   if (!view || !kind) return null;
   const step = lit.token ? (lit.token[0] === "target" ? lit.token[1] : -1) : lit.row;
   if (state.view !== "map") return view.lines?.[step < 0 ? effects.stepOf(stage) : step] ?? view.line ?? "";
@@ -27,7 +31,7 @@ export function line(stage, lit) {
   if (!kind.has(layer, head)) return null;
   const map = kind.map(layer, head, true);
   const byColumn = lit.row < 0 && lit.column >= 0;
-  const row = byColumn ? largest(map.map((one) => one[lit.column])) : lit.row >= 0 ? lit.row : kind.telling[layer][head];
+  const row = byColumn ? largest(map.map((row) => row[lit.column])) : lit.row >= 0 ? lit.row : kind.telling[layer][head];
   const key = byColumn ? lit.column : largest(map[row]);
   const value = map[row][key];
   const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
@@ -36,16 +40,22 @@ export function line(stage, lit) {
   return stage.say(empty ? none : byColumn ? ofColumn : ofRow, named);
 }
 
-/** Of a head that is pointed at, else the pinned word, else the opened head. */
+/**
+ * Of a head that is pointed at, else the pinned word, else the opened head.
+ * @param {Stage} stage
+ * @param {[number, number] | null} place  the head that is pointed at
+ * @returns {HTMLElement[]}
+ */
 export function card(stage, place) {
   const { kind, told } = stage;
-  const pinned = stage.filmed()?.token ?? stage.pinned();
+  const pinned = stage.pointing.filmed?.token ?? stage.pinned();
+  /** @type {(string | false | null | undefined)[]} */
   const parts = [];
   if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(stage, pinned[1]));
   else if (kind) {
     const [layer, head] = place ?? kind.open;
     const role = kind.role([layer, head]);
-    const number = (array) => decimals(array[layer][head], 2);
+    const number = (/** @type {number[][]} */ array) => decimals(array[layer][head], 2);
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
       role && stage.say("role", { role }),
@@ -56,10 +66,11 @@ export function card(stage, place) {
     );
   }
   parts.push(kind?.note);
-  const said = (texts) => texts.filter(Boolean).map((text) => el("p", text));
+  const said = (/** @type {typeof parts} */ texts) => texts.filter(Boolean).map((text) => el("p", text));
   return [...said(parts), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
 }
 
+/** How a word was written. @param {Stage} stage @param {number} place @returns {(string | false | null | undefined)[]} */
 function writing(stage, place) {
   const { target } = stage.told;
   const token = target.tokens[place];
@@ -68,24 +79,28 @@ function writing(stage, place) {
   const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
   const named = others.map(([name, share]) => `${name} ${percent(share)}`).join(" · ");
   return [
-    stage.say("written", { token, probability: percent(target.probability[index]) }),
+    stage.say("written", { token, probability: percent(target.probability?.[index] ?? 0) }),
     target.entropy && stage.say("undecided", { entropy: decimals(target.entropy[index], 2) }),
     named && stage.say("instead", { others: named }),
   ];
 }
 
-/** The heads that link the pinned word most to others, or to the one pointed at, or that added most. */
+/**
+ * The heads that link the pinned word most to others, or to the one pointed at, or that added most.
+ * @param {Stage} stage
+ */
 function strongest(stage) {
-  const { kind, partner } = stage;
+  const { kind } = stage;
+  const { partner } = stage.pointing;
   const pinned = stage.pinned();
   const isKnown = kind && (kind.loaded || kind.peak(0, 0, 0));
   const row = isKnown && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
-  if (row < 0) return [];
+  if (!kind || row < 0) return [];
   const chosen = partner && !kind.did ? stage.lines.of(...partner).column : -1;
   if (chosen >= 0 && !kind.loaded) return [];
-  const dull = (key) => !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row));
+  const dull = (/** @type {number} */ key) => !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row));
   const found = kind.places.map(([layer, head]) => {
-    const [key, value] = chosen >= 0 ? [chosen, kind.map(layer, head, true)[row][chosen]] : kind.peak(layer, head, row);
+    const [key, value] = chosen >= 0 ? [chosen, kind.map(layer, head, true)[row][chosen]] : (kind.peak(layer, head, row) ?? [0, 0]);
     return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
   });
   const first = found.filter(({ key }) => !dull(key)).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));

@@ -1,13 +1,22 @@
 // All heads of a kind as small canvases: layers in rows, heads in columns.
-// @ts-nocheck
 
 import { decimals, dress, el, mark, named, put } from "./dom.js";
 import { arrows } from "./widgets.js";
 
+/** @typedef {import("./stage.js").Stage} Stage */
+/** @typedef {import("../recording/kind.js").Kind} Kind */
+/** @typedef {[number, number]} Place  layer and head */
+
+/**
+ * The picture of a head.
+ * @param {Kind} kind
+ * @param {Uint8Array[]} rows  of colours, by number
+ * @param {number} layer
+ */
 function drawn({ colours, queries, keys, maskOf }, rows, layer) {
   const [height, width] = [rows.length, rows[0].length];
   const canvas = el("canvas", { width, height, "aria-hidden": "true" });
-  const mask = height === queries.length && width === keys.length && maskOf(layer);
+  const mask = height === queries.length && width === keys.length ? maskOf(layer) : null;
   const picture = new ImageData(width, height);
   rows.forEach((row, i) =>
     row.forEach((value, j) => {
@@ -15,13 +24,17 @@ function drawn({ colours, queries, keys, maskOf }, rows, layer) {
       picture.data.set([...colours[value], 255], 4 * (i * width + j));
     }),
   );
-  canvas.getContext("2d").putImageData(picture, 0, 0);
+  canvas.getContext("2d")?.putImageData(picture, 0, 0);
   return canvas;
 }
 
 export class Tiles {
+  /** @type {{layer: number, head: number, cell: HTMLElement}[]} */ cells = [];
+  /** @type {Kind} */ kind;
+
+  /** @param {Stage} stage */
   constructor(stage) {
-    Object.assign(this, { stage, cells: [] });
+    this.stage = stage;
     this.box = el("div.heads#heads", {
       role: "grid",
       "aria-label": stage.say("heads"),
@@ -31,30 +44,35 @@ export class Tiles {
     arrows(
       this.box,
       (target, right, down) => {
-        const { layer, head } = this.cells.find(({ cell }) => cell.contains(target)) ?? {};
-        if (this.kind.holds([layer + down, head + right])) stage.open(layer + down, head + right, true);
+        const from = this.cells.find(({ cell }) => cell.contains(target));
+        if (!from) return;
+        const [layer, head] = [from.layer + down, from.head + right];
+        if (this.kind.holds([layer, head])) stage.open(layer, head, true);
       },
       true,
     );
   }
 
+  /** @param {Kind} kind */
   build(kind) {
     this.kind = kind;
     const { headNames, layerNames, places, single } = kind;
-    this.box.style.setProperty("--hl-columns", headNames.length);
+    this.box.style.setProperty("--hl-columns", String(headNames.length));
     dress(this.box, { many: headNames.length > 16 });
     this.cells = places.map((place) => this.cell(place));
-    const row = (...parts) => el("div.row", { role: "row" }, ...parts);
-    const axis = (role, text, about) => el("div.axis", { role, ...about }, text);
+    const row = (/** @type {import("./dom.js").Children[]} */ ...parts) => el("div.row", { role: "row" }, ...parts);
+    /** @type {(role: string, text: import("./dom.js").Children, about?: Record<string, string>) => HTMLElement} */
+    const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
     const top = headNames.map((name, head) => axis("columnheader", single ? String(head) : name));
     const lines = layerNames.map((name, layer) => {
-      const sign = this.stage.steering?.layer(layer) ?? String(layer);
-      const own = this.cells.filter((one) => one.layer === layer);
+      const sign = this.stage.steering?.switches.layer(layer) ?? String(layer);
+      const own = this.cells.filter((cell) => cell.layer === layer);
       return row(axis("rowheader", sign, named(name)), own.map(({ cell }) => cell));
     });
-    put(this.box, row(axis("presentation"), top), lines);
+    put(this.box, row(axis("presentation", ""), top), lines);
   }
 
+  /** @param {Place} place */
   cell(place) {
     const [layer, head] = place;
     const { kind, stage } = this;
@@ -64,33 +82,41 @@ export class Tiles {
       "data-layer": layer,
       "data-head": head,
       "aria-label": [...kind.names(place), kind.role(place), entropy].filter(Boolean).join(", "),
-      onclick: ({ shiftKey }) => stage.steering?.tile(...place, shiftKey) || stage.open(...place),
-      onkeydown: ({ key }) => key === "Delete" && stage.steering?.head("off", ...place),
-      onpointerenter: ({ pointerType }) => pointerType === "mouse" && stage.describe(place),
+      onclick: (/** @type {MouseEvent} */ { shiftKey }) => stage.steering?.switches.tile(...place, shiftKey) || stage.open(...place),
+      onkeydown: (/** @type {KeyboardEvent} */ { key }) => key === "Delete" && stage.steering?.switches.turn("off", ...place),
+      onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && stage.describe(place),
       onfocusin: () => stage.describe(place),
     };
     const cell = el("div.tile", about, drawn(kind, kind.tiles[layer][head], layer));
     mark(cell, false);
-    stage.steering?.decorate(cell, layer, head);
+    stage.steering?.switches.decorate(cell, layer, head);
     return { layer, head, cell };
   }
 
+  /** Marks the opened head. @param {number} layer @param {number} head */
   select(layer, head, focus = false) {
-    for (const one of this.cells) {
-      const here = one.layer === layer && one.head === head;
-      mark(one.cell, here);
-      if (here && focus) one.cell.focus();
+    for (const tile of this.cells) {
+      const here = tile.layer === layer && tile.head === head;
+      mark(tile.cell, here);
+      if (here && focus) tile.cell.focus();
     }
   }
 
-  /** Frames a row and a column in every tile, and hides the rows after a step. */
+  /**
+   * Frames a row and a column in every tile, and hides the rows after a step.
+   * @param {number} row  -1: none
+   * @param {number} column
+   * @param {number | null} step
+   */
   light(row, column, step) {
     const { queries, keys, steps } = this.kind;
-    for (const [name, index, { length }] of [["row", row, queries], ["column", column, keys]]) {
+    /** @type {[string, number, string[]][]} */
+    const framed = [["row", row, queries], ["column", column, keys]];
+    for (const [name, index, { length }] of framed) {
       dress(this.box, { [`lit-${name}`]: index >= 0 });
-      this.box.style.setProperty(`--hl-${name}`, index / length);
-      this.box.style.setProperty(`--hl-${name}-size`, 1 / length);
+      this.box.style.setProperty(`--hl-${name}`, String(index / length));
+      this.box.style.setProperty(`--hl-${name}-size`, String(1 / length));
     }
-    this.box.style.setProperty("--hl-shown", steps && step !== null ? (step + 1) / queries.length : 1);
+    this.box.style.setProperty("--hl-shown", String(steps && step !== null ? (step + 1) / queries.length : 1));
   }
 }

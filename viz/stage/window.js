@@ -1,5 +1,4 @@
 // The part of a large map that is seen: buttons make it smaller or larger and move it.
-// @ts-nocheck
 
 import { tickText } from "../recording/text.js";
 import { el, icon } from "./dom.js";
@@ -9,13 +8,22 @@ const LEAST = 16; // rows or columns of a part
 const LABELS = 24; // of an axis
 const CELLS = 10_000; // of a table, which browsers take seconds for
 
+/** @param {number} value @param {number} least @param {number} most */
 const clamped = (value, least, most) => Math.max(least, Math.min(most, value));
 
 export class MapWindow {
+  /** Of all rows and columns. */
+  sizes = [0, 0];
+  factor = 1;
+  /** The row and the column in the middle. */
+  middle = [0, 0];
+
+  /** @param {import("./map.js").LargeMap} map */
   constructor(map) {
-    Object.assign(this, { map, sizes: [0, 0], factor: 1, middle: [0, 0] });
+    this.map = map;
     const { stage } = map;
-    const press = (name, sign, change) => icon(`#${name}`, sign, stage.say(name), () => (change(), stage.render()));
+    const press = (/** @type {string} */ name, /** @type {string} */ sign, /** @type {() => void} */ change) =>
+      icon(`#${name}`, sign, stage.say(name), () => (change(), stage.render()));
     this.buttons = {
       out: press("zoom_out", "−", () => this.zoom(1 / 2)),
       up: press("rows_before", "↑", () => this.move(-1, 0)),
@@ -27,7 +35,10 @@ export class MapWindow {
     this.box = el("div.window", { hidden: true }, Object.values(this.buttons));
   }
 
-  /** Looks at a picture of rows and columns of these names, [rows, columns]; of another size at all of it. */
+  /**
+   * Looks at a picture of rows and columns of these names; of another size at all of it.
+   * @param {[string[], string[]]} [names]
+   */
   fit(names) {
     const sizes = names?.map(({ length }) => length) ?? [0, 0];
     if (String(sizes) !== String(this.sizes)) Object.assign(this, { sizes, factor: 1 });
@@ -39,12 +50,12 @@ export class MapWindow {
     for (const button of Object.values(moves)) button.disabled = this.factor === 1;
   }
 
-  /** Whether a part would still have rows or columns enough. */
+  /** Whether a part would still have rows or columns enough. @param {number} factor */
   longer(factor) {
     return Math.max(...this.sizes) / factor >= LEAST;
   }
 
-  /** Goes on at the cell that is lit or pinned, if one is. */
+  /** Goes on at the cell that is lit or pinned, if one is. @param {number} change */
   zoom(change) {
     const whole = this.factor === 1;
     const lit = this.map.lit.map((place, axis) => (place >= 0 ? place : null) ?? (whole ? this.sizes[axis] / 2 : null));
@@ -53,7 +64,7 @@ export class MapWindow {
     this.move(0, 0);
   }
 
-  /** By half of what is seen. */
+  /** By half of what is seen. @param {number[]} steps  of rows and columns */
   move(...steps) {
     this.middle = this.sizes.map((size, axis) => {
       const seen = this.seen(axis);
@@ -61,12 +72,12 @@ export class MapWindow {
     });
   }
 
-  /** How many rows (axis 0) or columns (axis 1) are seen. */
+  /** How many rows (axis 0) or columns (axis 1) are seen. @param {number} axis */
   seen(axis) {
     return Math.max(Math.min(LEAST, this.sizes[axis]), Math.ceil(this.sizes[axis] / this.factor));
   }
 
-  /** The first row or column that is seen, and the one after the last. */
+  /** The first row or column that is seen, and the one after the last. @param {number} axis @returns {[number, number]} */
   ends(axis) {
     const seen = this.seen(axis);
     const from = clamped(Math.round(this.middle[axis] - seen / 2), 0, this.sizes[axis] - seen);
@@ -77,21 +88,29 @@ export class MapWindow {
     return this.factor === 1 ? "" : [this.factor, ...this.middle].join();
   }
 
-  /** Of a table, [names, keys, cells, corner], what is seen; of many cells only a part is. */
+  /**
+   * Of a table what is seen; of many cells only a part is.
+   * @param {import("./menus.js").Grid} grid
+   * @returns {import("./menus.js").Grid}
+   */
   table([names, keys, cells, ...more]) {
     this.fit([names, keys]);
     if (names.length * keys.length <= CELLS) return [names, keys, cells, ...more];
     while (this.seen(0) * this.seen(1) > CELLS) this.zoom(2);
     this.fit([names, keys]);
-    const [rows, columns] = [0, 1].map((axis) => this.ends(axis));
-    const part = cells.slice(...rows).map((row) => row.slice(...columns));
+    const [rows, columns] = [this.ends(0), this.ends(1)];
+    const part = cells.slice(...rows).map((row) => Array.from(row).slice(...columns));
     return [names.slice(...rows), keys.slice(...columns), part, ...more];
   }
 
-  /** A layout whose axes end where the window does, with names of their own. */
+  /**
+   * A layout whose axes end where the window does, with names of their own.
+   * @param {any} layout
+   * @param {[string[], string[]]} [names]
+   */
   applied(layout, names) {
-    if (this.box.hidden || this.factor === 1) return layout;
-    const part = (axis) => {
+    if (!names || this.box.hidden || this.factor === 1) return layout;
+    const part = (/** @type {0 | 1} */ axis) => {
       const [from, to] = this.ends(axis);
       const step = Math.ceil((to - from) / LABELS);
       const tickvals = [...names[axis].keys()].slice(from, to).filter((place) => place % step === 0);

@@ -1,21 +1,43 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
-// @ts-nocheck
 
 import { unpack } from "../recording/packed.js";
-import { button, dress, el, put } from "../stage/dom.js";
+import { button, dress, el } from "../stage/dom.js";
 import { plotly } from "../stage/plotly.js";
 import { table } from "../stage/menus.js";
+
+/**
+ * A figure of a page (viz/ui/plot.py).
+ * @typedef {object} PlotMessage
+ * @property {string} stamp
+ * @property {string} alt  what it shows, for screen readers
+ * @property {any[]} data  traces of Plotly
+ * @property {any} layout
+ * @property {string} language
+ * @property {Record<string, any>} words
+ * @property {number} least  pixels of width
+ * @property {[number, number] | null} fills  it is as high as the window: least pixels, and those below it
+ * @property {boolean} clicks  whether Python is told of clicks
+ * @property {{rows: string[], columns: string[], corner: string} | null} table
+ */
+/** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
 const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 const BELOW = 34; // pixels that a figure which fills the window leaves for the sentence under it
 const NARROW = 640; // pixels of a window in which it is as high as wide
 const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
+/** @type {WeakMap<Element, Plot>} */
 const plots = new WeakMap();
 
 class Plot {
+  /** @type {PlotMessage | null} */ told = null;
+  /** @type {Trigger} */ click = () => {};
+  /** @type {HTMLElement | null} the same as a table */ grid = null;
+  /** @type {string | null} what is drawn, and how */ now = null;
+  isListening = false;
+
   constructor() {
-    this.node = el("div", { role: "img" });
+    this.node = /** @type {any} */ (el("div", { role: "img" })); // which Plotly gives methods
     this.box = el("div.scrolled", this.node);
     this.note = el("p", { role: "status", hidden: true });
     this.button = button("plain.seldom", "", () => this.tabled(!this.grid));
@@ -25,7 +47,9 @@ class Plot {
     addEventListener("resize", (this.resized = () => this.told?.fills && this.draw()));
   }
 
+  /** @param {Uint8Array} bytes */
   show(bytes) {
+    /** @type {PlotMessage} */
     const told = unpack(bytes);
     if (told.stamp !== this.told?.stamp) {
       this.told = told;
@@ -33,17 +57,18 @@ class Plot {
       dress(this.root, { clicked: told.clicks });
       this.button.textContent = told.words.table;
       this.button.hidden = !told.table;
-      this.tabled(this.grid);
+      this.tabled(Boolean(this.grid));
     }
     return this.draw();
   }
 
   async draw() {
     const { told, node } = this;
-    const width = Math.max(this.box.clientWidth, told?.least);
+    if (!told) return;
+    const width = Math.max(this.box.clientWidth, told.least);
     const style = getComputedStyle(this.root);
-    const height = told && this.height(width);
-    const now = [told?.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
+    const height = this.height(told, width);
+    const now = [told.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
     node.style.height = `${height}px`;
@@ -54,18 +79,21 @@ class Plot {
     if (!library) this.now = null;
     if (now !== this.now) return; // something newer is drawn, or nothing can be
     const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
-    await library.react(node, data, { ...layout, ...this.look(style, width), height }, config);
+    await library.react(node, data, { ...layout, ...this.look(told, style, width), height }, config);
     node.dataset.stamp = stamp;
-    if (this.listens) return;
-    this.listens = true;
-    node.on("plotly_click", ({ points: [{ curveNumber: curve, x, y, customdata }] }) => {
-      if (this.told.clicks) this.click("clicked", { curve, x, y, customdata });
+    if (this.isListening) return;
+    this.isListening = true;
+    node.on("plotly_click", (/** @type {any} */ { points: [{ curveNumber: curve, x, y, customdata }] }) => {
+      if (this.told?.clicks) this.click("clicked", { curve, x, y, customdata });
     });
   }
 
-  /** That of the figure or, where it fills the window, what is left of it below the upper edge. */
-  height(width) {
-    const { fills, layout } = this.told;
+  /**
+   * That of the figure or, where it fills the window, what is left of it below the upper edge.
+   * @param {PlotMessage} told
+   * @param {number} width
+   */
+  height({ fills, layout }, width) {
     if (!fills) return layout.height;
     const [least, below] = fills;
     if (innerWidth <= NARROW) return Math.max(least, Math.min(width, layout.height));
@@ -74,9 +102,13 @@ class Plot {
     return Math.max(least, Math.floor(innerHeight - top - BELOW - below));
   }
 
-  /** As the page looks; the zoom stays for as long as the axes are the same. */
-  look({ color, fontFamily: family, backgroundColor: bgcolor }, width) {
-    const { layout } = this.told;
+  /**
+   * As the page looks; the zoom stays for as long as the axes are the same.
+   * @param {PlotMessage} told
+   * @param {CSSStyleDeclaration} style
+   * @param {number} width
+   */
+  look({ layout }, { color, fontFamily: family, backgroundColor: bgcolor }, width) {
     const axis = { gridcolor: SOFT, zerolinecolor: SOFT, linecolor: SOFT, tickfont: { color } };
     const font = { color, family };
     const hoverlabel = { bgcolor, bordercolor: SOFT, font };
@@ -89,15 +121,18 @@ class Plot {
     };
   }
 
+  /** Shows the table, or takes it away. @param {boolean} open */
   tabled(open) {
     this.grid?.remove();
+    if (!this.told) return;
     const { data, table: told } = this.told;
     const { z } = data.find((trace) => trace.z) ?? {};
-    this.grid = open && told && z && table(told.rows, told.columns, z, told.corner);
+    this.grid = open && told && z ? table(told.rows, told.columns, z, told.corner) : null;
     if (this.grid) this.root.append(this.grid);
   }
 }
 
+/** @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component */
 export function show({ data, parentElement, setTriggerValue }) {
   const plot = plots.get(parentElement) ?? new Plot();
   plots.set(parentElement, plot);
@@ -106,6 +141,7 @@ export function show({ data, parentElement, setTriggerValue }) {
   plot.show(data);
 }
 
+/** @param {{parentElement: Element}} component */
 export function leave({ parentElement }) {
   const plot = plots.get(parentElement);
   if (!plot) return;
@@ -113,26 +149,5 @@ export function leave({ parentElement }) {
   removeEventListener("resize", plot.resized);
   plot.root.remove();
   plots.delete(parentElement);
-  setTimeout(() => window.Plotly?.purge(plot.node), PENDING);
-}
-
-export function pictures({ data: bytes, parentElement }) {
-  const { data, layout, name, width, words } = unpack(bytes);
-  const said = el("small", { role: "status" });
-  const make = async (format, scale) => {
-    said.textContent = words.drawing;
-    const library = await plotly().catch(() => null);
-    if (!library) return (said.textContent = words.missing);
-    try {
-      // Not downloadImage: its link lies in the page, and a click there closes what these buttons stand in.
-      const size = { width, height: layout.height };
-      const address = await library.toImage({ data, layout: { ...layout, width } }, { format, scale, ...size });
-      el("a", { href: address, download: `${name}.${format}` }).click();
-      said.textContent = "";
-    } catch (error) {
-      said.textContent = words.failed.replace("{reason}", () => error.message);
-    }
-  };
-  const buttons = [["png", 2], ["svg", 1]].map((how) => button("picture", how[0].toUpperCase(), () => make(...how)));
-  put(parentElement.querySelector(".hl-place"), el("div.pictures-of", buttons, said));
+  setTimeout(() => /** @type {any} */ (window).Plotly?.purge(plot.node), PENDING);
 }

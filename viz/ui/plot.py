@@ -18,8 +18,8 @@ _MISSING = message("The drawing library could not be loaded. Please reload the p
 
 
 @cache
-def _mounted(name: str, shows: str):
-    return assets.component(name, "ui/plot.js", shows)
+def _mounted(name: str, module: str):
+    return assets.component(name, module)
 
 
 def plot(
@@ -61,7 +61,7 @@ def plot(
 
     drawn = _parts(figure)
     drawn["layout"].pop("template", None)  # the page says how things look
-    _mounted(COMPONENT, "show")(key=key, data=packing.pack(drawn | told), on_clicked_change=clicked)
+    _mounted(COMPONENT, "ui/plot.js")(key=key, data=packing.pack(drawn | told), on_clicked_change=clicked)
 
 
 def pictures(figure: Drawn, name: str, key: str) -> None:
@@ -69,7 +69,7 @@ def pictures(figure: Drawn, name: str, key: str) -> None:
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
     told = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
-    _mounted("headlight_pictures", "pictures")(key=key, data=packing.pack(told), width="content")
+    _mounted("headlight_pictures", "ui/plot_pictures.js")(key=key, data=packing.pack(told), width="content")
 
 
 def _parts(figure: Drawn) -> dict[str, Any]:

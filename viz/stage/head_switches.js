@@ -1,0 +1,108 @@
+// What a click on a tile does: opens a head, switches it off, makes it uniform, leaves it alone, picks it.
+
+import { button, change, dress, el, named, put } from "./dom.js";
+import { tabs } from "./widgets.js";
+
+/** @typedef {"off" | "uniform" | "alone"} Switch */
+
+const MODES = ["open", "off", "uniform", "alone", "several"];
+
+/**
+ * Whether one of a list begins with these.
+ * @param {unknown[][]} list
+ * @param {unknown[]} first
+ */
+export const has = (list, ...first) => list.some((item) => first.every((part, i) => item[i] === part));
+
+export class HeadSwitches {
+  /** @type {Record<string, number[][]>} heads that are picked, by kind */ chosen = {};
+
+  /** @param {import("./steer.js").Steering} steering */
+  constructor(steering) {
+    this.steering = steering;
+    this.mode = steering.stage.whole.setting ? "off" : "open";
+    this.box = el("div.modes");
+  }
+
+  fillIn() {
+    const { steering } = this;
+    const { words, told } = steering;
+    const bar = tabs(words, "do", "do", MODES, this.mode, (chosen) => (this.mode = chosen.do));
+    const pressed = { "aria-pressed": String(Boolean(told.importance)) };
+    const weigh = () => steering.act({ do: "importance" });
+    put(this.box, bar, button("plain#importance", words.importance, weigh, pressed));
+  }
+
+  /** @param {Switch} what @param {number} layer @param {number} head */
+  turn(what, layer, head) {
+    const { kind } = this.steering.stage;
+    if (kind) this.steering.act({ do: what, kind: kind.code, layer, head });
+  }
+
+  /** Whether a click on a tile did more than open it. @param {number} layer @param {number} head @param {boolean} shift */
+  tile(layer, head, shift) {
+    if (shift || this.mode === "several") return this.pick(layer, head);
+    if (this.mode === "open") return false;
+    this.turn(/** @type {Switch} */ (this.mode), layer, head);
+    return true;
+  }
+
+  get picked() {
+    return this.chosen[this.steering.stage.kind?.code ?? ""] ?? [];
+  }
+
+  /** Picks a head, or no longer. @param {number} layer @param {number} head */
+  pick(layer, head) {
+    const { steering, picked } = this;
+    const { stage } = steering;
+    if (!stage.kind?.plain) return false;
+    const others = picked.filter((place) => !has([place], layer, head));
+    this.chosen = { [stage.kind.code]: others.length < picked.length ? others : [...picked, [layer, head]] };
+    steering.heads = "one";
+    stage.renderKind();
+    stage.render();
+    return true;
+  }
+
+  /**
+   * Shows on a tile what is changed in its head, and what it is worth.
+   * @param {HTMLElement} cell
+   * @param {number} layer
+   * @param {number} head
+   */
+  decorate(cell, layer, head) {
+    const { told, words, stage } = this.steering;
+    const code = stage.kind?.code;
+    const now = stage.state.version !== "before";
+    const off = has(told.off, code, layer, head);
+    const signs = {
+      picked: has(this.picked, layer, head) && words.picked,
+      "is-off": now && off && words.is_off,
+      "is-uniform": now && has(told.uniform, code, layer, head) && words.is_uniform,
+    };
+    dress(cell, signs);
+    cell.ariaLabel = [cell.ariaLabel, ...Object.values(signs).filter(Boolean)].join(", ");
+    const worth = code && told.importance?.[code];
+    if (worth) {
+      const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
+      const value = worth[layer][head];
+      cell.append(el("span.worth", { style: `--hl-share: ${Math.abs(value) / most}` }));
+      cell.title = stage.say("costs", { change: change(value) });
+      cell.ariaLabel += `. ${cell.title}`;
+    }
+    const about = { tabindex: "-1", "aria-pressed": String(off), ...named(stage.say("switch", { layer, head })) };
+    const flip = (/** @type {MouseEvent} */ event) => {
+      event.stopPropagation();
+      this.turn("off", layer, head);
+    };
+    cell.append(button("power#off", "⏻", flip, about));
+  }
+
+  /** The button of a whole layer. @param {number} layer */
+  layer(layer) {
+    const { steering } = this;
+    const { kind } = steering.stage;
+    const flip = () => kind && steering.act({ do: "layer", kind: kind.code, layer });
+    return button("layer", String(layer), flip, named(steering.stage.say("whole_layer", { layer })));
+  }
+}

@@ -1,0 +1,110 @@
+// What passes between the stage and its host: messages to it, and what it asks for. viz/stage/message.py, and for
+// changes viz/ui/steering.py, say the same in Python.
+
+import { unpack } from "../recording/packed.js";
+import { recordingOf } from "../recording/reading.js";
+
+/** @typedef {import("../recording/types.js").KindCode} KindCode */
+/** @typedef {import("../recording/types.js").Recording} Recording */
+/** @typedef {import("../recording/version.js").Told} Told */
+
+/**
+ * A control (widgets are made of it by menus.js); its value stands in the address under its name.
+ * @typedef {object} Field
+ * @property {string} type  "switch", "range", "number" or "choice"
+ * @property {string} name
+ * @property {string} label
+ * @property {any} value  of switches "0" or "1"
+ * @property {string} [help]
+ * @property {boolean} [enabled]
+ * @property {string[][]} [options]  of a choice: codes and texts
+ * @property {number} [low]
+ * @property {number} [high]
+ * @property {number} [step]
+ * @property {string} [unit]
+ */
+
+/** @typedef {Record<string, any>} Given  values of controls by name; null: as it is by default */
+
+/**
+ * What can be changed, and what is.
+ * @typedef {object} SteeringPayload
+ * @property {[string, string][]} chips  every change: the code by which it can be taken back, and a text
+ * @property {[KindCode, number, number][]} off  heads: kind, layer, head
+ * @property {[KindCode, number, number][]} uniform
+ * @property {[KindCode, number, number, number[][]][]} forced  kind, row, key, heads; no heads are all
+ * @property {[KindCode, number, number, boolean][]} cells  of masks: kind, row, key, whether it is open
+ * @property {ArrayLike<number>} locked  ids of the tokens that the translation begins with
+ * @property {Partial<Record<KindCode, ArrayLike<number>[]>> | null} importance  (layers, heads), in nats
+ * @property {Field[]} positions
+ * @property {[string | null, string | null][]} [pairs]  words before and after
+ * @property {string} [cost]  of the changes
+ * @property {string} [future]  a warning
+ * @property {string} [problem]  why what was asked for last cannot be
+ */
+
+/**
+ * Two recordings beside each other, A and B.
+ * @typedef {object} ComparingPayload
+ * @property {[string | null, string | null][]} words  in pairs
+ * @property {[string, string] | string[]} names
+ * @property {[string, string] | string[]} about  each in a few words
+ * @property {string} [note]
+ * @property {import("../recording/python.js").Program | null} program  that makes both
+ */
+
+/**
+ * @typedef {object} Message
+ * @property {string} language
+ * @property {Record<string, string>} words  sentences by name
+ * @property {string} [stamp]  of the message, where a host sends it more than once
+ * @property {Record<string, string | null>} address  parameters that the page's should have
+ * @property {Record<string, any> | null} setting  what is open, on a page that sets the stage itself
+ * @property {SteeringPayload | null} steering
+ * @property {ComparingPayload | null} comparing
+ * @property {Told} after
+ * @property {Told | null} before
+ */
+
+/** @typedef {{after: Recording, before: Recording | null}} Recordings  of a message */
+
+/**
+ * A change that a visitor makes.
+ * @typedef {{do: "off" | "uniform" | "alone", kind: KindCode, layer: number, head: number}
+ *   | {do: "layer", kind: KindCode, layer: number}
+ *   | {do: "cells", kind: KindCode, cells: number[][], open: boolean}
+ *   | {do: "force", kind: KindCode, row: number, key: number, strength: number, heads: number[][]}
+ *   | {do: "positions", scale?: string | number, shift?: string | number, stacks?: string}
+ *   | {do: "keep", step: number} | {do: "write", step: number, rank: number} | {do: "type", step: number, text: string}
+ *   | {do: "drop", code: string} | {do: "reset"} | {do: "importance"}} Action
+ */
+
+/**
+ * Who shows the stage: an app with a server, a page that computes, or a file.
+ * @typedef {object} Host
+ * @property {() => Promise<any>} plotly
+ * @property {import("../recording/remote.js").Part} part  maps that did not travel with the message
+ * @property {() => Record<string, any>} read  parameters of the address
+ * @property {(parameters: Record<string, any>) => unknown} write
+ * @property {Record<string, Record<string, any>>} memories  what was open when the visitor left
+ * @property {(parameters: Record<string, any>) => unknown} [ask]  for another message
+ * @property {(action: Action) => unknown} [act]  for a change
+ * @property {() => Promise<string>} [shell]  the page that the stage is kept as
+ * @property {number} [size]  of a file, in bytes
+ */
+
+/**
+ * A packed message, and its recordings.
+ * @param {Uint8Array} bytes
+ * @param {Host} host
+ * @returns {{message: Message, recordings: Recordings}}
+ */
+export function readMessage(bytes, { part }) {
+  const message = unpack(bytes);
+  const { after, before } = message;
+  const recordings = {
+    after: recordingOf(after.recording, part),
+    before: before && recordingOf(before.recording, part),
+  };
+  return { message, recordings };
+}

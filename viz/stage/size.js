@@ -1,0 +1,31 @@
+// How large the large picture is.
+
+const LOWEST = 362; // pixels that the large picture has at least
+const STEERED = 290; // the same below more controls
+const SET = 200; // the same on a page that sets the stage
+const HIGHEST = 760;
+const NARROW = 760; // pixels below which the page is one column, and the lens a table
+const BELOW = 34; // pixels of the line under the picture
+
+/** Whether the page is one column. @param {import("./state.js").Open & {root: HTMLElement}} stage */
+export const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.clientWidth) < NARROW;
+
+/**
+ * Size and font of the large picture: what is left of the window; on a narrow page as high as wide.
+ * @param {import("./stage.js").Stage} stage
+ * @param {import("./map.js").LargeMap} map
+ */
+export function surroundings(stage, map) {
+  const { root, beside, whole } = stage;
+  const { color, fontFamily } = getComputedStyle(root);
+  const width = Math.max(280, Math.floor(map.box.parentElement?.clientWidth ?? 0));
+  const top = root.getBoundingClientRect().top;
+  if (top >= 0) stage.above = top; // unless the page is scrolled
+  const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
+  const below = whole.setting ? 2 * BELOW : BELOW; // the line must not push anything out
+  const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
+  const least = whole.setting ? SET : stage.steering || beside ? STEERED : LOWEST;
+  const fits = Math.max(least, Math.min(beside ? width : HIGHEST, left));
+  const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
+  return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
+}

@@ -1,0 +1,55 @@
+// What is large: the picture of the chosen view.
+
+import { effects } from "./effects.js";
+import { request } from "./request.js";
+import { sampling } from "./sampling.js";
+
+/** @typedef {import("../recording/kind.js").Kind} Kind */
+/** @typedef {import("./stage.js").Stage} Stage */
+
+/**
+ * A picture: a map of a head, or another one with its numbers; what is said of it, and its controls.
+ * @typedef {object} View
+ * @property {string} [name]  among others of the view
+ * @property {import("../recording/looks.js").Look} [look]
+ * @property {Kind} [map]  whose opened head it is
+ * @property {string} [kind]  of attention, where there is a picture for each
+ * @property {ArrayLike<number>[]} [z]
+ * @property {string} [line]  under it
+ * @property {string[]} [lines]  the same of each step
+ * @property {[names: string[], keys: string[], cells: (string | number)[][]]} [table]
+ * @property {boolean} [tabled]  on a narrow page it is a table
+ * @property {number | null} [height]  in pixels
+ * @property {HTMLElement | false | null | undefined} [choice]
+ * @property {import("./message.js").Field[]} [options]
+ * @property {(given: import("./message.js").Given) => unknown} [choose]
+ * @property {(given: import("./message.js").Given) => unknown} [live]  while a control is moved
+ */
+
+/**
+ * @param {Stage} stage
+ * @param {Pick<import("./stage.js").Part, "told" | "kind">} part
+ * @returns {View | null}
+ */
+export function viewOf(stage, { told, kind } = stage.part) {
+  const { view, picture } = stage.state;
+  if (stage.measure === "effects") return effects.shown(stage);
+  if (sampling.open(stage)) return sampling.shown(stage);
+  if (view === "inside" && kind) return rowOf(stage);
+  const pictures = told.views[/** @type {keyof typeof told.views} */ (view)];
+  if (!pictures?.length) return kind ? { look: kind.look, map: kind } : null;
+  const found = pictures.filter((shown) => !shown.kind || shown.kind === stage.state.kind);
+  return found[picture] ?? found[0] ?? null;
+}
+
+/** How the pinned row, or the one worth a sentence, is made. @param {Stage} stage @returns {View | null} */
+function rowOf(stage) {
+  const { kind, told } = stage;
+  if (!kind) return null;
+  const pinned = stage.pinned();
+  const lit = pinned ? stage.lines.of(...pinned).row : -1;
+  const [layer, head] = kind.open;
+  const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.telling[layer][head] };
+  const here = JSON.stringify(told.inside?.place) === JSON.stringify(place);
+  return here ? told.inside : request(stage, { view: "inside", ...place });
+}
