@@ -1,7 +1,6 @@
 """What is said of an error: a template in English and its values, so that it can be said in another language."""
 
 
-
 class Phrase:
     """A template as for `str.format` and its values, some of them perhaps Phrases; as a text it is English."""
 

@@ -218,9 +218,7 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]
         if not 0 <= length_penalty <= 5:
             raise ValueError(f"the length penalty must be from 0 to 5, got {length_penalty}")
         limits = [self._limit(ids) for ids in sources]
-        return beam_search(
-            self.stepper, state, width=beam, alpha=length_penalty, max_lengths=limits, prefixes=prefixes
-        )
+        return beam_search(self.stepper, state, width=beam, alpha=length_penalty, max_lengths=limits, prefixes=prefixes)
 
     @torch.inference_mode()
     def _record(

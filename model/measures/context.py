@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from model.checkpoint import WEIGHTS, load_parameters, sha256_of
-from model.config import StackConfig
 from model.language_model import LanguageModel
 from model.measures import kept
 from model.translator import Writer
@@ -92,15 +91,14 @@ def read(folder: Path) -> dict[str, Any] | None:
     return kept.read(folder / FILE, "context --save")
 
 
-def cache_bytes(config: StackConfig, n_layers: int, n_tokens: int, bytes_per_number: int = 4) -> int:
+def cache_bytes(n_layers: int, n_groups: int, d_head: int, n_tokens: int, bytes_per_number: int = 4) -> int:
     """What keys and values of so many tokens take: 2 * layers * key/value heads * d_head * tokens numbers.
 
     Example:
-        >>> from model.config import LanguageModelConfig
-        >>> cache_bytes(LanguageModelConfig(vocab_size=9, d_model=256, n_heads=4, n_kv_heads=2), 3, 100)
+        >>> cache_bytes(n_layers=3, n_groups=2, d_head=64, n_tokens=100)
         307200
     """
-    return 2 * n_layers * config.n_groups * config.d_head * n_tokens * bytes_per_number
+    return 2 * n_layers * n_groups * d_head * n_tokens * bytes_per_number
 
 
 @torch.inference_mode()

@@ -162,3 +162,28 @@ def test_the_preset_that_the_page_names_exists():
     from model.training.presets import PRESETS
 
     assert TRAIN.split()[4] in PRESETS
+
+
+def test_the_card_of_the_cache_says_what_keys_and_values_take(writer):
+    at = screen.open_page("language_model.py", text=TEXT)
+    at.session_state["cache"] = True  # the popover is open
+    at = at.run()
+    config = writer.config
+    own = 2 * config.n_layers * config.n_heads * config.d_head * 128 * 4
+    assert f"128 tokens take {own / 1e3:.1f} kB." in screen.framed(at, "answer")
+    at = at.selectbox(key="cache-model").set_value("Llama 3 8B").run()
+    at = at.select_slider(key="cache-length").set_value(8192).run()
+    at = at.selectbox(key="cache-type").set_value("bfloat16").run()
+    assert "8,192 tokens take 1.1 GB." in screen.framed(at, "answer")  # 2 * 32 * 8 * 128 * 8192 * 2 = 1,073,741,824
+    assert "each of 32 query heads: 4.3 GB." in screen.framed(at, "answer-note")
+    at = at.number_input(key="cache-n_groups-Llama 3 8B").set_value(1).run()
+    assert "8,192 tokens take 134.2 MB." in screen.framed(at, "answer")
+
+
+def test_the_time_per_token_is_measured_with_the_cache_and_without(writer):
+    at = screen.open_page("language_model.py", text=TEXT)
+    at.session_state["cache"] = True
+    at = at.run().button(key="cache-go").click().run()
+    off, on = (screen.values(trace["y"]) for trace in screen.figure(at, "cache-time")["data"])
+    assert len(on) == len(off) == writer.config.max_length and min(*on, *off) > 0
+    assert f"{on[-10:].mean():.1f} ms with the cache and {off[-10:].mean():.1f} ms without" in screen.framed(at, "note")

@@ -13,7 +13,7 @@ from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import choices, controls, model_choice, shared, speaking, staged
+from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged
 from viz.views import cached, opened, recipes, view
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.model_results import usable
@@ -113,6 +113,8 @@ def show() -> None:
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
         model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
+        if names:
+            cache_card.menu(state["language-model"], text)
     if not names:
         st.info(say("No language model is here yet: open one with the button above."))
         return

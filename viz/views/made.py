@@ -13,7 +13,7 @@ from viz import figures
 from viz.figures import Drawn
 from viz.text.language import say
 
-_ALIASES = {"numpy": "np", "model.analysis.maps": "analysis"}
+_ALIASES = {"numpy": "np", "torch": "torch", "model.analysis.maps": "analysis"}
 _MODULES = {
     "model": "load_model load_translator",
     "model.adapters.attention_file": "read_attention",
@@ -25,6 +25,7 @@ _MODULES = {
     "model.experiments.text_masks": "pack_texts read_under text_masks",
     "model.interventions.edits": "Edits",
     "model.measures": "agreement atlas checks contribution",
+    "model.measures.context": "seconds_per_token",
     "model.measures.search_attention": "looked_at",
     "model.positional": "VARIANTS frequencies",
     "model.training": "schedules",
@@ -137,7 +138,8 @@ def with_imports(*statements: str) -> str:
     """A program: these statements behind the imports that they need."""
     read, written = (set().union(*names) for names in zip(*map(_names, statements)))
     used = read - written
-    imports = [f"import {module} as {name}" for module, name in _ALIASES.items() if name in used]
+    used_modules = [(module, name) for module, name in _ALIASES.items() if name in used]
+    imports = [f"import {module}" if module == name else f"import {module} as {name}" for module, name in used_modules]
     for module, names in _MODULES.items():
         if found := sorted(used & set(names.split())):
             imports.append(f"from {module} import {', '.join(found)}")
