@@ -56,8 +56,13 @@ const ofPlaces = (kind, make) =>
 /** @param {Version} version */
 function told(version) {
   const { translation, source, target, kinds, notes, inside, next } = version;
-  const effects = version.effects && { ...version.effects };
-  if (effects?.kinds) effects.kinds = Object.fromEntries(Object.entries(effects.kinds).map(([c, kind]) => [c, kindOf(kind)]));
+  const { reason, kinds: ofEffects, view } = version.effects ?? {};
+  const effects = version.effects && {
+    ...(reason && { reason }),
+    ...(ofEffects && { kinds: Object.fromEntries(Object.entries(ofEffects).map(([c, kind]) => [c, kindOf(kind)])) }),
+    ...(view && { against: view.against, choices: view.choices, notes: view.notes, step: view.step, parts: view.parts }),
+    ...Object.fromEntries(["lens", "left-out", "agree"].flatMap((name) => (view?.has(name) ? [[name, view.picture(name)]] : []))),
+  };
   const views = { mask: version.views.mask, positions: version.views.positions, words: version.views.words };
   for (const kind of kinds) kind.open = [kind.layerNames.length - 1, kind.headNames.length - 1]; // their last head
   const code = Object.fromEntries(

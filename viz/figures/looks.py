@@ -18,21 +18,6 @@ GRID = {"gridcolor": "rgba(128,128,128,0.2)", "zeroline": True, "zerolinecolor":
 _ROW, _COLUMN, _CELL = (f"%{{customdata[{place}]}}" for place in range(3))
 
 
-def signed(
-    queries: Sequence[str],
-    keys: Sequence[str],
-    say: Say,
-    *,
-    query_axis: str,
-    key_axis: str,
-    value: str,
-    limit: float = 1.0,
-) -> dict:
-    """The look of T queries by S keys whose numbers are from -limit to limit, and are called `value`."""
-    hover = labels.told(say, ("query", _ROW), ("key", _COLUMN), (value, f"%{{z:+.3f}}{_CELL}"))
-    return _tokens(queries, keys, say, (query_axis, key_axis), hover, theme.DIVERGING, -limit, limit)
-
-
 def next_words(names: Sequence[str], say: Say) -> dict:
     """The look of the most probable next words, three bars for each."""
     hover = say("{word}<br>model {own}<br>sampling {drawn}", word=_ROW, own=_COLUMN, drawn=_CELL)
@@ -54,47 +39,6 @@ def next_words(names: Sequence[str], say: Say) -> dict:
     }
     bars = [bar | {"name": name, "marker": marker} for name, marker in kinds.items()]
     return {"data": bars, "layout": layout, "hover": None}
-
-
-def lens(
-    steps: Sequence[str], columns: Sequence[str], named: Sequence[Sequence[str]], cells: Sequence, titles, say: Say
-) -> dict:
-    """The look of escaped words (T, N), coloured by their probability; `cells` are their hover texts."""
-    look = _tokens(steps, columns, say, titles, f"{_ROW}<br>{_CELL}", leaning=-30)
-    look["hover"]["cells"] = cells
-    return look | {"texts": named}
-
-
-def _tokens(
-    rows: Sequence[str],
-    columns: Sequence[str],
-    say: Say,
-    titles: tuple[str, str],
-    hover: str,
-    scale: list = theme.SEQUENTIAL,
-    low: float = 0,
-    high: float = 1,
-    *,
-    leaning: int = -45,
-) -> dict:
-    """A map of tokens by tokens, columns named above it."""
-    heat = {
-        "type": "heatmap",
-        "colorscale": scale,
-        "zmin": low,
-        "zmax": high,
-        "hovertemplate": hover + "<extra></extra>",
-        # Else Plotly measures each label, which took most of its time.
-        "colorbar": theme.color_bar("", thickness=10, ticklabeloverflow="allow"),
-        **theme.cell_gaps(len(rows), len(columns)),
-    }
-    margins = labels.tick_width(rows) + 30, theme.LEANING * labels.tick_width(columns) + 30
-    layout = layout_of(*margins, say) | {
-        "xaxis": tick_axis(columns, titles[1], tickangle=leaning, side="top"),
-        "yaxis": tick_axis(rows, titles[0], downwards=True),
-    }
-    said = {"rows": labels.hover_texts(rows, say), "columns": labels.hover_texts(columns, say)}
-    return {"data": [heat], "layout": layout, "hover": said, "names": [rows, columns]}
 
 
 def tick_axis(tokens: Sequence[str], title: str, *, downwards: bool = False, **more) -> dict:

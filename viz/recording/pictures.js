@@ -11,11 +11,12 @@ import * as theme from "./theme.js";
 /**
  * A picture of a view: its name among others of the view, its look, its numbers, the line under it, its table.
  * @typedef {object} Picture
- * @property {string} name
+ * @property {string} [name]
  * @property {import("./looks.js").Look} [look]
  * @property {string} [kind]  of attention, where there is one for each
  * @property {ArrayLike<number>[]} [z]
  * @property {string} [line]
+ * @property {string[]} [lines]  of each step
  * @property {[string[], string[], (string | number)[][]]} [table]
  */
 

@@ -2,6 +2,7 @@
 
 import { axisTitles } from "./captions.js";
 import { Effects } from "./effects.js";
+import { EffectsView, measuredTexts } from "./effects_view.js";
 import { Kind } from "./kind.js";
 import { recordingOf } from "./reading.js";
 import { candidates, mask, nextWords, positions } from "./pictures.js";
@@ -20,7 +21,8 @@ import { joined } from "./tokens.js";
  * @property {boolean} rowwise  rows can be looked into
  * @property {python.Program | null} program  that makes `result`
  * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
- * @property {any} effects  what is known of direct effects beside their maps
+ * @property {import("./effects_view.js").EffectsPayload | {reason: string} | null} effects  what is known of direct
+ *   effects beside their maps; or why there are none
  * @property {any} inside  how one row came about
  * @property {any} next  of a text, its next word
  */
@@ -64,8 +66,12 @@ export class Version {
     this.views = this.pictures();
     /** @type {python.Program | null} that makes both results, `a` and `b` */
     this.difference = null;
-    const kinds = this.effectKinds();
-    this.effects = told.effects && kinds ? { ...told.effects, kinds } : told.effects;
+    /** @type {import("./effects_view.js").ShownEffects | null} */
+    this.effects = null;
+    const payload = this.effectsPayload;
+    const kinds = payload && this.effectKinds(payload);
+    if (kinds) this.effects = { kinds, view: new EffectsView(payload, recording, host.speech) };
+    else if (told.effects && "reason" in told.effects) this.effects = told.effects;
   }
 
   /** @param {import("./types.js").Attention} attention */
@@ -76,12 +82,19 @@ export class Version {
     return { recording, attention, options, speech: host.speech, ...known };
   }
 
-  effectKinds() {
-    const { told, recording } = this;
+  get effectsPayload() {
+    const { effects } = this.told;
+    return effects && "logits" in effects ? effects : null;
+  }
+
+  /** @param {import("./effects_view.js").EffectsPayload} payload @returns {Record<string, Effects> | null} */
+  effectKinds(payload) {
+    const { recording } = this;
     const kinds = recording.kinds.filter(({ effects }) => effects);
     if (!kinds.length) return null;
     const made = kinds.map((attention) => {
-      const measured = this.options.summary === "single" ? told.effects?.measured?.[attention.code] : undefined;
+      const measured =
+        this.options.summary === "single" ? measuredTexts(payload, attention.code, this.host.speech.say) : undefined;
       const weights = this.kinds.find(({ code }) => code === attention.code);
       return [attention.code, new Effects({ ...this.about(attention), measured, weights })];
     });
@@ -131,7 +144,7 @@ export class Version {
     const { told, recording, options } = this;
     const { program } = told;
     const name = view === "map" ? kind?.code : view === "mask" ? `mask ${kind?.code}` : view;
-    const code = this.effects?.code?.[name ?? ""] ?? told.code[name ?? ""];
+    const code = this.effectsPayload?.code?.[name ?? ""] ?? told.code[name ?? ""];
     if (code && (view !== "map" || kind?.effect)) {
       const [layer, head] = kind?.open ?? [];
       return fill(code, { layer, head });

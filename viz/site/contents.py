@@ -14,10 +14,11 @@ from model.recording import Candidates
 from model.translator import Translator, load_translator
 from viz.site import words
 from viz.stage import message as stage_message
+from viz.stage.effects import measured_payload
 from viz.stage.roles import heads_of
 from viz.text.language import LANGUAGES, using
 from viz.text.words import EXAMPLES
-from viz.views.view import AGAINST, BEAM, EXAMPLE
+from viz.views.view import BEAM, EXAMPLE
 
 _VIZ = Path(__file__).parents[1]
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
@@ -77,7 +78,7 @@ def read_model(name: str) -> tuple[Model, Translator]:
         "first": {
             kind: head for of_kinds in heads.values() for kind, (_, head) in of_kinds.items() if head is not None
         },
-        "measured": report and _measured(report),
+        "measured": report and measured_payload(report),
     }
     return Model(translator.name, files, about), translator
 
@@ -87,22 +88,6 @@ def _report(translator: Translator) -> dict[str, Any] | None:
         return atlas.read(translator.folder, translator.config)
     except ValueError:
         return None
-
-
-def _measured(report: Mapping[str, Any]) -> dict[str, Any]:
-    """What an atlas says of direct effects: by kind and head (L, H), and how it fits to switching heads off."""
-    kinds = {kind: of_kind for kind, of_kind in report["kinds"].items() if kind != "encoder_self"}
-    return {
-        "sentences": report["sentences"],
-        "rates": {against: report["agreement"][against]["spearman"] for against in AGAINST},
-        "kinds": {
-            kind: {
-                "effects": {against: of_kind[against] for against in AGAINST},
-                "drops": of_kind["log_probability"],
-            }
-            for kind, of_kind in kinds.items()
-        },
-    }
 
 
 def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:

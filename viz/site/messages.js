@@ -1,9 +1,8 @@
 // The messages of the stage (docs/recording.md), made from answers of the engine instead of being sent by a server.
 
 import { recordingOf } from "../engine/recording.js";
-import { fill } from "../recording/sentences.js";
 import { forEngine, isChange, noChanges } from "./changes.js";
-import { effectsTold } from "./effects_told.js";
+import { effectsPayload } from "./effects_payload.js";
 import { beside, steeringOf, sumOf } from "./steering.js";
 
 /** @typedef {import("../engine/answer.js").Answer} Answer */
@@ -69,7 +68,7 @@ async function sideOf(wanted, models, speech) {
     ...(reference === null ? [] : [speech.say("by_reference")]),
     ...(answer.finished ? [] : [speech.say("length_limit")]),
   ];
-  const effects = asksEffects ? effectsTold(answer, about, wanted.against, speechOfBoth(speech)) : null;
+  const effects = asksEffects ? effectsPayload(answer, about, wanted.against) : null;
   const told = { ...toldOf(about, speech), notes, effects };
   return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), told };
 }
@@ -84,16 +83,6 @@ const alsoOf = ({ against, view }) => ({
   ...(view === "lens" && { lens: LENS_WORDS }),
   ...(view === "left-out" && { occlusion: true }),
 });
-
-/**
- * Sentences of the page and of the stage.
- * @param {Speech} speech
- * @returns {import("../recording/looks.js").Speech}
- */
-function speechOfBoth({ settings, language }) {
-  const { stage, page } = settings.words[language];
-  return { language, say: (name, values = {}) => fill(page[name] ?? stage[name] ?? name, values, language) };
-}
 
 /**
  * What is told of any translation of a model.

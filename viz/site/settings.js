@@ -2,12 +2,7 @@
 
 import { fetchBytes } from "../engine/files.js";
 
-/**
- * @typedef {object} Measured Direct effects over many sentences.
- * @property {number} sentences
- * @property {Record<string, number>} rates rank correlations with switching heads off, by what logits are compared with
- * @property {Record<string, {effects: Record<string, number[][]>, drops: number[][]}>} kinds by layer and head
- */
+/** @typedef {import("../recording/effects_view.js").MeasuredPayload} Measured */
 
 /**
  * @typedef {object} Model

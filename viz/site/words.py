@@ -83,38 +83,6 @@ WORDS = messages(
     ),
     dropped="Changes that named words of “{sentence}” were dropped.",
     undo="Undo these changes",
-    # Direct effects.
-    against_mean="against the mean of all words",
-    part_tokens="token just read",
-    part_positions="its position",
-    part_input="input",
-    part_self_attention="self-attention {layer}",
-    part_cross_attention="cross-attention {layer}",
-    part_feed_forward="feed-forward {layer}",
-    part_bias="attention biases",
-    part_norm="norm bias",
-    part_output_bias="output bias",
-    panel_parts="Parts of the decoder",
-    panel_keys="Added from each encoder position",
-    panel_heads="Each head: layers in rows",
-    parts_over="“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.",
-    parts_above="“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.",
-    measured_head="Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.",
-    note_map="Direct effect: what is added to the logit itself, not through later layers.",
-    note_rate="Rank correlation with switching heads off: {rate:.2f} ({n} sentences).",
-    note_lens="The most probable word if the model stopped there; bold where it is the one that was written.",
-    note_left_out=(
-        "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the "
-        "same words."
-    ),
-    lens_rows="word being written",
-    lens_columns="after this part of the decoder",
-    lens_from="“{token}” is the most probable word from here on: {part}.",
-    lens_never=("“{token}” is not the most probable word even at the end: the search, or the reference, chose it."),
-    left_out_columns="source token that is left out",
-    left_out_value="drop of the log-probability (nats)",
-    loses_most="Without “{key}”, “{token}” loses the most: {drop:.2f} nats.",
-    loses_nothing="Without any one source token, “{token}” loses nothing.",
     # Beside each other.
     differs="What differs",
     by_sentence="Sentences",
@@ -128,7 +96,6 @@ WORDS = messages(
     other_heads="Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.",
     other_languages="A translates {a}, B {b}: one of them reads a language it was not trained on.",
 )
-RUNNER_UP = message("against the runner-up")
 SOURCE = message("Source")  # where the card of a model does not name its language
 
 
@@ -137,7 +104,6 @@ def catalogue() -> dict[str, dict[str, str]]:
     names = WORDS | {f"beam_{width}": text for width, text in BEAMS.items()}
     names |= {f"example_{number}": name for number, name in enumerate(EXAMPLES)}
     names |= {f"language_{code}": name for code, name in LANGUAGES.items()} | {"language_": SOURCE}
-    names |= {"against_runner-up": RUNNER_UP}
     return {
         "stage": stage_words.catalogue(alone=False, comparing=False),
         "comparing": stage_words.catalogue(alone=False, comparing=True),

@@ -15,13 +15,13 @@ const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
 /** @typedef {import("./view.js").View} View */
 
 /** What is there for a view. @param {Open} stage @param {string} view */
-const here = ({ told }, view) => told.effects?.[view === "map" ? "kinds" : view];
+const here = ({ told }, view) => (view === "map" ? told.effects?.kinds : told.effects?.view?.has(view));
 
 /** @param {Open} stage @returns {string[]} */
 const views = (stage) =>
   stage.version === "difference"
     ? ["map"]
-    : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.lacks?.includes(view)));
+    : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.view?.lacks.includes(view)));
 
 /**
  * Which measure is shown, and what is told of the translation then.
@@ -64,31 +64,34 @@ function measures(stage) {
 /** That of the pinned word, of the film, or the one worth most. @param {Stage} stage @returns {number} */
 function stepOf(stage) {
   const pinned = stage.pinned();
-  return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects.step);
+  return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects?.view?.step ?? 0);
 }
 
 /** @param {Stage} stage @returns {View | null} */
 function shown(stage) {
   const { kind, state, host } = stage;
-  const { effects } = stage.told;
+  const effects = stage.told.effects?.view;
   const { view } = state;
   if (!here(stage, view)) return request(stage, { measure: "effects", view });
-  if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects[view] };
+  if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects?.picture(view) };
   const pick = (/** @type {string} */ against) => host.ask?.({ against });
   const about = { "aria-label": stage.say("against") };
-  const can = host.ask && effects.choices;
-  const choice = can && select(effects.choices, effects.against, pick, about, ".pictures#against");
+  const choice = host.ask && effects && select(effects.choices, effects.against, pick, about, ".pictures#against");
   if (view === "map") return kind && { look: kind.look, map: kind, choice: kind.effect && choice };
-  return { ...word(stage, effects.parts), choice };
+  return effects ? { ...word(stage, effects.parts), choice } : null;
 }
 
 /** @param {Stage} stage */
 function note({ measure, told, state }) {
-  const notes = measure === "effects" && told.effects?.notes;
-  return notes && (notes[state.view] ?? notes.map);
+  const notes = measure === "effects" ? told.effects?.view?.notes : null;
+  return notes && (notes[/** @type {keyof typeof notes} */ (state.view)] ?? notes.map);
 }
 
-/** The parts of the word of one step. @param {Stage} stage @param {any} parts */
+/**
+ * The parts of the word of one step.
+ * @param {Stage} stage
+ * @param {ReturnType<typeof import("../recording/effect_parts.js").partsPicture>} parts
+ */
 function word(stage, parts) {
   const step = stepOf(stage);
   const narrow = isNarrow(stage);
@@ -105,7 +108,7 @@ function title(stage) {
   const { target, effects } = stage.told;
   const { view } = stage.state;
   if (stage.measure !== "effects" || view === "map") return null;
-  return view === "parts" && effects?.parts
+  return view === "parts" && effects?.view
     ? stage.say("who", { token: target.tokens[stepOf(stage)] })
     : stage.say(view);
 }

@@ -61,7 +61,7 @@ function choices(stage, view) {
   const { views } = stage.beside ? stage.sides.after.told : told;
   const pictures = views[/** @type {keyof typeof views} */ (state.view)] ?? [];
   const several = pictures.filter((shown) => !shown.kind);
-  const named = several.map((shown, i) => [String(i), shown.name]);
+  const named = several.map((shown, i) => [String(i), shown.name ?? ""]);
   const pick = (/** @type {string} */ picture) => stage.choose({ picture: Number(picture) });
   const about = { "aria-label": stage.say("views") };
   if (stage.choice) stage.choice.remove();

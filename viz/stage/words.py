@@ -87,6 +87,47 @@ WORDS = messages(  # the browser fills the places in braces
     adds_nothing="For “{query}”, this head adds next to nothing directly.",
     added="From “{key}”, this head adds most for “{query}” ({weight} logits).",
     adding="Heads that add most to “{query}” directly:",
+    # Their other pictures.
+    against_mean="against the mean of all words",
+    part_tokens="token just read",
+    part_positions="its position",
+    part_input="input",
+    part_self_attention="self-attention {layer}",
+    part_cross_attention="cross-attention {layer}",
+    part_feed_forward="feed-forward {layer}",
+    part_bias="attention biases",
+    part_norm="norm bias",
+    part_output_bias="output bias",
+    panel_parts="Parts of the decoder",
+    panel_keys="Added from each encoder position",
+    panel_heads="Each head: layers in rows",
+    parts_over="“{token}” over “{other}”: {logit:+.2f} logits, the sum of all parts.",
+    parts_above="“{token}” above the mean of all words: {logit:+.2f} logits, the sum of all parts.",
+    measured_head="Over {n} sentences: {effect:+.2f} logits per word; without this head {drop:.3f} nats are lost.",
+    note_map="Direct effect: what is added to the logit itself, not through later layers.",
+    note_rate="Rank correlation with switching heads off: {rate:.2f} ({n} sentences).",
+    note_lens="The most probable word if the model stopped there; bold where it is the one that was written.",
+    note_left_out=(
+        "Blocks each source token in turn, in all layers of encoder and cross-attention; the decoder reads the "
+        "same words."
+    ),
+    lens_rows="word being written",
+    lens_columns="after this part of the decoder",
+    lens_from="“{token}” is the most probable word from here on: {part}.",
+    lens_never=("“{token}” is not the most probable word even at the end: the search, or the reference, chose it."),
+    left_out_columns="source token that is left out",
+    left_out_value="drop of the log-probability (nats)",
+    loses_most="Without “{key}”, “{token}” loses the most: {drop:.2f} nats.",
+    loses_nothing="Without any one source token, “{token}” loses nothing.",
+    note_agree="Rank correlations over this sentence: 1 the same order, 0 none. Mean over its words (Kendall).",
+    agree_agreement="weights and direct effects",
+    agree_norms="weights and norms of contributions",
+    agree_occlusion="weights and leaving tokens out",
+    agree_input_gradient="weights and gradient × input",
+    agree_off="direct effects and switching off",
+    agree_columns="cross-attention head (layer.head)",
+    agree_best="In head {head}, weights and direct effects order the source tokens most alike ({rate:.2f}).",
+    rank_correlation="rank correlation",
     # The page Language model.
     after_text="The next word after “{text}”",
     can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
@@ -208,7 +249,7 @@ WORDS = messages(  # the browser fills the places in braces
     about_stretch="Ends the colours at the largest weight of each map instead of 1.",
     share="Largest weights of a row",
     about_share="At 90 %, each row shows only its largest weights that together hold 90 % of it.",
-) | {"left-out": message("Left out")}
+) | {"left-out": message("Left out"), "against_runner-up": message("against the runner-up")}
 
 READING = messages(  # in place of the same where there is no source
     target="Tokens of the text",

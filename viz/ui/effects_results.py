@@ -20,7 +20,7 @@ from viz.views.view import AGAINST
 
 def found(
     result: Shown, request: Request, query: Mapping[str, str], recipe: Recipe
-) -> tuple[dict[str, np.ndarray], dict | str | None]:
+) -> tuple[dict[str, np.ndarray], stage_effects.EffectsPayload | str | None]:
     """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
 
     Instead of that a sentence says why there are none; None where it asks for none.
@@ -30,25 +30,23 @@ def found(
     if query.get("measure") != "effects":
         return {}, None
     against, view = None if query.get("against") == AGAINST[1] else RUNNER_UP, query.get("view")
-    written = result.predicted_tokens
     more = {"lacks": ("agree",) if request.changes else ()}
     try:
         effects = computed(request, "effects", against)
         if view == "lens":
-            more[view] = stage_effects.lens(computed(request, "lens"), written)
+            more["lens"] = stage_effects.lens_payload(computed(request, "lens"))
         elif view == "left-out":
-            drops = computed(request, "occlusion", request.changes.edits)
-            more[view] = stage_effects.left_out(drops, result.source_tokens, written)
+            more["left_out"] = computed(request, "occlusion", request.changes.edits).astype(np.float32)
         elif view == "agree" and not request.changes:
-            more[view] = stage_effects.agree(agreement_of(request))
+            more["agree"] = stage_effects.agreement_payload(agreement_of(request))
     except ValueError as error:
         return {}, errors.sentence(error)
     others = effects.others
     others = None if others is None else request.translator.tokenizer.target.tokens(others.tolist())
     measured = heads_results.usable_report(request.model)
-    told = stage_effects.told(effects, result, others, measured)
+    payload = stage_effects.payload(effects, others, measured)
     more["code"] = code(recipe, effects, result, against, bool(request.changes.edits))
-    return {kind: effects.heads(kind) for kind in effects.kinds}, {**told, **more}
+    return {kind: effects.heads(kind) for kind in effects.kinds}, payload | more
 
 
 @remembered(32)

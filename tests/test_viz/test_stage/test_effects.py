@@ -8,7 +8,7 @@ import pytest
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import DECODER
 from tests.support.messages import shown as read
-from viz.stage import effects, message
+from viz.stage import effects, message, words
 from viz.stage.words import label
 from viz.text.language import say
 
@@ -23,7 +23,7 @@ def shown(tiny):
         of_all = tiny.effects(result, None if against == "mean" else against)
         others = None if of_all.others is None else tiny.tokenizer.target.tokens(of_all.others.tolist())
         recording = replace(result.recording(), effects={kind: of_all.heads(kind) for kind in of_all.kinds})
-        return message.Shown(recording, effects=effects.told(of_all, result, others, measured) | told)
+        return message.Shown(recording, effects=effects.payload(of_all, others, measured) | told)
 
     return made
 
@@ -72,7 +72,7 @@ def test_the_parts_of_each_word_sum_to_its_logit(shown, tiny, result, against) -
 
 def test_the_lens_names_the_words_of_the_lens(shown, tiny, result) -> None:
     lens = tiny.lens(result)
-    told = read(message.message(shown(result, lens=effects.lens(lens, result.predicted_tokens))))["effects"]["lens"]
+    told = read(message.message(shown(result, lens=effects.lens_payload(lens))))["effects"]["lens"]
     np.testing.assert_allclose(told["z"], lens.probabilities[:, :, 0].T)
     names, columns, cells = told["table"]
     assert len(columns) == len(lens.sublayers) and names == [label(token) for token in result.predicted_tokens]
@@ -86,12 +86,23 @@ def test_the_lens_names_the_words_of_the_lens(shown, tiny, result) -> None:
 
 def test_left_out_tokens_are_those_of_occlusion(shown, tiny, result) -> None:
     drops = tiny.occlusion(result)
-    picture = effects.left_out(drops, result.source_tokens, result.predicted_tokens)
-    told = read(message.message(shown(result, **{"left-out": picture})))["effects"]["left-out"]
-    np.testing.assert_array_equal(told["z"], drops)
+    told = read(message.message(shown(result, left_out=drops)))["effects"]["left-out"]
+    np.testing.assert_array_equal(told["z"], drops.astype(np.float32))
+    heat = told["look"]["data"][0]
+    assert heat["zmax"] == -heat["zmin"] == pytest.approx(np.abs(drops).max())
     for line, row in zip(told["lines"], drops, strict=True):
         best = label(result.source_tokens[int(row.argmax())])
         assert f"“{best}”" in line and f"{row.max():.2f}" in line or row.max() < 0.005
+
+
+def test_agreement_has_a_row_for_each_measure_and_names_the_head_where_they_agree_most(shown, result) -> None:
+    rates = {name: np.linspace(-0.5, 0.4, 6).reshape(2, 3) for name in effects.COMPARED}
+    rates["agreement"] = np.array([[0.1, 0.9, 0.2], [np.nan, 0.3, -0.5]])
+    told = read(message.message(shown(result, agree=effects.agreement_payload(rates))))["effects"]["agree"]
+    names, heads = told["look"]["names"]
+    assert names == [say(words.WORDS[f"agree_{name}"]) for name in rates] and heads[4] == "1.1"
+    np.testing.assert_allclose(told["z"][0], rates["agreement"].ravel().astype(np.float32))
+    assert "In head 0.1," in told["line"] and "(0.90)" in told["line"]
 
 
 def test_before_after_and_the_difference(shown, tiny, result) -> None:
@@ -108,8 +119,8 @@ def test_before_after_and_the_difference(shown, tiny, result) -> None:
 
 def test_what_was_measured_is_said_of_each_head(shown, tiny, result) -> None:
     table = np.arange(tiny.config.n_decoder_layers * tiny.config.n_heads).reshape(-1, tiny.config.n_heads) / 8
-    measured = {"sentences": 7, "agreement": {"runner-up": {"spearman": 0.25}}}
-    measured["kinds"] = {kind: {"runner-up": table, "log_probability": table} for kind in DECODER}
+    measured = {"sentences": 7, "agreement": dict.fromkeys(("runner-up", "mean"), {"spearman": 0.25})}
+    measured["kinds"] = {kind: dict.fromkeys(("runner-up", "mean", "log_probability"), table) for kind in DECODER}
     told = read(message.message(shown(result, measured=measured)))["effects"]
     text = told["kinds"]["cross"]["measured"][1][2]
     assert f"{table[1, 2]:+.2f} logits" in text and f"{-table[1, 2]:.3f} nats" in text and "7 sentences" in text

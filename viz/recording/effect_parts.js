@@ -1,11 +1,13 @@
 // Who wrote a word: what each part of the decoder, each source token and each head adds to its logit.
 
-import { GRID, layoutOf, tickAxis } from "../recording/looks.js";
-import { escape, hoverTexts, named, textWidth } from "../recording/text.js";
-import * as theme from "../recording/theme.js";
+import { GRID, layoutOf, tickAxis } from "./looks.js";
+import { largestSize, sum } from "./numbers.js";
+import { escape, hoverTexts, named, textWidth } from "./text.js";
+import * as theme from "./theme.js";
 
-/** @typedef {import("../engine/effects.js").Effects} Effects */
-/** @typedef {import("../recording/looks.js").Speech} Speech */
+/** @typedef {import("./effects_view.js").EffectsPayload} EffectsPayload */
+/** @typedef {import("./types.js").Recording} Recording */
+/** @typedef {import("./looks.js").Speech} Speech */
 
 /** @type {Record<string, string>} of parts, by the end of their address */
 const COLOURS = { self_attention: theme.LINES[1], cross_attention: theme.LINES[0], feed_forward: theme.LINES[2] };
@@ -25,7 +27,7 @@ export function partName(address, { say }) {
 
 /**
  * Parts in the order of the pass: what is added by biases of the attention is one of them.
- * @param {Effects["parts"]} parts
+ * @param {EffectsPayload["parts"]} parts
  * @returns {[string, ArrayLike<number>][]} by address (T,) each
  */
 function inOrder(parts) {
@@ -33,37 +35,39 @@ function inOrder(parts) {
   const bias = new Float64Array(steps);
   /** @type {Map<string, ArrayLike<number>>} */
   const ordered = new Map();
-  for (const name of ["input.tokens", "input.positions"]) ordered.set(name, parts[name]);
+  const inputs = ["input.tokens", "input.positions"].filter((name) => name in parts);
+  for (const name of inputs) ordered.set(name, parts[name]);
   for (let layer = 0; ; layer++) {
     const names = ORDER.map((module) => `decoder.layers.${layer}.${module}`).filter((name) => name in parts);
     if (!names.length) break;
     for (const name of names) ordered.set(name, parts[name]);
   }
   for (const [name, numbers] of Object.entries(parts)) {
-    if (name.endsWith(".bias")) numbers.forEach((value, step) => (bias[step] += value));
+    if (name.endsWith(".bias")) Array.from(numbers).forEach((value, step) => (bias[step] += value));
   }
   return [...ordered, ["bias", bias], ["norm", parts.norm], ["output_bias", parts.output_bias]];
 }
 
 /**
  * The picture; the numbers of its traces are of all steps, and it has a layout for a wide and one for a narrow page.
- * @param {Effects} effects
- * @param {string[]} source tokens
- * @param {string[]} written tokens
- * @param {string[] | null} others tokens that the logits are compared with; null: with the mean
+ * @param {EffectsPayload} payload
+ * @param {Recording} recording
  * @param {Speech} speech
  */
-export function partsPicture(effects, source, written, others, speech) {
-  const { say, language } = speech;
-  const parts = inOrder(effects.parts);
+export function partsPicture(payload, recording, speech) {
+  const { say } = speech;
+  const { source_tokens: source, predicted_tokens: written } = recording;
+  const parts = inOrder(payload.parts);
   const names = parts.map(([address]) => partName(address, speech));
   const steps = [...written.keys()];
-  const kinds = Object.keys(effects.heads).sort(); // cross-attention first
-  const heads = kinds.map((kind) => headSums(effects.heads[kind]));
-  const rows = kinds.flatMap((kind, i) => heads[i].map((_, layer) => `${say(`short_${kind}`)} ${layer}`));
-  const grid = steps.map((step) => heads.flatMap((layers) => layers.map((layer) => layer.map((head) => head[step]))));
-  const most = Math.max(...grid.flat(2).map(Math.abs)) || 1;
-  const fromKeys = steps.map((step) => keySums(effects.heads.cross, step));
+  const kinds = recording.kinds.flatMap(({ code, effects }) => (effects ? [{ code, effects }] : []));
+  kinds.sort((one, other) => (one.code < other.code ? -1 : 1)); // cross-attention first
+  const heads = kinds.flatMap(({ effects }) => effects);
+  const rows = kinds.flatMap(({ code, effects }) => effects.map((_, layer) => `${say(`short_${code}`)} ${layer}`));
+  const grid = steps.map((step) => heads.map((layer) => Float32Array.from(layer, (matrix) => sum(matrix[step]))));
+  const most = Math.max(...grid.flat().map(largestSize)) || 1;
+  const cross = kinds.find(({ code }) => code === "cross")?.effects ?? [];
+  const fromKeys = steps.map((step) => keySums(cross.flat(), step, source.length));
   const tokens = named(source);
   const data = [
     {
@@ -82,7 +86,7 @@ export function partsPicture(effects, source, written, others, speech) {
     },
   ];
   data.forEach((trace, i) => Object.assign(trace, { xaxis: `x${i ? i + 1 : ""}`, yaxis: `y${i ? i + 1 : ""}` }));
-  const columns = heads[0][0].map((_, head) => String(head));
+  const columns = heads[0].map((_, head) => String(head));
   const panels = [
     {
       ...{ text: say("panel_parts"), wide: [[0, 0.42], [0, 1]], narrow: [0.54, 1] },
@@ -98,11 +102,12 @@ export function partsPicture(effects, source, written, others, speech) {
     },
   ];
   const left = theme.GLYPH_WIDTH * Math.max(...names.map(textWidth));
-  const base = layoutOf(left, 22, language, { right: 12, bottom: 22 });
+  const base = layoutOf(left, 22, speech.language, { right: 12, bottom: 22 });
   const layouts = [false, true].map((isNarrow) => panelLayout(panels, isNarrow, base));
-  const shownOthers = named(others ?? written);
+  const { others, logits } = payload;
+  const compared = named(others ?? written);
   const lines = named(written).map((token, step) =>
-    say(others ? "parts_over" : "parts_above", { token, other: shownOthers[step], logit: effects.logits[step] }),
+    say(others ? "parts_over" : "parts_above", { token, other: compared[step], logit: logits[step] }),
   );
   return { data, layouts, names, lines };
 }
@@ -111,30 +116,14 @@ export function partsPicture(effects, source, written, others, speech) {
 const moduleOf = (address) => /** @type {string} */ (address.split(".").at(-1));
 
 /**
- * By layer and head what it adds at all keys together, by step.
- * @param {{data: Float32Array, shape: number[]}} heads (L, H, T, S)
- */
-function headSums({ data, shape: [nLayers, nHeads, nSteps, nKeys] }) {
-  const sumAt = (/** @type {number} */ row) => {
-    return data.subarray(row * nKeys, (row + 1) * nKeys).reduce((a, b) => a + b, 0);
-  };
-  const ofHead = (/** @type {number} */ head) =>
-    Float32Array.from({ length: nSteps }, (_, step) => sumAt(head * nSteps + step));
-  return Array.from({ length: nLayers }, (_, layer) =>
-    Array.from({ length: nHeads }, (_, head) => ofHead(layer * nHeads + head)),
-  );
-}
-
-/**
- * What all heads add at each key for one step.
- * @param {{data: Float32Array, shape: number[]}} heads (L, H, T, S)
+ * What heads add together at each key for one step.
+ * @param {import("./types.js").Matrix[]} heads
  * @param {number} step
+ * @param {number} count  of keys
  */
-function keySums({ data, shape: [nLayers, nHeads, nSteps, nKeys] }, step) {
-  const sums = new Float32Array(nKeys);
-  for (let head = 0; head < nLayers * nHeads; head++) {
-    for (let key = 0; key < nKeys; key++) sums[key] += data[(head * nSteps + step) * nKeys + key];
-  }
+function keySums(heads, step, count) {
+  const sums = new Float32Array(count);
+  for (const matrix of heads) matrix[step].forEach((value, key) => (sums[key] += value));
   return sums;
 }
 

@@ -1,0 +1,36 @@
+// What the engine computed of direct effects, as the stage takes it beside their maps.
+
+/** @typedef {import("../engine/answer.js").Answer} Answer */
+
+/** @typedef {Answer & {effects: import("../engine/effects.js").Effects, lens?: import("../engine/attribution.js").Lens,
+ *   occlusion?: import("../engine/trace.js").Array32}} Explained */
+
+/**
+ * @param {Explained} answer
+ * @param {import("./settings.js").Model} model
+ * @param {string} against  what logits are compared with
+ * @returns {import("../recording/effects_view.js").EffectsPayload}
+ */
+export function effectsPayload(answer, { measured }, against) {
+  const { effects, lens, occlusion } = answer;
+  const { logits, parts } = effects;
+  const others = effects.others && tokensOf(effects.others, answer);
+  return {
+    ...{ against, logits, others, parts, measured },
+    ...(lens && { lens }),
+    ...(occlusion && { left_out: rowsOf(occlusion) }),
+    lacks: ["agree"], // which needs every measure of every head
+  };
+}
+
+/**
+ * The tokens of ids, of which each is a candidate of its step.
+ * @param {number[]} ids
+ * @param {Answer} answer
+ */
+const tokensOf = (ids, { candidates }) =>
+  ids.map((id, step) => candidates.tokens[step][candidates.ids[step].indexOf(id)] ?? "");
+
+/** @param {import("../engine/trace.js").Array32} array (T, S) */
+const rowsOf = ({ data, shape: [count, size] }) =>
+  Array.from({ length: count }, (_, t) => data.subarray(t * size, (t + 1) * size));
