@@ -15,7 +15,7 @@ from starlette.responses import FileResponse
 
 from viz.app import guard, starting
 from viz.stage import assets
-from viz.ui import speaking
+from viz.ui import engine_files, speaking
 
 
 def load() -> None:
@@ -52,6 +52,6 @@ HEAD = guard.SERVER % (assets.root() or "/") + guard.ONE_ENTRY + guard.INTO_POPO
 app = st.App(
     Path(guard.__file__).with_name("main.py"),
     lifespan=loading,
-    routes=assets.routes(),
+    routes=[*assets.routes(), *engine_files.routes()],
     middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],
 )

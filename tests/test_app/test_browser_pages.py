@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -241,5 +242,19 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
 def test_the_claims_are_a_table_that_is_read_aloud(page, app_server):
     look_at(page, f"{app_server}/check", *WIDE)
     expect(page.get_by_text("All claims hold.")).to_be_visible()
-    expect(page.get_by_role("table").get_by_role("row")).to_have_count(1 + len(checks.CLAIMS))
+    expect(page.get_by_role("table").get_by_role("row")).to_have_count(2 + len(checks.CLAIMS))
     assert_it_fits(page)
+
+
+def test_the_browser_itself_translates_and_compares(page, app_server, checkpoints):
+    """In a German sentence too: what was measured is of the sentence that is shown, and is not claimed before."""
+    translator = load_translator(str(checkpoints / "en-de"))
+    page.set_default_timeout(PATIENCE)
+    for text in ("A man is riding a bicycle.", "Das Tier war müde 🐈"):
+        page.goto(f"{app_server}/check?{urlencode({'text': text})}")
+        row = page.get_by_role("row").filter(has_text="Your browser computes the same")
+        result = translator.translate(text)
+        compared = sum(result.attention(kind).size for kind in result.kinds)
+        expect(row).to_contain_text("yes")
+        expect(row).to_contain_text(f"{compared:,}")
+        expect(page.get_by_text("All claims hold.")).to_be_visible()

@@ -1,16 +1,21 @@
 """The page Check without a browser: every claim stands with its measured number, and a breach is told."""
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
 import streamlit as st
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from model import load_translator
 from model.measures import checks, kept
+from tests.support.javascript import node
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE
+from viz.ui import engine_check, engine_files
 
 OWN_CACHES = True
 
@@ -28,6 +33,7 @@ NAMES = (
     "Direct effects add up to the logits",
 )
 TITLES = dict(zip(checks.CLAIMS, NAMES, strict=True))
+ENGINE = "Your browser computes the same"
 
 
 def table(at) -> dict[str, tuple[str, ...]]:
@@ -45,7 +51,8 @@ def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
     assert not at.exception and not at.error
     rows = table(at)
     found = checks.check(recorded, recorded.translate(EXAMPLE))
-    assert list(rows) == [TITLES[one.claim] for one in found]
+    assert list(rows) == [*(TITLES[one.claim] for one in found), ENGINE]
+    assert rows[ENGINE] == ("Computing …", "", "", "", "")  # there is no browser here
     for one in found:
         holds, _, _, compared, control = rows[TITLES[one.claim]]
         assert (holds, compared) == ("yes", f"{one.compared:,}")
@@ -107,4 +114,64 @@ def test_what_cannot_be_translated_is_told_and_the_last_claims_stay() -> None:
     at = open_page()
     at.text_input(key="text").set_value("a" * 3000).run()
     assert at.warning and not at.exception
-    assert len(table(at)) == len(checks.CLAIMS)
+    assert len(table(at)) == len(checks.CLAIMS) + 1
+
+
+COMPARE = """
+import { compareAnswers } from "%s";
+const [answers, expected] = JSON.parse(process.argv[1]);
+const weights = { cross: Float32Array.from(expected.weights.cross) };
+const answer = ({ ids, cross }) => ({ predicted_ids: ids, attention: { cross: { data: Float32Array.from(cross) } } });
+process.stdout.write(JSON.stringify(answers.map((one) => compareAnswers(answer(one), { ids: expected.ids, weights }))));
+"""
+
+
+def test_another_token_another_weight_and_another_shape_are_seen() -> None:
+    answers = [
+        {"ids": [5, 2], "cross": [0.25, 0.5, 0.25]},
+        {"ids": [5, 2], "cross": [0.25, 0.25, 0.5]},
+        {"ids": [6, 2], "cross": [0.25, 0.5, 0.25]},
+        {"ids": [5], "cross": [0.25, 0.5, 0.25]},
+        {"ids": [5, 2], "cross": [0.25, 0.5]},
+    ]
+    expected = {"ids": [5, 2], "weights": {"cross": [0.25, 0.5, 0.25]}}
+    module = engine_check.SOURCE.as_uri()
+    finished = node("--input-type=module", "--eval", COMPARE % module, json.dumps([answers, expected]))
+    assert finished.returncode == 0, finished.stderr
+    found = [(one["same"], one["deviation"]) for one in json.loads(finished.stdout)]
+    assert found == [(True, 0), (True, 0.25), (False, 0), (False, 0), (False, 1)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ({"same": True, "deviation": 1e-6, "compared": 9}, True),
+        ({"same": True, "deviation": 3e-5, "compared": 9}, False),
+        ({"same": True, "deviation": None, "compared": 9}, False),  # JSON has no NaN
+        ({"same": False, "deviation": 0, "compared": 9}, False),
+        ({"same": True, "deviation": 0, "compared": 0}, None),
+        ({"same": True, "deviation": 0, "compared": "9"}, None),
+        ({}, None),
+        ("nonsense", None),
+    ],
+)
+def test_what_a_browser_says_is_read_with_care(answer, holds: bool | None) -> None:
+    of_task = {"name": "a"} | answer if isinstance(answer, dict) else answer
+    found = engine_check.read_answer(of_task, "a")
+    assert (found.check and found.check.holds) == holds
+    assert engine_check.read_answer(of_task, "b").check is None  # of another sentence
+
+
+def test_browsers_get_only_the_files_of_offered_checkpoints(tmp_path) -> None:
+    folder = save_tiny(tmp_path / "en-de")
+    client = TestClient(Starlette(routes=engine_files.routes()))
+    address = engine_files.offer(folder)["config"]
+    assert client.get(address).content == (folder / "config.json").read_bytes()
+    assert client.get(engine_files.engine_address("client.js")).text.startswith("// The engine")
+    refused = [
+        address.replace("config.json", "card.json"),
+        address.replace("config.json", "..%2Fen-de%2Fcard.json"),
+        engine_files.engine_address("kernel.c"),
+        "/headlight/checkpoint/0/config.json",
+    ]
+    assert [client.get(one).status_code for one in refused] == [404] * len(refused)

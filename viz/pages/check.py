@@ -10,7 +10,7 @@ from model.measures.checks import Check
 from viz.figures import deviations
 from viz.text import errors
 from viz.text.language import counted, messages, say
-from viz.ui import choices, controls, explore, shared
+from viz.ui import choices, controls, engine_check, explore, shared
 from viz.views import cached, recipes, view
 from viz.views.made import Recipe, made
 from viz.views.turns import in_turn
@@ -54,6 +54,11 @@ CLAIMS = messages(  # the name of each, and what was compared
         "Direct effects add up to the logits",
         "The sum of the direct effects on a written word's logit (less the vocabulary mean) with that logit.",
     ),
+    engine=(
+        "Your browser computes the same",
+        "The tokens and the weights of all maps that the engine without a server computes in this browser, with those "
+        "of Python; another token breaks the claim.",
+    ),
 )
 # What `python -m model check --save` kept beside the weights.
 recorded = st.cache_data(max_entries=4, show_spinner=False)(checks.read)
@@ -72,7 +77,13 @@ def row(one: Check) -> tuple[str, ...]:
     return holds if one.compared else say("nothing to compare"), deviation, allowed, counted(one.compared), control
 
 
-def show(found: list[Check], recipe: Recipe) -> None:
+def engine_row(engine: engine_check.EngineResult) -> tuple[str, ...]:
+    if engine.check:
+        return row(engine.check)
+    return (say("not run") if engine.problem else say("Computing …"), *4 * ("",))
+
+
+def show(found: list[Check], recipe: Recipe, engine: engine_check.EngineResult | None = None) -> None:
     names = [say(CLAIMS[one.claim][0]) for one in found]
     numbers = [(one.deviation, one.allowed, one.control) if one.compared else (np.nan,) * 3 for one in found]
     numbers = made(
@@ -81,7 +92,12 @@ def show(found: list[Check], recipe: Recipe) -> None:
     )
     plot = recipe.plot(say("Self-check"), deviations, numbers, names)
     explore.draw(plot, "claims", on_click=lambda row, *_: st.session_state.update(claim=found[row].claim))
-    if broken := [name for name, one in zip(names, found) if not one.holds]:
+    broken = [name for name, one in zip(names, found) if not one.holds]
+    if engine and engine.check and not engine.check.holds:
+        broken.append(say(CLAIMS[engine_check.CLAIM][0]))
+    if engine and engine.problem:
+        st.warning(say("The engine could not run in this browser: {reason}", reason=engine.problem))
+    if broken:
         line = say(
             "Not every claim holds for this sentence: {claims}. Please report it with the sentence and the model.",
             claims="; ".join(broken),
@@ -93,7 +109,9 @@ def show(found: list[Check], recipe: Recipe) -> None:
         )
         shared.small(line, "all")
     columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
-    st.table(pd.DataFrame(map(row, found), pd.Index(names, name=say("Claim")), columns))
+    rows = [*map(row, found), *([] if engine is None else [engine_row(engine)])]
+    names = names if engine is None else [*names, say(CLAIMS[engine_check.CLAIM][0])]
+    st.table(pd.DataFrame(rows, pd.Index(names, name=say("Claim")), columns))
     st.caption(say("“With the mask off” leaves out the mask that the claim rests on, to show that the check can fail."))
 
 
@@ -121,13 +139,19 @@ def live() -> None:
         else:
             line = "found = checks.check(translator, result)"
             controls.one_translation(
-                lambda _, asked: show(measured(asked), recipes.translation(asked).then(line)), beside
+                lambda result, asked: show(
+                    measured(asked), recipes.translation(asked).then(line), engine_check.measure(asked, result)
+                ),
+                beside,
             )
     with beside:
-        names = {claim: title for claim, (title, _) in CLAIMS.items()}
+        names = {claim: title for claim, (title, _) in CLAIMS.items() if run == "mine" or claim != engine_check.CLAIM}
         claim = controls.among(say("What was compared"), names, "claim", "rows")
         shared.small(say(CLAIMS[claim][1]), "how")
-        st.code(checks.source_of(claim), "python", wrap_lines=True)
+        if claim == engine_check.CLAIM:
+            st.code(engine_check.SOURCE.read_text(encoding="utf-8"), "javascript", wrap_lines=True)
+        else:
+            st.code(checks.source_of(claim), "python", wrap_lines=True)
 
 
 shared.opening(say("Self-check"), say("Does this app draw what the model computed?"))
