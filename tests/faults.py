@@ -281,7 +281,7 @@ FAULTS = (
     ),
     Fault(
         "cross-attention named by the wrong side",
-        "viz/recording/maps.js",
+        "viz/recording/axes.js",
         'const keys = of === "source" ? source : read;',
         'const keys = of === "source" ? read : source;',
         f"{_VIZ}recording/test_same_numbers.py",

@@ -3,7 +3,7 @@
 import { ofHeads } from "./numbers.js";
 
 /** @typedef {[number, number][]} Pairs  places of tokens that belong together, before and after */
-/** @typedef {import("./maps.js").Axes} Axes */
+/** @typedef {import("./axes.js").Axes} Axes */
 /** @typedef {import("./maps.js").Drawn} Drawn */
 
 const REPLACED = 3; // what an edit costs: words that are equal but for case find each other

@@ -1,52 +1,27 @@
 // The numbers of a kind of attention with the visitor's choices, or what differs between two. Everything is computed when
-// it is first asked for; weights that did not travel are fetched.
+// it is first asked for.
 
+import { axes } from "./axes.js";
 import { difference } from "./differences.js";
-import { axes, build, isChanged } from "./maps.js";
+import { build, isChanged } from "./maps.js";
 import { argmax } from "./numbers.js";
 import { entropies, firstHead, largest, placeOf, tellingRows } from "./opening.js";
 import { tiles } from "./tiles.js";
+import { Weights } from "./weights.js";
 
-/** @typedef {import("./types.js").Options} Options */
-/** @typedef {import("./maps.js").Drawn & import("./maps.js").Axes} Map  rows, columns and numbers */
-/** @typedef {[number, number]} Place  layer and head */
-
-/**
- * What a kind is made of.
- * @typedef {object} About
- * @property {import("./types.js").Recording} recording
- * @property {import("./types.js").Attention} attention
- * @property {Options} options
- * @property {import("./looks.js").Speech} speech
- * @property {string[][] | null} [roles]  of heads, as they are said
- * @property {Place | null} [known]  the head to open first
- * @property {boolean} [rowwise]  rows can be looked into
- * @property {Drawing} [before]  then it is what differs from it
- * @property {boolean} [replaced]  tokens that replace each other are compared, too
- */
+/** @typedef {import("./maps.js").Drawn & import("./axes.js").Axes} Map  rows, columns and numbers */
+/** @typedef {import("./weights.js").About} About */
+/** @typedef {import("./weights.js").Place} Place */
 
 /** @template T @param {Place} place @param {T[][]} values */
 export const at = ([layer, head], values) => values[layer]?.[head];
 
-export class Drawing {
+export class Drawing extends Weights {
   /** @param {About} about */
   constructor(about) {
-    this.about = about;
-    this.code = about.attention.code;
+    super(about);
     /** @type {Place | undefined} */
     this.chosen = undefined;
-    /** @type {Record<string, any>} */
-    this.cache = {};
-  }
-
-  /** @template T @param {string} name @param {() => T} make @returns {T} */
-  once(name, make) {
-    if (!(name in this.cache)) this.cache[name] = make();
-    return this.cache[name];
-  }
-
-  get options() {
-    return this.about.options;
   }
 
   /** The opened head. @returns {Place} */
@@ -56,26 +31,6 @@ export class Drawing {
 
   set open(place) {
     this.chosen = place;
-  }
-
-  /** Whether numbers are within [-limit, limit], else within [0, limit]. */
-  get signed() {
-    return Boolean(this.about.before);
-  }
-
-  /** Whether all weights are here. @returns {boolean} */
-  get loaded() {
-    return Boolean(this.about.attention.weights) && (this.about.before?.loaded ?? true);
-  }
-
-  /** Whether nothing can be drawn before all weights are here. */
-  get waits() {
-    return !this.loaded && (this.signed || isChanged(this.options));
-  }
-
-  /** The numbers that are drawn, (layers, heads, queries, keys). */
-  get numbers() {
-    return /** @type {import("./types.js").Maps} */ (this.about.attention.weights);
   }
 
   get axes() {
@@ -89,11 +44,6 @@ export class Drawing {
       const drawn = { ...this.axes, ...build(this.numbers, attention.masks, this.axes, this.options) };
       return before ? difference(before.drawn, drawn, replaced) : drawn;
     });
-  }
-
-  /** What is known without the weights. */
-  get summary() {
-    return this.loaded ? null : (this.about.attention.remote?.summary ?? null);
   }
 
   get single() {
@@ -159,43 +109,6 @@ export class Drawing {
 
   get shown() {
     return this.loaded ? this.drawn.shown : null;
-  }
-
-  /** Whether heads are fetched each, when they are opened. */
-  get byHead() {
-    return !this.loaded && Boolean(this.about.attention.remote?.byHead);
-  }
-
-  /** @param {number} layer @param {number} head */
-  has(layer, head) {
-    return this.loaded || Boolean(this.about.attention.remote?.heads.has(String([layer, head])));
-  }
-
-  /**
-   * Gets a head and, where they come together or all are needed, all others.
-   * @param {number} layer
-   * @param {number} head
-   */
-  async fetch(layer, head) {
-    const { attention, before } = this.about;
-    const { remote } = attention;
-    if (!attention.weights && remote) {
-      if (remote.byHead && !this.waits && !this.signed) await remote.head(layer, head);
-      else attention.weights = await remote.whole();
-    }
-    await before?.fetch(layer, head);
-  }
-
-  /** Gets all weights, where choices need them. */
-  async prepare() {
-    const { attention, before } = this.about;
-    if (this.waits && attention.remote) attention.weights ??= await attention.remote.whole();
-    if (this.signed) await before?.whole();
-  }
-
-  async whole() {
-    const { attention } = this.about;
-    if (attention.remote) attention.weights ??= await attention.remote.whole();
   }
 
   /**

@@ -1,7 +1,8 @@
 // The pictures beside the maps: masks, positions, next words.
 
+import { axisTokens } from "./axes.js";
 import { GRID, layoutOf, tickAxis, tokenMap } from "./looks.js";
-import { axisTokens, maskAt } from "./maps.js";
+import { maskAt } from "./maps.js";
 import { escape, named, quoted, tickText, visible, label } from "./text.js";
 import * as theme from "./theme.js";
 

@@ -1,43 +1,16 @@
 // The Python that makes a picture again: one template per picture, values filled in.
 
-import { axesOf, axisTokens, isChanged } from "./maps.js";
+import { axisTokens } from "./axes.js";
+import { axesOf, isChanged } from "./maps.js";
+import { call, repr, written } from "./program.js";
 import { isSpecial } from "./tokens.js";
 
+/** @typedef {import("./program.js").Program} Program */
 /** @typedef {import("./types.js").Options} Options */
 /** @typedef {import("./types.js").Recording} Recording */
 
-/**
- * How Python makes `result`, a translation or a recording: lines, and the imports that they need.
- * @typedef {object} Program
- * @property {string[]} imports
- * @property {string[]} lines
- */
-
 const ANALYSIS = "from model.analysis import maps as analysis";
 const HOW = { mean: "mean", max: "max", deviation: "standard deviation" };
-
-/**
- * A text as Python writes it.
- * @param {string} text
- */
-export function repr(text) {
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll(quote, `\\${quote}`);
-  return quote + escaped + quote;
-}
-
-/**
- * @param {Program} program
- * @param {string[]} imports  more of them
- * @param {string[]} lines
- */
-function written(program, imports, lines) {
-  const all = [...new Set([...program.imports, ...imports])].sort((one, other) => {
-    const plain = (/** @type {string} */ line) => Number(line.startsWith("from "));
-    return plain(one) - plain(other) || (one < other ? -1 : 1);
-  });
-  return [...all, "", ...program.lines, ...lines].join("\n");
-}
 
 /**
  * The names of the tokens of rows and columns, and how the picture takes the other token of each step.
@@ -55,13 +28,6 @@ function names(recording, code, rows) {
   const beside = queries === recording.predicted_tokens ? "read=result.target_tokens" : "predicted=result.predicted_tokens";
   const steps = code !== "encoder_self" && recording.predicted_tokens.length > 0;
   return { queries: `result.${name(queries)}`, keys: `result.${name(keys)}`, beside: steps ? beside : null };
-}
-
-/** @param {string} name @param {(string | null | false)[]} given */
-function call(name, given) {
-  const all = given.filter(Boolean);
-  const line = `figure = ${name}(${all.join(", ")})`;
-  return line.length <= 96 ? line : `figure = ${name}(\n${all.map((one) => `    ${one},\n`).join("")})`;
 }
 
 /** @param {string} side @param {string[]} tokens @param {Options} options */

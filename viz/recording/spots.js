@@ -5,7 +5,7 @@
  * @param {import("./types.js").Recording} recording
  * @param {string} code
  * @param {import("./types.js").Options} options
- * @param {Pick<import("./maps.js").Axes, "rowOf" | "columnOf">} axes
+ * @param {Pick<import("./axes.js").Axes, "rowOf" | "columnOf">} axes
  */
 export function spots(recording, code, options, { rowOf, columnOf }) {
   const { source_tokens: source, target_tokens: read, predicted_tokens: predicted } = recording;

@@ -1,15 +1,15 @@
 // A recording as the stage shows it: its two lines of tokens, its kinds of attention, the pictures beside the maps.
 
-import { axisTitles } from "./captions.js";
 import { Effects } from "./effects.js";
 import { EffectsView, measuredTexts } from "./effects_view.js";
 import { Kind } from "./kind.js";
 import { recordingOf } from "./reading.js";
-import { candidates, mask, nextWords, positions } from "./pictures.js";
+import { candidates } from "./pictures.js";
 import * as python from "./python.js";
 import { fill } from "./sentences.js";
 import { label, named } from "./text.js";
 import { joined } from "./tokens.js";
+import { viewsOf } from "./views.js";
 
 /**
  * What a message says of one recording, beside it.
@@ -63,7 +63,7 @@ export class Version {
       late: Number(!predicted.length),
     };
     this.kinds = recording.kinds.map((attention) => new Kind(this.about(attention)));
-    this.views = this.pictures();
+    this.views = viewsOf(this);
     /** @type {python.Program | null} that makes both results, `a` and `b` */
     this.difference = null;
     /** @type {import("./effects_view.js").ShownEffects | null} */
@@ -99,40 +99,6 @@ export class Version {
       return [attention.code, new Effects({ ...this.about(attention), measured, weights })];
     });
     return Object.fromEntries(made);
-  }
-
-  /** The pictures of each view, made when they are asked for. */
-  pictures() {
-    const { recording, host, options } = this;
-    const of = this;
-    const { speech } = host;
-    const isKnown = recording.kinds.some(({ masks }) => masks);
-    /** @type {Record<string, import("./pictures.js").Picture[]>} */
-    const made = {};
-    /** @param {string} name @param {() => import("./pictures.js").Picture[]} make */
-    const once = (name, make) => (made[name] ??= make());
-    return {
-      get mask() {
-        const layers = of.kinds.map((kind) => ((kind.about.attention.masks?.length ?? 0) > 1 ? kind.open[0] : 0));
-        const make = () =>
-          recording.kinds.map((kind, i) =>
-            mask(recording, kind, layers[i], options.rows, axisTitles(kind.code, options.rows, speech.say), speech),
-          );
-        return isKnown ? once(`mask ${layers}`, make) : [];
-      },
-      get positions() {
-        return once("positions", () => positions(recording, speech));
-      },
-      get words() {
-        return once("words", () => {
-          const every = nextWords(recording, speech);
-          if (!every || !of.told.next) return every ? [every] : [];
-          if (every.look) every.look.layout.yaxis.title.text = speech.say("word_just_read");
-          const line = speech.say("after_every_word");
-          return [{ name: speech.say("after_the_text") }, { ...every, name: speech.say("every_step"), line }];
-        });
-      },
-    };
   }
 
   /**

@@ -2,8 +2,9 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 
+import { axes } from "../../../viz/recording/axes.js";
 import { aligned, difference } from "../../../viz/recording/differences.js";
-import { axes, build } from "../../../viz/recording/maps.js";
+import { build } from "../../../viz/recording/maps.js";
 import { entropies, firstHead, largest, tellingRows } from "../../../viz/recording/opening.js";
 import { unpack } from "../../../viz/recording/packed.js";
 import { recordingOf } from "../../../viz/recording/reading.js";
@@ -12,7 +13,7 @@ import { tiles } from "../../../viz/recording/tiles.js";
 import { dull, joined } from "../../../viz/recording/tokens.js";
 import { DEFAULTS } from "../../../viz/recording/types.js";
 
-/** @typedef {import("../../../viz/recording/maps.js").Axes} Axes */
+/** @typedef {import("../../../viz/recording/axes.js").Axes} Axes */
 /** @typedef {import("../../../viz/recording/maps.js").Drawn} Drawn */
 
 const [jobsPath, answersPath] = process.argv.slice(2);
