@@ -428,7 +428,10 @@ def test_this_repository_keeps_the_rule(rule, repository):
 @pytest.mark.parametrize(
     ("wrong", "users"),
     [
-        ("model.experiments.pitfalls", {"viz.pages.pitfalls.common", "viz.pages.pitfalls.demos"}),
+        (
+            "model.experiments.pitfalls",
+            {"viz.pages.pitfalls.common", "viz.pages.pitfalls.demos", "viz.pages.pitfalls.modern"},
+        ),
         (
             "model.training.mistakes",
             {

@@ -15,13 +15,15 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import load_translator
-from model.experiments import pitfalls
+from model.experiments import modern_pitfalls, pitfalls
 from model.positional import literal_loop, sinusoidal
 from model.training import mistakes
 from model.training.grid import MISTAKES_FOLDER, VALUES, read_grid
 from tests.test_app import screen
+from tests.test_app.systems import save_language_model
 from viz.pages.pitfalls.common import Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
+from viz.pages.pitfalls.modern import MODERN, fitting, writer_for
 
 PAGE = screen.path("pitfalls.py")
 SHIPPED = Path(__file__).parents[2] / "checkpoints"
@@ -76,8 +78,48 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     assert all(line[1:] in screen.written(at) for line in demo.lines[1:])
 
 
+@pytest.fixture(scope="session")
+def with_writers(tmp_path_factory, checkpoints) -> Path:
+    """A folder with the translator, a language model with added positions and one of today."""
+    folder = tmp_path_factory.mktemp("writers")
+    (folder / "en-de").symlink_to(checkpoints / "en-de")
+    save_language_model(folder / "lm", max_length=80)
+    modern = {"positional": "rotary_halves", "d_model": 16, "n_heads": 4, "n_kv_heads": 2, "max_length": 80}
+    save_language_model(folder / "modern", **modern)
+    return folder
+
+
+@pytest.mark.parametrize("key", list(MODERN))
+def test_mistakes_of_today_change_the_next_words(with_writers, sentence, key, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(with_writers))
+    at = open_page(pitfall=key, text=TEXT)
+    assert not at.exception and not at.error and not at.warning
+    if key == "direction":
+        later = np.triu(np.ones((len(sentence.result.source_tokens),) * 2), 1)
+        wrong, right = (screen.values(screen.figure(at, side)["data"][0]["z"]) for side in ("wrong", "right"))
+        assert not (wrong * later).any() and (right * later).any() and harm(at)[1] == sentence.result.text
+        return
+    writer = writer_for(key)
+    assert modern_pitfalls.MISTAKES[key](writer.config)
+    ids = torch.tensor([writer.tokenizer.eos_id, *writer.tokenizer.encode(TEXT.rstrip("."))])
+    names = writer.tokenizer.tokens(range(len(writer.tokenizer)))
+    for side, mistake in (("wrong", key), ("right", None)):
+        chances = modern_pitfalls.next_logits(writer.model, ids, mistake, len(ids)).softmax(-1).numpy()
+        drawn = screen.figure(at, side)["data"][0]
+        shown = [names.index(html.unescape(text)) for text in screen.tokens(at, side, "x")]
+        np.testing.assert_allclose(screen.values(drawn["y"]), chances[shown], atol=1e-6)
+        assert chances.argmax() in shown
+    right = writer.model(ids[None])[0, -1].softmax(-1).detach().numpy()
+    np.testing.assert_allclose(chances, right, atol=1e-6), "without the mistake it is the model's own prediction"
+
+
+def test_mistakes_that_no_model_here_can_show_are_not_listed(with_writers, checkpoints, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
+    assert set(fitting()) == {"direction"}
+
+
 def test_the_words_are_sentences_and_python():
-    for words in PITFALLS.values():
+    for words in (PITFALLS | MODERN).values():
         assert words.lesson.count(". ") == 0 and words.lesson.endswith("."), words.name
         assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
         for line in (words.wrong, words.right):

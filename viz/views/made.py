@@ -34,6 +34,7 @@ _MODULES = {
     "viz.figures.framed": "framed",
     "viz.pages.pitfalls.common": "Sentence",
     "viz.pages.pitfalls.demos": "PITFALLS",
+    "viz.pages.pitfalls.modern": "MODERN",
     "viz.pages.training.lab": "lines_at sample",
     "viz.views": "maps",
     "viz.views.view": "View",

@@ -1,7 +1,7 @@
 """How bad a mistake is: what it costs a model that was trained without it, and one that was trained with it."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 
 import streamlit as st
@@ -65,10 +65,10 @@ def harms(grid: Grid | None) -> dict[str, Harm]:
     return {key: harm for key, harm in found.items() if harm.without and harm.trained}
 
 
-def captions(known: Mapping[str, Harm]) -> list[str]:
-    """What each pitfall costs afterwards and in training, in the order of the page."""
+def captions(known: Mapping[str, Harm], keys: Iterable[str]) -> list[str]:
+    """What each of some pitfalls costs afterwards and in training."""
     lines = []
-    for key in PITFALLS:
+    for key in keys:
         harm = known.get(key)
         costs = [harm.cost(losses) for losses in (harm.afterwards, harm.trained)] if harm else [None, None]
         lines.append(" / ".join(map(signed, costs)) if harm else "")
@@ -81,12 +81,12 @@ def signed(cost: float | None) -> str:
     return "∞" if math.isinf(cost) else say("{x:+.2f}", x=round(cost, 2) + 0.0)
 
 
-def show(key: str, grid: Grid | None, known: Mapping[str, Harm], changed: int | None) -> None:
+def show(key: str, lesson: str, grid: Grid | None, known: Mapping[str, Harm], changed: int | None) -> None:
     """What the mistake teaches, and both tiles; `changed` is how many words of the visitor's translation change."""
     st.html(STYLE)
-    st.html(f'<p class="hl-lesson">{escape(say(PITFALLS[key].lesson))}</p>')
+    st.html(f'<p class="hl-lesson">{escape(say(lesson))}</p>')
     harm = known.get(key)
-    if grid is None or (harm is None and key in TRAINED):
+    if grid is None or key not in PITFALLS or (harm is None and key in TRAINED):
         return
     longest = max([grid.entropy, *(loss for one in known.values() for loss in _finite_losses(one))])
     limit = None if key in IN_GRU else grid.entropy  # of subwords, and recurrent models here have words

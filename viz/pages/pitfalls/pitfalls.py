@@ -6,19 +6,23 @@ from html import escape
 import streamlit as st
 
 from model.analysis.comparison import beside
+from model.experiments.modern_pitfalls import MISTAKES
 from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
+from viz.pages.pitfalls.modern import MODERN, fitting
 from viz.text.language import current, say
 from viz.ui import choices, controls, explore, shared
 from viz.views import cached, recipes
 from viz.views.cached import Request
 from viz.views.made import Recipe, made
 
+ALL = PITFALLS | MODERN
+
 
 @st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
 def demonstrated(key: str, language: str, request: Request) -> Demo:
-    return PITFALLS[key](Sentence(request.translator, request.translated()))
+    return ALL[key](Sentence(request.translator, request.translated()))
 
 
 def word_pairs(demo: Demo) -> list[tuple[str, str]]:
@@ -38,12 +42,12 @@ def marked_words(demo: Demo) -> list[str]:
 
 
 def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
-    spoken, sides = PITFALLS[key], zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo))
+    spoken, sides = ALL[key], zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo))
     for side, name, text in shared.columns(sides, 2):
         st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
         title = say(spoken.picture)
         st.caption(title)
-        figure = made(getattr(demo, side), f"PITFALLS[{key!r}](sentence).{side}")
+        figure = made(getattr(demo, side), f"{'MODERN' if key in MODERN else 'PITFALLS'}[{key!r}](sentence).{side}")
         explore.draw(recipe.plot(f"{name}: {title}", figure), side)
         st.code(getattr(spoken, side), language="python", wrap_lines=True)
     st.markdown(say(spoken.explanation).replace("$", "\\$"))
@@ -60,7 +64,8 @@ def live() -> None:
         name, grid = controls.default_model(), harm.load()
     known = harm.harms(grid)
     with beside:
-        names, captions = {key: one.name for key, one in PITFALLS.items()}, harm.captions(known)
+        names = {key: one.name for key, one in (PITFALLS | fitting()).items()}
+        captions = harm.captions(known, names)
         label = say("Loss added: afterwards / trained with it")
         key = controls.choose(label, names, "pitfall", widget=st.radio, captions=captions)
         if name is None:
@@ -76,11 +81,11 @@ def live() -> None:
         request, demo = shown
         recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
         changed = None
-        if PITFALLS[key].changes_translation:
+        if ALL[key].changes_translation:
             changed = sum(wrong != right for wrong, right in word_pairs(demo))
         with pictures:
-            harm.show(key, grid, known, changed)
-            show(key, demo, recipe, escape(str(card.get("target", ""))))
+            harm.show(key, ALL[key].lesson, grid, known, changed)
+            show(key, demo, recipe, "en" if key in MISTAKES else escape(str(card.get("target", ""))))
 
 
 intro = say("Mistakes that run without an error, computed on your sentence beside the right version.")
