@@ -1,5 +1,8 @@
 """What is said of an error: a template in English and its values, so that it can be said in another language."""
 
+from collections.abc import Mapping
+from typing import Self
+
 
 class Phrase:
     """A template as for `str.format` and its values, some of them perhaps Phrases; as a text it is English."""
@@ -22,6 +25,11 @@ class Problem(Phrase, ValueError):
         Traceback (most recent call last):
         model.errors.Problem: the text has 20,001 characters
     """
+
+    @classmethod
+    def of(cls, template: str, values: Mapping[str, object]) -> Self:
+        """The one with a template and values that another process has sent."""
+        return cls(template, **values)
 
 
 def check_characters(text: str, most: int, what: Phrase = THE_TEXT) -> None:

@@ -4,8 +4,8 @@
 
 Only what can be read without running it is fetched, after config.json and the headers of the weights were looked at. It
 goes to the cache of `huggingface_hub`, which other programs share. Each line of its output is JSON: {"done": bytes,
-"total": bytes}, and at the end {"folder": path} or {"problem": sentence}. A download that fails or is stopped (SIGTERM,
-SIGINT) takes back what it has put there.
+"total": bytes}, and at the end {"folder": path}, or {"problem": sentence, "values": what fills its places}. A download
+that fails or is stopped (SIGTERM, SIGINT) takes back what it has put there.
 """
 
 import json
@@ -31,6 +31,7 @@ from model.adapters.inspection import (
     shards,
     size_of,
 )
+from model.errors import Phrase, Problem
 
 CONFIG = "config.json"
 SMALL = (
@@ -43,10 +44,6 @@ SMALL = (
 TIMEOUT = 10.0  # seconds without an answer
 MOST_RESTARTS = 3  # of one download: a hub that breaks off and begins again would never end
 EVERY = 0.1  # seconds between two lines
-
-
-class Refused(Exception):
-    """One sentence: why a model is not fetched."""
 
 
 class Progress:
@@ -85,7 +82,7 @@ class Progress:
 
 
 def download(name: str, revision: str | None) -> Path:
-    """Fetch a model, or find it in the cache where the hub cannot be reached; Refused says why not."""
+    """Fetch a model, or find it in the cache where the hub cannot be reached; a Problem says why not."""
     api = HfApi()
     try:
         info = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT)
@@ -113,7 +110,7 @@ def download(name: str, revision: str | None) -> Path:
 
 def _fetch(api: HfApi, name: str, commit: str, revision: str | None, sizes: dict[str, int]) -> Path:
     if CONFIG not in sizes:
-        raise Refused(f"{name} has no {CONFIG}: it is not a model of transformers")
+        raise Problem("{name} has no {file}: it is not a model of transformers", name=name, file=CONFIG)
     config = Path(hf_hub_download(name, CONFIG, revision=commit, etag_timeout=TIMEOUT))
     refuse_code(name, _json(config))
     if WEIGHTS in sizes:
@@ -121,7 +118,7 @@ def _fetch(api: HfApi, name: str, commit: str, revision: str | None, sizes: dict
     elif INDEX in sizes:
         weights = shards(Path(hf_hub_download(name, INDEX, revision=commit, etag_timeout=TIMEOUT)))
     else:
-        raise Refused(no_weights(name, [file for file in sizes if Path(file).suffix in OTHER_WEIGHTS]))
+        raise no_weights(name, [file for file in sizes if Path(file).suffix in OTHER_WEIGHTS])
     headers = [api.parse_safetensors_file_metadata(name, file, revision=commit, timeout=TIMEOUT) for file in weights]
     size_of(headers).check(name)
     files = [file for file in (*SMALL, INDEX, *weights) if file in sizes and (file != INDEX or WEIGHTS not in sizes)]
@@ -143,8 +140,11 @@ def _whole(name: str, file: str, commit: str, progress: Progress) -> None:
         of_the_disk = isinstance(error, OSError) and error.errno and error.filename
         if of_the_disk or isinstance(error, errors.HfHubHTTPError):
             raise
-        instead = "try again, or fetch it by another program and name its folder"
-        raise Refused(f"the download of {name!r} broke off before its end: {instead}") from error
+        raise Problem(
+            "the download of {name!r} broke off before its end: try again, or fetch it by another program and name its "
+            "folder",
+            name=name,
+        ) from error
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -153,7 +153,7 @@ def _json(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         values = None
     if not isinstance(values, dict):
-        raise Refused(f"{path.name} of the model must hold a JSON object")
+        raise Problem("{file} of the model must hold a JSON object", file=path.name)
     return values
 
 
@@ -172,26 +172,47 @@ def _take_back(snapshot: Path) -> None:
     shutil.rmtree(snapshot)
 
 
-def problem(name: str, revision: str | None, error: Exception) -> str:
+def problem(name: str, revision: str | None, error: Exception) -> Phrase:
     """Say in one sentence what went wrong."""
-    instead = f"or name a folder on this machine that holds {CONFIG} and {WEIGHTS}"
+    files = {"config": CONFIG, "weights": WEIGHTS}
     status = getattr(getattr(error, "response", None), "status_code", None)
-    if isinstance(error, Refused | ValueError) and not isinstance(error, errors.HFValidationError | OSError):
-        return str(error)
+    if isinstance(error, Phrase):
+        return error
+    if isinstance(error, ValueError) and not isinstance(error, errors.HFValidationError | OSError):
+        return Phrase("{reason}", reason=str(error))
     if isinstance(error, errors.GatedRepoError) or status in (401, 403) and not _unknown(error):
-        page = f"{constants.ENDPOINT}/{name}"
-        return f"the hub gives {name!r} only to whom it knows: accept the conditions at {page} and run 'hf auth login'"
+        return Phrase(
+            "the hub gives {name!r} only to whom it knows: accept the conditions at {page} and run 'hf auth login'",
+            name=name,
+            page=f"{constants.ENDPOINT}/{name}",
+        )
     if isinstance(error, errors.RevisionNotFoundError):
-        return f"the model {name!r} has no revision {revision!r} on the hub"
+        return Phrase("the model {name!r} has no revision {revision!r} on the hub", name=name, revision=revision)
     if isinstance(error, errors.HFValidationError) or _unknown(error):
-        return f"there is no folder and no model on the hub named {name!r}: check it, {instead}"
+        return Phrase(
+            "there is no folder and no model on the hub named {name!r}: check it, or name a folder on this machine "
+            "that holds {config} and {weights}",
+            name=name,
+            **files,
+        )
     if status is not None:
-        return f"the hub answers with an error ({status}) when asked for {name!r}: try again later, {instead}"
+        return Phrase(
+            "the hub answers with an error ({status}) when asked for {name!r}: try again later, or name a folder on "
+            "this machine that holds {config} and {weights}",
+            name=name,
+            status=status,
+            **files,
+        )
     if isinstance(error, errors.SafetensorsParsingError):
-        return f"{name} has a damaged {WEIGHTS}: its header cannot be read"
+        return Phrase("{name} has a damaged {file}: its header cannot be read", name=name, file=WEIGHTS)
     if isinstance(error, OSError) and error.errno and error.filename:
-        return f"{error.filename} cannot be written: {error.strerror}"
-    return f"there is no folder {name!r}, and the hub cannot be reached: try again where there is a network, {instead}"
+        return Phrase("{file} cannot be written: {reason}", file=error.filename, reason=error.strerror)
+    return Phrase(
+        "there is no folder {name!r}, and the hub cannot be reached: try again where there is a network, or name a "
+        "folder on this machine that holds {config} and {weights}",
+        name=name,
+        **files,
+    )
 
 
 def _unknown(error: Exception) -> bool:
@@ -206,8 +227,14 @@ def main(name: str, revision: str | None = None) -> None:
     try:
         answer = {"folder": str(download(name, revision))}
     except Exception as error:  # of the hub, the network, the disk
-        answer = {"problem": " ".join(problem(name, revision, error).split())}
+        phrase = problem(name, revision, error)
+        answer = {"problem": phrase.template, "values": {name: _plain(value) for name, value in phrase.values.items()}}
     print(json.dumps(answer), flush=True)
+
+
+def _plain(value: object) -> object:
+    """A value of a sentence as JSON has it, a text on one line."""
+    return value if isinstance(value, int | float | None) else " ".join(str(value).split())
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import torch
 from model import checkpoint
 from model.adapters.inspection import WEIGHTS, Size, local_size
 from model.config import MAX_LAYERS
+from model.errors import Problem
 
 CONFIG = "config.json"
 ROOT = Path(__file__).parents[2]
@@ -40,7 +41,11 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
         ValueError: in one sentence why there is nothing. What was fetched of it has been deleted again.
     """
     if not str(name).strip():
-        raise ValueError(f"name a model on the hub, or name a folder on this machine that holds {CONFIG} and {WEIGHTS}")
+        raise Problem(
+            "name a model on the hub, or name a folder on this machine that holds {config} and {weights}",
+            config=CONFIG,
+            weights=WEIGHTS,
+        )
     if Path(name).is_dir():
         return Path(name)
     command = [sys.executable, "-m", "model.adapters.download", str(name), *([revision] if revision else [])]
@@ -59,7 +64,9 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
     finally:
         _stop(process)
     if "folder" not in answer:
-        raise ValueError(answer.get("problem") or f"the download of {name!r} ended without an answer: try again")
+        if "problem" in answer:
+            raise Problem.of(answer["problem"], answer["values"])
+        raise Problem("the download of {name!r} ended without an answer: try again", name=name)
     return Path(answer["folder"])
 
 
@@ -152,7 +159,7 @@ def _is_finite(values: torch.Tensor) -> bool:
 
 def _check_values(path: Path, values: dict[str, Any]) -> None:
     if "quantization_config" in values:
-        raise ValueError(f"{path}: quantized models cannot be looked at")
+        raise Problem("{path}: quantized models cannot be looked at", path=path)
     for key, value in values.items():
         if "layer" in key and type(value) is int and value > MAX_LAYERS:
             raise ValueError(f"{path}: {key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from model.errors import Problem
+
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 VOCABULARIES = (
     *("vocab.json", "merges.txt", "vocab.txt"),  # of BPE and WordPiece
@@ -38,9 +40,13 @@ class Size:
         """Refuse, in a ValueError, a model that does not fit even with its numbers as they are stored."""
         available, needed = available_memory(), WORKING_SPACE * self.stored
         if available is not None and needed > available:
-            raise ValueError(
-                f"{name} has {self.parameters:,} parameters, which take about {needed / GIGA:,.1f} GB of memory, and "
-                f"{available / GIGA:,.1f} GB are available: choose a smaller model"
+            raise Problem(
+                "{name} has {parameters:,} parameters, which take about {needed:,.1f} GB of memory, and "
+                "{available:,.1f} GB are available: choose a smaller model",
+                name=name,
+                parameters=self.parameters,
+                needed=needed / GIGA,
+                available=available / GIGA,
             )
 
 
@@ -75,11 +81,11 @@ def weight_files(folder: Path) -> list[Path]:
         return [folder / WEIGHTS]
     if not (folder / INDEX).is_file():
         there = sorted(path.name for path in folder.iterdir() if path.suffix in OTHER_WEIGHTS)
-        raise ValueError(no_weights(str(folder), there))
+        raise no_weights(str(folder), there)
     paths = [folder / name for name in shards(folder / INDEX)]
     for path in paths:
         if not path.is_file():
-            raise ValueError(f"{folder} is not a whole model: {path.name} is missing")
+            raise Problem("{folder} is not a whole model: {file} is missing", folder=folder, file=path.name)
     return paths
 
 
@@ -94,13 +100,16 @@ def shards(index: Path) -> list[str]:
     return names
 
 
-def no_weights(name: str, others: list[str]) -> str:
+def no_weights(name: str, others: list[str]) -> Problem:
     """Says that a model has no safetensors; `others` are its files with weights of other kinds."""
     if not others:
-        return f"{name} has no {WEIGHTS}: a model saved with save_pretrained has one"
-    return (
-        f"{name} has no {WEIGHTS}, and other files with weights ({others[0]}) are not read, because they can run code: "
-        "many models have theirs in a revision of the hub, named like --revision refs/pr/1"
+        return Problem("{name} has no {file}: a model saved with save_pretrained has one", name=name, file=WEIGHTS)
+    return Problem(
+        "{name} has no {file}, and other files with weights ({other}) are not read, because they can run code: many "
+        "models have theirs in a revision of the hub, named like --revision refs/pr/1",
+        name=name,
+        file=WEIGHTS,
+        other=others[0],
     )
 
 
@@ -112,9 +121,11 @@ def refuse_code(name: str, values: dict[str, Any]) -> None:
 
     if values.get("model_type") not in CONFIG_MAPPING:
         kind = values.get("model_type")
-        raise ValueError(
-            f"{name} needs Python code of its own repository, which is never run here: "
-            f"transformers itself knows no model of type {kind!r}"
+        raise Problem(
+            "{name} needs Python code of its own repository, which is never run here: transformers itself knows no "
+            "model of type {kind!r}",
+            name=name,
+            kind=kind,
         )
 
 

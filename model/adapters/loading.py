@@ -10,6 +10,7 @@ from model.adapters.hub import CONFIG, Progress, fetch, load_network, reason
 from model.adapters.inspection import VOCABULARIES, local_size, refuse_code
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.tasks import attach
+from model.errors import Problem
 
 # For each kind of output the table of transformers that says which class has it, in the order in which they are tried.
 HEADS = (
@@ -47,7 +48,9 @@ def load(name: str | Path, revision: str | None = None, progress: Progress | Non
     """
     folder = fetch(str(name), revision, progress)
     if not (folder / CONFIG).is_file():
-        raise ValueError(f"{folder} has no {CONFIG}: it is not a model that was saved with save_pretrained")
+        raise Problem(
+            "{folder} has no {file}: it is not a model that was saved with save_pretrained", folder=folder, file=CONFIG
+        )
     values = checkpoint.read_json(folder / CONFIG)
     refuse_code(str(name), values)
     network = network_of(folder / CONFIG, values)
@@ -64,7 +67,11 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
     classes = [_class(table, kind) for table in tables]
     *with_outputs, bare = classes
     if not any(classes):
-        raise ValueError(f"{path}: transformers knows no model of type {kind!r} that reads a text, an image or sound")
+        raise Problem(
+            "{path}: transformers knows no model of type {kind!r} that reads a text, an image or sound",
+            path=path,
+            kind=kind,
+        )
     if not named:  # old ones
         return next(filter(None, (*with_outputs, bare)))
     return next((name for name in with_outputs if name and name in named), bare or next(filter(None, with_outputs)))
@@ -80,7 +87,11 @@ def _tokenizer(folder: Path) -> Any:
     import transformers
 
     if not any((folder / name).is_file() for name in INPUTS):  # the library would make an empty one
-        raise ValueError(f"{folder} has no tokenizer: one that is saved with save_pretrained makes {INPUTS[0]}")
+        raise Problem(
+            "{folder} has no tokenizer: one that is saved with save_pretrained makes {file}",
+            folder=folder,
+            file=INPUTS[0],
+        )
     errors = []
     texts = (transformers.AutoTokenizer, transformers.PreTrainedTokenizerFast)  # the second: any tokenizer.json
     for reader in (*texts, transformers.AutoImageProcessor, transformers.AutoFeatureExtractor):

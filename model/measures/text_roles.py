@@ -15,7 +15,7 @@ from model.translation import SIDES
 REPEATED = 25  # random tokens, read twice
 DRAWS = 4  # of them
 FREQUENT = 1 / 3  # of the weight, from which a head is named by what it repeats
-LEAST_ROWS = 2  # tokens of one text that occurred before, with less of which no head is named by what it repeats
+LEAST_ROWS = 4  # tokens of one text that occurred before, with less of which no head is named by what it repeats
 _ROLES = {"induction": "induction", "duplicate": "duplicate token"}
 _PLACES = 4  # decimals
 

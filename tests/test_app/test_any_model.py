@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import transformers
+from streamlit.testing.v1 import AppTest
 
-from model import load_model
+from model import Edits, Head, load_model
+from tests.support.messages import unpack
 from tests.test_app import screen
-from tests.test_model.test_adapters.other_models import save_model
+from tests.test_model.builders import randomise
+from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model_of, theirs
 from viz.stage.words import label
-from viz.views import opened
+from viz.views import cached, heads_results, opened
 
 TEXT = "the cat sat on the mat"
+MASK = "tree"
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +27,22 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Tiny models of transformers by kind, each in the folder of its name."""
     folders = {kind: tmp_path_factory.mktemp("models") / kind for kind in ("gpt2", "bert", "bart")}
     for kind, folder in folders.items():
-        save_model(folder, kind)
+        model, tokenizer = model_of(kind), theirs(kind)
+        if kind == "bert":  # with the head that predicts words, and a word that stands for a masked one
+            model = transformers.BertForMaskedLM(
+                transformers.BertConfig(vocab_size=len(VOCAB), **IDS, **KINDS[kind][2])
+            )
+            randomise(model, 0)
+            tokenizer.mask_token = MASK
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
     return folders
+
+
+def told(at: AppTest) -> dict[str, Any]:
+    """The message of the stage, as it is."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
+    return unpack(part.proto.bytes)
 
 
 @pytest.fixture
@@ -38,9 +58,64 @@ def test_a_decoder_on_language_model(shelf: opened.Shelf, folders: dict[str, Pat
     reader = load_model(folders["gpt2"])
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2")
     assert not at.exception and not at.error
-    told, result = screen.stage(at), reader.read(TEXT)
-    assert told["target"]["tokens"] == list(map(label, result.target_tokens)) and not told["source"]["tokens"]
+    seen, result = screen.stage(at), reader.read(TEXT)
+    assert seen["target"]["tokens"] == list(map(label, result.target_tokens)) and not seen["source"]["tokens"]
     np.testing.assert_allclose(screen.weights(at, "decoder_self"), result.attention("decoder_self"), atol=2e-5)
     best = np.argsort(-result.logits[-1], kind="stable")
-    np.testing.assert_allclose(told["next"]["logits"], result.logits[-1][best], atol=1e-5)
-    assert told["next"]["names"][:5] == reader.words(best[:5].tolist())
+    np.testing.assert_allclose(seen["next"]["logits"], result.logits[-1][best], atol=1e-5)
+    assert seen["next"]["names"][:5] == reader.words(best[:5].tolist())
+
+
+def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["gpt2"])
+    at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2")
+    assert not at.exception and not at.error
+    off = Edits(off=(Head("decoder_self", 1, 2),))
+    result, changed = reader.read(TEXT), reader.read(TEXT, edits=off)
+    np.testing.assert_allclose(screen.weights(at, "decoder_self"), changed.attention("decoder_self"), atol=2e-5)
+    message = told(at)
+    assert message["steering"]["off"] == [["decoder_self", 1, 2]]
+    before, after = (message[name]["recording"]["text"] for name in ("before", "after"))
+    for text, reading in ((before, result), (after, changed)):
+        best = int(reading.logits[-1].argmax())
+        chance = float(np.exp(reading.logits[-1] - reading.logits[-1].max()).sum() ** -1)
+        assert text.startswith(f"{label(reader.words([best])[0])} {chance:.1%}")
+
+
+def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["gpt2"])
+    result = reader.read(TEXT)
+    request = cached.Request(TEXT, "gpt2")
+    (found,) = heads_results.importance(request).values()
+    expected = -reader.importance(result, steps=[-1])["decoder_self"][:, :, 0]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    at = screen.open_page("steer.py", text=TEXT, model="gpt2", measure="effects", against="dog")
+    assert not at.exception and not at.error
+    effects = reader.effects(result, against="dog")
+    (kind,) = told(at)["after"]["recording"]["kinds"]
+    np.testing.assert_allclose(kind["effects"], effects.heads("decoder_self"), atol=1e-5)
+    assert told(at)["after"]["effects"]["against"].strip() == "dog"
+
+
+def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["bert"])
+    text = f"the cat sat on the {MASK}"
+    at = screen.open_page("language_model.py", text=text, model="bert")
+    assert not at.exception and not at.error
+    message, result = told(at)["after"], reader.read(text)
+    assert message["next"] is None
+    (((word, chance), *_),) = result.masked_words.values()
+    assert message["recording"]["text"].startswith(f"{word} {chance:.1%} · ")
+    at = screen.open_page("steer.py", text=text, model="bert", edits="v1_oe1-2")
+    assert not at.exception and not at.error
+    changed = reader.read(text, edits=Edits(off=(Head("encoder_self", 1, 2),)))
+    np.testing.assert_allclose(screen.weights(at, "encoder_self"), changed.attention("encoder_self"), atol=2e-5)
+
+
+def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["bart"])
+    at = screen.open_page("translate.py", text=TEXT, model="bart", beam="2")
+    assert not at.exception and not at.error
+    result = reader.translate(TEXT, beam=2)
+    np.testing.assert_allclose(screen.weights(at, "cross"), result.attention("cross"), atol=2e-5)
+    assert told(at)["after"]["recording"]["text"] == result.text

@@ -19,13 +19,7 @@ from viz.views.made import Recipe, call, made, with_imports
 from viz.views.model_results import usable
 from viz.views.view import CHANCES, Chance, View, chance_of
 
-EXAMPLES = (  # in the language of the model
-    "The game was released in",
-    "The river flows through the",
-    "The first season of the series",
-    "The storm moved",
-    "She was born in",
-)
+EXAMPLE = "The game was released in"
 KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
@@ -36,7 +30,7 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
         state[staged.QUERY] = st.query_params.to_dict()
     query, asked = state[staged.QUERY], state.pop(staged.ASKED, False)
     if asked or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
-        (shown, problems), (chance, more) = view.read(query, names, View(EXAMPLES[0])), chance_of(query)
+        (shown, problems), (chance, more) = view.read(query, names, View(EXAMPLE)), chance_of(query)
         choices.missed(problems + more if came else ())
         state[KEPT] = shown, chance
     shown, chance = state[KEPT]
@@ -80,7 +74,8 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     unknown = None if isinstance(loaded, Reader) else loaded.tokenizer.unk_id
     return replace(
         of_stage,
-        recording=replace(of_stage.recording, predicted_tokens=[]),  # each token of the text has its own row
+        # Each token of the text has its own row.
+        recording=replace(of_stage.recording, text=result.text, predicted_tokens=[]),
         address=speaking.address(shown.address() | seed),
         notes=[*of_stage.notes, *unknown_words(result, loaded)],
         code=code(recipe, result, text),
@@ -111,7 +106,7 @@ def show() -> None:
         hint = say("Type a beginning")
         text = st.text_input(say("Beginning"), key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("beginning", dict(zip(EXAMPLES, EXAMPLES)))
+            controls.examples("beginning", words.TEXTS)
         model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
         if names:
             cache_card.menu(state["language-model"], text)
@@ -124,7 +119,7 @@ def show() -> None:
         chance = replace(chance, seed=None)
     state[KEPT] = shown, chance
     with st.container():
-        key, example = f"language-model-answered-{name}", (name, EXAMPLES[0])
+        key, example = f"language-model-answered-{name}", (name, EXAMPLE)
         answered = shared.compute_or_keep(key, (name, text), lambda asked: told(*asked, shown, chance), example)
     if answered is None:
         return
@@ -135,11 +130,10 @@ def show() -> None:
 
 def about(name: str) -> str:
     """What a model is, and what its texts begin with."""
-    loaded = cached.translator(name)
-    if isinstance(loaded, Reader):
-        return words.describe_reader(name, loaded.config)
+    if isinstance(cached.translator(name), Reader):
+        return shared.describe(name)
     start = say("<eos>, the end of the line before, comes first. <unk>, any word that the list lacks, is never drawn.")
-    return f"{start} {words.describe_card(name, loaded.card)}"
+    return f"{start} {shared.describe(name)}"
 
 
 st.fragment(using(current())(show))()  # the language is asked once, not for each word

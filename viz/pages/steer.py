@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from model.checkpoint import available
+from model.translator import Translator
 from viz.figures import search_tree
 from viz.figures.tree import column_width
 from viz.stage.assets import stage
@@ -15,7 +16,7 @@ from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering
 from viz.views import changes as change
-from viz.views import view
+from viz.views import heads_results, view
 from viz.views.cached import Request, Shown, compute
 from viz.views.changes import Changes
 from viz.views.made import made
@@ -63,6 +64,9 @@ def on_did(action: dict) -> None:
         state[WEIGHED] = not state.get(WEIGHED, False)
         return
     try:
+        if (text := steering.rewritten(request, action)) is not None:
+            state["sentence"] = text
+            return
         new = steering.after(request, action)  # one that the model refuses is not kept
     except ValueError as error:
         state["steer-problem"] = errors.sentence(error)
@@ -84,7 +88,16 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     request, result = answered
     state["shown-text"], state[view.KEPT] = result.text, chosen
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
+    if weighed:
+        try:
+            heads_results.importance(request.plain)
+        except ValueError as error:
+            problem, weighed = errors.sentence(error), False
+            state[WEIGHED] = False
     stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
+    if not isinstance(request.translator, Translator):
+        shared.card(request.model)
+        return
     said = ()
     if request.changes:
         before = compute(request.plain).text or say("(nothing)")
@@ -146,5 +159,5 @@ def show_tree(request: Request, result: Shown) -> None:
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(node,))
 
 
-changeable = available("transformer")
-staged.page([name for name in staged.models() if name in changeable] or staged.models(), show)
+recurrent = set(available()) - set(available("transformer")) - set(available("language_model"))
+staged.page([name for name in staged.models() if name not in recurrent] or staged.models(), show)

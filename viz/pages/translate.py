@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from model.translator import Translator
 from viz.ui import explore, shared, staged
 from viz.views import cached, view
 from viz.views.view import View
@@ -15,7 +16,10 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     shown, result = answered
     st.session_state.update({"shown-text": result.text, view.KEPT: chosen})
     staged.put(staged.shown_of(result, shown, chosen))
-    explore.offer_report(result, shown)
+    if isinstance(shown.translator, Translator):
+        explore.offer_report(result, shown)
+    else:
+        shared.card(shown.model)
 
 
-staged.page(staged.models(), show)
+staged.page(staged.translators(), show)

@@ -12,6 +12,8 @@ import * as theme from "./theme.js";
 /** @type {Record<string, string>} of parts, by the end of their address */
 const COLOURS = { self_attention: theme.LINES[1], cross_attention: theme.LINES[0], feed_forward: theme.LINES[2] };
 const OTHER = /** @type {string} */ (theme.LINES.at(-1));
+const MOST_PARTS = 24; // that have a bar
+const MOST_ROWS = 12; // of heads with numbers and names
 const ORDER = ["self_attention", "cross_attention", "feed_forward"]; // in a layer
 const SMALL = { tickfont: { size: theme.TICK_SIZE - 1 } };
 
@@ -35,7 +37,7 @@ function inOrder(parts) {
   const bias = new Float64Array(steps);
   /** @type {Map<string, ArrayLike<number>>} */
   const ordered = new Map();
-  const inputs = ["input.tokens", "input.positions"].filter((name) => name in parts);
+  const inputs = ["input", "input.tokens", "input.positions"].filter((name) => name in parts);
   for (const name of inputs) ordered.set(name, parts[name]);
   for (let layer = 0; ; layer++) {
     const names = ORDER.map((module) => `decoder.layers.${layer}.${module}`).filter((name) => name in parts);
@@ -45,7 +47,23 @@ function inOrder(parts) {
   for (const [name, numbers] of Object.entries(parts)) {
     if (name.endsWith(".bias")) Array.from(numbers).forEach((value, step) => (bias[step] += value));
   }
-  return [...ordered, ["bias", bias], ["norm", parts.norm], ["output_bias", parts.output_bias]];
+  return largest([...ordered, ["bias", bias], ["norm", parts.norm], ["output_bias", parts.output_bias]]);
+}
+
+/**
+ * Of many parts those that add most at any step, and the sum of all others.
+ * @param {[string, ArrayLike<number>][]} parts
+ * @returns {[string, ArrayLike<number>][]}
+ */
+function largest(parts) {
+  if (parts.length <= MOST_PARTS) return parts;
+  const sizes = parts.map(([, numbers]) => Math.max(...Array.from(numbers, Math.abs)));
+  const least = [...sizes].sort((one, other) => other - one)[MOST_PARTS - 2];
+  const rest = new Float64Array(parts[0][1].length);
+  parts.forEach(([, numbers], i) => {
+    if (sizes[i] < least) Array.from(numbers).forEach((value, step) => (rest[step] += value));
+  });
+  return [...parts.filter((_, i) => sizes[i] >= least), ["others", rest]];
 }
 
 /**
@@ -56,17 +74,19 @@ function inOrder(parts) {
  */
 export function partsPicture(payload, recording, speech) {
   const { say } = speech;
-  const { source_tokens: source, predicted_tokens: written } = recording;
+  const { source_tokens, target_tokens, predicted_tokens: written } = recording;
+  const isText = !source_tokens.length;
+  const source = isText ? target_tokens : source_tokens;
   const parts = inOrder(payload.parts);
   const names = parts.map(([address]) => partName(address, speech));
   const steps = [...written.keys()];
   const kinds = recording.kinds.flatMap(({ code, effects }) => (effects ? [{ code, effects }] : []));
   kinds.sort((one, other) => (one.code < other.code ? -1 : 1)); // cross-attention first
   const heads = kinds.flatMap(({ effects }) => effects);
-  const rows = kinds.flatMap(({ code, effects }) => effects.map((_, layer) => `${say(`short_${code}`)} ${layer}`));
+  const rows = kinds.flatMap(({ code, effects }) => effects.map((_, layer) => `${say(`short_${isText ? "self" : code}`)} ${layer}`));
   const grid = steps.map((step) => heads.map((layer) => Float32Array.from(layer, (matrix) => sum(matrix[step]))));
   const most = Math.max(...grid.flat().map(largestSize)) || 1;
-  const cross = kinds.find(({ code }) => code === "cross")?.effects ?? [];
+  const cross = kinds.find(({ code }) => isText || code === "cross")?.effects ?? [];
   const fromKeys = steps.map((step) => keySums(cross.flat(), step, source.length));
   const tokens = named(source);
   const data = [
@@ -85,6 +105,9 @@ export function partsPicture(payload, recording, speech) {
       hovertemplate: `%{y} · %{x}<br>${escape(say("effect_value"))} %{z:+.2f}<extra></extra>`,
     },
   ];
+  if (rows.length > MOST_ROWS) Object.assign(data[2], { texttemplate: null, xgap: 0, ygap: 0 });
+  const every = Math.ceil(rows.length / MOST_ROWS);
+  const rowNames = rows.map((name, i) => (i % every ? "" : name));
   data.forEach((trace, i) => Object.assign(trace, { xaxis: `x${i ? i + 1 : ""}`, yaxis: `y${i ? i + 1 : ""}` }));
   const columns = heads[0].map((_, head) => String(head));
   const panels = [
@@ -93,12 +116,12 @@ export function partsPicture(payload, recording, speech) {
       axes: [{ ...GRID, ...SMALL, nticks: 6 }, listAxis(names)],
     },
     {
-      ...{ text: say("panel_keys"), wide: [[0.54, 1], [0.66, 1]], narrow: [0.32, 0.42] },
+      ...{ text: say(isText ? "panel_tokens" : "panel_keys"), wide: [[0.54, 1], [0.66, 1]], narrow: [0.32, 0.42] },
       axes: [tickAxis(tokens, "", { tickangle: -45, ...SMALL }), { ...GRID, ...SMALL, nticks: 4 }],
     },
     {
       ...{ text: say("panel_heads"), wide: [[0.54, 1], [0, 0.36]], narrow: [0, 0.2] },
-      axes: [listAxis(columns, false), listAxis(rows)],
+      axes: [listAxis(columns, false), listAxis(rowNames)],
     },
   ];
   const left = theme.GLYPH_WIDTH * Math.max(...names.map(textWidth));

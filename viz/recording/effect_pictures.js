@@ -9,6 +9,7 @@ import * as theme from "./theme.js";
 /** @typedef {import("./effects_view.js").LensPayload} LensPayload */
 /** @typedef {import("./looks.js").Speech} Speech */
 
+const COLUMNS = 20; // most of the lens
 const CELL = 11; // letters that a cell of the lens has room for
 const [ROW, COLUMN, OF_CELL] = [0, 1, 2].map((place) => `%{customdata[${place}]}`);
 const LITTLE = 0.005; // nats, which are written as 0.00
@@ -19,14 +20,26 @@ function shortened(word) {
   return signs.length <= CELL ? word : `${signs.slice(0, CELL - 1).join("")}…`;
 }
 
+/** Of many sublayers the last one, and every n-th before it. @param {LensPayload} lens @returns {LensPayload} */
+function thinned({ sublayers, words, probabilities }) {
+  const step = Math.ceil(sublayers.length / COLUMNS);
+  const isShown = (/** @type {unknown} */ _, /** @type {number} */ n) => (sublayers.length - 1 - n) % step === 0;
+  return {
+    sublayers: sublayers.filter(isShown),
+    words: words.filter(isShown),
+    probabilities: probabilities.filter(isShown),
+  };
+}
+
 /**
  * Steps in rows, sublayers in columns, in each cell the most probable word.
  * @param {LensPayload} lens
  * @param {string[]} written
  * @param {Speech} speech
  */
-export function lensPicture({ sublayers, words, probabilities }, written, speech) {
+export function lensPicture(lens, written, speech) {
   const { say } = speech;
+  const { sublayers, words, probabilities } = thinned(lens);
   const columns = sublayers.map((address) => partName(address, speech));
   const steps = named(written);
   /** @type {string[][]} */ const texts = [];

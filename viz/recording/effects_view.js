@@ -36,7 +36,7 @@ import { dull } from "./tokens.js";
  * What is known of direct effects beside their maps, which are in the recording; views that nobody has asked for yet
  * are not there. `EffectsPayload` in viz/stage/effects.py says the same.
  * @typedef {object} EffectsPayload
- * @property {string} against  "runner-up" or "mean", what logits are compared with
+ * @property {string} against  "runner-up", "mean" or a word, what logits are compared with
  * @property {Float32Array} logits  (T,) of the written words, less those that they are compared with
  * @property {string[] | null} others  (T,) tokens that they are compared with; null: the mean of all
  * @property {Record<string, Float32Array>} parts  (T,) each, by their address: they add up to `logits`
@@ -45,6 +45,7 @@ import { dull } from "./tokens.js";
  * @property {Matrix} [left_out]  (T, S), what the log-probability drops without a source token, in nats
  * @property {AgreementPayload} [agree]
  * @property {string[]} [lacks]  views that there are not
+ * @property {string} [problem]  why it is not compared with the word that was named
  * @property {Record<string, string>} [code]  programs by kind and view
  */
 
@@ -78,24 +79,34 @@ export class EffectsView {
 
   /** What logits can be compared with, codes and texts. */
   get choices() {
-    return AGAINST.map((name) => [name, this.speech.say(`against_${name}`)]);
+    const { say } = this.speech;
+    const choices = AGAINST.map((name) => [name, say(`against_${name}`)]);
+    const { against } = this;
+    if (AGAINST.includes(against)) return choices;
+    return [...choices, [against, say("against_named", { word: against.trim() })]];
   }
 
   /** What is said of each view. */
   get notes() {
     const { say } = this.speech;
-    const { measured, against } = this.payload;
+    const { measured, against, problem } = this.payload;
     const rate = measured && say("note_rate", { rate: measured.rates[against], n: measured.sentences });
     return {
-      map: [say("note_map"), rate].filter(Boolean).join(" "),
+      map: [problem, say("note_map"), rate].filter(Boolean).join(" "),
       lens: say("note_lens"),
-      "left-out": say("note_left_out"),
+      "left-out": say(this.isText ? "note_left_out_text" : "note_left_out"),
       agree: say("note_agree"),
     };
   }
 
-  /** The step of the word whose logit is the largest, of a word where there are any. */
+  /** Whether it is of a text, without a source. */
+  get isText() {
+    return !this.recording.source_tokens.length;
+  }
+
+  /** The last step of a text, else that of the word whose logit is the largest, of a word where there are any. */
   get step() {
+    if (this.isText) return this.recording.predicted_tokens.length - 1;
     const says = dull(this.recording.predicted_tokens).map((isDull) => !isDull);
     const any = says.some(Boolean);
     return argmax(this.payload.logits.map((logit, step) => (says[step] || !any ? logit : -Infinity)));
@@ -119,7 +130,8 @@ export class EffectsView {
   picture(view) {
     if (!this.has(view)) return null;
     const { lens, left_out: drops, agree } = this.payload;
-    const { source_tokens: source, predicted_tokens: written } = this.recording;
+    const { source_tokens, target_tokens, predicted_tokens: written } = this.recording;
+    const source = this.isText ? target_tokens : source_tokens;
     return this.once(view, () => {
       if (view === "lens" && lens) return lensPicture(lens, written, this.speech);
       if (view === "left-out" && drops) return leftOutPicture(drops, source, written, this.speech);

@@ -1,6 +1,6 @@
 // Direct effects in place of weights, which come once they are asked for (viz/stage/effects.py).
 
-import { dress } from "./dom.js";
+import { dress, el } from "./dom.js";
 import { select, tabs } from "./widgets.js";
 import { request } from "./request.js";
 import { isNarrow } from "./size.js";
@@ -76,9 +76,23 @@ function shown(stage) {
   if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects?.picture(view) };
   const pick = (/** @type {string} */ against) => host.ask?.({ against });
   const about = { "aria-label": stage.say("against") };
-  const choice = host.ask && effects && select(effects.choices, effects.against, pick, about, ".pictures#against");
+  const chosen = host.ask && effects && select(effects.choices, effects.against, pick, about, ".pictures#against");
+  const choice = chosen && effects.isText ? el("span", chosen, wordBox(stage, pick)) : chosen;
   if (view === "map") return kind && { look: kind.look, map: kind, choice: kind.effect && choice };
   return effects ? { ...word(stage, effects.parts), choice } : null;
+}
+
+/**
+ * The box for a word of the visitor's own to compare with.
+ * @param {Stage} stage
+ * @param {(word: string) => void} pick
+ */
+function wordBox(stage, pick) {
+  const text = stage.say("against_word");
+  const onchange = (/** @type {{target: HTMLInputElement}} */ { target }) => {
+    if (target.value.trim()) pick(target.value.trim());
+  };
+  return el("input.pictures#against-word", { type: "text", size: "16", placeholder: text, "aria-label": text, onchange });
 }
 
 /** @param {Stage} stage */

@@ -45,7 +45,7 @@ class AgreementPayload(TypedDict):
 class EffectsPayload(TypedDict):
     """The same as `EffectsPayload` in viz/recording/effects_view.js; views that nobody asked for are not there."""
 
-    against: str  # of AGAINST: what logits are compared with
+    against: str  # of AGAINST, or a word: what logits are compared with
     logits: np.ndarray  # float32 (T,) of the written words, less those that they are compared with
     others: Sequence[str] | None  # T tokens that they are compared with; None: the mean of all
     parts: Mapping[str, np.ndarray]  # float32 (T,) by address of the part; they add up to `logits`
@@ -54,20 +54,25 @@ class EffectsPayload(TypedDict):
     left_out: NotRequired[np.ndarray]  # float32 (T, S): what log-probabilities drop without a source token, in nats
     agree: NotRequired[AgreementPayload]
     lacks: NotRequired[Sequence[str]]  # views that there are not
+    problem: NotRequired[str]  # why it is not compared with the word that was named
     code: NotRequired[Mapping[str, str]]  # programs by kind and view
 
 
 def payload(
-    effects: Effects, others: Sequence[str] | None = None, measured: Mapping[str, Any] | None = None
+    effects: Effects,
+    others: Sequence[str] | None = None,
+    measured: Mapping[str, Any] | None = None,
+    against: str = "",
 ) -> EffectsPayload:
-    """Direct effects on a translation.
+    """Direct effects on a translation or a text.
 
     Args:
         others: the T tokens that logits are compared with; None: with the mean.
         measured: the atlas of the checkpoint (`model.measures.atlas`).
+        against: the word that the visitor named to compare with; "": runner-up or mean.
     """
     return {
-        "against": AGAINST[others is None],
+        "against": against or AGAINST[others is None],
         "logits": effects.logits.astype(np.float32),
         "others": others,
         "parts": {name: part.astype(np.float32) for name, part in effects.parts.items()},

@@ -77,6 +77,11 @@ WORDS = messages(  # the browser fills the places in braces
     measure="Weights or direct effects",
     weights="Weights",
     against="What the logit is compared with",
+    against_word="against another word",
+    against_named="against “{word}”",
+    part_others="all others",
+    panel_tokens="Added from each token",
+    note_left_out_text="Blocks each token in turn, in all layers, for all other positions.",
     effects="Effects",
     no_effects="Encoder maps have no direct effect on a word: these are the weights.",
     parts="Who wrote it",
@@ -252,6 +257,8 @@ WORDS = messages(  # the browser fills the places in braces
 ) | {"left-out": message("Left out"), "against_runner-up": message("against the runner-up")}
 
 READING = messages(  # in place of the same where there is no source
+    versions="Which answer",
+    costs="Without it the log-probability of the old next word changes by {change} nats",
     target="Tokens of the text",
     written="“{token}” has probability {probability} here.",
 )

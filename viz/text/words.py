@@ -22,6 +22,17 @@ EXAMPLES = {
         "small brown dog that has a yellow ball in its mouth."
     ),
 }
+TEXTS = {  # that a language model goes on with, in its language
+    text: text
+    for text in (
+        "The game was released in",
+        "The river flows through the",
+        "The first season of the series",
+        "The storm moved",
+        "She was born in",
+        "When Mary and John went to the store, John gave a drink to",
+    )
+}
 
 
 class KindWords(NamedTuple):

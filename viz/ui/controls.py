@@ -139,8 +139,13 @@ def arrive(names: list[str], usual: View, prefix: str = "") -> View:
 
 def search(names: list[str], prefix: str = "") -> None:
     """Controls of model, search and reference, whose keys begin with a prefix."""
-    state, key = st.session_state, f"{prefix}reference"
     st.selectbox(say("Model"), names, key=f"{prefix}model")
+    how(prefix)
+
+
+def how(prefix: str = "") -> None:
+    """Controls of search and reference."""
+    state, key = st.session_state, f"{prefix}reference"
     help_ = say("Teacher forcing: each step reads the reference that you type instead of what the model wrote.")
     if forced := st.toggle(say("Read a reference instead"), key=f"{prefix}forced", help=help_):
         state[key] = state.get(key) or state.get("shown-text", "")  # to be changed word by word
@@ -149,6 +154,13 @@ def search(names: list[str], prefix: str = "") -> None:
     beam = st.select_slider(say("Beam width"), words.BEAMS, format_func=lambda width: say(words.BEAMS[width]), **more)
     more = {"key": f"{prefix}penalty", "help": say(PENALTY), "disabled": forced or beam == 1}
     st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **more)
+
+
+def keep_how(prefix: str = "") -> None:
+    """Keep what is chosen of search and reference where a model has neither, and no control shows it."""
+    for name in ("forced", "beam", "penalty", "reference"):
+        if prefix + name in st.session_state:
+            st.session_state[prefix + name] = st.session_state[prefix + name]
 
 
 def chosen(names: list[str], prefix: str = "") -> dict[str, Any]:

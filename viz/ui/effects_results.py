@@ -5,14 +5,18 @@ from typing import Any
 
 import numpy as np
 
+from model.adapters.readers.layout import ReaderConfig
+from model.adapters.readers.reader import Reader
 from model.analysis.effects import RUNNER_UP, Effects
 from model.config import TransformerConfig
+from model.errors import Problem
 from model.measures import agreement
 from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
 from viz.text import errors
+from viz.text.language import say
 from viz.views import heads_results
-from viz.views.cached import Request, Shown, remembered
+from viz.views.cached import Names, Request, Shown, remembered
 from viz.views.made import Recipe, made, with_imports
 from viz.views.turns import in_turn
 from viz.views.view import AGAINST
@@ -25,28 +29,61 @@ def found(
 
     Instead of that a sentence says why there are none; None where it asks for none.
     """
-    if not isinstance(result.config, TransformerConfig):
-        return {}, stage_effects.NO_EFFECTS
+    loaded = request.translator
+    if reason := _without_effects(loaded):
+        return {}, reason
     if query.get("measure") != "effects":
         return {}, None
-    against, view = None if query.get("against") == AGAINST[1] else RUNNER_UP, query.get("view")
-    more = {"lacks": ("agree",) if request.changes else ()}
+    view, asked = query.get("view"), query.get("against", RUNNER_UP)
+    against, is_reader = None if asked == AGAINST[1] else asked, isinstance(loaded, Reader)
+    more: dict[str, Any] = {"lacks": ("agree",) if request.changes or is_reader else ()}
+    named = ""
+    if against not in (None, RUNNER_UP):
+        try:
+            named = against = _token_of(loaded, against)
+        except ValueError as error:
+            more["problem"], against = errors.sentence(error), RUNNER_UP
     try:
-        effects = computed(request, "effects", against)
+        effects = computed(request, "effects", *((None, against) if is_reader else (against,)))
         if view == "lens":
             more["lens"] = stage_effects.lens_payload(computed(request, "lens"))
         elif view == "left-out":
-            more["left_out"] = computed(request, "occlusion", request.changes.edits).astype(np.float32)
+            edits = () if is_reader else (request.changes.edits,)
+            more["left_out"] = computed(request, "occlusion", *edits).astype(np.float32)
         elif view == "agree" and not request.changes:
             more["agree"] = stage_effects.agreement_payload(agreement_of(request))
     except ValueError as error:
         return {}, errors.sentence(error)
     others = effects.others
-    others = None if others is None else request.translator.tokenizer.target.tokens(others.tolist())
+    others = None if others is None else Names(loaded).tokens(others.tolist())
     measured = heads_results.usable_report(request.model)
-    payload = stage_effects.payload(effects, others, measured)
+    payload = stage_effects.payload(effects, others, measured, named)
     more["code"] = code(recipe, effects, result, against, bool(request.changes.edits))
     return {kind: effects.heads(kind) for kind in effects.kinds}, payload | more
+
+
+def _without_effects(loaded: Any) -> str:
+    """Why there are no direct effects, in a sentence; "" where there are."""
+    if isinstance(loaded, Reader):
+        try:
+            loaded.check_effects()
+        except ValueError as error:
+            return errors.sentence(error)
+        return ""
+    return "" if isinstance(loaded.config, TransformerConfig) else say(stage_effects.NO_EFFECTS)
+
+
+def _token_of(loaded: Any, word: str) -> str:
+    """A word as a model of transformers has it, after a space where that is one token; else a ValueError."""
+    if not isinstance(loaded, Reader):
+        raise Problem("only models that read a text can be compared with a word of your own")
+    spaced = f" {word.strip()}"
+    try:
+        loaded.token(spaced)
+    except ValueError:
+        loaded.token(word)
+        return word
+    return spaced
 
 
 @remembered(32)
@@ -72,7 +109,7 @@ def code(recipe: Recipe, effects: Effects, result: Shown, against: str | None, e
     named, place = computed.named("effects").being(effects), (made(0, "{layer}"), made(0, "{head}"))
     tokens, more = known.predicted_tokens, {"value": stage_effects.VALUE, "column_axis": "key"}
     plots = {kind: recipe.plot("", values_heatmap, named.heads(kind)[place], tokens, **more) for kind in effects.kinds}
-    edits = [made(None, "edits")] if edited else []
+    edits = [made(None, "edits")] if edited and not isinstance(result.config, ReaderConfig) else []
     shown = {
         "parts": f"for name, part in {computed!r}.parts.items():\n    print(name, part)",
         "lens": "lens = translator.lens(result)\nfor name, words in zip(lens.sublayers, lens.words):\n"

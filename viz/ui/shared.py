@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from model.adapters.readers.reader import Reader
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.markdown import literal
@@ -120,4 +121,12 @@ def written(result: cached.Shown, key: str = "translation") -> None:
 
 
 def card(checkpoint: str, key: str = "card") -> None:
-    small(words.describe_card(checkpoint, cached.translator(checkpoint).card), key)
+    small(describe(checkpoint), key)
+
+
+def describe(model: str) -> str:
+    """What a checkpoint or a model of transformers is, in one line."""
+    loaded = cached.translator(model)
+    if isinstance(loaded, Reader):
+        return words.describe_reader(model, loaded.config)
+    return words.describe_card(model, loaded.card)

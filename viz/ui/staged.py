@@ -1,6 +1,6 @@
 """The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 
@@ -8,19 +8,20 @@ import numpy as np
 import streamlit as st
 
 from model.adapters.readers.layout import ReaderConfig
-from model.checkpoint import by_direction
+from model.checkpoint import available, by_direction
 from model.config import TransformerConfig
 from model.recording import CANDIDATES
 from model.translation import Translation
 from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
+from viz.stage import words as stage_words
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
-from viz.text.language import current, say, using
-from viz.ui import choices, controls, shared, speaking
+from viz.text.language import current, message, say, using
+from viz.ui import choices, controls, model_choice, shared, speaking
 from viz.ui.effects_results import found as effects_found
-from viz.views import cached, heads_results, recipes, view
+from viz.views import cached, heads_results, opened, recipes, view
 from viz.views.made import Recipe, made, the, with_imports
 from viz.views.view import FIELDS, View
 
@@ -29,6 +30,8 @@ Show = Callable[[list[str], View, bool], None]
 # In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
+ANSWERS = 3  # words that an answer names
+FEW_ROWS = 3  # of a text, which have few keys to choose from
 
 
 def live() -> str | bool:
@@ -36,9 +39,15 @@ def live() -> str | bool:
     return st.session_state.get("stage-live", True) and "200ms"
 
 
+def translators() -> list[str]:
+    """The checkpoints that translate, the default one first, and the encoder-decoders of transformers."""
+    ours = (cached.default_checkpoint(), *chain(*by_direction()[0].values()))
+    return list(dict.fromkeys((*ours, *opened.SHELF.names(opened.TRANSLATORS))))
+
+
 def models() -> list[str]:
-    """The checkpoints that translate, the default one first."""
-    return list(dict.fromkeys((cached.default_checkpoint(), *chain(*by_direction()[0].values()))))
+    """All that attends: the checkpoints that translate, language models, and those of transformers."""
+    return list(dict.fromkeys((*translators(), *available("language_model"), *opened.SHELF.names())))
 
 
 def page(names: list[str], show: Show) -> None:
@@ -51,15 +60,30 @@ def page(names: list[str], show: Show) -> None:
     if choices.arrives("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
         state[CAME], state[QUERY] = controls.arrive(names, View(), PREFIX), st.query_params.to_dict()
         state["sentence"] = state[CAME].text
+    model_choice.arrive(names, "stage-model", "sentence")
     with shared.row(gap="small", key="ask"):
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("sentence")
-        how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
-        with st.popover(f"{state['stage-model']} · {how}", key="search"):
-            controls.search(names, PREFIX)
-            st.toggle(say("Translate while typing"), value=True, key="stage-live")
+            controls.examples("sentence", words.EXAMPLES if _writes_target() else words.TEXTS)
+        label = state["stage-model"]
+        if _writes_target():
+            how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
+            label = f"{label} · {how}"
+        model_choice.choose(label, names, "stage-model", _search)
         with st.container(key="live"):
             _live(names, show)
+
+
+def _writes_target() -> bool:
+    return recipes.writes_target(st.session_state["stage-model"])
+
+
+def _search() -> None:
+    """How the model searches, where it does."""
+    if _writes_target():
+        controls.how(PREFIX)
+    else:
+        controls.keep_how(PREFIX)
+    st.toggle(say("Translate while typing"), value=True, key="stage-live")
 
 
 @st.fragment  # another sentence, or what is asked for on the stage, leaves the rest of the page alone
@@ -70,11 +94,14 @@ def _live(names: list[str], show: Show) -> None:
         wanted = came or before(names)
         card, broken = {}, None
         try:
-            card = cached.translator(state["stage-model"]).card
+            card = getattr(cached.translator(state["stage-model"]), "card", {})
         except ValueError as error:
             broken = error
-        more = {"placeholder": say(controls.HINT), "label_visibility": "collapsed"}
-        text = st.text_input(words.sentence_in(card.get("source")), key="sentence", live=live(), **more)
+        label, hint = words.sentence_in(card.get("source")), say(controls.HINT)
+        if not _writes_target():
+            label, hint = say("Text"), say("Type a text")
+        more = {"placeholder": hint, "label_visibility": "collapsed"}
+        text = st.text_input(label, key="sentence", live=live(), **more)
         with st.container(key="below"):
             if broken is not None:
                 controls.no_model(broken)
@@ -134,18 +161,48 @@ def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
     return inside.told(asked, arrays, *recipes.axis_tokens(result, asked.kind, rows)[:2], config.dropout)
 
 
+def answer(result: cached.Shown) -> str | None:
+    """What a model says to a text, in one line: what it wrote, its next words, or the words under masks."""
+    if result.next_logits is not None:
+        best, chances = result.next_words.tokens[-1], result.next_words.probabilities[-1]
+        return _listed(zip(best[:ANSWERS], chances))
+    if result.target_tokens:
+        return result.text
+    lines = [_listed(found[:ANSWERS]) for found in result.masked_words.values()]
+    return "; ".join(lines) or None
+
+
+def _listed(found: Iterable[tuple[str, float]]) -> str:
+    """Words and their probabilities."""
+    return " · ".join(say("{word} {p:.1%}", word=stage_words.label(word), p=float(p)) for word, p in found)
+
+
+def sinks(result: cached.Shown) -> list[str]:
+    """A sentence on heads of a text that rest on its first token, where there are many (Xiao et al. 2023)."""
+    if result.next_logits is None:
+        return []
+    weights = result.attention("decoder_self")  # (L, H, T, T)
+    if weights.shape[2] <= FEW_ROWS:
+        return []
+    shares = weights[:, :, FEW_ROWS:, 0].mean(axis=2)
+    count, total = int((shares > 0.5).sum()), shares.size
+    line = message("{n} of {total} heads put more than half of their weight on the first token (attention sinks).")
+    return [say(line, n=count, total=total)] if count else []
+
+
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
     rowwise = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
     notes, recipe = [], recipe or recipes.translation(request)
-    if request.reference is not None:
+    if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))
+    notes += sinks(result)
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     effects, told = effects_found(result, request, st.session_state[QUERY], recipe)
-    recording = result.recording(result.next_words, name=request.model)
+    recording = replace(result.recording(result.next_words, name=request.model), text=answer(result))
     is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
         replace(recording, effects=effects),

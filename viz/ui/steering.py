@@ -6,7 +6,9 @@ from dataclasses import astuple, replace
 
 import numpy as np
 
+from model.adapters.readers.reader import Reader
 from model.analysis import comparison
+from model.analysis import maps as analysis
 from model.decoding import Search
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
@@ -82,10 +84,39 @@ def _done(request: Request, action: Mapping) -> Changes:
             if do == "write":
                 new = [result.next_words.ids[step][int(action["rank"])]]
             elif do == "type":
-                new = request.translator.tokenizer.target.encode(tidy(str(action["text"])))
+                new = _ids_of(request, str(action["text"]))
             if new:
                 return replace(changes, locked=(*written[:step], *new))
     raise KeyError
+
+
+def _ids_of(request: Request, text: str) -> list[int]:
+    loaded = request.translator
+    if isinstance(loaded, Reader):
+        return loaded.tokenizer(text_target=text, add_special_tokens=False)["input_ids"]
+    return loaded.tokenizer.target.encode(tidy(text))
+
+
+def rewritten(request: Request, action: Mapping) -> str | None:
+    """The text that a model of texts reads after an action on its words: up to there, or with another word there.
+
+    None for other actions, and for models that translate.
+    """
+    loaded = request.translator
+    if action.get("do") not in ("keep", "write", "type") or recipes.writes_target(request.model):
+        return None
+    result, step = compute(request), int(action["step"])
+    if not 0 <= step < len(result.predicted_ids):
+        return None
+    first = loaded.encode(request.text)["input_ids"][0].tolist()[:1] if isinstance(loaded, Reader) else []
+    before = [*first, *result.predicted_ids[:step]]
+    new = result.predicted_ids[step : step + 1]
+    if action["do"] == "write":
+        new = [result.next_words.ids[step][int(action["rank"])]]
+    text_of = loaded.text_of if isinstance(loaded, Reader) else loaded.tokenizer.decode
+    if action["do"] == "type":
+        return f"{text_of(before)} {action['text']}"
+    return text_of([*before, *new])
 
 
 def _switched(request: Request, action: Mapping) -> Edits:
@@ -131,7 +162,7 @@ def _dropped(changes: Changes, code: str) -> Changes:
 def chips(request: Request) -> list[tuple[str, str]]:
     """Every change of a request: a code, by which it can be taken back, and a short text."""
     changes, result, found = request.changes, compute(request), {}
-    edits, locked = changes.edits, request.translator.tokenizer.target.tokens(list(changes.locked))
+    edits, locked = changes.edits, cached.Names(request.translator).tokens(list(changes.locked))
     items = edits.code.split("_")[1:]
     letters = [item[0] for item in items]
     for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells)):
@@ -161,6 +192,8 @@ def chips(request: Request) -> list[tuple[str, str]]:
 def cost(request: Request) -> float:
     """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
     edits, old = request.changes.edits, compute(request.plain)
+    if not recipes.writes_target(request.model):
+        return _cost_of_answer(request, old)
 
     def is_in(cell: Cell) -> bool:  # edits of later steps are none of it
         places = zip(SIDES[cell.kind], (cell.query, cell.key))
@@ -168,8 +201,21 @@ def cost(request: Request) -> float:
 
     edits = replace(edits, forced=tuple(filter(is_in, edits.forced)), cells=tuple(filter(is_in, edits.cells)))
     with request.positions():
-        read = request.translator.force(request.text, old, edits)
+        loaded = request.translator
+        if isinstance(loaded, Reader):
+            read = loaded.read(request.text, target=old.predicted_ids, edits=edits)
+        else:
+            read = loaded.force(request.text, old, edits)
     return float((read.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
+
+
+def _cost_of_answer(request: Request, old: cached.Shown) -> float:
+    """The same of the next word, or of the best words under masks; 0 where a model has neither."""
+    result = request.translated()
+    places = {-1: old.predicted_ids[-1]} if old.predicted_ids else old.masked_ids
+    logs = analysis.log_softmax(result.trace["logits"][list(places)]) if places else np.zeros((0, 1))
+    before = old.log_probabilities[-1:] if old.predicted_ids else old.masked_log_probabilities
+    return float(sum(row[index] for row, index in zip(logs, places.values())) - before.sum(dtype=np.float64))
 
 
 @remembered(16)
@@ -183,11 +229,17 @@ def tree(request: Request) -> tuple[Search, np.ndarray]:
 def _spoken_cost(request: Request) -> str:
     change = cost(request)
     factor = math.exp(min(abs(change), 700))
+    is_translation = recipes.writes_target(request.model)
     if f"{factor:.1f}" == "1.0":
-        return say("The old translation is as probable as before.")
+        line = message("The old translation is as probable as before.")
+        return say(line if is_translation else message("The old answer is as probable as before."))
     line = message("The old translation is {factor} times more probable.")
     if change < 0:
         line = message("The old translation is {factor} times less probable.")
+    if not is_translation:
+        line = message("The old answer is {factor} times more probable.")
+        if change < 0:
+            line = message("The old answer is {factor} times less probable.")
     rounded = "{x:.1f}" if factor < 10 else "{x:.0f}"
     return say(line, factor=say(rounded, x=factor) if factor < 1e6 else f"10^{math.log10(factor):.0f}")
 
@@ -217,13 +269,17 @@ def told(
     if changes:
         old = compute(request.plain)
         before = staged.shown_of(old, request.plain, chosen, rowwise=False)
-        steering["pairs"] = comparison.beside(old.text.split(), result.text.split())
+        texts = (staged.answer(old) or "", staged.answer(result) or "")
+        steering["pairs"] = comparison.beside(*(text.split() for text in texts))
         steering["cost"] = _spoken_cost(request)
         if edits.without_future != edits:
-            steering["future"] = say(
+            line = message(
                 "This mask opens the future: with teacher forcing a model could copy what it should predict. While it "
                 "writes, later tokens do not exist yet, so nothing changes."
             )
+            if not recipes.writes_target(request.model):
+                line = message("This mask opens the future: the model sees words that it should predict.")
+            steering["future"] = say(line)
     if problem:
         steering["problem"] = problem
     return stage_message.message(shown, assets.keep, before, steering, owned=change.NAMES, **more)

@@ -104,6 +104,12 @@ class Shown(Translation):
     next_words: Candidates | None  # None of encoders and of models without an output over words
     next_logits: np.ndarray | None = field(repr=False, default=None)  # float32 (V,), after a text that was read
     masked_words: dict[int, list[tuple[str, float]]] = field(default_factory=dict)  # as of `Reading`
+    masked_ids: dict[int, int] = field(repr=False, default_factory=dict)  # by masked position the best word
+
+    @property
+    def masked_log_probabilities(self) -> np.ndarray:
+        """float64 (masks,), in nats, of the best word at each masked position."""
+        return np.log([found[0][1] for found in self.masked_words.values()])
 
 
 class Names:
@@ -125,6 +131,8 @@ def cut(result: Translation, loaded: Translator | Writer | Reader) -> Shown:
     kept = {one.name: getattr(result, one.name) for one in fields(Translation)} | {"trace": drawn, "search": None}
     logits = result.trace.get("logits") if result.predicted_ids else None
     more: dict[str, Any] = {"masked_words": getattr(result, "masked_words", {})}
+    if masked := more["masked_words"]:
+        more["masked_ids"] = {place: int(result.trace["logits"][place].argmax()) for place in masked}
     if logits is not None and not result.source_tokens:
         more["next_logits"] = logits[-1].copy()
     return Shown(**kept, next_words=None if logits is None else Candidates.of(logits, Names(loaded)), **more)

@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import streamlit as st
 
+from model.adapters.readers.layout import DECODER
 from model.adapters.readers.reader import Reader
-from model.analysis import head_roles
-from model.interventions.edits import layer_counts
+from model.analysis import head_roles, maps
+from model.interventions.edits import Edits, Head, layer_counts
 from model.measures import agreement, atlas, contribution
 from model.recording import Recording
 from model.text.special import EOS_ID
 from model.translation import KINDS
+from model.translator import Writer
 from viz.text import words
 from viz.text.language import say
 from viz.text.roles import role_name
@@ -22,12 +25,25 @@ from viz.views.made import Made, made, the, value_of
 from viz.views.recipes import axis_tokens
 from viz.views.turns import each_in_turn, in_turn
 
+MOST_KEPT = 16
+_IMPORTANCE: dict[cached.Request, dict[str, np.ndarray]] = {}  # of models of transformers, the newest
 REPORT = "report = atlas.read(translator.folder, translator.config)"
 
 
-@remembered(16)
 def importance(request: cached.Request) -> dict[str, np.ndarray]:
-    """How switching off each head changes the log-probability of the translation, by kind float32 (L, H)."""
+    """How switching off each head changes the log-probability of the answer, by kind float32 (L, H), in nats.
+
+    The answer is the translation, the next word of a text, or the best words under its masks.
+    """
+    if isinstance(request.translator, Reader):
+        return _importance_in(request)
+    if isinstance(request.translator, Writer):
+        return _importance_one_by_one(request)
+    return _importance_of_translation(request)
+
+
+@remembered(16)
+def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]:
     loaded, result = request.translator, cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
     counts = layer_counts(loaded.config).items()
@@ -37,6 +53,33 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
         for head, score in zip(heads, scores, strict=True):
             found[head.kind][head.layer, head.head] = score.sum() - whole
     return found
+
+
+def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
+    """The same of a model of transformers, while the page says how far it is."""
+    if request not in _IMPORTANCE:
+        bar = st.progress(0.0, say("Switching off one head after another …"))
+        steps = [-1] if request.translator.config.task == DECODER else None
+        try:
+            lost = request.translator.importance(request.translated(), steps, bar.progress)
+        finally:
+            bar.empty()
+        while len(_IMPORTANCE) >= MOST_KEPT:
+            _IMPORTANCE.pop(next(iter(_IMPORTANCE)), None)
+        _IMPORTANCE[request] = {kind: -losses.sum(axis=-1) for kind, losses in lost.items()}
+    return _IMPORTANCE[request]
+
+
+@remembered(16)
+def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
+    loaded, kind = request.translator, "decoder_self"
+    old = cached.compute(request)
+    ((_, n_layers),) = layer_counts(loaded.config).items()
+    found = np.zeros((n_layers, loaded.config.n_heads), np.float32)
+    for layer, head in np.ndindex(found.shape):
+        logits = loaded.read(request.text, edits=Edits(off=(Head(kind, layer, head),))).trace["logits"][-1]
+        found[layer, head] = maps.log_softmax(logits)[old.predicted_ids[-1]] - old.log_probabilities[-1]
+    return {kind: found}
 
 
 @remembered(16)

@@ -66,7 +66,7 @@ _READERS = {
     # The last four are of direct effects, which are shown in place of weights.
     "view": one_of(("map", "mask", "positions", "words", "inside", "parts", "lens", "left-out", "agree")),
     "measure": one_of(("weights", "effects")),
-    "against": one_of(AGAINST),
+    "against": itemgetter(slice(MOST_CHARACTERS)),  # one of AGAINST, or a word
 }
 
 

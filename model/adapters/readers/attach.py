@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from model.adapters.readers import direct_path
 from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers, register
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
+from model.errors import Problem
 from model.taps import Tap, observed
 
 _LOCK = threading.Lock()
@@ -45,7 +46,7 @@ def _instrument(model: Any) -> Attached:
         reason = f"{name} computes its attention in its own way: its maps can be read, but nothing in it can be changed"
         return Attached(layout, layout.describe(reason), {})
     if not layout.attentions:
-        raise ValueError(f"{name} has no attention layers, so there is nothing to see")
+        raise Problem("{name} has no attention layers, so there is nothing to see", name=name)
     model.set_attn_implementation(register(model.config._attn_implementation))
     layers = [AttentionTaps(attention.layer.address) for attention in layout.attentions]
     shared = None if layout.shared is None else SharedLayers(layers)

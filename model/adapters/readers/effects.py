@@ -9,28 +9,26 @@ from torch import Tensor, nn
 
 from model.adapters.readers.direct_path import DirectPath, follow
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
-from model.adapters.readers.reading import NO_WORDS
+from model.adapters.readers.reading import no_words, read_only
 from model.analysis.effects import Effects, compared_words
+from model.errors import Problem
 
 EXACT = 1e-3  # logits that the parts may miss, relatively where logits are above 1
 
 
 def check_effects(layout: Layout, config: ReaderConfig) -> None:
     """Say in a ValueError why direct effects on a word are not defined for a model, or would not be exact."""
-    reason = None
     if config.read_only:
-        reason = config.read_only
-    elif config.task == ENCODER:
-        reason = "direct effects are effects on the next word, and this model is an encoder, which predicts none"
-    elif layout.model.get_output_embeddings() is None:
-        reason = NO_WORDS
-    elif layout.final_norm is None:
-        reason = (
+        raise read_only(config)
+    if config.task == ENCODER:
+        raise Problem("direct effects are effects on the next word, and this model is an encoder, which predicts none")
+    if layout.model.get_output_embeddings() is None:
+        raise no_words()
+    if layout.final_norm is None:
+        raise Problem(
             "this model normalises the sum after every sublayer (post-norm), so that no part adds to a word by itself: "
             "switch heads off, or use occlusion"
         )
-    if reason:
-        raise ValueError(reason)
 
 
 def direct_effects(
@@ -63,9 +61,10 @@ def direct_effects(
 
     effects = _split(layout, path, compare(logits), compare(constant), others)
     if not effects.rest <= EXACT * max(1.0, float(np.abs(effects.logits).max())):
-        raise ValueError(
-            f"the parts of this model miss its logits by {effects.rest:.2g}: it computes something else between them, "
-            "so direct effects would not be exact"
+        raise Problem(
+            "the parts of this model miss its logits by {rest:.2g}: it computes something else between them, so direct "
+            "effects would not be exact",
+            rest=effects.rest,
         )
     return effects
 

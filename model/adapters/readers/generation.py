@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.readers.reading import NO_WORDS
+from model.adapters.readers.reading import no_words
 from model.decoding.protocol import between_steps, check_logits
 from model.decoding.sampling import restrict
 
@@ -30,7 +30,7 @@ def continuation(
         ValueError: for a value that is not allowed.
     """
     if not model.can_generate():
-        raise ValueError(NO_WORDS)
+        raise no_words()
     if tokens < 1:
         raise ValueError(f"tokens must be at least 1, got {tokens}")
     if not 1 <= beam <= MAX_BEAM:

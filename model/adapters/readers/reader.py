@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from model.adapters.readers.attach import instrument
 from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.layout import DECODER, ENCODER
 from model.adapters.readers.lens import layer_lens
-from model.adapters.readers.reading import NO_WORDS, Reading
+from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
 from model.analysis.effects import RUNNER_UP, Effects
 from model.attribution import Lens
@@ -82,6 +82,10 @@ class Reader:
         with self.changed(result.edits):
             return direct_effects(self.layout, partial(self.forward, result.inputs), np.array(written), against)
 
+    def check_effects(self) -> None:
+        """Say in a ValueError why this model has no direct effects, if it has none."""
+        check_effects(self.layout, self.config)
+
     def lens(self, result: Reading, k: int = 5) -> Lens:
         """The k most probable words if the model stopped after each layer; see `layer_lens`."""
         self._check_own(result)
@@ -93,21 +97,27 @@ class Reader:
             if address.startswith(f"{stack}.") and address.endswith(".stream")
         }
         if not streams:
-            raise ValueError("the layers of this model share their weights or are not known: there is no layer lens")
+            raise Problem("the layers of this model share their weights or are not known: there is no layer lens")
         return layer_lens(partial(self._again, result), streams, self.config, k, self.words)
 
-    def importance(self, result: Reading, steps: Sequence[int] | None = None) -> dict[str, np.ndarray]:
+    def importance(
+        self,
+        result: Reading,
+        steps: Sequence[int] | None = None,
+        progress: Callable[[float], object] = lambda share: None,
+    ) -> dict[str, np.ndarray]:
         """By kind float32 (layers, heads, words): the nats that each word loses without each head; `without_each_head`.
 
         The words are those that a decoder predicted at each step, of an encoder the best one at each masked position;
-        `steps` chooses among them, which of a large vocabulary saves a third of the time.
+        `steps` chooses among them, which of a large vocabulary saves a third of the time. `progress` is called with the
+        share of the heads that are done.
         """
         self._check_own(result)
         words = self._words(result).at(steps)
         again = partial(self._again, result)
         if "logits_to_keep" in self._accepts:
             again, words = partial(again, logits_to_keep=words.places), words.at_the_front()
-        return without_each_head(again, result.inputs, self.config, words, grows=self.layout.shared is None)
+        return without_each_head(again, result.inputs, self.config, words, self.layout.shared is None, progress)
 
     def occlusion(self, result: Reading) -> np.ndarray:
         """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.
@@ -123,7 +133,12 @@ class Reader:
         """The id of a word that is one token; else a ValueError."""
         ids = [word] if isinstance(word, int) else self.tokenizer(word, add_special_tokens=False)["input_ids"]
         if len(ids) != 1:
-            raise ValueError(f"{word!r} is {len(ids)} tokens of this model ({', '.join(self.words(ids))}); give one")
+            raise Problem(
+                "{word!r} is {n} tokens of this model ({tokens}); give one",
+                word=word,
+                n=len(ids),
+                tokens=", ".join(self.words(ids)),
+            )
         if not 0 <= ids[0] < self.config.vocab_size:
             raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {ids[0]}")
         return ids[0]
@@ -134,11 +149,15 @@ class Reader:
         if not text.strip():
             raise Problem("there is nothing to read: type a text")
         if not hasattr(self.tokenizer, "convert_ids_to_tokens"):
-            raise ValueError("this model reads no text: give the tensors that it takes, pixel_values for example")
+            raise Problem("this model reads no text: give the tensors that it takes, pixel_values for example")
         encoded = self.tokenizer(text, return_tensors="pt")
         ids = check_tokens(encoded["input_ids"][0].tolist(), self.max_tokens)
         if 0 < self.config.vocab_size <= max(ids):
-            raise ValueError(f"the tokenizer gives the id {max(ids)}, the model has ids below {self.config.vocab_size}")
+            raise Problem(
+                "the tokenizer gives the id {id}, the model has ids below {size}",
+                id=max(ids),
+                size=self.config.vocab_size,
+            )
         return {name: value.to(self.model.device) for name, value in encoded.items() if name in self._accepts}
 
     @property
@@ -175,16 +194,16 @@ class Reader:
     def _check_own(self, result: Reading) -> None:
         """Refuse what another model has read, and a model in which nothing can be changed."""
         if self.config.read_only:
-            raise ValueError(self.config.read_only)
+            raise read_only(self.config)
         if not isinstance(result, Reading) or result.config != self.config:
             raise ValueError("the result was made by another model: it has other sizes or choices")
 
     def _check_words(self, result: Reading) -> None:
         """Refuse a model that reads no text or has no output over words."""
         if "input_ids" not in result.inputs:
-            raise ValueError("of a model that reads no text there are the maps, and nothing about its words")
+            raise Problem("of a model that reads no text there are the maps, and nothing about its words")
         if not self.has_words:
-            raise ValueError(NO_WORDS)
+            raise no_words()
 
     def _words(self, result: Reading) -> Words:
         """The words that measures are about."""
@@ -229,7 +248,7 @@ class Reader:
     def _check(self, edits: Edits, lengths: tuple[int, int]) -> None:
         """Refuse edits that do not fit the model and texts of so many tokens."""
         if edits and self.config.read_only:
-            raise ValueError(self.config.read_only)
+            raise read_only(self.config)
         if edits:
             edits.check(self.config, *lengths)
 

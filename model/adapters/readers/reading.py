@@ -6,10 +6,24 @@ from dataclasses import dataclass, field
 import numpy as np
 from torch import Tensor
 
+from model.adapters.readers.layout import ReaderConfig
+from model.errors import Problem
 from model.interventions.edits import Edits
 from model.translation import Translation
 
-NO_WORDS = "this model has no output over words: it was loaded without the head that predicts them"
+
+def no_words() -> Problem:
+    """Says that a model predicts nothing."""
+    return Problem("this model has no output over words: it was loaded without the head that predicts them")
+
+
+def read_only(config: ReaderConfig) -> Problem:
+    """Says that nothing can be changed in a model."""
+    return Problem(
+        "a {architecture} computes its attention in its own way: its maps can be read, but nothing in it can be "
+        "changed",
+        architecture=config.architecture,
+    )
 
 
 @dataclass(frozen=True)
@@ -28,7 +42,7 @@ class Reading(Translation):
     def logits(self) -> np.ndarray:
         """float32 (tokens, V); what a model without an output over words has in their place."""
         if "logits" not in self.trace:
-            raise ValueError(NO_WORDS)
+            raise no_words()
         return self.trace["logits"]
 
     def layers(self, kind: str) -> list[int]:

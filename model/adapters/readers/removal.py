@@ -50,7 +50,12 @@ class Words:
 
 @torch.inference_mode()
 def without_each_head(
-    outputs_of: Outputs, inputs: Mapping[str, Tensor], config: ReaderConfig, words: Words, grows: bool
+    outputs_of: Outputs,
+    inputs: Mapping[str, Tensor],
+    config: ReaderConfig,
+    words: Words,
+    grows: bool,
+    progress: Callable[[float], object] = lambda share: None,
 ) -> dict[str, np.ndarray]:
     """By kind float32 (layers, heads, words): by how many nats each word becomes less probable without each head.
 
@@ -58,10 +63,12 @@ def without_each_head(
 
     Args:
         grows: False where layers share a module and the stream between them is not seen: all rows are there at once.
+        progress: called with the share of the heads that are done, from 0 to 1.
     """
     found = {kind: [] for kind in config.kinds}
     most = max(1, MOST // ((int(words.places.max()) + 1) * config.vocab_size))
     most = max(1, min(most, MOST_TOKENS // _length(inputs)))
+    n_heads, n_done = sum(attention.n_heads for attention in config.attention), 0
     for stack in dict.fromkeys(MODULES[kind][0] for kind in config.kinds):
         for layers in _groups(config, stack, most):
             between_steps()
@@ -71,6 +78,8 @@ def without_each_head(
                 scores = words.log_probabilities(outputs_of(given)["logits"])  # (rows, words)
             for kind, rows in batch.rows_of:
                 found[kind].append(scores[0] - scores[rows])  # (heads, words)
+                n_done += len(scores[rows])
+            progress(n_done / n_heads)
     return {kind: np.stack(layers) for kind, layers in found.items()}
 
 

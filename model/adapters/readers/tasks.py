@@ -15,7 +15,7 @@ from model.adapters.readers.reading import Reading
 from model.adapters.readers.removal import Words
 from model.decoding import target_limit
 from model.decoding.sampling import restrict
-from model.errors import Phrase, check_characters, check_tokens
+from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
 
 BEST = 5  # words at a masked position
@@ -74,9 +74,11 @@ class DecoderReader(Reader):
         inputs, edits = self.encode(text), edits.without_future
         n_read = inputs["input_ids"].size(1)
         if n_read + tokens > self.max_tokens:
-            raise ValueError(
-                f"the text has {n_read} tokens and {tokens} more are to be written; at most {self.max_tokens} are "
-                "allowed together"
+            raise Problem(
+                "the text has {n} tokens and {more} more are to be written; at most {most} are allowed together",
+                n=n_read,
+                more=tokens,
+                most=self.max_tokens,
             )
         self._check(edits, (0, n_read + tokens))
         with self.changed(edits):
@@ -108,7 +110,7 @@ class EncoderReader(Reader):
     def _words(self, result: Reading) -> Words:
         self._check_words(result)
         if not result.masked_words:
-            raise ValueError(f"no word is masked: write {self.tokenizer.mask_token} in the place of one")
+            raise Problem("no word is masked: write {mask} in the place of one", mask=self.tokenizer.mask_token)
         places = list(result.masked_words)
         return Words(torch.tensor(places), torch.from_numpy(result.logits[places].argmax(-1)))
 
@@ -132,11 +134,14 @@ class PairReader(Reader):
         self,
         text: str | None = None,
         *,
-        target: str | None = None,
+        target: str | Sequence[int] | None = None,
         edits: Edits = NO_EDITS,
         **inputs: Tensor,
     ) -> Reading:
-        """As `Reader.read`; `target` is what the decoder is made to write, left out what it writes greedily."""
+        """As `Reader.read`; `target` is what the decoder is made to write, a text or ids without the start token.
+
+        Left out it is what the model writes greedily.
+        """
         given = self._given(text, inputs)
         if "decoder_input_ids" in given:
             if edits:
@@ -144,8 +149,10 @@ class PairReader(Reader):
             return self._record(text or "", given, edits)
         if target is None:
             return self._translate(text or "", given, 1, edits)
-        check_characters(target, MAX_CHARACTERS, _THE_TARGET)
-        ids = self.tokenizer(text_target=target)["input_ids"]
+        ids = list(target)
+        if isinstance(target, str):
+            check_characters(target, MAX_CHARACTERS, _THE_TARGET)
+            ids = self.tokenizer(text_target=target)["input_ids"]
         check_tokens(ids, self.max_tokens, _THE_TARGET)
         self._check(edits, (self._source_length(given), len(ids)))
         return self._force(text or "", given, [self.start_token, *ids], edits)
