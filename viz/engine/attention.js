@@ -46,7 +46,8 @@ export class Attention {
     this.heads = config.n_heads;
     this.groups = config.n_kv_heads || config.n_heads; // of keys and values, each for several query heads
     this.keyWidth = this.groups * dHead;
-    const linear = (/** @type {string[]} */ ...parts) => weights.linear(...parts.map((part) => `${name}.${part}_projection`));
+    const linear = (/** @type {string[]} */ ...parts) =>
+      weights.linear(...parts.map((part) => `${name}.${part}_projection`));
     /** Of what the queries come from: of self-attention to queries, keys and values. */
     this.projection = kind === "cross" ? linear("q") : linear("q", "k", "v");
     /** Of the source to keys and values. */

@@ -1,6 +1,7 @@
 // A checkpoint's files to a translator in memory.
 
 import { Memory } from "./memory.js";
+import { PieceTokenizer } from "./pieces.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Transformer } from "./transformer.js";
 import { Translator } from "./translator.js";
@@ -27,6 +28,10 @@ export async function openTranslator({ config, tokenizer, weights }, kernels) {
  * @param {Record<string, any>} values of tokenizer.json
  */
 function readTokenizer(values) {
+  if (values.type === "pieces") {
+    const [source, target] = [values.source, values.target].map((model) => new PieceTokenizer(values.tokens, model));
+    return { source, target, asMeant: false }; // a SentencePiece model brings its own table of such characters
+  }
   if (values.type !== undefined) throw new Error(`the engine cannot read a tokenizer of type ${values.type}`);
   const tokenizer = new Tokenizer(values);
   return { source: tokenizer, target: tokenizer, asMeant: values.as_meant ?? true };

@@ -1,5 +1,5 @@
-// Matrices as the kernel multiplies with them: each block of eight rows transposed, so that the weights of one input lie
-// together and are used for eight outputs at a time. Float16 stays float16 where the kernel reads that.
+// Matrices as the kernel multiplies with them: each block of eight rows transposed, so that the weights of one input
+// lie together and are used for eight outputs at a time. Float16 stays float16 where the kernel reads that.
 
 import { convert, floatOfHalf } from "./tensors.js";
 

@@ -58,7 +58,7 @@ def read_model(name: str) -> tuple[Model, Translator]:
     tokenizer = json.loads((folder / TOKENIZER).read_text(encoding="utf-8"))
     if not isinstance(translator, Translator) or config.get("architecture", "transformer") != "transformer":
         raise ValueError(f"browsers run Transformers that translate, and the checkpoint {name!r} is none")
-    if "type" in tokenizer:
+    if tokenizer.get("type", "pieces") != "pieces":
         raise ValueError(f"browsers cannot read the tokenizer of the checkpoint {name!r}")
     files = {file: gzip.compress((folder / file).read_bytes(), 6, mtime=0) for file in (TOKENIZER, WEIGHTS)}
     card = translator.card
