@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.support.server import end, free_port
@@ -36,6 +37,23 @@ _PREFERENCES = {
     "network.captive-portal-service.enabled": False,
     "network.connectivity-service.enabled": False,
 }
+# Scripts for the stage. They say whether there was something to click; which translation is read; which numbers the
+# large map draws.
+CLICK = "const part = document.querySelector(arguments[0]); part?.click(); return Boolean(part);"
+READS = """
+  const text = document.querySelector("[data-testid=stage-translation]")?.textContent;
+  return text?.trim() === arguments[0];
+"""
+DRAWS = """
+  const rows = document.querySelector("[data-testid=stage-map] .js-plotly-plot")?.data?.[0].z ?? [];
+  const flat = Array.from(rows, row => Array.from(row)).flat();
+  return flat.length === arguments[0].length && flat.every((value, i) => Math.abs(value - arguments[0][i]) < 2e-5);
+"""
+
+
+def numbers(weights: np.ndarray) -> list[float]:
+    """The numbers of a map, one after the other, for DRAWS."""
+    return weights.astype(float).ravel().tolist()
 
 
 class OtherBrowser:

@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from model.interventions.edits import Edits
-from tests.support.other_browsers import OtherBrowser, firefox, webkit
+from tests.support.other_browsers import CLICK, DRAWS, READS, OtherBrowser, firefox, numbers, webkit
 
 TEXT = "Two women are cooking dinner in the kitchen."
 LOADED = "return document.querySelector('[data-testid=stage-status]')?.hidden"
@@ -19,19 +18,8 @@ TYPE = """
   box.value = arguments[0];
   box.dispatchEvent(new Event("input", { bubbles: true }));
 """
-CLICK = "const part = document.querySelector(arguments[0]); part?.click(); return Boolean(part);"
-READS = "return document.querySelector('[data-testid=stage-translation]').textContent.trim() === arguments[0]"
-DRAWS = """
-  const rows = document.querySelector("[data-testid=stage-map] .js-plotly-plot")?.data?.[0].z ?? [];
-  const flat = Array.from(rows, row => Array.from(row)).flat();
-  return flat.length === arguments[0].length && flat.every((value, i) => Math.abs(value - arguments[0][i]) < 2e-5);
-"""
 
 Start = Callable[[], AbstractContextManager[OtherBrowser]]
-
-
-def numbers(weights: np.ndarray) -> list[float]:
-    return weights.astype(float).ravel().tolist()
 
 
 @pytest.mark.parametrize("start", [firefox, webkit])
