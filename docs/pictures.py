@@ -3,12 +3,13 @@
     python -m docs.pictures
 
 Needs what `make test` installs. Writes headlight.webp, a short animation (a sentence is typed, lines appear, a head
-goes off, the translation changes), and one picture per group of pages.
+goes off, the translation changes), one picture per group of pages, and phone.webp, of the page without a server.
 """
 
 from __future__ import annotations
 
 import io
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from PIL import Image
 
 from benchmarks.browsing import PATIENCE, chromium
 from benchmarks.support.server import serve
+from viz.__main__ import main as command
 
 DOCS = Path(__file__).parent
 WINDOW = {"width": 1280, "height": 720}
@@ -93,6 +95,27 @@ def animation(page: Any, url: str) -> None:
     first.save(DOCS / "headlight.webp", quality=QUALITY, method=6, **more)
 
 
+def phone(browser: Any) -> None:
+    """Take the page without a server as a phone shows it, from disk and offline: two halves beside each other."""
+    size = {"width": 400, "height": 640}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "stage.html")
+        command(["stage", TYPED[-1], "--live", "--out", str(file)])
+        page = browser.new_context(viewport=size, device_scale_factor=1.5, offline=True).new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{file.as_uri()}#page=steer&edits=v1_oc{LAYER}-{HEAD}")
+        page.get_by_test_id("stage-changes").locator(".hl-chip").wait_for()
+        page.wait_for_timeout(1500)
+        upper = Image.open(io.BytesIO(page.screenshot()))
+        page.mouse.wheel(0, 10_000)
+        page.wait_for_timeout(500)
+        lower = Image.open(io.BytesIO(page.screenshot()))
+    both = Image.new("RGB", (2 * upper.width + 24, upper.height), "white")
+    both.paste(upper, (0, 0))
+    both.paste(lower, (upper.width + 24, 0))
+    both.save(DOCS / "phone.webp", quality=QUALITY, method=6)
+
+
 def main() -> None:
     """Take all pictures."""
     with serve() as url, chromium() as browser:
@@ -104,6 +127,7 @@ def main() -> None:
             picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
             picture.save(DOCS / f"{name}.webp", quality=QUALITY, method=6)
         animation(page, url)
+        phone(browser)
 
 
 if __name__ == "__main__":

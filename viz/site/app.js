@@ -40,6 +40,7 @@ export class App {
     const { wanted, missed, problem } = readWanted(query, settings);
     this.settings = settings;
     this.models = models;
+    this.plotly = plotly;
     this.arrive = arrive;
     this.wanted = wanted;
     this.speech = new Speech(settings, query.get("lang"));
@@ -148,7 +149,10 @@ export class App {
     const ticket = (this.ticket = {});
     const { wanted, arrival } = this;
     try {
-      if (!this.stage.whole && !this.models.isLoaded(wanted.model)) await this.showRecorded();
+      if (!this.stage.whole && !this.models.isLoaded(wanted.model)) {
+        await this.showRecorded();
+        await this.plotly().catch(() => null); // the first picture comes before the weights
+      }
       const message = await messageOf(wanted, this.models, this.speech);
       if (!message || ticket !== this.ticket) return;
       this.arrival = "";
