@@ -150,6 +150,7 @@ export class App {
     const { wanted, arrival } = this;
     try {
       if (!this.stage.whole && !this.models.isLoaded(wanted.model)) {
+        this.tell(this.models.named(wanted.model), 0);
         await this.showRecorded();
         await this.plotly().catch(() => null); // the first picture comes before the weights
       }

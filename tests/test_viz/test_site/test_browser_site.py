@@ -15,6 +15,7 @@ from model.translator import Translator
 from tests.support import PATIENCE
 from tests.test_viz.test_site.conftest import SENTENCE
 
+expect.set_options(timeout=PATIENCE)
 TEXT = "Two women are cooking dinner in the kitchen."
 MEGA = 1_000_000
 # Numbers of the large map.
@@ -51,8 +52,8 @@ class Visitor:
 
     def is_loaded(self) -> None:
         """Wait until the model is there."""
-        expect(self.part("translation")).not_to_be_empty(timeout=PATIENCE)
-        expect(self.part("status")).to_be_hidden(timeout=PATIENCE)
+        expect(self.part("translation")).not_to_be_empty()
+        expect(self.part("status")).to_be_hidden()
 
     def types(self, text: str) -> None:
         """Type a sentence over the one that is there."""
@@ -60,7 +61,7 @@ class Visitor:
 
     def reads(self, text: str) -> None:
         """Wait for a translation."""
-        expect(self.part("translation")).to_have_text(text, timeout=PATIENCE)
+        expect(self.part("translation")).to_have_text(text)
 
     def sees(self, wanted: np.ndarray) -> None:
         """Wait until the large map draws these numbers."""
