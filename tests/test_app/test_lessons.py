@@ -26,7 +26,7 @@ from model.positional import sinusoidal
 from model.taps import intervene
 from model.text.special import BOS_ID, UNK_ID
 from tests.test_app import screen
-from viz.pages.lessons import heads, masks, positions
+from viz.pages.lessons import heads, masks, positions, since
 from viz.pages.lessons.lessons import CARDS, LESSONS
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
@@ -86,7 +86,7 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
 @pytest.mark.parametrize("value", ["attention-9", "recurrent-1", "masks-²"])
 def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     at = screen.open_page("lessons.py", lesson=value)
-    lessons = "attention, masks, positions, heads, warmup, effects"
+    lessons = "attention, masks, positions, heads, warmup, effects, since"
     told = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
     assert not at.exception and screen.warnings(at) == [told]
     at = at.button(key="lesson-masks").click().run(timeout=120)
@@ -357,5 +357,58 @@ def test_is_attention_an_explanation() -> None:
             ),
             (int(np.argmin(np.abs(np.array([0.9, 0.5, 0.1]) - rates["agreement"]))), rates),
             (int(read.source_tokens[most] == "fahrrad"), {"key": "fahrrad", "drop": falls[most]}),
+        ],
+    )
+
+
+def test_since_2017() -> None:
+    """The numbers of the cards from the file that ships, and from the shipped language model."""
+    with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as kept:
+        about = json.loads(str(kept["about"]))
+        maps = {name: kept[name] / 255 for name in about["tokens"]}
+        effects, (before, after) = kept["effects"].astype(float), kept["chances"]
+    layer, head = divmod(int(effects.argmax()), effects.shape[1])
+    row = maps["drink"][layer, head, -1]
+    drink = {"before": before, "after": after, "layer": layer, "head": head, "effect": effects.max()}
+    drink |= {"token": about["tokens"]["drink"][row.argmax()].lstrip("▁Ġ"), "weight": row.max()}
+    # The first ten of the words, then the same ten: after word i of the second ten, the key of word i + 1 of the first.
+    repeated = maps["repeated"]
+    n = repeated.shape[-1] // 2
+    assert about["ids"]["repeated"][1:n] == about["ids"]["repeated"][n + 1 :]
+    rows = [n + i for i in range(n) if about["ids"]["repeated"][n + i] == about["ids"]["repeated"][i]]
+    induction = repeated[:, :, rows, [row - n + 1 for row in rows]].mean(-1)
+    best = divmod(int(induction.argmax()), induction.shape[1])
+    seen = {"layer": best[0], "head": best[1], "weight": induction.max(), "n": (induction > 0.5).sum()}
+    counts = [(maps[name][:, :, 1:, 0].mean(-1) > 0.5).sum() for name in ("sink", "other_first", "without_first")]
+    assert [about["tokens"][name][0] for name in ("sink", "other_first", "without_first")] == [
+        "The",
+        "Because",
+        "river",
+    ]
+    tokens, added, turned = since.moved_scores()
+    writer = loaded("wikitext2-lm")
+    model, d_head = writer.model, writer.config.d_head
+    ids, last = (
+        torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(since.TEXT)]]),
+        writer.config.n_heads - 1,
+    )
+    attention, stream = model.decoder.layers[0].self_attention, model.decoder.input
+    table, scores = stream.table, []
+    for start in (0, since.MOVED):
+        x = stream.embedding(ids) * stream.scale + table[None, start : start + ids.size(1)]
+        x = model.decoder.layers[0].residual_self.norm(x)
+        both = attention.q_projection(x)[0], attention.k_projection(x)[0]
+        q, k = (rows.view(ids.size(1), -1, d_head)[:, last] for rows in both)
+        scores.append((q @ k.T / d_head**0.5).tril().detach().numpy())
+    assert tokens == writer.read(since.TEXT).target_tokens and np.abs(turned).max() < 1e-9
+    whole = 2 * 30 * 9 * 64 * 8192 * 2 / 1e6
+    check(
+        "since",
+        [
+            (1 if before / 2 < after < before else 0, drink),
+            (1 if 0 < seen["n"] < 20 else 0, seen | {"all": induction.size}),
+            (1, dict(zip(("n", "other", "without"), counts)) | {"all": 270}),
+            (1, {"added": np.abs(scores[1] - scores[0]).max(), "turned": 0.0}),
+            (1, {"whole": whole, "grouped": whole * about["n_key_value_heads"] / 9}),
         ],
     )

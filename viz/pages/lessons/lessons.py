@@ -1,4 +1,4 @@
-"""The page Lessons: six stories of a few cards, each beside one picture."""
+"""The page Lessons: seven stories of a few cards, each beside one picture."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,7 +6,7 @@ from functools import cache
 
 import streamlit as st
 
-from viz.pages.lessons import attention, effects, heads, masks, positions, warmup
+from viz.pages.lessons import attention, effects, heads, masks, positions, since, warmup
 from viz.pages.lessons.card import ASKED, Card, Story
 from viz.stage import assets
 from viz.text.language import current, message, say, using
@@ -14,7 +14,7 @@ from viz.ui import choices, shared, speaking
 
 LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(part.STORY, cards=[one for one in vars(part).values() if type(one) is Card])
-    for part in (attention, masks, positions, heads, warmup, effects)
+    for part in (attention, masks, positions, heads, warmup, effects, since)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address
