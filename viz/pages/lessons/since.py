@@ -145,7 +145,7 @@ def repeated() -> dict:
     "Which token gets the weight then?",
     ("“the”, as before", "“Because”, because it is first"),
     "{n} of {all} heads gave “The” more than half; now {other} give it to “Because”, and without “The” {without} to "
-    "“river”. It is the place that counts: a weight on a sink is no sign of importance.",
+    "“river”. It is the place that counts: a weight on a sink is not a sign of importance.",
     Figures(_sink, "language_model"),
     right=1,
 )
