@@ -2,6 +2,7 @@
 
 import { CANDIDATES, readLogits } from "./candidates.js";
 import { stackRows } from "./maps.js";
+import { masksOf } from "./masks.js";
 import { BOS_ID, EOS_ID } from "./special.js";
 
 /** @typedef {import("./config.js").AttentionKind} AttentionKind */
@@ -10,7 +11,7 @@ import { BOS_ID, EOS_ID } from "./special.js";
 /** @typedef {import("./search_tree.js").SearchTree} SearchTree */
 /** @typedef {import("./trace.js").Array32} Array32 */
 /** @typedef {import("./transformer.js").Transformer} Transformer */
-/** @typedef {{data: Uint8Array, shape: number[]}} Mask */
+/** @typedef {import("./masks.js").Mask} Mask */
 
 /**
  * @typedef {object} Answer One translation; S counts source_tokens and T target_tokens.
@@ -127,30 +128,4 @@ function attentionOf(memory, source, rows) {
   const encoder = Array.from({ length: source.length }, (_, row) => ({ maps: source.maps, row }));
   const cross = stackRows(memory, rows.map((row) => row.cross), source.length);
   return { encoder_self: stackRows(memory, encoder, source.length), decoder_self, cross };
-}
-
-/**
- * The masks, which are the same in every layer and head, 1 = may attend.
- * @param {import("./encoder.js").Changes} changes
- * @param {import("./config.js").Config} config
- * @param {number} nSource 0 without a source
- * @param {number} nTarget
- */
-function masksOf({ edits, hidden }, { attention_window }, nSource, nTarget) {
-  /** @type {(kind: AttentionKind, rows: number, nKeys: number, causal?: boolean) => Mask} */
-  const maskOf = (kind, rows, nKeys, causal = false) => {
-    const data = new Uint8Array(rows * nKeys).fill(1);
-    for (let query = 0; query < rows; query++) {
-      const visible = causal ? query + 1 : nKeys;
-      const window = kind === "cross" ? 0 : attention_window;
-      const reading = { query, places: 0, nKeys, visible, window, hidden: causal ? -1 : hidden };
-      const mask = edits.mask(kind, reading);
-      if (mask) data.set(mask, query * nKeys);
-    }
-    return { data, shape: [rows, nKeys] };
-  };
-  const decoder_self = maskOf("decoder_self", nTarget, nTarget, true);
-  if (!nSource) return { decoder_self };
-  const encoder_self = maskOf("encoder_self", nSource, nSource);
-  return { encoder_self, decoder_self, cross: maskOf("cross", nTarget, nSource) };
 }

@@ -1,8 +1,9 @@
 // Multi-head attention (Vaswani et al. 2017, section 3.2), and what came since: model/attention.py, row by row.
 
 import { moduleOf } from "./config.js";
-import { relativePositions } from "./relative.js";
 import { project } from "./matrix.js";
+import { relativePositions } from "./relative.js";
+import { scoreProducts, softmaxWithSink } from "./scores.js";
 
 /** @typedef {import("./memory.js").Memory} Memory */
 /** @typedef {import("./pass.js").Pass} Pass */
@@ -139,7 +140,7 @@ export class Attention {
     trace?.keepMask(`${name}.mask`, row, pass.rows, mask, nKeys);
     kernel.compare(weights, query, places, rows.offset, nKeys, heads, groups, dHead);
     keep("raw_scores", numbers);
-    this.#score(numbers, reading, mask, keep);
+    scoreProducts(numbers, reading, mask, this, keep);
     keep("scores", numbers);
     if (this.sink) {
       const ofSink = softmaxWithSink(numbers, this.sink, nKeys);
@@ -150,43 +151,4 @@ export class Attention {
     kernel.mix(context, weights, places, rows.offset + this.keyWidth, nKeys, heads, groups, dHead);
     trace?.keepHeads(`${name}.context`, row, pass.rows, context, heads, dHead);
   }
-
-  /**
-   * Products (heads, keys) of a query with its keys become scores.
-   * @param {Float32Array} numbers
-   * @param {Reading} reading
-   * @param {Uint8Array | null} mask
-   * @param {(part: string, array: Float32Array) => void} keep
-   */
-  #score(numbers, { query, nKeys }, mask, keep) {
-    const scale = 1 / Math.sqrt(this.dHead);
-    const { score_cap: cap } = this.config;
-    const { bias } = this.relative;
-    for (let i = 0; i < numbers.length; i++) numbers[i] *= scale;
-    if (cap) for (let i = 0; i < numbers.length; i++) numbers[i] = cap * Math.tanh(numbers[i] / cap);
-    if (bias) {
-      const biases = numbers.map((_, i) => bias(Math.floor(i / nKeys), (i % nKeys) - query));
-      keep("relative.bias", biases);
-      for (let i = 0; i < numbers.length; i++) numbers[i] += biases[i];
-    }
-    if (mask) for (let i = 0; i < numbers.length; i++) if (!mask[i % nKeys]) numbers[i] = -Infinity;
-  }
-}
-
-/**
- * Scores (heads, keys) to weights with one more score per head in the softmax, which gives nothing (gpt-oss).
- * @param {Float32Array} numbers
- * @param {Float32Array} sink
- * @param {number} nKeys
- * @returns {Float32Array} the weights of the sinks (heads,)
- */
-function softmaxWithSink(numbers, sink, nKeys) {
-  return sink.map((ofSink, head) => {
-    const row = numbers.subarray(head * nKeys, (head + 1) * nKeys);
-    const most = row.reduce((a, b) => Math.max(a, b), ofSink);
-    const exponentials = row.map((score) => Math.exp(score - most));
-    const sum = exponentials.reduce((a, b) => a + b, Math.exp(ofSink - most));
-    row.set(exponentials.map((exponential) => exponential / sum));
-    return Math.exp(ofSink - most) / sum;
-  });
 }

@@ -21,7 +21,9 @@ export class PieceTokenizer extends Vocabulary {
     this.model = readSentencePiece(bytes);
     const { pieces, algorithm, spellsBytes, endsWords, marksSpaces } = this.model;
     if (algorithm !== UNIGRAM || spellsBytes || endsWords || !marksSpaces)
-      throw new Error("the engine cuts texts with unigram models of SentencePiece only, and this translator has another");
+      throw new Error(
+        "the engine cuts texts with unigram models of SentencePiece only, and this translator has another",
+      );
     this.charsmap = new Charsmap(this.model.charsmap);
     const scores = pieces.filter(({ type }) => type === NORMAL).map(({ score }) => score);
     const best = scores.reduce((a, b) => Math.max(a, b), -Infinity);

@@ -1,6 +1,7 @@
 // Beam search that keeps its whole search tree, as model/decoding/beam.py does; a width of 1 is greedy decoding.
 
 import { CANDIDATES, readLogits } from "./candidates.js";
+import { rankHypotheses } from "./hypotheses.js";
 import { Problem } from "./problem.js";
 import { SearchTree } from "./search_tree.js";
 import { BOS_ID, EOS_ID, PAD_ID } from "./special.js";
@@ -12,14 +13,7 @@ import { BOS_ID, EOS_ID, PAD_ID } from "./special.js";
 
 const NEVER = [PAD_ID, BOS_ID];
 
-/**
- * @typedef {object} Hypothesis One translation that a search found.
- * @property {number[]} ids without start and end token
- * @property {number} log_probability in nats, the end token's included if it is finished
- * @property {number} score log_probability / length penalty; what hypotheses are ranked by
- * @property {boolean} finished by itself and not at the length limit
- * @property {number} node the last one in the tree
- */
+/** @typedef {import("./hypotheses.js").Hypothesis} Hypothesis */
 
 /**
  * @typedef {object} Reading What the decoder made of a node of the tree.
@@ -44,9 +38,6 @@ const NEVER = [PAD_ID, BOS_ID];
  * @property {number[]} prefix what the translation begins with; the end token may be the last
  * @property {() => Promise<void> | void} [pause] between two steps; it may throw
  */
-
-/** ((5 + length) / 6) ^ alpha (Wu et al. 2016, equation 14), the end token counted in the length. */
-export const lengthPenalty = (/** @type {number} */ length, /** @type {number} */ alpha) => ((5 + length) / 6) ** alpha;
 
 /**
  * Searches for the best translation, until as many have ended as the beam is wide.
@@ -79,7 +70,7 @@ export async function beamSearch(model, source, changes, { width, alpha, limit, 
     const over = position + 1 === limit || finished.length >= width;
     if (over || !live.length) break;
   }
-  return { hypotheses: rank(tree, finished, live, alpha), tree, readings };
+  return { hypotheses: rankHypotheses(tree, finished, live, alpha), tree, readings };
 }
 
 /**
@@ -125,24 +116,6 @@ function extensions(model, tree, live, readings, locked, count) {
     return tokens.map(({ token, value }) => ({ parent, token, total: tree.total[parent] + value }));
   });
   return found.sort((a, b) => b.total - a.total).slice(0, count);
-}
-
-/**
- * @param {SearchTree} tree
- * @param {number[]} finished
- * @param {number[]} cutOff by the limit, which count only where none ended by itself
- * @param {number} alpha
- * @returns {Hypothesis[]}
- */
-function rank(tree, finished, cutOff, alpha) {
-  const ended = finished.length > 0;
-  const hypotheses = (ended ? finished : cutOff).map((node) => {
-    const path = tree.path(node);
-    const total = tree.total[node];
-    const ids = ended ? path.slice(0, -1) : path;
-    return { ids, log_probability: total, score: total / lengthPenalty(path.length, alpha), finished: ended, node };
-  });
-  return hypotheses.sort((a, b) => b.score - a.score);
 }
 
 /**
