@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,8 @@ def _add_commands(commands: Any) -> None:
     served.set_defaults(run=_serve)
     run = commands.add_parser("run", help="serve the app on this machine, for yourself")
     run.add_argument("--port", type=int, default=8501, metavar="PORT", help="default: %(default)s")
+    models = "models of transformers to offer: folders, or names of the Hugging Face hub"
+    run.add_argument("--model", nargs="+", default=[], metavar="DIR|HUB_NAME", help=models)
     run.set_defaults(run=_run)
 
 
@@ -82,6 +85,8 @@ def _write(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from model.installation import root
 
+    if arguments.model:
+        os.environ["HEADLIGHT_MODELS"] = " ".join(map(shlex.quote, arguments.model))
     # In place of this process, so that whoever ends it ends the app.
     app = [sys.executable, "-m", "streamlit", "run", str(root() / "app.py"), "--server.address", "127.0.0.1"]
     os.execv(sys.executable, [*app, "--server.port", str(arguments.port)])

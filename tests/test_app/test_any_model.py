@@ -10,11 +10,12 @@ import pytest
 import transformers
 from streamlit.testing.v1 import AppTest
 
-from model import Edits, Head, load_model
+from model import Edits, Head, attach, load_model
 from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model_of, theirs
+from viz.stage.alone import stage
 from viz.stage.words import label
 from viz.views import cached, heads_results, opened
 
@@ -119,3 +120,28 @@ def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, P
     result = reader.translate(TEXT, beam=2)
     np.testing.assert_allclose(screen.weights(at, "cross"), result.attention("cross"), atol=2e-5)
     assert told(at)["after"]["recording"]["text"] == result.text
+
+
+def test_a_loaded_model_in_a_notebook() -> None:
+    page = stage(model_of("gpt2"), theirs("gpt2"), TEXT, off=[(1, 2)])
+    reader = attach(model_of("gpt2"), theirs("gpt2"))
+    message = unpack(page.message)
+    readings = {
+        "before": reader.read(TEXT),
+        "after": reader.read(TEXT, edits=Edits(off=(Head("decoder_self", 1, 2),))),
+    }
+    for name, result in readings.items():
+        (kind,) = message[name]["recording"]["kinds"]
+        weights = np.asarray(kind["weights"])
+        np.testing.assert_allclose(weights, result.attention("decoder_self"), atol=2e-5)
+    assert "iframe" in page._repr_html_()
+
+
+def test_the_least_recently_used_model_goes_and_comes_back(folders: dict[str, Path]) -> None:
+    shelf = opened.Shelf(list(map(str, folders.values())), most=2)
+    first = shelf.reader("gpt2")
+    shelf.reader("bert")
+    assert shelf.reader("gpt2") is first
+    shelf.reader("bart")
+    assert list(shelf.in_memory()) == ["gpt2", "bart"]
+    assert shelf.reader("bert").config.task == "encoder" and list(shelf.in_memory()) == ["bart", "bert"]

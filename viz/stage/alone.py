@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlencode, urljoin
 
@@ -14,15 +15,19 @@ import numpy as np
 
 from model.adapters.attention_file import checked
 from model.adapters.outputs import attention_from
+from model.adapters.readers.reader import Reader
+from model.adapters.readers.reading import Reading
+from model.adapters.readers.tasks import attach
+from model.interventions.edits import Edits, Head
 from model.recording import Candidates, Recording
 from model.translation import Translation
-from model.translator import Translator, Writer
 from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown
 from viz.stage.message import message as message_of
 from viz.stage.packing import pack_head
 from viz.stage.recordings import ORDER
+from viz.stage.roles import heads_here
 from viz.text.language import current, message, say
 from viz.text.words import KINDS
 
@@ -68,9 +73,11 @@ class StagePage:
 
 
 def stage(
-    result: Translation | Recording | None = None,
-    translator: Translator | Writer | None = None,
+    result: Any = None,
+    translator: Any = None,
+    text: str | None = None,
     *,
+    off: Iterable[tuple[int, int] | tuple[str, int, int] | Head] = (),
     attention: Any = None,
     tokens: Any = None,
     kind: str | None = None,
@@ -81,9 +88,14 @@ def stage(
 ) -> StagePage:
     """Put a result, or the attention of any model, on the stage: a notebook shows it, `.save(path)` writes it.
 
+    `stage(model, tokenizer, "a text", off=[(23, 0)])` takes a model of transformers that is loaded already: what it
+    reads without and with the change can be seen in turn, and the difference.
+
     Args:
         result: a translation; what a language model read; or a `Recording`, as of `read_attention`.
-        translator: that made the result: then the most probable next words are shown.
+        translator: that made the result: then the most probable next words are shown. Of a model its tokenizer.
+        text: that the model reads.
+        off: heads that are switched off, (layer, head), or (kind, layer, head) where it has several kinds.
         attention, tokens: instead of a result, as for `model.adapters.outputs.attention_from`.
         kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; counted from 0.
         stretch: colours end at the largest weight instead of 1.
@@ -94,6 +106,9 @@ def stage(
 
         >>> page = stage(attention=np.full((2, 3, 4, 4), 0.25), tokens=["A", "dog", "runs", "."])  # 2 layers of 3 heads
     """
+    before = None
+    if text is not None:
+        result, before, translator = _read(result, translator, text, off)
     if (result is None) == (attention is None):
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
@@ -101,9 +116,7 @@ def stage(
     if isinstance(result, Recording):
         shown = of_recording(checked(result))
     elif isinstance(result, Translation):
-        known = translator and "logits" in result.trace
-        found = Candidates.of(result.trace["logits"], translator.tokenizer) if known else None
-        shown = Shown(result.recording(found))
+        shown = _shown(result, translator)
     else:
         what = type(result).__name__
         raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {what}")
@@ -115,8 +128,37 @@ def stage(
         maps.append(whole)
         return str(len(maps) - 1)
 
-    told = message_of(replace(shown, opened=opened, in_file=True), keep)
+    old = None if before is None else replace(_shown(before, translator), opened=opened, in_file=True)
+    told = message_of(replace(shown, opened=opened, in_file=True), keep, old)
     return StagePage(told, place | ({"stretch": 1} if stretch else {}), height, maps)
+
+
+def _read(model: Any, tokenizer: Any, text: str, off: Iterable[Any]) -> tuple[Reading, Reading | None, Reader]:
+    """What a model of transformers reads with heads off, and without where there are any; and its reader."""
+    reader = model if isinstance(model, Reader) else attach(model, tokenizer)
+    heads = tuple(head if isinstance(head, Head) else _head(head, reader.config.kinds) for head in off)
+    result = reader.read(text)
+    if not heads:
+        return result, None, reader
+    return reader.read(text, edits=Edits(off=heads)), result, reader
+
+
+def _head(place: Sequence[Any], kinds: Sequence[str]) -> Head:
+    if len(place) == 2 and len(kinds) == 1:
+        return Head(kinds[0], *place)
+    if len(place) != 3 or place[0] not in kinds:
+        raise ValueError(f"a head is (kind, layer, head) with a kind of {', '.join(kinds)}, got {place!r}")
+    return Head(*place)
+
+
+def _shown(result: Translation, translator: Any) -> Shown:
+    """What the stage shows of a result, given what made it, if that is known."""
+    logits = result.trace.get("logits") if result.predicted_tokens else None
+    if isinstance(translator, Reader):
+        found = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
+        return Shown(result.recording(found), known=heads_here(result), is_live=True)
+    known = translator is not None and logits is not None
+    return Shown(result.recording(Candidates.of(logits, translator.tokenizer) if known else None))
 
 
 def _packed(data: bytes) -> str:

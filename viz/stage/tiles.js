@@ -1,7 +1,10 @@
 // All heads of a kind as small canvases: layers in rows, heads in columns.
 
 import { decimals, dress, el, mark, named, put } from "./dom.js";
-import { arrows } from "./widgets.js";
+import { arrows, select } from "./widgets.js";
+
+const MOST_LAYERS = 12; // that need no choice of the one to scroll to
+const TOP = 24; // pixels of the line with the numbers of heads
 
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("../recording/kind.js").Kind} Kind */
@@ -69,7 +72,29 @@ export class Tiles {
       const own = this.cells.filter((cell) => cell.layer === layer);
       return row(axis("rowheader", sign, named(name)), own.map(({ cell }) => cell));
     });
-    put(this.box, row(axis("presentation", ""), top), lines);
+    const corner = axis("presentation", layerNames.length > MOST_LAYERS ? this.jump(layerNames.length) : "");
+    const head = row(corner, top);
+    dress(head, { top: true });
+    put(this.box, head, lines);
+  }
+
+  /** Of many layers a choice of the one to scroll to. @param {number} count */
+  jump(count) {
+    const about = { "aria-label": this.stage.say("jump"), title: this.stage.say("jump") };
+    const layers = Array.from({ length: count }, (_, layer) => /** @type {[string, string]} */ ([String(layer), String(layer)]));
+    const scroll = (/** @type {string} */ layer) => {
+      const { cell } = this.cells.find((tile) => tile.layer === Number(layer)) ?? {};
+      if (cell) this.box.scrollTop += cell.getBoundingClientRect().top - this.box.getBoundingClientRect().top - TOP;
+    };
+    return select([["", "↓"], ...layers], "", scroll, about, ".jump#jump");
+  }
+
+  /** How many query heads of a layer share keys and values. @param {number} layer */
+  group(layer) {
+    const { code, about, single } = this.kind;
+    const known = /** @type {{kind: string, n_heads: number, n_key_value_heads: number}[]} */ (about.recording.model.attention ?? []);
+    const own = known.filter(({ kind }) => kind === code)[layer];
+    return own && !single ? own.n_heads / own.n_key_value_heads : 1;
   }
 
   /** @param {Place} place */
@@ -89,6 +114,8 @@ export class Tiles {
     };
     const cell = el("div.tile", about, drawn(kind, kind.tiles[layer][head], layer));
     mark(cell, false);
+    const group = this.group(layer);
+    dress(cell, { group: group > 1 && head > 0 && head % group === 0 });
     stage.steering?.switches.decorate(cell, layer, head);
     return { layer, head, cell };
   }

@@ -13,6 +13,7 @@ from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 WORDS = messages(  # the browser fills the places in braces
     heads="Heads",
     kinds="Kind of attention",
+    jump="Go to a layer",
     views="Picture",
     map="Map",
     mask="Mask",

@@ -6,6 +6,7 @@ first, and is loaded again when somebody asks for it.
 
 import json
 import os
+import shlex
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -146,4 +147,4 @@ def _budget() -> int | None:
     return None if memory is None else int(SHARE * memory)
 
 
-SHELF = Shelf(os.environ.get(VARIABLE, "").split(), _budget())
+SHELF = Shelf(shlex.split(os.environ.get(VARIABLE, "")), _budget())
