@@ -50,7 +50,7 @@ body { margin: 12px 20px; background: var(--st-background-color, #fff); }
 @cache
 def plotly() -> bytes:
     """Gzipped, which takes a quarter of a second."""
-    return gzip.compress(offline.get_plotlyjs().encode("utf-8"), 6)
+    return gzip.compress(offline.get_plotlyjs().encode("utf-8"), 6, mtime=0)
 
 
 def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
