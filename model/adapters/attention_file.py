@@ -5,7 +5,7 @@
     encoder_self      (layers, heads, S, S) numbers from 0 to 1: row = query, column = key
     decoder_self      (layers, heads, T, T)
     cross             (layers, heads, T, S)
-    KIND_mask         (queries, keys) true or false, or 1 and 0, optional: True = may attend
+    KIND_mask         (queries, keys), or of each layer, true or false, or 1 and 0, optional: True = may attend
 
 At least one of the three kinds, and the tokens of its axes; docs/recording.md says what else there may be. Without
 heads or layers, (heads, T, S) and (T, S) are one layer, and one head. Instead of a kind, `attention` or `attentions` is
@@ -82,7 +82,9 @@ def checked(recording: Recording) -> Recording:
             found = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
             raise ValueError(f"{kind} holds {found}; weights are from 0 to 1: take them after the softmax")
     for kind, mask in recording.masks.items():
-        if (largest := float(recording.weights[kind].max(axis=(0, 1))[~mask].max(initial=0.0))) > ROUNDING:
+        of_layers = recording.weights[kind].max(axis=1)  # (L, queries, keys), over heads
+        blocked = of_layers[~np.broadcast_to(mask, of_layers.shape)]  # a mask is of all layers, or of each
+        if (largest := float(blocked.max(initial=0.0))) > ROUNDING:
             wanted = "True must mean 'may attend', and rows must be queries"
             raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {wanted}")
     if (count := sum(weights.size for weights in recording.weights.values())) > MAX_NUMBERS:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
 from urllib.parse import quote
@@ -12,6 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model import load_translator
+from model.recording import Recording
 from tests.support import PATIENCE
 from tests.test_app.test_browser_beside import download
 from tests.test_app.test_browser_stage import (
@@ -143,6 +145,49 @@ def test_tiles_and_lines_are_of_their_head(tmp_path, alone):
         wait_for_map(alone, np.eye(4)[keys[layer, head]])
         ends = np.array(sorted(alone.evaluate(LINES), key=lambda line: line[1]))
         np.testing.assert_allclose(ends, np.stack([source[keys[layer, head]], target], 1), atol=1)
+
+
+# Which cells of a tile are drawn; which ones of the large map are hatched; the numbers of the large map.
+OPAQUE = """layer => {
+  const canvas = document.querySelector(`.hl-tile[data-layer="${layer}"][data-head="1"] canvas`);
+  const {width, height} = canvas, {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const row = i => Array.from({length: width}, (_, j) => data[4 * (i * width + j) + 3] > 0);
+  return Array.from({length: height}, (_, i) => row(i));
+}"""
+HATCHED = """() => {
+  const {data: [{z}, boxes]} = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+  const blocked = z.map(row => Array.from(row, () => false));
+  for (let at = 0; boxes && at < boxes.x.length; at += 6)
+    for (let column = boxes.x[at] + 0.5; column < boxes.x[at + 1]; column++) blocked[boxes.y[at] + 0.5][column] = true;
+  return blocked;
+}"""
+MASK = """() =>
+  document.querySelector("[data-testid=stage-map] .js-plotly-plot").data[0].z.map(row => Array.from(row))"""
+
+
+def test_masks_that_differ_from_layer_to_layer_are_those_of_the_layer(tmp_path, alone):
+    """A sliding window of three tokens in layers 0 and 2, the whole past in layer 1, as in Gemma or Mistral."""
+    length, window = 9, 3
+    causal = np.tri(length, dtype=bool)
+    sliding = causal & ~np.tri(length, k=-window, dtype=bool)
+    masks = np.stack([sliding, causal, sliding])
+    scores = np.exp(np.random.default_rng(5).normal(size=(3, 2, length, length))) * masks[:, None]
+    maps = (scores / scores.sum(-1, keepdims=True)).astype(np.float32)
+    tokens = [f"t{number}" for number in range(length)]
+    recording = Recording([], tokens, {"decoder_self": maps}, {"decoder_self": masks})
+    open_file(alone, stage(recording, layer=0, head=1).save(tmp_path / "stage.html"))
+    for layer in (0, 1, 2):
+        tile(alone, layer, 1).click()
+        wait_for_map(alone, maps[layer, 1])
+        assert alone.evaluate(HATCHED) == (~masks[layer]).tolist()
+        assert alone.evaluate(OPAQUE, layer) == masks[layer].tolist()
+    alone.get_by_role("tab", name="Mask", exact=True).click()
+    for layer in (1, 0):
+        tile(alone, layer, 1).click()
+        cells = json.dumps(masks[layer].astype(int).tolist(), separators=(",", ":"))
+        alone.wait_for_function(f"cells => JSON.stringify(({MASK})()) === cells", arg=cells)
+        blocked = int((~masks[layer]).sum())
+        expect(alone.locator(".hl-says")).to_contain_text(f"{blocked} of {length**2} cells are blocked")
 
 
 def test_two_in_a_notebook_know_nothing_of_each_other(alone):

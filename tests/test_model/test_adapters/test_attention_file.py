@@ -351,3 +351,14 @@ def test_rows_of_zeros_are_counted() -> None:
     values[0, 1] = 0
     attention = read_attention(written(cross=values))
     assert attention.zero_rows("cross") == (T, (L + 1) * (H + 1) * T) and attention.zero_rows("encoder_self")[0] == 0
+
+
+def test_a_mask_of_each_layer_is_read_and_checked_with_the_weights_of_its_layer() -> None:
+    maps = weights("decoder_self")
+    maps[1] *= ~np.tri(T, k=-2, dtype=bool)  # a window of two tokens in layer 1
+    maps[1] /= maps[1].sum(-1, keepdims=True)
+    masks = np.stack([np.tri(T, dtype=bool), np.tri(T, dtype=bool) & ~np.tri(T, k=-2, dtype=bool)])
+    read = read_attention(written(decoder_self=maps, decoder_self_mask=masks))
+    np.testing.assert_array_equal(read.masks["decoder_self"], masks)
+    message = refusal(written(decoder_self=maps, decoder_self_mask=masks[::-1].copy()))
+    assert message.startswith("decoder_self_mask blocks a cell with a weight of")
