@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests.support.javascript import node
+from viz.stage import words
 
 ARRAYS = ("weights", "tiles", "entropy", "largest", "telling", "shown", "removed", "opened", "did", "z", "x", "y")
 ARRAYS += ("probability", "blocked", "logits", "own", "cross", "encoder_self", "decoder_self")
@@ -44,6 +45,9 @@ def shown(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {})
         options: what the visitor chooses of the maps, by its codes in an address.
         maps: what did not travel, by address.
     """
+    sent = unpack(message)
+    if not sent["words"]["catalogue"]:
+        maps = {**maps, sent["words"]["address"]: words.packed(sent["language"])}
     parts = {name: base64.b64encode(part).decode() for name, part in maps.items()}
     with TemporaryDirectory() as folder:
         path = Path(folder, "message")

@@ -9,15 +9,18 @@ import { unpack } from "../../viz/recording/packed.js";
 import { recordingOf } from "../../viz/recording/reading.js";
 import { fill } from "../../viz/recording/sentences.js";
 import { Version, differenceOf } from "../../viz/recording/version.js";
+import { fetchCatalogue, sentencesOf } from "../../viz/stage/words.js";
 
 const [path, options, beside] = process.argv.slice(2);
 const maps = readFileSync(beside, "utf8");
 const message = unpack(Uint8Array.from(readFileSync(path)));
-const { words, language } = message;
+const { language } = message;
 const part = async (/** @type {string} */ address) => {
   const bytes = Uint8Array.from(Buffer.from(JSON.parse(maps)[address], "base64"));
   return bytes.buffer;
 };
+if (!message.words.catalogue) await fetchCatalogue(message.words.address, part);
+const words = sentencesOf(message.words);
 /** @type {import("../../viz/recording/types.js").Say} */
 const say = (name, values = {}) => fill(words[name], values, language);
 
@@ -73,11 +76,12 @@ function told(version) {
   return { translation, source, target, notes, inside, next, effects, views, kinds: kinds.map(kindOf), code: { ...version.told.code, ...code, ...more } };
 }
 
+const isFetching = Object.keys(JSON.parse(maps)).some((address) => address !== message.words.address);
 const after = versionOf(message.after);
-for (const kind of after.kinds) if (maps !== "{}" || kind.waits) await kind.whole();
+for (const kind of after.kinds) if (isFetching || kind.waits) await kind.whole();
 const { before: _, after: __, ...whole } = message;
 const controls = fields(readOptions(JSON.parse(options)), after.recording.predicted_tokens.length > 0, say);
-const answer = { ...whole, options: controls, ...told(after) };
+const answer = { ...whole, words, options: controls, ...told(after) };
 if (message.before) {
   const before = versionOf(message.before);
   const difference = differenceOf(before, after, Boolean(message.comparing));

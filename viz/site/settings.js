@@ -20,7 +20,7 @@ import { fetchBytes } from "../engine/files.js";
  * @typedef {object} Settings
  * @property {Record<string, string>} languages their names, by code
  * @property {string} [language] that the page speaks unless its address says else; the browser's where there is none
- * @property {Record<string, Record<"stage" | "comparing" | "page", Record<string, string>>>} words by language
+ * @property {Record<string, {stage: import("../stage/words.js").Catalogue, page: Record<string, string>}>} words by language
  * @property {Record<string, Record<string, string>>} problems by language, what English sentences are there
  * @property {string} text that is shown at first
  * @property {number} beam

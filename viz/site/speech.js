@@ -20,7 +20,7 @@ export class Speech {
 
   /** The sentences of the stage. @param {boolean} comparing */
   stageWords(comparing) {
-    return this.settings.words[this.language][comparing ? "comparing" : "stage"];
+    return { forms: comparing ? ["comparing"] : [], catalogue: this.settings.words[this.language].stage };
   }
 
   /**

@@ -105,8 +105,7 @@ def catalogue() -> dict[str, dict[str, str]]:
     names |= {f"example_{number}": name for number, name in enumerate(EXAMPLES)}
     names |= {f"language_{code}": name for code, name in LANGUAGES.items()} | {"language_": SOURCE}
     return {
-        "stage": stage_words.catalogue(alone=False, comparing=False),
-        "comparing": stage_words.catalogue(alone=False, comparing=True),
+        "stage": stage_words.forms(),
         "page": {name: say(text) for name, text in names.items()},
     }
 

@@ -45,8 +45,8 @@ const stage = new Stage({
   size: sizeOf([...Object.values(parts), inPage("hl-plotly"), new XMLSerializer().serializeToString(document.head)]),
 });
 document.getElementById("hl-place")?.append(stage.root);
-unpacked(parts[""]).arrayBuffer().then((message) => {
-  stage.show(new Uint8Array(message));
+unpacked(parts[""]).arrayBuffer().then(async (message) => {
+  await stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.language;
   document.title = stage.told.translation || document.title;
 });

@@ -18,8 +18,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from viz.stage import words
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
 from viz.stage.packing import pack_head
+from viz.text.language import LANGUAGES
 
 PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
 KEPT = 256_000_000  # bytes of maps, the newest
@@ -117,6 +119,13 @@ async def _file(request: Request) -> Response:
     return Response(content, media_type=TYPES.get(Path(name).suffix, "text/plain"), headers=_FOR_GOOD)
 
 
+async def _words(request: Request) -> Response:
+    language = request.path_params["language"]
+    if language not in LANGUAGES:
+        return Response(status_code=404)
+    return Response(words.packed(language), media_type="application/json", headers=_FOR_GOOD)
+
+
 async def _plotly(request: Request) -> Response:
     return Response(plotly(), media_type="text/javascript", headers=_FOR_GOOD | {"content-encoding": "gzip"})
 
@@ -143,6 +152,7 @@ def _answer(data: bytes | None) -> Response:
 def routes() -> list[BaseRoute]:
     return [
         Route(_plotly_address(), _plotly),
+        Route(_address("words", "{version}", "{language}"), _words),
         Route(_address("maps", "{name}"), _maps),
         Route(_address("maps", "{name}", "{layer:int}", "{head:int}"), _head),
         Route(_address(VERSION, "{name:path}"), _file),

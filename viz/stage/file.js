@@ -76,13 +76,15 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 }
 
 /** The page (files.py) with the message and all maps. @param {Stage} stage */
-async function page({ host, sides, bytes, memory }) {
+async function page({ host, whole, sides, bytes, memory }) {
   /** @type {Record<string, string>} */
   const parts = { "": await packed(bytes ?? new Uint8Array()) };
+  const { address } = whole.words;
+  if (address) parts[address] = await packed(await host.part(address));
   const remotes = Object.values(sides).flatMap(({ told }) => told.recording.kinds.flatMap(({ remote }) => remote ?? []));
-  for (const { address, byHead, shape } of remotes) {
-    if (byHead) await heads(host, parts, address, shape);
-    else parts[address] ??= await packed(await host.part(address));
+  for (const remote of remotes) {
+    if (remote.byHead) await heads(host, parts, remote.address, remote.shape);
+    else parts[remote.address] ??= await packed(await host.part(remote.address));
   }
   const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
   return ((await host.shell?.()) ?? "").replace("@message@", () => message);

@@ -56,7 +56,7 @@ import { recordingOf } from "../recording/reading.js";
 /**
  * @typedef {object} Message
  * @property {string} language
- * @property {Record<string, string>} words  sentences by name
+ * @property {import("./words.js").WordsPayload} words
  * @property {string} [stamp]  of the message, where a host sends it more than once
  * @property {Record<string, string | null>} address  parameters that the page's should have
  * @property {Record<string, any> | null} setting  what is open, on a page that sets the stage itself

@@ -14,6 +14,7 @@ import { sampling } from "./sampling.js";
 import { OF_HEADS, Open, kindsOf } from "./state.js";
 import { card } from "./telling.js";
 import { versionsOf } from "./versions.js";
+import { catalogueOf, fetchCatalogue, sentencesOf } from "./words.js";
 
 /** @typedef {import("../recording/kind.js").Kind} Kind */
 /** @typedef {import("../recording/version.js").Version} Version */
@@ -57,7 +58,8 @@ export class Stage extends Open {
   /** Whether only a word that is pointed at has lines. */
   narrow = false;
   /** @type {number | undefined} pixels above the stage */ above;
-  /** @type {string} of everything that is built */ spoken = "";
+  /** @type {string} language and forms of what is built */ spoken = "";
+  /** @type {Uint8Array | null} the last message that came */ newest = null;
   /** @type {string} of both lines */ tokens = "";
   /** What was asked of the host last. */
   requested = "";
@@ -74,10 +76,12 @@ export class Stage extends Open {
     this.pointing = new Pointing(this);
   }
 
-  /** Shows a packed message. @param {Uint8Array} bytes */
-  show(bytes) {
+  /** Shows a packed message, as soon as its sentences are here. @param {Uint8Array} bytes */
+  async show(bytes) {
+    this.newest = bytes;
     const { message, recordings } = readMessage(bytes, this.host);
-    return this.present(message, recordings, bytes);
+    if (!catalogueOf(message.words)) await fetchCatalogue(message.words.address ?? "", this.host.part);
+    if (this.newest === bytes) await this.present(message, recordings, bytes);
   }
 
   /**
@@ -89,7 +93,9 @@ export class Stage extends Open {
   async present(whole, recordings, bytes = null) {
     if (this.whole && whole.stamp === this.whole.stamp) return;
     const another = Boolean(this.whole);
-    const { setting, words, language, after } = whole;
+    const { setting, language, after } = whole;
+    const spoken = [language, ...whole.words.forms].join(" ");
+    const words = spoken === this.spoken ? this.words : sentencesOf(whole.words);
     const memory = (this.host.memories[String(Boolean(after.next))] ??= {});
     Object.assign(this, { whole, bytes, memory, words, language, recordings });
     if (setting) Object.assign(this, { state: null, opened: null });
@@ -128,9 +134,9 @@ export class Stage extends Open {
       this.tokens = tokens;
       this.pointing.partner = null;
     }
-    const words = JSON.stringify(this.words);
-    if (words !== this.spoken) build(this);
-    this.spoken = words;
+    const spoken = [whole.language, ...whole.words.forms].join(" ");
+    if (spoken !== this.spoken) build(this);
+    this.spoken = spoken;
     this.restore(asked);
     return true;
   }

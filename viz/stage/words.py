@@ -1,13 +1,16 @@
 """What the stage says, by name: the browser puts values into the sentences (viz/recording/sentences.js)."""
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
 from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
-from viz.text.language import message, messages, say
+from viz.text.language import message, messages, say, using
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 
 WORDS = messages(  # the browser fills the places in braces
@@ -278,19 +281,32 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
 LIVE = messages(role="Role in this text: {role}")
 
 
-def catalogue(alone: bool, comparing: bool, is_live: bool = False) -> dict[str, str]:
-    """Every sentence by name, in the language of here.
+Forms = dict[str, dict[str, str]]
 
-    Args:
-        alone: there is no source.
-        is_live: roles of heads are those in this text.
+
+def forms() -> Forms:
+    """Every sentence by name, in the language of here: of "all", and what stands in its place in other messages.
+
+    "alone": there is no source; "comparing": two stand beside each other; "live": roles of heads are those in one text.
     """
     texts = WORDS | {"predicted_axis": PREDICTED_AXIS}
     for kind, about in KINDS.items():
         texts |= {f"short_{kind}": SHORT_KINDS[kind], f"title_{kind}": about.title}
         texts |= {f"rows_{kind}": about.query_axis, f"columns_{kind}": about.key_axis}
-    texts |= (READING if alone else {}) | (COMPARING if comparing else {}) | (LIVE if is_live else {})
-    return {name: say(text) for name, text in texts.items()}
+    of_forms = {"all": texts, "alone": READING, "comparing": COMPARING, "live": LIVE}
+    return {form: {name: say(text) for name, text in of_form.items()} for form, of_form in of_forms.items()}
+
+
+@cache
+def packed(language: str) -> bytes:
+    """The forms of a language as browsers fetch them, once: JSON."""
+    with using(language):
+        return json.dumps(forms(), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+
+def address(language: str) -> str:
+    """Where browsers fetch them, below the app's root; other sentences have another address."""
+    return f"headlight/words/{hashlib.blake2b(packed(language), digest_size=8).hexdigest()}/{language}"
 
 
 def spoken(kind: str, alone: bool) -> tuple[str, str]:

@@ -16,6 +16,7 @@ from model.text.cleaning import tidy
 from model.translation import SIDES
 from viz.stage import assets
 from viz.stage import message as stage_message
+from viz.stage.message import Action
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
@@ -37,8 +38,8 @@ _SAID = messages(  # by the letter of their code
 _MANY = messages(b="{n} mask cells blocked", a="{n} mask cells open")
 
 
-def after(request: Request, action: Mapping) -> Changes:
-    """The changes of a request after an action on the stage (steer.js); a switch used twice is back as it was.
+def after(request: Request, action: Action) -> Changes:
+    """The changes of a request after an action on the stage; a switch used twice is back as it was.
 
     Raises:
         ValueError: for what is not an action, and where the model refuses the changes.
@@ -254,7 +255,7 @@ def told(
     changes, edits, before = request.changes, request.changes.edits, None
     shown = staged.shown_of(result, request, chosen)
     moved = say("Scale and shift the encodings that are added to the embeddings.")
-    steering = {
+    steering: stage_message.SteeringPayload = {
         "chips": chips(request),
         **{name: list(map(astuple, getattr(edits, name))) for name in ("off", "uniform", "cells")},
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],

@@ -1,4 +1,4 @@
-"""What browsers fetch of maps that are too many for a message: all of a kind, or a head at a time."""
+"""What browsers fetch beside a message: sentences once per language; maps that are too many, by kind or by head."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from starlette.testclient import TestClient
 
 from tests.support.messages import unpack
 from viz.stage import assets
+from viz.stage.message import Shown, message
 from viz.stage.packing import quantised
+from viz.text.language import LANGUAGES, using
 
 
 @pytest.fixture
@@ -42,3 +44,21 @@ def test_the_newest_maps_are_kept(client: TestClient, monkeypatch: pytest.Monkey
     monkeypatch.setattr(assets, "_MAPS", {})
     found = [client.get(f"/{address}").status_code for address in [assets.keep(one) for one in maps]]
     assert found == [404, 200, 200]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_sentences_come_once_for_each_language_and_not_with_a_message(client: TestClient, result, language) -> None:
+    shown = Shown(result.recording())
+    with using(language):
+        fetched, whole = (message(shown, keep) for keep in (assets.keep, None))
+        other = unpack(message(Shown(result.recording(), is_live=True), assets.keep))["words"]
+    words, of_file = unpack(fetched)["words"], unpack(whole)["words"]
+    assert words["catalogue"] is None and of_file["address"] is None
+    answer = client.get(f"/{words['address']}")
+    assert answer.json() == of_file["catalogue"] and "immutable" in answer.headers["cache-control"]
+    assert len(whole) - len(fetched) > 9000
+    assert other["address"] == words["address"] and (other["forms"], words["forms"]) == (["live"], [])
+
+
+def test_sentences_of_no_language_are_not_found(client: TestClient) -> None:
+    assert client.get("/headlight/words/0/xx").status_code == 404
