@@ -79,7 +79,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         address=speaking.address(shown.address() | seed),
         notes=[*of_stage.notes, *unknown_words(result, loaded)],
         code=code(recipe, result, text),
-        next=sampling.told(result.next_logits, cached.Names(loaded), chance, after, unknown),
+        next=sampling.payload(result.next_logits, cached.Names(loaded), chance, after, unknown),
     )
 
 

@@ -3,6 +3,7 @@
 import { Effects } from "./effects.js";
 import { EffectsView, measuredTexts } from "./effects_view.js";
 import { Kind } from "./kind.js";
+import { NextWords } from "./next_words.js";
 import { recordingOf } from "./reading.js";
 import { candidates } from "./pictures.js";
 import * as python from "./python.js";
@@ -24,7 +25,7 @@ import { viewsOf } from "./views.js";
  * @property {import("./effects_view.js").EffectsPayload | {reason: string} | null} effects  what is known of direct
  *   effects beside their maps; or why there are none
  * @property {any} inside  how one row came about
- * @property {any} next  of a text, its next word
+ * @property {import("./next_words.js").NextPayload | null} next  of a text, its next word
  */
 
 /**
@@ -47,7 +48,7 @@ export class Version {
     this.told = told;
     this.notes = told.notes;
     this.inside = told.inside;
-    this.next = told.next;
+    this.next = told.next && new NextWords(told.next, host.speech);
     this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
     this.host = host;
     this.recording = recording;

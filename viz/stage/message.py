@@ -12,6 +12,7 @@ from viz.stage.coarse import Keep
 from viz.stage.effects import EffectsPayload
 from viz.stage.packing import pack
 from viz.stage.recordings import packed
+from viz.stage.sampling import NextPayload
 from viz.text.language import PARAMETER, current, using
 from viz.views.view import NAMES
 
@@ -137,7 +138,7 @@ class Shown:
     program: Program | None = None
     code: Mapping[str, str] = field(default_factory=dict)  # programs of other pictures, by kind and by view
     inside: dict | None = None
-    next: dict | None = None
+    next: NextPayload | None = None
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
     rowwise: bool = False  # rows can be looked into
     is_live: bool = False  # roles of heads are those in this text, and not over many

@@ -33,8 +33,8 @@ export function restrict(logits, { temperature, "top-k": k, "top-p": p }) {
   return Float32Array.from(kept, (share) => share / rest);
 }
 
-/** @param {any} told  of a text @returns {Field[]} */
-const allFields = ({ next }) => [...next.fields, ...next.writing];
+/** @param {import("../recording/version.js").Version} told @returns {Field[]} */
+const allFields = ({ next }) => [...(next?.fields ?? []), ...(next?.writing ?? [])];
 
 /** How the next word is drawn, as an address asks for it. @param {Open} stage @param {Record<string, any>} asked */
 function restored({ told }, asked) {
@@ -77,24 +77,25 @@ function shown(stage) {
   const { language } = stage;
   const chance = stage.state.chance ?? {};
   const key = JSON.stringify(chance);
-  if (next.made?.key === key) return next.made.view;
+  if (next?.drawn?.key === key) return next.drawn.view;
+  if (!next) return {};
   const all = restrict(next.logits, chance);
   const given = Array.from(next.own);
   const drawn = Array.from(all.subarray(0, given.length));
   const numbers = [drawn.map((share) => share || null), drawn.map((share, i) => (share ? null : given[i])), given];
   const customdata = given.map((share, i) => [next.said[i], percent(share), percent(drawn[i])]);
-  const data = next.look.data.map((/** @type {any} */ trace, /** @type {number} */ i) => ({ ...trace, x: numbers[i], customdata }));
+  const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], customdata }));
   data[0].text = drawn.map(percent);
   const [left, total] = [all.filter((share) => share > 0), all].map(({ length }) => length.toLocaleString(language));
   const shares = { share: percent(sum(drawn)), own: percent(sum(given)) };
   const line = stage.say("can_be_drawn", { left, total, count: given.length, ...shares });
   /** @type {[string[], string[], number[][]]} */
   const table = [next.names, [data[2].name, data[0].name], given.map((share, i) => [share, drawn[i]])];
-  next.options ??= next.fields.map((/** @type {Field} */ field) => ({ ...field, value: String(chance[field.name]) }));
+  next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
   const choose = (/** @type {Given} */ given) => chosen(stage, given);
   const live = (/** @type {Given} */ given) => (set(stage, given), stage.render());
   const view = { look: { ...next.look, data }, line, table, options: next.options, choose, live };
-  next.made = { key, view };
+  next.drawn = { key, view };
   return view;
 }
 
@@ -107,6 +108,7 @@ function set({ told, state: { chance } }, given) {
 function chosen(stage, given) {
   const { next } = stage.told;
   set(stage, given);
+  if (!next) return;
   if (Object.values(given).includes(null)) next.options = null;
   stage.remember();
   if (next.seed !== null && stage.host.ask) stage.host.ask({ seed: stage.state.chance?.seed });
@@ -120,7 +122,7 @@ function writing(stage) {
   if (!next || !stage.host.ask || !chance) return [];
   const fresh = next.seed === null;
   const go = () => stage.host.ask?.({ seed: fresh ? chance.seed : (chance.seed + 1) % 10000 });
-  const own = next.writing.map((/** @type {Field} */ field) => ({ ...field, value: chance[field.name] }));
+  const own = next.writing.map((field) => ({ ...field, value: chance[field.name] }));
   const draw = button("chip#go-on", stage.say(fresh ? "go_on" : "again"), go);
   return [draw, ...fields(own, (/** @type {Given} */ given) => chosen(stage, given))];
 }

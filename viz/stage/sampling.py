@@ -1,23 +1,38 @@
-"""What the stage is told of the next word of a text: its distribution, how it can be drawn, and a continuation.
+"""What a message of the stage holds of the next word of a text: its distribution, and a continuation.
 
-The browser computes what temperature, top-k and top-p leave of the distribution (sampling.js): it follows the finger.
+The browser draws it (viz/recording/next_words.js), and computes what temperature, top-k and top-p leave of it
+(viz/stage/sampling.js): that follows the finger.
 """
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 import numpy as np
 
 from model.analysis import maps as analysis
-from viz.figures import labels, looks
-from viz.stage.words import field
-from viz.text.language import counted, message, say
 from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
 
 SHOWN = 20  # words that have a bar
 
 
-def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str, unknown: int | None = None) -> dict:
-    """What `next` is in a message: logits, the largest first, bars without their numbers, and controls.
+class NextPayload(TypedDict):
+    """The same as `NextPayload` in viz/recording/next_words.js."""
+
+    logits: np.ndarray  # float32 (V,), the largest first; -inf: never drawn
+    own: np.ndarray  # float32 (SHOWN,), probabilities of the first
+    tokens: Sequence[str]  # SHOWN of them
+    usual: Mapping[str, float]  # how words are drawn unless the address says else, by its names
+    top_ks: Sequence[int]  # that can be chosen; 0: all
+    most_drawn: int  # words at a time
+    seeds: int
+    seed: int | None  # of the continuation; None: there is none
+    continued: str
+
+
+def payload(
+    logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str, unknown: int | None = None
+) -> NextPayload:
+    """What `next` is in a message.
 
     Args:
         logits: float32 (V,), of the next word.
@@ -26,27 +41,20 @@ def told(logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str, unk
         unknown: the id of a word that is never drawn, if there is one.
     """
     order = np.argsort(-logits, kind="stable")
-    names, usual = tokenizer.tokens(order[:SHOWN].tolist()), Chance()
-    temperature = say("Divides the logits: below 1 likely words get likelier, at 0 only the likeliest stays.")
-    top_k = say("Keeps only the k most probable words (Fan et al. 2018).")
-    top_ks = {str(k): counted(k) if k else message("all") for k in TOP_KS}
-    top_p = say("Keeps the fewest top words whose probabilities reach p (Holtzman et al. 2020).")
-    seed = say("The same seed draws the same words.")
+    usual = Chance()
     return {
         "logits": logits[order] if unknown is None else np.where(order == unknown, -np.inf, logits[order]),
         "own": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
-        "names": list(map(labels.visible, names)),
-        "said": labels.hover_texts(names, say),
-        "look": looks.next_words(names, say),
-        "fields": [
-            field("range", "temperature", say("Temperature"), usual.temperature, temperature, low=0, high=2, step=0.05),
-            field("choice", "top-k", say("Top-k"), str(usual.top_k), top_k, top_ks),
-            field("range", "top-p", say("Top-p"), usual.top_p, top_p, low=0.05, high=1, step=0.05),
-        ],
-        "writing": [
-            field("range", "count", say("Words to draw"), usual.count, low=1, high=MOST_DRAWN),
-            field("number", "seed", say("Seed"), chance.seed or 0, seed, low=0, high=SEEDS - 1),
-        ],
+        "tokens": tokenizer.tokens(order[:SHOWN].tolist()),
+        "usual": {
+            "temperature": usual.temperature,
+            "top-k": usual.top_k,
+            "top-p": usual.top_p,
+            "count": usual.count,
+        },
+        "top_ks": list(TOP_KS),
+        "most_drawn": MOST_DRAWN,
+        "seeds": SEEDS,
         "seed": chance.seed,
         "continued": continued,
     }
