@@ -67,6 +67,7 @@ ELSEWHERE = {
     "adapters/readers/tasks.py",
     "measures/context.py",
     "commands/any_model.py",
+    "commands/refresh.py",
     "measures/text_roles.py",
     "measures/evaluate.py",
     "commands/table.py",
@@ -90,6 +91,7 @@ ELSEWHERE = {
 # What only a programmer or a command can cause in the modules that are left, with … for what is put in.
 PROGRAMMERS = {
     # Wrong arguments of functions.
+    "… is a recurrent network, and this needs a Transformer",
     "attention can be followed through a decoder with as much self-attention as cross-attention, got … and … layers",
     "a causal mask needs as many keys as queries or more, got … keys, … queries",
     "beam width and length limit must be at least 1, got … and …",
