@@ -98,7 +98,9 @@ function strongest(stage) {
   if (!kind || row < 0) return [];
   const chosen = partner && !kind.did ? stage.lines.of(...partner).column : -1;
   if (chosen >= 0 && !kind.loaded) return [];
-  const dull = (/** @type {number} */ key) => !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row));
+  const isText = !stage.told.source.tokens.length; // whose first token takes what heads have no use for
+  const dull = (/** @type {number} */ key) =>
+    !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row) || (isText && key === 0));
   const found = kind.places.map(([layer, head]) => {
     const [key, value] = chosen >= 0 ? [chosen, kind.map(layer, head, true)[row][chosen]] : (kind.peak(layer, head, row) ?? [0, 0]);
     return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
