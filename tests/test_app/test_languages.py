@@ -20,6 +20,7 @@ EXAMPLES = (  # in the language of the model
     "The first season of the series",
     "The storm moved",
     "She was born in",
+    "When Mary and John went to the store, John gave a drink to",
 )
 # What has the same name in all languages, and the checkpoints of these tests.
 NAMES = re.compile(r"\b(?:headlight|d_model|top-[kp]|bleu|chrf|[abc]-[\w-]+|toys/test|inf)\b", flags=re.IGNORECASE)
@@ -96,8 +97,8 @@ def labels(part: Any, where: str) -> Iterator[tuple[str, str]]:
 
 
 def unmarked(text: str) -> str:
-    """What of a text stands in no brackets, is not a name, and no quotation of a model."""
-    before, text = None, re.sub(r"<q lang.*?</q>", "", text)
+    """What of a text stands in no brackets, is not a name, no quotation of a model or of the visitor, and no code."""
+    before, text = None, re.sub(r"<(q|code)\b.*?</\1>", "", text)
     while before != text:
         before, text = text, re.sub(r"⟦[^⟦⟧]*⟧", "", text)
     return NAMES.sub("", re.sub(r"<[^>]*>", "", text))

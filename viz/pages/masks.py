@@ -324,9 +324,9 @@ def show_sentences(compared: Compared, chosen: Choices, result: Result) -> None:
 
 def show_conventions(compared: Compared) -> None:
     """One mask as libraries take it, and the lines that apply it."""
-    frame.picture_title("F.scaled_dot_product_attention", small=say(CONVENTIONS["keep"][0]))
+    frame.picture_title("F.scaled_dot_product_attention", small=say(CONVENTIONS["keep"][0]), tag="code")
     st.code(code(compared.mask, "keep"), language="python", wrap_lines=True)
-    frame.picture_title("FlexAttention", small=say(FLEX))
+    frame.picture_title("FlexAttention", small=say(FLEX), tag="code")
     st.code(flex_code(compared.mask), language="python", wrap_lines=True)
     for convention in ("additive", "blocked", "integers"):
         name, users, _ = CONVENTIONS[convention]

@@ -289,7 +289,7 @@ def show_order(page: "Page") -> None:
         known, recipe = made(result, "result"), recipes.translation(request)
         more = axes(kind) | {"mask": known.mask(kind)}
         plots[f"map-{key}"] = recipes.head(recipe, name_of(kind, *place), known, kind, place, **more)
-        titles[f"map-{key}"] = f"{request.text}", ""
+        titles[f"map-{key}"] = request.text, "", "", "q"
     texts = [result.text for result in found.values()]
     with page.places.answer:
         same = len(set(texts)) == 1

@@ -92,11 +92,17 @@ def note(text: str) -> None:
     st.html(f'<p class="hl-note">{html.escape(text)}</p>')
 
 
-def picture_title(text: str, marked: str = "", small: str = "") -> None:
-    """What a picture shows; `marked` is underlined in the colour of rings."""
+def picture_title(text: str, marked: str = "", small: str = "", tag: str = "") -> None:
+    """What a picture shows, and what is small beside it.
+
+    Args:
+        marked: underlined in the colour of rings.
+        tag: "code" or "q", where the text is code or a quotation and not of the page's language.
+    """
+    text = f"<{tag}>{html.escape(text)}</{tag}>" if tag else html.escape(text)
     marked = f" <em>{html.escape(marked)}</em>" if marked else ""
     small = f" <small>{html.escape(small)}</small>" if small else ""
-    st.html(f'<p class="hl-picture-title">{html.escape(text)}{marked}{small}</p>')
+    st.html(f'<p class="hl-picture-title">{text}{marked}{small}</p>')
 
 
 def options(count: int, key: str) -> DeltaGenerator:
@@ -108,7 +114,7 @@ def options(count: int, key: str) -> DeltaGenerator:
 def pictures(
     plots: Mapping[str, Plot],
     *,
-    titles: Mapping[str, tuple[str, str]] = {},
+    titles: Mapping[str, tuple[str, ...]] = {},
     rings: Mapping[str, list[tuple[int, int]]] = {},
     on_click: Callable[..., None] | None = None,
     is_map: bool = True,
@@ -121,7 +127,7 @@ def pictures(
 
     Args:
         plots: by key.
-        titles: what stands above each, and what of it is marked.
+        titles: what stands above each, as for `picture_title`.
         rings: cells to outline, by key.
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
