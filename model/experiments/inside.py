@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from model.attention import masked_softmax
+from model.config import TransformerConfig
 from model.translation import Translation
 
 RECORDED = ("q", "k", "v", "mask", "raw_scores", "scores", "weights", "context")
@@ -25,6 +26,11 @@ class Switches:
 
 
 AS_RECORDED = Switches()
+
+
+def are_whole(config: TransformerConfig) -> bool:
+    """Whether these steps are all that weights come from: no bias of positions, no cap of scores, no sink."""
+    return config.positional not in ("alibi", "buckets") and not config.score_cap and not config.attention_sink
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,21 @@ def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray
     return {name: result.trace[f"{module}.{name}"] for name in RECORDED}
 
 
-def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switches: Switches = AS_RECORDED) -> Row:
-    """Compute every step of one query, (K,), (S, K), (S, K) and bool (S,) (Vaswani et al. 2017, equation 1)."""
+def compute(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    mask: np.ndarray,
+    switches: Switches = AS_RECORDED,
+    raw_scores: np.ndarray | None = None,
+) -> Row:
+    """Compute every step of one query, (K,), (S, K), (S, K) and bool (S,) (Vaswani et al. 2017, equation 1).
+
+    raw_scores (S,) are those recorded, where q and k were turned after they were (rotary positions).
+    """
     mask = mask if switches.masked else np.ones_like(mask)
     products = q * k  # (S, K)
-    raw_scores = products.sum(axis=-1)  # (S,)
+    raw_scores = products.sum(axis=-1) if raw_scores is None else raw_scores  # (S,)
     scaled = raw_scores / ((math.sqrt(len(q)) if switches.scaled else 1.0) * switches.temperature)
     scores = np.where(mask, scaled, np.array(-np.inf, dtype=q.dtype))
     weights = masked_softmax(torch.from_numpy(scores)).numpy()
@@ -64,12 +80,13 @@ def compute(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray, switc
 
 def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED) -> Row:
     """One query of one head of a layer: as `recorded`, and recomputed only what a switch changes."""
-    mask, k, v = arrays["mask"][0, query], arrays["k"][head], arrays["v"][head]
+    mask, group = arrays["mask"][0, query], head * len(arrays["v"]) // len(arrays["weights"])  # whose keys it reads
+    k, v = arrays["k"][group], arrays["v"][group]
     own = {name: arrays[name][head, query] for name in ("q", "raw_scores", "scores", "weights", "context")}
-    kept = {"raw_scores": own["raw_scores"]}
+    kept = {}
     if switches.scaled and switches.temperature == 1 and (switches.masked or mask.all()):
         kept = own | _read(own["weights"], v, switches) | ({} if switches.dropout else {"context": own["context"]})
-    return replace(compute(own["q"], k, v, mask, switches), **kept)
+    return replace(compute(own["q"], k, v, mask, switches, own["raw_scores"]), **kept)
 
 
 def softmax_gradient(weights: np.ndarray) -> float:

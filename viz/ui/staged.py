@@ -10,6 +10,7 @@ import streamlit as st
 from model.adapters.readers.layout import ReaderConfig
 from model.checkpoint import available, by_direction
 from model.config import TransformerConfig
+from model.experiments.inside import are_whole
 from model.recording import CANDIDATES
 from model.translation import Translation
 from viz.figures import candidates_heatmap
@@ -194,7 +195,8 @@ def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
-    rowwise = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
+    is_looked_into = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
+    rowwise = is_looked_into and are_whole(result.config)
     notes, recipe = [], recipe or recipes.translation(request)
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))

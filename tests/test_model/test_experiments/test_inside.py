@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from model.experiments.inside import AS_RECORDED, RECORDED, Switches, compute, row, softmax_gradient
+from model.experiments.inside import AS_RECORDED, RECORDED, Switches, are_whole, compute, row, softmax_gradient
 from model.taps import record
 from tests.test_model.builders import SRC, TGT, K, S, T, tiny_model
 
@@ -109,6 +109,32 @@ class TestAgainstRecordings:
                 made = row(arrays, head, query, switches)
                 np.testing.assert_allclose(made.context, expected[head, query], rtol=1e-10, atol=1e-10)
                 np.testing.assert_array_equal(made.raw_scores, arrays["raw_scores"][head, query])
+
+    @pytest.mark.parametrize(
+        "changes", [{"n_kv_heads": 2, "n_heads": 6}, {"positional": "rotary"}, {"qk_norm": True}], ids=str
+    )
+    def test_heads_that_share_keys_and_turned_queries(self, changes):
+        with torch.no_grad(), record() as trace:
+            model = tiny_model(**changes)
+            model(SRC, TGT)
+        assert are_whole(model.config)
+        for module in (module.format(1) for module in MODULES):
+            arrays = {name: trace[f"{module}.{name}"][0].numpy() for name in RECORDED}
+            for head, query in np.ndindex(*arrays["q"].shape[:2]):
+                made = row(arrays, head, query)
+                weights = made.weights
+                np.testing.assert_allclose(made.scaled[made.mask], made.scores[made.mask], rtol=1e-10)
+                np.testing.assert_allclose(made.weighted.sum(0), arrays["context"][head, query], atol=1e-10)
+                again = row(arrays, head, query, Switches(temperature=1 + 1e-12))  # computed, not as recorded
+                np.testing.assert_allclose(again.weights, weights, atol=1e-9)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{"positional": "alibi"}, {"positional": "buckets"}, {"score_cap": 5.0}, {"attention_sink": True}],
+        ids=str,
+    )
+    def test_weights_that_come_from_more_are_not_explained(self, changes):
+        assert not are_whole(tiny_model(**changes).config)
 
     def test_dropout_leaves_the_recorded_weights_as_they_are(self, layers):
         arrays = layers[0]
