@@ -94,7 +94,7 @@ export class Tiles {
     const { code, about, single } = this.kind;
     const known = /** @type {{kind: string, n_heads: number, n_key_value_heads: number}[]} */ (about.recording.model.attention ?? []);
     const own = known.filter(({ kind }) => kind === code)[layer];
-    return own && !single ? own.n_heads / own.n_key_value_heads : 1;
+    return own && single ? own.n_heads / own.n_key_value_heads : 1;
   }
 
   /** @param {Place} place */
