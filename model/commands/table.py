@@ -24,6 +24,7 @@ PUBLISHED = {
         "wikitext-2/test: perplexity 130.3 (PyTorch examples, tied LSTM of width 200, 6 passes), "
         "100.3 (the same, 40 passes)"
     ),
+    "wikitext2-modern": "wikitext-2/test: none of this size on 20 million tokens",
 }
 _HEAD = """\
 # Checkpoints
@@ -39,6 +40,10 @@ reference's words without teacher forcing; of a language model, that of every wo
 not overlap. Each card has the signature and the command of its scores.
 
 ¹ Made with another tokenizer (words of spaCy, lowercased) and another BLEU: to be compared with care.
+
+`recordings/smollm2-135m.npz` is not a checkpoint: attention maps of five texts and numbers of heads of SmolLM2-135M
+(Hugging Face, Apache-2.0), which the lesson "Since 2017" shows. `python -m model.experiments.recorded_model DIR` writes
+it from a folder with that model.
 """
 
 
