@@ -111,7 +111,7 @@ def show() -> None:
         if names:
             cache_card.menu(state["language-model"], text)
     if not names:
-        st.info(say("No language model is here yet: open one with the button above."))
+        controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
     name = state["language-model"]
     shown = replace(before, text=text, model="" if name == names[0] else name)

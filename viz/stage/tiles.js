@@ -92,8 +92,11 @@ export class Tiles {
   /** How many query heads of a layer share keys and values. @param {number} layer */
   group(layer) {
     const { code, about, single } = this.kind;
-    const known = /** @type {{kind: string, n_heads: number, n_key_value_heads: number}[]} */ (about.recording.model.attention ?? []);
-    const own = known.filter(({ kind }) => kind === code)[layer];
+    const { attention } = about.recording.model; // of a recurrent network: whether it has any
+    const layers = /** @type {{kind: string, n_heads: number, n_key_value_heads: number}[]} */ (
+      Array.isArray(attention) ? attention : []
+    );
+    const own = layers.filter(({ kind }) => kind === code)[layer];
     return own && single ? own.n_heads / own.n_key_value_heads : 1;
   }
 
