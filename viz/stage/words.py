@@ -324,13 +324,6 @@ def address(language: str) -> str:
     return f"headlight/words/{hashlib.blake2b(packed(language), digest_size=8).hexdigest()}/{language}"
 
 
-def spoken(kind: str, alone: bool) -> tuple[str, str]:
-    """The short name of a kind, and its title; `alone`: there is no source."""
-    if alone and kind == "decoder_self":
-        return say("Self"), say("Masked self-attention")
-    return say(SHORT_KINDS[kind]), say(KINDS[kind].title)
-
-
 def dull(tokens: Sequence[str]) -> np.ndarray:
     """Which tokens say little, bool."""
     return analysis.is_special(tokens) | analysis.is_punctuation(tokens)
@@ -344,11 +337,6 @@ def label(token: str) -> str:
 def named(tokens: Sequence[str]) -> list[str]:
     """The tokens of a text, in order, as they are shown."""
     return list(map(labels.visible, labels.spell_bytes(list(map(label, tokens)))))
-
-
-def choices(tokens: Sequence[str], written: str = "", name: str = "") -> list[str]:
-    """Tokens that could stand at one place, as they are shown: the one `written` there by its `name` in the text."""
-    return [name if token == written else labels.visible(label(token)) for token in tokens]
 
 
 def field(
