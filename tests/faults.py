@@ -270,7 +270,7 @@ FAULTS = (
         "viz/figures/maps.py",
         '(message("blocked (orange)"), message("may attend (blue)"))',
         '(message("may attend (blue)"), message("blocked (orange)"))',
-        f"{_VIZ}masks.py {_VIZ}looks.py",
+        f"{_VIZ}masks.py",
     ),
     Fault(
         "differences not centred",

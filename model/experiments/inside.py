@@ -80,13 +80,18 @@ def compute(
 
 def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED) -> Row:
     """One query of one head of a layer: as `recorded`, and recomputed only what a switch changes."""
-    mask, group = arrays["mask"][0, query], head * len(arrays["v"]) // len(arrays["weights"])  # whose keys it reads
+    mask, group = arrays["mask"][0, query], group_of(arrays, head)
     k, v = arrays["k"][group], arrays["v"][group]
     own = {name: arrays[name][head, query] for name in ("q", "raw_scores", "scores", "weights", "context")}
     kept = {}
     if switches.scaled and switches.temperature == 1 and (switches.masked or mask.all()):
         kept = own | _read(own["weights"], v, switches) | ({} if switches.dropout else {"context": own["context"]})
     return replace(compute(own["q"], k, v, mask, switches, own["raw_scores"]), **kept)
+
+
+def group_of(arrays: Mapping[str, np.ndarray], head: int) -> int:
+    """Whose keys and values a head reads, where several share them (grouped-query attention)."""
+    return head * len(arrays["v"]) // len(arrays["weights"])
 
 
 def softmax_gradient(weights: np.ndarray) -> float:
@@ -101,7 +106,12 @@ def softmax_gradient(weights: np.ndarray) -> float:
 def _read(weights: np.ndarray, v: np.ndarray, switches: Switches) -> dict[str, np.ndarray]:
     dropped = weights
     if switches.dropout:
-        kept = np.random.default_rng(switches.draw).random(len(weights)) >= switches.dropout
-        dropped = np.where(kept, weights / (1 - switches.dropout), 0).astype(weights.dtype)
+        left = leaves(len(weights), switches.dropout, switches.draw)
+        dropped = np.where(left, weights / (1 - switches.dropout), 0).astype(weights.dtype)
     weighted = dropped[:, None] * v  # (S, K)
     return {"dropped": dropped, "weighted": weighted, "context": weighted.sum(axis=0)}
+
+
+def leaves(n_keys: int, dropout: float, draw: int) -> np.ndarray:
+    """Which of the weights of a row a draw of dropout leaves, bool (S,)."""
+    return np.random.default_rng(draw).random(n_keys) >= dropout

@@ -4,9 +4,12 @@ import { readFileSync } from "node:fs";
 
 import { aligned } from "../../viz/recording/differences.js";
 import { Effects } from "../../viz/recording/effects.js";
+import { axisTokens } from "../../viz/recording/axes.js";
 import { fields, readOptions } from "../../viz/recording/options.js";
 import { unpack } from "../../viz/recording/packed.js";
 import { recordingOf } from "../../viz/recording/reading.js";
+import { switchesOf } from "../../viz/recording/row.js";
+import { rowPicture } from "../../viz/recording/row_picture.js";
 import { fill } from "../../viz/recording/sentences.js";
 import { Version, differenceOf } from "../../viz/recording/version.js";
 import { fetchCatalogue, sentencesOf } from "../../viz/stage/words.js";
@@ -56,9 +59,17 @@ function kindOf(kind) {
 const ofPlaces = (kind, make) =>
   kind.layerNames.map((_, layer) => kind.headNames.map((_, head) => make([layer, head])));
 
+/** How a row comes about, with the switches among the options. @param {Version} version */
+function insideOf({ inside, recording, options: { rows } }) {
+  if (!inside) return inside;
+  const tokens = axisTokens(recording, inside.place.kind, rows);
+  return { ...inside, ...rowPicture(inside, switchesOf(JSON.parse(options)), tokens, { say, language }) };
+}
+
 /** @param {Version} version */
 function told(version) {
-  const { translation, source, target, kinds, notes, inside, next } = version;
+  const { translation, source, target, kinds, notes, next } = version;
+  const inside = insideOf(version);
   const { reason, kinds: ofEffects, view } = version.effects ?? {};
   const effects = version.effects && {
     ...(reason && { reason }),

@@ -59,7 +59,7 @@ def shown(at: AppTest) -> Iterator[tuple[str, str]]:
 def spoken(told: dict) -> Iterator[tuple[str, str]]:
     """The words of the stage."""
     for name, text in told["words"].items():
-        yield f"stage {name}", re.sub(r"\{\w+\}", "", text)
+        yield f"stage {name}", re.sub(r"\{\w+(:[^}]*)?\}", "", text)
     for field in told["options"]:
         yield from field_of(field)
     for kind in told["kinds"]:

@@ -24,7 +24,7 @@ import { viewsOf } from "./views.js";
  * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
  * @property {import("./effects_view.js").EffectsPayload | {reason: string} | null} effects  what is known of direct
  *   effects beside their maps; or why there are none
- * @property {any} inside  how one row came about
+ * @property {import("./row.js").Inside | null} inside  a row of a head
  * @property {import("./next_words.js").NextPayload | null} next  of a text, its next word
  */
 

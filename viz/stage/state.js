@@ -1,7 +1,9 @@
 // What is open, and how the address and the visitor's next page know of it.
 
 import { codesOf } from "../recording/options.js";
+import { switchesOf } from "../recording/row.js";
 import { effects } from "./effects.js";
+import { inside } from "./inside.js";
 import { sampling } from "./sampling.js";
 
 /** @typedef {import("../recording/kind.js").Kind} Kind */
@@ -31,12 +33,12 @@ import { sampling } from "./sampling.js";
  * @property {string | null} pin  as in the address
  * @property {Set<number>} off  heads of a layer whose lines are hidden
  * @property {Record<string, number> | null} chance  how the next word is drawn
+ * @property {import("../recording/row.js").Switches} switches  what is done differently in a row
  * @property {boolean} [table]
  */
 
 export const OF_HEADS = ["map", "mask"]; // views
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
-const OF_ROWS = { row: null, unscaled: null, unmasked: null, temperature: null, dropout: null, sample: null };
 
 /** @param {Version} told @returns {Map<string, Kind>} */
 export const kindsOf = (told) => new Map(told.kinds.map((kind) => [kind.code, kind]));
@@ -84,6 +86,7 @@ export class Open {
       pin: this.pinOf(asked.pin ?? null) ? asked.pin : null,
       off: this.state?.off ?? new Set(),
       chance: sampling.restored(this, asked),
+      switches: asked.switches ?? switchesOf(asked),
     };
     /** @type {[number, number]} */
     const wanted = [Number(asked.layer), Number(asked.head)];
@@ -137,9 +140,9 @@ export class Open {
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, place(kind)]));
     if (this.whole.setting) return;
     const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
-    const inside = view === "inside";
+    const isRow = view === "inside";
     const [layer, head] = this.kind?.open ?? [];
-    const moved = inside || String([layer, head]) !== String(this.kind?.first ?? "");
+    const moved = isRow || String([layer, head]) !== String(this.kind?.first ?? "");
     const chosen = {
       step,
       pin,
@@ -152,9 +155,9 @@ export class Open {
     Object.assign(this.memory, { kind, layer, head, view, ...chosen, chance });
     this.host.write({
       ...(measure !== "effects" && { against: null }),
-      ...(!inside && OF_ROWS), // only the view "inside" has them
+      ...inside.parameters(this),
       ...chosen,
-      kind: kind === this.told.kinds[0]?.code && !inside ? null : kind,
+      kind: kind === this.told.kinds[0]?.code && !isRow ? null : kind,
       layer: moved ? layer : null,
       head: moved ? head : null,
       view: view === this.usualView() ? null : view,

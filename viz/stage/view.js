@@ -1,7 +1,7 @@
 // What is large: the picture of the chosen view.
 
 import { effects } from "./effects.js";
-import { request } from "./request.js";
+import { inside } from "./inside.js";
 import { sampling } from "./sampling.js";
 
 /** @typedef {import("../recording/kind.js").Kind} Kind */
@@ -35,21 +35,9 @@ export function viewOf(stage, { told, kind } = stage.part) {
   const { view, picture } = stage.state;
   if (stage.measure === "effects") return effects.shown(stage);
   if (sampling.open(stage)) return sampling.shown(stage);
-  if (view === "inside" && kind) return rowOf(stage);
+  if (view === "inside" && kind) return inside.shown(stage);
   const pictures = told.views[/** @type {keyof typeof told.views} */ (view)];
   if (!pictures?.length) return kind ? { look: kind.look, map: kind } : null;
   const found = pictures.filter((shown) => !shown.kind || shown.kind === stage.state.kind);
   return found[picture] ?? found[0] ?? null;
-}
-
-/** How the pinned row, or the one worth a sentence, is made. @param {Stage} stage @returns {View | null} */
-function rowOf(stage) {
-  const { kind, told } = stage;
-  if (!kind) return null;
-  const pinned = stage.pinned();
-  const lit = pinned ? stage.lines.of(...pinned).row : -1;
-  const [layer, head] = kind.open;
-  const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.telling[layer][head] };
-  const here = JSON.stringify(told.inside?.place) === JSON.stringify(place);
-  return here ? told.inside : request(stage, { view: "inside", ...place });
 }

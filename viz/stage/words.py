@@ -137,6 +137,30 @@ WORDS = messages(  # the browser fills the places in braces
     agree_columns="cross-attention head (layer.head)",
     agree_best="In head {head}, weights and direct effects order the source tokens most alike ({rate:.2f}).",
     rank_correlation="rank correlation",
+    # How a row of a head comes about.
+    products="q·k",
+    scaled="÷ √d",
+    not_scaled="not scaled",
+    scaled_by="{scaling} ÷ {temperature:.1f}",
+    masked="masked",
+    softmax="softmax",
+    weighted_values="weight × |value|",
+    row_line=(
+        "“{query}”: largest weight {weight:.2f} on “{key}” · entropy {entropy:.2f} nats · gradient of the softmax "
+        "{gradient:.3f}."
+    ),
+    row_recorded="As recorded: largest weight {weight:.2f}, entropy {entropy:.2f}, gradient {gradient:.3f}.",
+    row_empty="“{query}” may attend to nothing here: all its weights are 0.",
+    no_scaling="No scaling",
+    about_no_scaling="Leaves out the division by √d, which softens rows with one large weight.",
+    no_mask="No mask",
+    about_no_mask="Softmax over all keys, including those that the model may not attend to here.",
+    about_temperature_of_row=(
+        "Divides the scores: above 1 the row gets flatter, below 1 more peaked. The model has 1."
+    ),
+    dropout="Dropout",
+    about_dropout=("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up."),
+    sample="Sample",
     # The page Language model.
     bar_hover="{word}<br>model {own}<br>sampling {drawn}",
     bar_sampling="sampling",

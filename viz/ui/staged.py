@@ -151,15 +151,12 @@ def candidates_code(result: Translation, recipe: Recipe) -> dict[str, str]:
 
 
 def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
-    """How the row comes about that the address asks for."""
-    config = result.config
-    asked = inside.asked(st.session_state[QUERY], config.dropout)
-    shape = result.attention(asked.kind).shape if asked else ()
-    if not asked or not all(0 <= n < size for n, size in zip((asked.layer, asked.head, asked.row), shape)):
+    """The row that the address asks for."""
+    place = inside.place_of(st.session_state[QUERY])
+    shape = result.attention(place.kind).shape if place else ()
+    if not place or not all(0 <= n < size for n, size in zip(place[1:], shape)):
         return None
-    arrays = cached.layer_of(request, asked.kind, asked.layer)
-    rows = "read" if st.session_state[QUERY].get("rows") == "read" else "predicted"
-    return inside.told(asked, arrays, *recipes.axis_tokens(result, asked.kind, rows)[:2], config.dropout)
+    return inside.payload(place, cached.layer_of(request, place.kind, place.layer), result.config.dropout)
 
 
 def answer(result: cached.Shown) -> str | None:

@@ -10,7 +10,6 @@ from plotly.colors import sample_colorscale
 
 from tests.support.javascript import ROOT, node
 from viz import theme
-from viz.figures import looks
 
 SCALES = ("DIVERGING", "MASK_SCALE", "LINES")
 
@@ -25,7 +24,7 @@ def test_both_sides_have_the_same_theme() -> None:
     for scale, steps in zip((theme.SEQUENTIAL, theme.DIVERGING), values.pop("of"), strict=True):
         wanted = 255 * np.array(sample_colorscale(scale, 256, colortype="tuple"))
         assert np.abs(np.array(steps) - wanted).max() < 1
-    assert values.pop("MAX_LABELS") == looks.MAX_LABELS
+    del values["MAX_LABELS"]  # the figures of Python have no such limit
     for name, value in values.items():
         wanted = json.loads(json.dumps(getattr(theme, name)))
         if name == "SEQUENTIAL":

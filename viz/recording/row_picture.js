@@ -1,0 +1,105 @@
+// How one row of a head comes about: q·k, scaling, mask, softmax, values, as bars.
+
+import { GRID, layoutOf, tickAxis } from "./looks.js";
+import { HIGHEST, LOWEST, isChanged, measures, stepsOf } from "./row.js";
+import { escape, hoverTexts, named, tickWidth } from "./text.js";
+import { LEANING, LINES, TICK_SIZE } from "./theme.js";
+
+/** @typedef {import("./looks.js").Speech} Speech */
+/** @typedef {import("./row.js").Inside} Inside */
+/** @typedef {import("./row.js").Steps} Steps */
+/** @typedef {import("./row.js").Switches} Switches */
+/** @typedef {import("./types.js").Say} Say */
+
+const BAND = "rgba(138,141,147,0.35)"; // over keys that are masked
+
+/**
+ * @param {Inside} inside
+ * @param {Switches} switches
+ * @param {{queries: string[], keys: string[]}} tokens  of the map
+ * @param {Speech} speech
+ */
+export function rowPicture(inside, switches, { queries, keys }, speech) {
+  const { say } = speech;
+  const [query, names] = [named(queries)[inside.place.row], named(keys)];
+  const steps = stepsOf(inside, switches);
+  const lines = [lineOf("row_line", steps.weights, query, names, say)];
+  if (isChanged(switches)) lines.push(lineOf("row_recorded", inside.weights, query, names, say));
+  return { look: panels(steps, names, scaling(switches, say), speech), line: lines.join(" "), options: form(inside, switches, say) };
+}
+
+/** @param {string} text @param {import("./types.js").Row} weights @param {string} query @param {string[]} keys @param {Say} say */
+function lineOf(text, weights, query, keys, say) {
+  const { key, ...numbers } = measures(weights);
+  return numbers.weight ? say(text, { query, key: keys[key], ...numbers }) : say("row_empty", { query });
+}
+
+/** @param {Switches} switches @param {Say} say */
+function scaling({ unscaled, temperature }, say) {
+  const name = say(unscaled ? "not_scaled" : "scaled");
+  return temperature === 1 ? name : say("scaled_by", { scaling: name, temperature });
+}
+
+/**
+ * A panel for each step, all over the same keys.
+ * @param {Steps} steps
+ * @param {string[]} keys
+ * @param {string} scaling
+ * @param {Speech} speech
+ * @returns {import("./looks.js").Look}
+ */
+function panels({ raw_scores, scaled, masked, mask, dropped, sizes }, keys, scaling, { say, language }) {
+  const all = [
+    { title: say("products"), numbers: raw_scores },
+    { title: scaling, numbers: scaled },
+    { title: say("masked"), numbers: masked },
+    { title: say("softmax"), numbers: dropped, isShare: Math.max(...dropped) <= 1, colour: LINES[2] },
+    { title: say("weighted_values"), numbers: sizes },
+  ].map((panel, i) => ({ ...panel, axis: `y${i ? i + 1 : ""}` }));
+  const blocked = keys.flatMap((_, key) => (mask[key] ? [] : [key]));
+  const band = { type: "rect", y0: 0, y1: 1, yref: "paper", layer: "below", line: { width: 0 }, fillcolor: BAND };
+  /** @type {Record<string, any>} */
+  const layout = {
+    ...layoutOf(64, LEANING * tickWidth(keys) + 24, language),
+    bargap: 0.25,
+    grid: { rows: all.length, columns: 1, subplots: all.map(({ axis }) => [`x${axis}`]), ygap: 0.12 },
+    xaxis: tickAxis(keys, "", { side: "top", tickangle: -45, anchor: "y" }),
+    shapes: blocked.map((key) => ({ ...band, x0: key - 0.5, x1: key + 0.5 })),
+  };
+  const shared = { type: "bar", x: keys.map((_, key) => key), customdata: hoverTexts(keys, say) };
+  const data = all.map(({ title, numbers, axis, isShare = false, colour = LINES[0] }) => {
+    layout[axis.replace("y", "yaxis")] = {
+      ...GRID,
+      title: { text: escape(title), font: { size: TICK_SIZE }, standoff: 2 },
+      nticks: 4,
+      range: isShare ? [0, 1.05] : null,
+    };
+    const hovertemplate = `%{customdata}<br>${escape(title)} %{y:.4g}<extra></extra>`;
+    return { ...shared, yaxis: axis, marker: { color: colour }, hovertemplate, y: numbers };
+  });
+  return { data, layout, hover: null };
+}
+
+/**
+ * Controls as menus.js takes them.
+ * @param {Inside} inside
+ * @param {Switches} switches
+ * @param {Say} say
+ */
+function form({ dropout: p, draws }, { unscaled, unmasked, temperature, dropout, sample }, say) {
+  const code = (/** @type {boolean} */ on) => String(Number(on));
+  const fields = [
+    { type: "switch", name: "unscaled", label: say("no_scaling"), value: code(unscaled), help: say("about_no_scaling") },
+    { type: "switch", name: "unmasked", label: say("no_mask"), value: code(unmasked), help: say("about_no_mask") },
+    {
+      ...{ type: "range", name: "temperature", label: say("temperature"), value: temperature },
+      ...{ help: say("about_temperature_of_row"), low: LOWEST, high: HIGHEST, step: 0.1 },
+    },
+  ];
+  if (!p || !draws) return fields;
+  const about = say("about_dropout", { p });
+  fields.push({ type: "switch", name: "dropout", label: say("dropout"), value: code(dropout), help: about });
+  const between = { low: 1, high: draws.length, step: 1 };
+  if (dropout) fields.push({ type: "range", name: "sample", label: say("sample"), value: sample, help: about, ...between });
+  return fields;
+}
