@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from tests.support.javascript import node
+from tests.support.payloads import complaint
 from viz.stage import words
+from viz.stage.payloads import Message
 
 ARRAYS = ("weights", "tiles", "entropy", "largest", "telling", "shown", "removed", "opened", "did", "z", "x", "y")
 ARRAYS += ("probability", "blocked", "logits", "own", "cross", "encoder_self", "decoder_self")
@@ -46,6 +48,7 @@ def shown(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {})
         maps: what did not travel, by address.
     """
     sent = unpack(message)
+    assert complaint(sent, Message) is None
     if not sent["words"]["catalogue"]:
         maps = {**maps, sent["words"]["address"]: words.packed(sent["language"])}
     parts = {name: base64.b64encode(part).decode() for name, part in maps.items()}

@@ -27,7 +27,7 @@ const words = sentencesOf(message.words);
 /** @type {import("../../viz/recording/types.js").Say} */
 const say = (name, values = {}) => fill(words[name], values, language);
 
-/** @param {import("../../viz/recording/version.js").Told} told */
+/** @param {import("../../viz/recording/payloads.js").VersionPayload} told */
 const versionOf = (told) =>
   new Version(told, readOptions(JSON.parse(options)), { part, speech: { say, language } }, recordingOf(told.recording, part));
 

@@ -93,6 +93,7 @@ function drawingFields({ usual, top_ks: allowed }, { say, language }) {
 
 /** @param {NextPayload} payload @param {Speech} speech @returns {Field[]} */
 function writingFields({ usual, most_drawn: most, seeds, seed }, { say }) {
+  /** @type {Field} */
   const about = { type: "number", name: "seed", label: say("seed"), value: seed ?? 0, help: say("about_seed") };
   return [
     { type: "range", name: "count", label: say("words_to_draw"), value: usual.count, help: "", low: 1, high: most },

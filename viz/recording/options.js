@@ -47,12 +47,14 @@ export function codesOf(options) {
  * @param {Options} options
  * @param {boolean} named
  * @param {import("./types.js").Say} say
+ * @returns {import("./payloads.js").Field[]}
  */
 export function fields(options, named, say) {
   const { summary, over, rows, words, hide, stretch, share } = options;
   /** @param {string} name @param {string} [before] */
   const choices = (name, before = "") => CHOICES[name].map((code) => [code, say(before + code)]);
   const code = (/** @type {boolean} */ on) => String(Number(on));
+  /** @type {import("./payloads.js").Field[]} */
   const all = [
     {
       ...{ type: "choice", name: "summary", label: say("show"), value: summary },

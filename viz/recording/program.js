@@ -1,11 +1,6 @@
 // Python as text: imports, literals, calls.
 
-/**
- * How Python makes `result`, a translation or a recording: lines, and the imports that they need.
- * @typedef {object} Program
- * @property {string[]} imports
- * @property {string[]} lines
- */
+/** @typedef {import("./payloads.js").ProgramPayload} Program */
 
 /**
  * A text as Python writes it.

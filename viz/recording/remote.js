@@ -8,19 +8,13 @@ import { dequantised, headOf, nested } from "./packed.js";
 const HELD = 40; // heads that stay, of those that are fetched each: the newest
 const MOST = 40_000_000; // weights that a browser can hold all at once
 
-/**
- * What is known of all heads before their weights are here.
- * @typedef {object} Summary
- * @property {Uint8Array[][][]} tiles
- * @property {number[][]} entropy
- * @property {number[][]} largest
- * @property {number[][]} telling  by head the row that is worth a sentence
- * @property {[number, number]} first  the head to open
- */
+/** @typedef {import("./payloads.js").AttentionPayload} AttentionPayload */
+/** @typedef {import("./payloads.js").SummaryPayload} Summary */
+/** @typedef {AttentionPayload & Required<Pick<AttentionPayload, "address" | "summary" | "opened">>} RemotePayload */
 
 export class Remote {
   /**
-   * @param {any} packed  of a kind
+   * @param {RemotePayload} packed  of a kind
    * @param {Part} part
    */
   constructor(packed, part) {

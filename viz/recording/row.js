@@ -4,19 +4,7 @@
 import { argmax, entropy } from "./numbers.js";
 
 /** @typedef {import("./types.js").Row} Row */
-
-/**
- * One row of a head as it was recorded: S keys.
- * @typedef {object} Inside
- * @property {{kind: string, layer: number, head: number, row: number}} place
- * @property {number} depth  of queries and keys, K
- * @property {Row} raw_scores  (S,) q·k
- * @property {ArrayLike<number>} mask  (S,) 1 = may attend
- * @property {Row} weights  (S,) after the softmax
- * @property {Row} sizes  (S,) of the values, |v|
- * @property {number} dropout  of weights in training
- * @property {ArrayLike<number>[] | null} draws  of each draw of dropout which weights it leaves, (draws, S)
- */
+/** @typedef {import("./payloads.js").InsidePayload} InsidePayload */
 
 /**
  * What is done differently.
@@ -40,7 +28,8 @@ import { argmax, entropy } from "./numbers.js";
  * @property {Row} sizes  of the weighted values
  */
 
-export const [LOWEST, HIGHEST] = [0.1, 5]; // of the temperature
+export const LOWEST = 0.1; // of the temperature
+export const HIGHEST = 5;
 const MOST_SAMPLES = 20; // draws of dropout that can be told apart
 /** @type {Switches} */
 export const AS_RECORDED = { unscaled: false, unmasked: false, temperature: 1, dropout: false, sample: 1 };
@@ -91,7 +80,7 @@ function softmax(scores, mask) {
 }
 
 /**
- * @param {Inside} inside
+ * @param {InsidePayload} inside
  * @param {Switches} switches
  * @returns {Steps}
  */

@@ -6,7 +6,8 @@ import { escape, hoverTexts, named, tickWidth } from "./text.js";
 import { LEANING, LINES, TICK_SIZE } from "./theme.js";
 
 /** @typedef {import("./looks.js").Speech} Speech */
-/** @typedef {import("./row.js").Inside} Inside */
+/** @typedef {import("./payloads.js").Field} Field */
+/** @typedef {import("./payloads.js").InsidePayload} InsidePayload */
 /** @typedef {import("./row.js").Steps} Steps */
 /** @typedef {import("./row.js").Switches} Switches */
 /** @typedef {import("./types.js").Say} Say */
@@ -14,7 +15,7 @@ import { LEANING, LINES, TICK_SIZE } from "./theme.js";
 const BAND = "rgba(138,141,147,0.35)"; // over keys that are masked
 
 /**
- * @param {Inside} inside
+ * @param {InsidePayload} inside
  * @param {Switches} switches
  * @param {{queries: string[], keys: string[]}} tokens  of the map
  * @param {Speech} speech
@@ -82,12 +83,14 @@ function panels({ raw_scores, scaled, masked, mask, dropped, sizes }, keys, scal
 
 /**
  * Controls as menus.js takes them.
- * @param {Inside} inside
+ * @param {InsidePayload} inside
  * @param {Switches} switches
  * @param {Say} say
+ * @returns {Field[]}
  */
 function form({ dropout: p, draws }, { unscaled, unmasked, temperature, dropout, sample }, say) {
   const code = (/** @type {boolean} */ on) => String(Number(on));
+  /** @type {Field[]} */
   const fields = [
     { type: "switch", name: "unscaled", label: say("no_scaling"), value: code(unscaled), help: say("about_no_scaling") },
     { type: "switch", name: "unmasked", label: say("no_mask"), value: code(unmasked), help: say("about_no_mask") },

@@ -12,21 +12,7 @@ import { label, named } from "./text.js";
 import { joined } from "./tokens.js";
 import { viewsOf } from "./views.js";
 
-/**
- * What a message says of one recording, beside it.
- * @typedef {object} Told
- * @property {any} recording  packed
- * @property {string[]} notes
- * @property {Record<string, string[][]>} roles  of heads, by kind
- * @property {Record<string, [number, number]>} first  the head to open, by kind
- * @property {boolean} rowwise  rows can be looked into
- * @property {python.Program | null} program  that makes `result`
- * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
- * @property {import("./effects_view.js").EffectsPayload | {reason: string} | null} effects  what is known of direct
- *   effects beside their maps; or why there are none
- * @property {import("./row.js").Inside | null} inside  a row of a head
- * @property {import("./next_words.js").NextPayload | null} next  of a text, its next word
- */
+/** @typedef {import("./payloads.js").VersionPayload} VersionPayload */
 
 /**
  * @typedef {object} Host
@@ -39,7 +25,7 @@ const lineOf = (tokens) => ({ tokens: named(tokens), joined: joined(tokens) });
 
 export class Version {
   /**
-   * @param {Told} told
+   * @param {VersionPayload} told
    * @param {import("./types.js").Options} options
    * @param {Host} host
    * @param {import("./types.js").Recording} recording  unpacked
@@ -152,7 +138,7 @@ export function differenceOf(before, after, replaced) {
 }
 
 /**
- * @param {Told} told
+ * @param {VersionPayload} told
  * @param {import("./types.js").Options} options
  * @param {Host} host
  */

@@ -14,6 +14,7 @@ export function searchFields(app) {
   const { beam, penalty, reference } = wanted;
   const isForced = reference !== null;
   const beams = BEAMS.map((width) => [String(width), say(`beam_${width}`)]);
+  /** @type {import("../recording/payloads.js").Field[]} */
   const shown = [
     {
       ...{ type: "choice", name: "beam", label: say("beam"), value: String(beam), help: say("about_search") },

@@ -10,6 +10,7 @@ import numpy as np
 
 from model.experiments.inside import group_of, leaves
 from model.translation import KINDS
+from viz.stage.payloads import InsidePayload, RowPlace
 from viz.views import codes
 
 MOST_SAMPLES = 20  # draws of dropout that can be told apart
@@ -33,16 +34,16 @@ def place_of(query: Mapping[str, str]) -> Place | None:
     return Place(*(found[name] for name in Place._fields)) if found.keys() == _READERS.keys() else None
 
 
-def payload(place: Place, arrays: Mapping[str, np.ndarray], dropout: float) -> dict:
-    """What travels of a row: `Inside` in viz/recording/row.js.
+def payload(place: Place, arrays: Mapping[str, np.ndarray], dropout: float) -> InsidePayload:
+    """What travels of a row.
 
     Given the arrays of its layer, as of `model.experiments.inside.recorded`, and dropout in training.
     """
-    _, _, head, row = place
+    kind, layer, head, row = place
     values = arrays["v"][group_of(arrays, head)].astype(np.float64)  # (S, K)
     draws = [leaves(len(values), dropout, draw) for draw in range(1, MOST_SAMPLES + 1)]
     return {
-        "place": place._asdict(),
+        "place": RowPlace(kind=kind, layer=layer, head=head, row=row),
         "depth": values.shape[1],
         "raw_scores": arrays["raw_scores"][head, row],
         "mask": arrays["mask"][0, row].astype(np.uint8),

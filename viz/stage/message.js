@@ -1,29 +1,15 @@
-// What passes between the stage and its host: messages to it, and what it asks for. viz/stage/message.py, and for
-// changes viz/ui/steering.py, say the same in Python.
+// What passes between the stage and its host: messages to it, and what it asks for. viz/stage/payloads.py has
+// the same types under the same names.
 
 import { unpack } from "../recording/packed.js";
 import { recordingOf } from "../recording/reading.js";
 
 /** @typedef {import("../recording/types.js").KindCode} KindCode */
 /** @typedef {import("../recording/types.js").Recording} Recording */
-/** @typedef {import("../recording/version.js").Told} Told */
+/** @typedef {import("../recording/payloads.js").ProgramPayload} ProgramPayload */
+/** @typedef {import("../recording/payloads.js").VersionPayload} VersionPayload */
 
-/**
- * A control (widgets are made of it by menus.js); its value stands in the address under its name.
- * @typedef {object} Field
- * @property {string} type  "switch", "range", "number" or "choice"
- * @property {string} name
- * @property {string} label
- * @property {any} value  of switches "0" or "1"
- * @property {string} [help]
- * @property {boolean} [enabled]
- * @property {string[][]} [options]  of a choice: codes and texts
- * @property {number} [low]
- * @property {number} [high]
- * @property {number} [step]
- * @property {string} [unit]
- */
-
+/** @typedef {import("../recording/payloads.js").Field} Field */
 /** @typedef {Record<string, any>} Given  values of controls by name; null: as it is by default */
 
 /**
@@ -50,33 +36,110 @@ import { recordingOf } from "../recording/reading.js";
  * @property {[string, string] | string[]} names
  * @property {[string, string] | string[]} about  each in a few words
  * @property {string} [note]
- * @property {import("../recording/python.js").Program | null} program  that makes both
+ * @property {ProgramPayload | null} program  that makes both
  */
 
 /**
  * @typedef {object} Message
  * @property {string} language
  * @property {import("./words.js").WordsPayload} words
- * @property {string} [stamp]  of the message, where a host sends it more than once
+ * @property {string | number} [stamp]  of the message, where a host sends it more than once
  * @property {Record<string, string | null>} address  parameters that the page's should have
  * @property {Record<string, any> | null} setting  what is open, on a page that sets the stage itself
  * @property {SteeringPayload | null} steering
  * @property {ComparingPayload | null} comparing
- * @property {Told} after
- * @property {Told | null} before
+ * @property {VersionPayload} after
+ * @property {VersionPayload | null} before
  */
 
 /** @typedef {{after: Recording, before: Recording | null}} Recordings  of a message */
 
 /**
+ * Switches a head off or on, makes it uniform, or leaves only it.
+ * @typedef {object} HeadAction
+ * @property {"off" | "uniform" | "alone"} do
+ * @property {KindCode} kind
+ * @property {number} layer
+ * @property {number} head
+ */
+
+/**
+ * Switches all heads of a layer off or on.
+ * @typedef {object} LayerAction
+ * @property {"layer"} do
+ * @property {KindCode} kind
+ * @property {number} layer
+ */
+
+/**
+ * Blocks or opens cells of a mask.
+ * @typedef {object} CellsAction
+ * @property {"cells"} do
+ * @property {KindCode} kind
+ * @property {number[][]} cells  row and key of each
+ * @property {boolean} open
+ */
+
+/**
+ * Has heads attend to a key.
+ * @typedef {object} ForceAction
+ * @property {"force"} do
+ * @property {KindCode} kind
+ * @property {number} row
+ * @property {number} key
+ * @property {number} strength
+ * @property {number[][]} heads  layer and head of each; none are all
+ */
+
+/**
+ * Scales and shifts positions; what is missing stays.
+ * @typedef {object} PositionsAction
+ * @property {"positions"} do
+ * @property {string | number} [scale]
+ * @property {string | number} [shift]
+ * @property {string} [stacks]
+ */
+
+/**
+ * Keeps everything up to a step.
+ * @typedef {object} KeepAction
+ * @property {"keep"} do
+ * @property {number} step
+ */
+
+/**
+ * Writes a candidate of a step.
+ * @typedef {object} WriteAction
+ * @property {"write"} do
+ * @property {number} step
+ * @property {number} rank  from 0
+ */
+
+/**
+ * Writes a text at a step.
+ * @typedef {object} TypeAction
+ * @property {"type"} do
+ * @property {number} step
+ * @property {string} text
+ */
+
+/**
+ * Takes a change back, by its code.
+ * @typedef {object} DropAction
+ * @property {"drop"} do
+ * @property {string} code
+ */
+
+/**
+ * Takes all changes back; shows what each head is worth, or no longer.
+ * @typedef {object} PlainAction
+ * @property {"reset" | "importance"} do
+ */
+
+/**
  * A change that a visitor makes.
- * @typedef {{do: "off" | "uniform" | "alone", kind: KindCode, layer: number, head: number}
- *   | {do: "layer", kind: KindCode, layer: number}
- *   | {do: "cells", kind: KindCode, cells: number[][], open: boolean}
- *   | {do: "force", kind: KindCode, row: number, key: number, strength: number, heads: number[][]}
- *   | {do: "positions", scale?: string | number, shift?: string | number, stacks?: string}
- *   | {do: "keep", step: number} | {do: "write", step: number, rank: number} | {do: "type", step: number, text: string}
- *   | {do: "drop", code: string} | {do: "reset"} | {do: "importance"}} Action
+ * @typedef {HeadAction | LayerAction | CellsAction | ForceAction | PositionsAction | KeepAction | WriteAction
+ *   | TypeAction | DropAction | PlainAction} Action
  */
 
 /**

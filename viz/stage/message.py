@@ -2,15 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NotRequired, TypedDict
-
-import numpy as np
 
 from model.recording import KINDS, Recording
 from viz.stage import words
 from viz.stage.coarse import Keep
 from viz.stage.effects import EffectsPayload
 from viz.stage.packing import pack
+from viz.stage.payloads import ComparingPayload, InsidePayload, SteeringPayload, WordsPayload
 from viz.stage.recordings import packed
 from viz.stage.sampling import NextPayload
 from viz.text.language import PARAMETER, current, using
@@ -27,106 +25,11 @@ class Program:
     lines: Sequence[str]
 
 
-# What passes between the stage and Python; viz/stage/message.js says the same in JavaScript.
-
-
-class SteeringPayload(TypedDict):
-    """What can be changed, and what is: heads as (kind, layer, head), cells as (kind, row, key)."""
-
-    chips: Sequence[tuple[str, str]]  # every change: the code by which it can be taken back, and a text
-    off: Sequence[tuple[str, int, int]]
-    uniform: Sequence[tuple[str, int, int]]
-    forced: Sequence[tuple[str, int, int, Sequence[tuple[int, int]]]]  # and the heads; none are all
-    cells: Sequence[tuple[str, int, int, bool]]  # of masks, and whether each is open
-    locked: Sequence[int]  # ids of the tokens that the translation begins with
-    importance: Mapping[str, np.ndarray] | None  # by kind (L, H), in nats
-    positions: Sequence[dict]  # controls, as of `words.field`
-    pairs: NotRequired[Sequence[tuple[str | None, str | None]]]  # words before and after
-    cost: NotRequired[str]  # of the changes
-    future: NotRequired[str]  # a warning
-    problem: NotRequired[str]  # why what was asked for last cannot be
-
-
-class ComparingPayload(TypedDict):
-    """Two recordings beside each other, A and B."""
-
-    words: Sequence[tuple[str | None, str | None]]  # in pairs
-    names: Sequence[str]
-    about: Sequence[str]  # each in a few words
-    note: NotRequired[str]
-    program: Mapping[str, Sequence[str]] | None  # how Python makes both
-
-
-class HeadAction(TypedDict):
-    """Switches a head, or its layer, off or on, makes it uniform, or leaves it alone."""
-
-    do: Literal["off", "uniform", "alone", "layer"]
-    kind: str
-    layer: int
-    head: NotRequired[int]  # not of "layer"
-
-
-class CellsAction(TypedDict):
-    """Blocks or opens cells (row, key) of a mask."""
-
-    do: Literal["cells"]
-    kind: str
-    cells: Sequence[tuple[int, int]]
-    open: bool
-
-
-class ForceAction(TypedDict):
-    """Makes a row attend to a key, from 0 to 1, in some heads (layer, head); none are all."""
-
-    do: Literal["force"]
-    kind: str
-    row: int
-    key: int
-    strength: float
-    heads: Sequence[tuple[int, int]]
-
-
-class WordAction(TypedDict):
-    """Keeps the words up to a step, or writes another one there: a candidate by its rank, or a text."""
-
-    do: Literal["keep", "write", "type"]
-    step: int
-    rank: NotRequired[int]
-    text: NotRequired[str]
-
-
-class PositionsAction(TypedDict):
-    """Scales or shifts positional encodings."""
-
-    do: Literal["positions"]
-    scale: NotRequired[str | float]
-    shift: NotRequired[str | int]
-    stacks: NotRequired[str]
-
-
-class ListAction(TypedDict):
-    """Takes a change back, by its code, or all of them; or shows what each head is worth."""
-
-    do: Literal["drop", "reset", "importance"]
-    code: NotRequired[str]  # of "drop"
-
-
-Action = HeadAction | CellsAction | ForceAction | WordAction | PositionsAction | ListAction
-
-
-class WordsPayload(TypedDict):
-    """The sentences of the stage: those of "all", and of some forms in their place (words.py)."""
-
-    forms: Sequence[str]
-    address: str | None  # where they are fetched; None: they are here
-    catalogue: words.Forms | None
-
-
 @dataclass(frozen=True)
 class Shown:
     """A recording, and what is known of it beside; what is None or empty is not known, or was not asked for.
 
-    `Told` in viz/recording/version.js says the same in JavaScript.
+    `VersionPayload` in payloads.py is what the stage is sent of it.
     """
 
     recording: Recording
@@ -137,7 +40,7 @@ class Shown:
     notes: Sequence[str] = ()
     program: Program | None = None
     code: Mapping[str, str] = field(default_factory=dict)  # programs of other pictures, by kind and by view
-    inside: dict | None = None
+    inside: InsidePayload | None = None
     next: NextPayload | None = None
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
     rowwise: bool = False  # rows can be looked into

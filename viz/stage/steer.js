@@ -107,6 +107,7 @@ export class Steering {
     const { picked } = this.switches;
     const chosen = this.stage.say("chosen_heads", { heads: picked.map((place) => place.join(".")).join(", ") });
     const options = [["one", picked.length ? chosen : words.one_head], ["all", words.every_head]];
+    /** @type {import("./message.js").Field[]} */
     const controls = [
       { type: "range", name: "strength", label: words.strength, value: strength, low: 0, high: 1, step: 0.05 },
       { type: "choice", name: "heads", label: words.within, value: heads, options },

@@ -6,7 +6,7 @@
  * Those of "all", and of some forms in their place (viz/stage/words.py).
  * @typedef {object} WordsPayload
  * @property {string[]} forms
- * @property {string | null} [address]  where the catalogue is fetched; null: it is here
+ * @property {string | null} address  where the catalogue is fetched; null: it is here
  * @property {Catalogue | null} catalogue
  */
 

@@ -16,7 +16,7 @@ from model.text.cleaning import tidy
 from model.translation import SIDES
 from viz.stage import assets
 from viz.stage import message as stage_message
-from viz.stage.message import Action
+from viz.stage.payloads import Action, SteeringPayload
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
@@ -255,7 +255,7 @@ def told(
     changes, edits, before = request.changes, request.changes.edits, None
     shown = staged.shown_of(result, request, chosen)
     moved = say("Scale and shift the encodings that are added to the embeddings.")
-    steering: stage_message.SteeringPayload = {
+    steering: SteeringPayload = {
         "chips": chips(request),
         **{name: list(map(astuple, getattr(edits, name))) for name in ("off", "uniform", "cells")},
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],

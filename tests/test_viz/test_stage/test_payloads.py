@@ -1,0 +1,55 @@
+"""Both languages document the same messages; that messages are as documented, `tests.support.messages` checks."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import get_type_hints, is_typeddict
+
+import pytest
+
+from tests.support.payloads import complaint, plain_type, typedefs
+from viz.stage import effects, payloads, sampling
+
+ROOT = Path(__file__).resolve().parents[3]
+MODULES = (
+    "recording/payloads.js",
+    "recording/effects_view.js",
+    "recording/next_words.js",
+    "stage/message.js",
+    "stage/words.js",
+)
+OTHERS = {"Host"}  # who shows the stage
+
+
+def types() -> dict[str, type]:
+    return {
+        name: value
+        for module in (payloads, effects, sampling)
+        for name, value in inspect.getmembers(module)
+        if is_typeddict(value)
+    }
+
+
+def test_both_languages_have_the_same_types() -> None:
+    ours = {name: {} for name in types()}
+    for name, value in types().items():
+        hints = get_type_hints(value, include_extras=True)
+        ours[name] = {key: plain_type(hint) for key, hint in hints.items()}
+    theirs = {name: value for path in MODULES for name, value in typedefs(ROOT / "viz" / path).items()}
+    assert ours == {name: value for name, value in theirs.items() if name not in OTHERS}
+
+
+@pytest.mark.parametrize(
+    "action, what",
+    [
+        ({"do": "off", "kind": "cross", "layer": 1, "head": 2}, None),
+        ({"do": "off", "kind": "cross", "layer": 1}, "lacks ['head']"),
+        ({"do": "off", "kind": "cross", "layer": "1", "head": 2}, "layer: str"),
+        ({"do": "off", "kind": "decoder", "layer": 1, "head": 2}, "kind: 'decoder'"),
+        ({"do": "off", "kind": "cross", "layer": 1, "head": 2, "row": 3}, "has no ['row']"),
+    ],
+)
+def test_what_is_not_of_a_type_is_found(action: dict, what: str | None) -> None:
+    found = complaint(action, payloads.HeadAction)
+    assert found is None if what is None else found and what in found
