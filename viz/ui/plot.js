@@ -58,6 +58,9 @@ class Plot {
       this.button.textContent = told.words.table;
       this.button.hidden = !told.table;
       this.tabled(Boolean(this.grid));
+      // Where something above it grows, it moves without a new size of its own.
+      const frame = told.fills && this.root.closest(".st-key-frame");
+      if (frame) this.observer.observe(frame);
     }
     return this.draw();
   }
