@@ -6,6 +6,7 @@ import { difference } from "./differences.js";
 import { build, isChanged } from "./maps.js";
 import { argmax } from "./numbers.js";
 import { entropies, firstHead, largest, placeOf, tellingRows } from "./opening.js";
+import { Survey } from "./survey.js";
 import { tiles } from "./tiles.js";
 import { Weights } from "./weights.js";
 
@@ -37,10 +38,22 @@ export class Drawing extends Weights {
     return this.once("axes", () => axes(this.about.recording, this.code, this.options));
   }
 
+  /** Reads all weights, where choices need them. */
+  async prepare() {
+    const { attention, before } = this.about;
+    const { remote, masks } = attention;
+    if (this.waits && remote) {
+      if (this.signed || remote.canBeWhole) attention.weights ??= await remote.whole();
+      else this.survey = await new Survey(remote, masks, this.axes, this.options).read();
+    }
+    if (this.signed) await before?.whole();
+  }
+
   /** @returns {Map} */
   get drawn() {
     return this.once("drawn", () => {
       const { attention, before, replaced } = this.about;
+      if (this.survey) return { ...this.axes, ...this.survey.drawn };
       const drawn = { ...this.axes, ...build(this.numbers, attention.masks, this.axes, this.options) };
       return before ? difference(before.drawn, drawn, replaced) : drawn;
     });
@@ -108,7 +121,7 @@ export class Drawing extends Weights {
   }
 
   get shown() {
-    return this.loaded ? this.drawn.shown : null;
+    return this.loaded || this.survey ? this.drawn.shown : null;
   }
 
   /**
@@ -118,7 +131,7 @@ export class Drawing extends Weights {
    * @param {number} row
    */
   peak(layer, head, row) {
-    if (!this.loaded) return this.about.attention.remote?.peak(layer, head, row) ?? null;
+    if (!this.loaded) return this.survey ? null : (this.about.attention.remote?.peak(layer, head, row) ?? null);
     const weights = this.drawn.weights[layer][head][row];
     const key = argmax(weights.map(Math.abs));
     return [key, weights[key]];
@@ -132,7 +145,7 @@ export class Drawing extends Weights {
    */
   map(layer, head, whole = false) {
     const { remote } = this.about.attention;
-    if (!this.loaded) return /** @type {import("./types.js").Matrix} */ (remote?.heads.get(String([layer, head])));
+    if (!this.loaded && !this.survey) return /** @type {import("./types.js").Matrix} */ (remote?.heads.get(String([layer, head])));
     const matrix = this.drawn.weights[layer][head];
     const marks = whole ? null : this.drawn.shown?.[layer][head];
     if (!marks) return matrix;

@@ -129,7 +129,7 @@ export class Kind extends Drawing {
 
   /** The mask of a layer, as it is drawn; null where none is known. @param {number} layer */
   maskOf = (layer) => {
-    const masks = this.loaded ? this.drawn.masks : this.about.attention.masks;
+    const masks = this.loaded || this.survey ? this.drawn.masks : this.about.attention.masks;
     return masks && maskAt(masks, layer);
   };
 

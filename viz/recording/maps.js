@@ -39,6 +39,42 @@ export function axesOf({ summary: how, over }) {
 export const isChanged = ({ summary: how, words, hide, share }) => how !== "single" || words || hide || share < 100;
 
 /**
+ * The matrix of one head with merged words and without hidden tokens; and the part of each row that went to these.
+ * @param {import("./types.js").Matrix} matrix
+ * @param {Axes} axes
+ * @param {Options} options
+ */
+export function cut(matrix, { rows, columns }, { words, hide }) {
+  if (!words && !hide) return { kept: matrix, removed: new Float32Array(rows.stay.length) };
+  const merged = words ? mergeWords(matrix, rows.words, columns.words) : matrix;
+  return keep(merged, rows.stay, columns.stay, columns.left);
+}
+
+/**
+ * The masks of the maps that are drawn.
+ * @param {import("./types.js").Mask[] | null} masks  of all layers, or one of each; null: nothing is masked
+ * @param {Axes} axes
+ * @param {Options} options
+ */
+export function masksOf(masks, { rows, columns }, options) {
+  const everything = rows.words.ofToken.map(() => new Uint8Array(columns.words.ofToken.length).fill(1));
+  const all = (masks ?? [everything]).map((mask) => {
+    const merged = options.words ? mergeWords(mask, rows.words, columns.words) : mask;
+    return rows.stay.map((i) => Uint8Array.from(columns.stay, (j) => Number(merged[i][j] > 0)));
+  });
+  if (!axesOf(options).includes("layers")) return all;
+  return [all.reduce((either, mask) => either.map((row, i) => row.map((may, j) => may | mask[i][j])))];
+}
+
+/**
+ * Marks the largest weights of each row of each map; null where all are shown.
+ * @param {import("./types.js").Maps} weights
+ * @param {Options} options
+ */
+export const marksOf = (weights, { share }) =>
+  share < 100 ? ofHeads(weights, (matrix) => matrix.map((row) => topShare(row, share / 100))) : null;
+
+/**
  * Maps (layers, heads, queries, keys) with the visitor's choices. Words are merged first, then special tokens left out,
  * then heads summarised, then small cells left blank, so that a summary is one of what single heads would show.
  * Nothing is rescaled.
@@ -48,37 +84,16 @@ export const isChanged = ({ summary: how, words, hide, share }) => how !== "sing
  * @param {Options} options
  * @returns {Drawn}
  */
-export function build(weights, masks, { rows, columns }, options) {
-  /** @param {ArrayLike<number>[]} matrix */
-  const merge = (matrix) => (options.words ? mergeWords(matrix, rows.words, columns.words) : matrix);
-  const everything = rows.words.ofToken.map(() => new Uint8Array(columns.words.ofToken.length).fill(1));
-  /** @type {import("./types.js").Maps} */
-  let kept = weights;
-  let removed = ofHeads(weights, () => new Float32Array(rows.stay.length));
-  if (options.words || options.hide) {
-    const parts = ofHeads(weights, (matrix) =>
-      keep(/** @type {Float32Array[]} */ (merge(matrix)), rows.stay, columns.stay, columns.left),
-    );
-    kept = ofHeads(weights, (_, layer, head) => parts[layer][head].kept);
-    removed = ofHeads(weights, (_, layer, head) => parts[layer][head].removed);
-  }
+export function build(weights, masks, axes, options) {
+  const parts = ofHeads(weights, (matrix) => cut(matrix, axes, options));
+  let kept = ofHeads(weights, (_, layer, head) => parts[layer][head].kept);
+  let removed = ofHeads(weights, (_, layer, head) => parts[layer][head].removed);
   const over = axesOf(options);
-  let of = (masks ?? [everything]).map((mask) => {
-    const merged = merge(mask);
-    return rows.stay.map((i) => Uint8Array.from(columns.stay, (j) => Number(merged[i][j] > 0)));
-  });
-  if (over.includes("layers")) of = [of.reduce((all, mask) => all.map((row, i) => row.map((may, j) => may | mask[i][j])))];
   if (over.length) {
     kept = summarised(kept, over, (matrices) => summary(matrices, options.summary));
     removed = summarised(removed, over, means);
   }
-  const { share } = options;
-  return {
-    weights: kept,
-    shown: share < 100 ? ofHeads(kept, (matrix) => matrix.map((row) => topShare(row, share / 100))) : null,
-    masks: of,
-    removed,
-  };
+  return { weights: kept, shown: marksOf(kept, options), masks: masksOf(masks, axes, options), removed };
 }
 
 /** @param {Float32Array<ArrayBuffer>[]} rows */

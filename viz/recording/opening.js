@@ -33,16 +33,14 @@ export function placeOf(values) {
 }
 
 /**
- * The sharpest head: it has the least entropy, as a share of an even spread's; heads with more than half of it in one
- * column come last.
+ * By head how little it says to begin with: the entropy of its rows, as a share of an even spread's; more of a head with
+ * more than half of its weight in one column, and yet more of one that has none.
  * @param {Maps} weights
  * @param {import("./types.js").Mask[]} masks  of all layers, or one of each
- * @returns {[number, number]} layer, head
  */
-export function firstHead(weights, masks) {
+export function misfits(weights, masks) {
   const counts = masks.map((mask) => mask.map(sum));
-  if (counts.flat().every((count) => count <= 1)) return [0, 0];
-  const bad = ofHeads(weights, (matrix, layer) => {
+  return ofHeads(weights, (matrix, layer) => {
     const allowed = maskAt(counts, layer);
     const counted = allowed.flatMap((count, i) => (count > 1 ? [i] : []));
     if (!counted.length) return EMPTY;
@@ -52,8 +50,20 @@ export function firstHead(weights, masks) {
     const total = sum(rows.map(sum));
     return spread + ONE_COLUMN * Number(columns[argmax(columns)] > 0.5) + EMPTY * Number(total === 0);
   });
-  return placeOf(bad.map((heads) => heads.map((value) => -value)));
 }
+
+/**
+ * The sharpest head: the one that fits best.
+ * @param {number[][]} misfit  by head
+ */
+export const sharpest = (misfit) => placeOf(misfit.map((heads) => heads.map((value) => -value)));
+
+/**
+ * The head to open first.
+ * @param {Maps} weights
+ * @param {import("./types.js").Mask[]} masks  of all layers, or one of each
+ */
+export const firstHead = (weights, masks) => sharpest(misfits(weights, masks));
 
 /**
  * By head the row with the largest number, of a word where there are any.

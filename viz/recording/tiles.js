@@ -18,13 +18,19 @@ function edges(size, most) {
 }
 
 /**
+ * Rows and columns of a tile, at most.
+ * @param {number} count  of the tiles of a kind
+ */
+export const sizeOf = (count) => Math.max(LEAST, Math.min(MOST, Math.floor(Math.sqrt(CELLS / count))));
+
+/**
  * @param {Pick<import("./maps.js").Drawn, "weights" | "shown" | "masks">} drawn
  * @param {number} most  where colours end
  * @param {boolean} signed
+ * @param {number} size  rows and columns, at most
  * @returns {Uint8Array[][][]} by head rows, from 0 to 255
  */
-export function tiles({ weights, shown, masks }, most, signed = false) {
-  const size = Math.max(LEAST, Math.min(MOST, Math.floor(Math.sqrt(CELLS / (weights.length * weights[0].length)))));
+export function tiles({ weights, shown, masks }, most, signed = false, size = sizeOf(weights.length * weights[0].length)) {
   const rows = edges(masks[0].length, size);
   const columns = edges(masks[0][0].length, size);
   /** @param {number} value */

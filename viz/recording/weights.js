@@ -24,6 +24,8 @@ export class Weights {
   constructor(about) {
     this.about = about;
     this.code = about.attention.code;
+    /** @type {import("./survey.js").Survey | null} of maps with choices that cannot all be held */
+    this.survey = null;
     /** @type {Record<string, any>} */
     this.cache = {};
   }
@@ -43,14 +45,15 @@ export class Weights {
     return Boolean(this.about.before);
   }
 
-  /** Whether all weights are here. @returns {boolean} */
+  /** Whether all that is drawn is here. @returns {boolean} */
   get loaded() {
-    return Boolean(this.about.attention.weights) && (this.about.before?.loaded ?? true);
+    const { attention, before } = this.about;
+    return Boolean(attention.weights ?? this.survey?.whole) && (before?.loaded ?? true);
   }
 
-  /** Whether nothing can be drawn before all weights are here. */
+  /** Whether nothing can be drawn before all weights were read. */
   get waits() {
-    return !this.loaded && (this.signed || isChanged(this.options));
+    return !this.loaded && !this.survey && (this.signed || isChanged(this.options));
   }
 
   /** The numbers that are drawn, (layers, heads, queries, keys). */
@@ -60,7 +63,7 @@ export class Weights {
 
   /** What is known without the weights. */
   get summary() {
-    return this.loaded ? null : (this.about.attention.remote?.summary ?? null);
+    return this.loaded ? null : (this.survey ?? this.about.attention.remote)?.summary ?? null;
   }
 
   /** Whether heads are fetched each, when they are opened. */
@@ -70,6 +73,7 @@ export class Weights {
 
   /** @param {number} layer @param {number} head */
   has(layer, head) {
+    if (this.survey) return this.survey.has(layer, head);
     return this.loaded || Boolean(this.about.attention.remote?.heads.has(String([layer, head])));
   }
 
@@ -81,20 +85,15 @@ export class Weights {
   async fetch(layer, head) {
     const { attention, before } = this.about;
     const { remote } = attention;
-    if (!attention.weights && remote) {
+    if (this.survey) await this.survey.fetch(layer, head);
+    else if (!attention.weights && remote) {
       if (remote.byHead && !this.waits && !this.signed) await remote.head(layer, head);
       else attention.weights = await remote.whole();
     }
     await before?.fetch(layer, head);
   }
 
-  /** Gets all weights, where choices need them. */
-  async prepare() {
-    const { attention, before } = this.about;
-    if (this.waits && attention.remote) attention.weights ??= await attention.remote.whole();
-    if (this.signed) await before?.whole();
-  }
-
+  /** Gets all weights, where they are compared. */
   async whole() {
     const { attention } = this.about;
     if (attention.remote) attention.weights ??= await attention.remote.whole();

@@ -1,6 +1,5 @@
 // The stage: one translation, all its heads, one of them large. A host brings messages.
 
-import { isChanged } from "../recording/maps.js";
 import { codesOf, readOptions } from "../recording/options.js";
 import { fill } from "../recording/sentences.js";
 import { dress, el, put } from "./dom.js";
@@ -211,14 +210,7 @@ export class Stage extends Open {
 
   /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} chosen */
   turnMaps(chosen) {
-    const options = readOptions({ ...codesOf(this.mapOptions), ...chosen });
-    const remotes = Object.values(this.recordings).flatMap((recording) => recording?.kinds ?? []);
-    if (isChanged(options) && remotes.some(({ weights, remote }) => !weights && remote && !remote.canBeWhole)) {
-      this.options.renew();
-      this.says.textContent = this.say("too_many");
-      return null;
-    }
-    return this.turn({ options });
+    return this.turn({ options: readOptions({ ...codesOf(this.mapOptions), ...chosen }) });
   }
 
   /** Opens a head. @param {number} layer @param {number} head */

@@ -244,7 +244,6 @@ WORDS = messages(  # the browser fills the places in braces
         "Special tokens are hidden: on average, {hidden:.1%} of a remaining row goes to them. Nothing is rescaled."
     ),
     largest_cells="Each row shows only its largest cells, which hold {share} % of it: {n} of {total} cells are left.",
-    too_many="There are too many weights here to merge, summarise or leave out any.",
     # Pictures beside them.
     blocked="blocked (orange)",
     may_attend="may attend (blue)",
