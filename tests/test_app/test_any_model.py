@@ -11,6 +11,7 @@ import transformers
 from streamlit.testing.v1 import AppTest
 
 from model import Edits, Head, attach, load_model
+from model.adapters.readers.reading import Reading
 from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.builders import randomise
@@ -120,6 +121,41 @@ def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, P
     result = reader.translate(TEXT, beam=2)
     np.testing.assert_allclose(screen.weights(at, "cross"), result.attention("cross"), atol=2e-5)
     assert told(at)["after"]["recording"]["text"] == result.text
+
+
+def test_two_texts_of_a_decoder_on_compare(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    reader, other = load_model(folders["gpt2"]), "a dog sat on the mat"
+    at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "text-b": other})
+    assert not at.exception and not at.error
+    message = told(at)
+    for name, text, about in zip(("before", "after"), (TEXT, other), message["comparing"]["about"], strict=True):
+        result = reader.read(text)
+        (kind,) = message[name]["recording"]["kinds"]
+        np.testing.assert_allclose(screen.values(kind["weights"]), weights_of(result), atol=2e-5)
+        assert f"{float(result.log_probabilities[:-1].sum()):.2f}" in about  # of the text, not of what would follow
+        best = int(result.logits[-1].argmax())
+        assert message[name]["recording"]["text"].startswith(label(reader.words([best])[0]))
+    assert "search" not in at.segmented_control(key="versus").options
+
+
+def weights_of(result: Reading) -> np.ndarray:
+    (kind,) = [kind for kind in ("encoder_self", "decoder_self") if kind in result.config.kinds]
+    return result.attention(kind)
+
+
+@pytest.mark.parametrize("b", ["bert", "bart"])
+def test_a_decoder_beside_another_model_on_compare(shelf: opened.Shelf, folders: dict[str, Path], b: str) -> None:
+    at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "versus": "model", "model-b": b})
+    assert not at.exception and not at.error and not screen.warnings(at)
+    message = told(at)
+    reader = load_model(folders[b])
+    result = reader.translate(TEXT, beam=4) if b == "bart" else reader.read(TEXT)
+    for kind in message["after"]["recording"]["kinds"]:
+        expected = result.attention(kind["code"])
+        np.testing.assert_allclose(screen.values(kind["weights"]), expected, atol=2e-5)
+    answers = [" ".join(filter(None, words)) for words in zip(*message["comparing"]["words"])]
+    assert answers[1] == (result.text if b == "bart" else TEXT)
+    assert message["comparing"]["note"]
 
 
 def test_a_loaded_model_in_a_notebook() -> None:

@@ -21,12 +21,16 @@ B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
     hidden = {"label_visibility": "collapsed", "persist_state": "session"}
+    offered = [versus for versus in VERSUS if versus != "search" or recipes.writes_target(a.model)]
+    if st.session_state["versus"] not in offered:
+        st.session_state["versus"] = offered[0]
     with shared.row(gap="small", key="ask-b"):
         more = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
-        versus = st.segmented_control(say("What differs"), list(VERSUS), **more)
+        versus = st.segmented_control(say("What differs"), offered, **more)
         hidden["key"] = OF[versus]
         if versus == "sentence":
-            return versus, replace(a, text=st.text_input(say("Sentence B"), live=staged.live(), **hidden) or "")
+            label = say("Sentence B") if recipes.writes_target(a.model) else say("Text B")
+            return versus, replace(a, text=st.text_input(label, live=staged.live(), **hidden) or "")
         if versus == "model":
             return versus, replace(a, model=st.selectbox(say("Model B"), names, **hidden))
         more = {"format_func": recipes.decoded, **hidden}
@@ -40,12 +44,31 @@ def note(versus: str, pair: Pair) -> str:
         return say("Nothing differs yet: change sentence, model or search of B.")
     if versus != "model":
         return ""
-    cards = [cached.translator(request.model).card for request in pair]
-    a, b = ([card.get("source"), card.get("target")] for card in cards)
-    if a == b:
+    a, b = map(languages_of, pair)
+    if a == b or None in (*a, *b):
         return say("Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.")
     a, b = ("-".join(words.language(code, "?") for code in codes) for codes in (a, b))
     return say("A translates {a}, B {b}: one of them reads a language it was not trained on.", a=a, b=b)
+
+
+def languages_of(request: cached.Request) -> list[str | None]:
+    """The language that a model reads and the one that it writes, where its card says so."""
+    card = getattr(cached.translator(request.model), "card", {})
+    return [card.get("source"), card.get("target")]
+
+
+def words_of(request: cached.Request, result: cached.Shown) -> list[str]:
+    """The words that a model answers, or, where it has no output over words, those that it read."""
+    answer = staged.answer(result)
+    return (request.text if answer is None else answer).split()
+
+
+def score_of(result: cached.Shown) -> str:
+    """How probable a translation is, or a text that was read; "" where the model predicts no words."""
+    logs = result.log_probabilities
+    if result.next_logits is not None:
+        logs = logs[:-1]  # what would follow is not of the text
+    return say("log-probability {number:.2f}", number=float(logs.sum(dtype="float64"))) if logs.size else ""
 
 
 def program(pair: Pair) -> Program:
@@ -84,14 +107,13 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         shown = staged.shown_of(result, request, chosen, rowwise=False)
         sides.append(replace(shown, effects=None, address=dict(shown.address) | chose))
         differing = {"sentence": "", "model": request.model, "search": recipes.decoded(request.beam)}[versus]
-        score = say("log-probability {number:.2f}", number=float(result.log_probabilities.sum(dtype="float64")))
         names.append(f"{side} · {differing}" if differing else side)
-        about.append(f"{differing} · {score}" if differing else score)
+        about.append(" · ".join(filter(None, (differing, score_of(result)))))
     a, b = sides
     comparing = {
         "names": names,
         "about": about,
-        "words": comparison.beside(*(result.text.split() for result in results)),
+        "words": comparison.beside(*(words_of(*side) for side in zip(pair, results))),
         "note": note(versus, pair),
         "program": vars(program(pair)),
     }

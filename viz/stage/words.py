@@ -313,7 +313,7 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     unmatched="this token has no partner on the other side",
     lacks_kind="{name} has no attention of this kind.",
     lacks_head="{name} has no layer {layer}, head {head}.",
-    no_difference="Only one of them has attention, so there is no difference.",
+    no_difference="A and B have no kind of attention in common, so there is no difference.",
 )
 
 LIVE = messages(role="Role in this text: {role}")
