@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
 from model import checkpoint
@@ -52,6 +53,33 @@ class Board:
     def finals(self, change: str) -> list[float]:
         """The last validation perplexity of every run with a change, by seed."""
         return [run.final for run in sorted(self.runs, key=lambda run: run.seed) if run.change == change]
+
+    @property
+    def changes(self) -> list[str]:
+        """Those of CHANGES of which there is a run, in that order."""
+        return [change for change in CHANGES if self.finals(change)]
+
+    @property
+    def seeds(self) -> list[int]:
+        return sorted({run.seed for run in self.runs})
+
+    def table(self) -> np.ndarray:
+        """The last validation perplexity of every run, float64 (changes, seeds); -inf where a run is missing."""
+        finals = {(run.change, run.seed): run.final for run in self.runs}
+        return np.array([[finals.get((change, seed), -np.inf) for seed in self.seeds] for change in self.changes])
+
+    def gain(self, change: str) -> float | None:
+        """By how much a change lowers the perplexity of BEFORE, mean of the seeds that have both; None without any."""
+        finals = {(run.change, run.seed): run.final for run in self.runs}
+        seeds = [seed for seed in self.seeds if {(BEFORE, seed), (change, seed)} <= finals.keys()]
+        if not seeds:
+            return None
+        return float(np.mean([finals[BEFORE, seed] - finals[change, seed] for seed in seeds]))
+
+    def noise(self) -> float | None:
+        """The largest difference of two runs that differ in their seeds only; None without two such runs."""
+        spreads = [max(finals) - min(finals) for finals in map(self.finals, self.changes) if len(finals) > 1]
+        return max(spreads, default=None)
 
 
 def run_of(change: str, seed: int) -> RunConfig:

@@ -183,6 +183,14 @@ CASES = {
         tokens=(),
         z=False,
     ),
+    "changes_by_seed": Case(
+        lambda t, s: {"values": np.abs(signed(t, 2))},
+        lambda a, q, k, **say: viz.figures.changes_by_seed(
+            a["values"], [f"<b>{n}</b>" for n in range(len(q))], ["<i>a</i>", "b"], **say
+        ),
+        tokens=(),
+        z=False,
+    ),
     "difference_heatmap": Case(
         lambda t, s: {"a_minus_b": signed(t, s)},
         lambda a, q, k, **say: viz.figures.difference_heatmap(a["a_minus_b"], q, k, **say),

@@ -11,6 +11,7 @@ their labels. Of every figure function:
 
 from viz.figures.curves import (
     bars,
+    changes_by_seed,
     curves,
     deviations,
     encoding_panels,
@@ -39,6 +40,7 @@ __all__ = [
     "attention_heatmap",
     "bars",
     "candidates_heatmap",
+    "changes_by_seed",
     "curves",
     "deviations",
     "Drawn",

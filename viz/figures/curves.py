@@ -13,6 +13,7 @@ from viz.figures.tables import Points
 
 CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT, LOWER_PANEL = 320, 70, 200, 240
 CLAIM_HEIGHT = 44  # pixels
+SEED_SYMBOLS = "circle", "diamond", "square"
 MARKERS_UP_TO = 12  # points of a line
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 # What is drawn of a claim: symbol, size and colour.
@@ -274,3 +275,63 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         description=say("Each of {n} rows is a claim: a dot for what was measured, a stroke for what is allowed.", n=n),
         table=Points([(say(part), values[:, k], rows, names) for k, part in enumerate(PARTS)]),
     )
+
+
+def changes_by_seed(
+    values: np.ndarray,
+    names: Sequence[str],
+    seeds: Sequence[str],
+    *,
+    value: str = message("perplexity"),
+    say: Say = english,
+) -> Drawn:
+    """Draw the results of runs that differ in one thing each, a row per change and a dot per seed.
+
+    A grey band over all rows reaches from the lowest to the highest dot of the first: what it is compared with.
+
+    Args:
+        values: float (N, K), of N changes and K seeds; -inf where a run is missing.
+        names, seeds: of the changes and of the seeds.
+    """
+    values = checks.as_float("values", values, "NK", masked=True)
+    names = checks.as_tokens("names", names, len(values))
+    seeds = checks.as_tokens("seeds", seeds, values.shape[1])
+    title, n, traces, lines = labels.escape(say(value)), len(names), [], []
+    for k, (seed, column) in enumerate(zip(seeds, values.T)):
+        rows = np.flatnonzero(~np.isneginf(column))
+        here = [names[row] for row in rows]
+        look = SEED_SYMBOLS[k % len(SEED_SYMBOLS)], 11, theme.LINES[k % len(theme.LINES)]
+        hover = f"%{{text}}<br>{labels.escape(seed)}<br>{title} %{{x:.4g}}"
+        text, numbered = [labels.escape(name) for name in here], [[int(row)] for row in rows]
+        traces.append(dots(column[rows], rows, numbered, seed, look, hover, mode="markers", text=text))
+        lines.append((seed, rows.astype(np.int32), column[rows], here))
+    results = values[~np.isneginf(values)]
+    low, high = (float(results.min()), float(results.max())) if results.size else (0.0, 1.0)
+    room = 0.06 * (high - low) or 0.5
+    drawn = figure(
+        traces,
+        n * CLAIM_HEIGHT,
+        say,
+        top=theme.LEGEND_HEIGHT,
+        xaxis={"title": title, "range": [low - room, high + room], "zeroline": False, "automargin": False},
+        yaxis=heatmap.axis(
+            [f"<b>{labels.escape(name)}</b>" for name in names],
+            step=1,
+            ticklabelposition="inside top",
+            ticklabelshift=8,
+            range=[n - 0.5, -0.75],
+        ),
+        description=say(
+            "Each of {n} rows is a change, each dot a run: {value} from {low:.4g} to {high:.4g}.",
+            n=n,
+            value=say(value),
+            low=low,
+            high=high,
+        ),
+        table=Points([line for line in lines if len(line[1])]),
+    )
+    if (first := values[0][~np.isneginf(values[0])]).size:
+        grey = theme.LINES[-1]
+        band = {"x0": first.min(), "x1": first.max(), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+        drawn.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})
+    return drawn

@@ -29,6 +29,7 @@ _MODULES = {
     "model.measures.search_attention": "looked_at",
     "model.positional": "VARIANTS frequencies",
     "model.training": "schedules",
+    "model.training.board": "read_board",
     "model.training.grid": "GridCell lines_of read_grid",
     "viz.figures": " ".join(figures.__all__),
     "viz.figures.framed": "framed",

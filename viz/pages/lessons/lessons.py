@@ -74,7 +74,7 @@ def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, obj
 
 def choose() -> None:
     with st.container(key="lesson-choice"):
-        line = say("Six short stories. Guess first; the answers are computed from the models that ship.")
+        line = say("Short stories of a few cards. Guess first; the answers are computed from the models that ship.")
         shared.opening(say("Lessons"), line)
     pictures, beside = shared.picture_first()
     with beside, st.container(gap="xsmall"):
