@@ -1,6 +1,6 @@
 // Pictures beside the maps of direct effects: the layer lens, left-out tokens, whether measures agree.
 
-import { partName } from "./effect_parts.js";
+import { partName } from "./part_sums.js";
 import { tokenMap } from "./looks.js";
 import { argmax, largestSize } from "./numbers.js";
 import { escape, label, named, quoted, textWidth, visible } from "./text.js";

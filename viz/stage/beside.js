@@ -5,7 +5,7 @@ import { dress, el, marked, put } from "./dom.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("./pointing.js").Lit} Lit */
-/** @typedef {import("./stage.js").Part} Part */
+/** @typedef {import("./elements.js").Part} Part */
 
 const SIDES = /** @type {const} */ (["before", "after"]);
 

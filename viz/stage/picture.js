@@ -23,7 +23,7 @@ import { viewOf } from "./view.js";
 /**
  * Draws what is chosen in a part, unless something newer is drawn when its numbers have come.
  * @param {Stage} stage
- * @param {import("./stage.js").Part} part
+ * @param {import("./elements.js").Part} part
  */
 export async function draw(stage, part) {
   const { state, root, whole, says } = stage;

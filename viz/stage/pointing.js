@@ -6,7 +6,7 @@ import { OF_HEADS } from "./state.js";
 import { line } from "./telling.js";
 
 /** @typedef {import("../recording/types.js").Side} Side */
-/** @typedef {import("./stage.js").Part} Part */
+/** @typedef {import("./elements.js").Part} Part */
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("./state.js").Token} Token */
 /** @typedef {import("./state.js").VersionName} VersionName */

@@ -2,18 +2,19 @@
 
 import { codesOf, readOptions } from "../recording/options.js";
 import { fill } from "../recording/sentences.js";
+import { present, take } from "./arrival.js";
 import { dress, el, put } from "./dom.js";
 import { effects } from "./effects.js";
-import { build, fillIn, legend } from "./frame.js";
+import { Elements } from "./elements.js";
+import { fillIn, legend } from "./frame.js";
 import { readMessage } from "./message.js";
 import { draw } from "./picture.js";
 import { Pointing } from "./pointing.js";
 import { Projector } from "./projector.js";
 import { sampling } from "./sampling.js";
-import { OF_HEADS, Open, kindsOf } from "./state.js";
+import { OF_HEADS } from "./state.js";
 import { card } from "./telling.js";
-import { versionsOf } from "./versions.js";
-import { catalogueOf, fetchCatalogue, sentencesOf } from "./words.js";
+import { catalogueOf, fetchCatalogue } from "./words.js";
 
 /** @typedef {import("../recording/kind.js").Kind} Kind */
 /** @typedef {import("../recording/version.js").Version} Version */
@@ -21,39 +22,9 @@ import { catalogueOf, fetchCatalogue, sentencesOf } from "./words.js";
 /** @typedef {import("./message.js").Recordings} Recordings */
 /** @typedef {import("./state.js").OpenState} OpenState */
 
-/**
- * Where one version stands: its tokens, its large map; beside another also its title and what it lacks.
- * @typedef {object} Part
- * @property {import("./state.js").VersionName} version
- * @property {Version} told
- * @property {Kind | null} kind
- * @property {import("./lines.js").Lines | null} lines
- * @property {import("./map.js").LargeMap} map
- * @property {object} [ticket]  of what is drawn
- * @property {HTMLElement} title
- * @property {HTMLElement} says
- * @property {HTMLElement} slot
- */
-
 const QUIET = 560; // pixels of width below which only a word pointed at has lines
 
-export class Stage extends Open {
-  /** @type {Partial<Record<import("./state.js").VersionName, Part>>} */ parts = {};
-  /** @type {Record<string, import("./widgets.js").Tabs>} */ tabs = {};
-  /** @type {Record<"kinds" | "views" | "measures" | "versions", HTMLElement>} */ places;
-  /** @type {HTMLElement} */ translation;
-  /** @type {HTMLElement} */ notes;
-  /** @type {HTMLElement} */ writing;
-  /** @type {HTMLElement} */ card;
-  /** @type {HTMLElement} */ title;
-  /** @type {HTMLElement} */ says;
-  /** @type {HTMLElement} */ legend;
-  /** @type {HTMLElement & {of?: unknown}} */ switches;
-  /** @type {HTMLElement | null} of several pictures of a view */ choice = null;
-  /** @type {import("./film.js").Film} */ film;
-  /** @type {import("./tiles.js").Tiles} */ tiles;
-  /** @type {import("./widgets.js").Menu} */ options;
-  /** @type {import("./steer.js").Steering | null} */ steering = null;
+export class Stage extends Elements {
   /** Whether only a word that is pointed at has lines. */
   narrow = false;
   /** @type {number | undefined} pixels above the stage */ above;
@@ -89,85 +60,12 @@ export class Stage extends Open {
    * @param {Recordings} recordings
    * @param {Uint8Array | null} bytes  the message packed, where there is one
    */
-  async present(whole, recordings, bytes = null) {
-    if (this.whole && whole.stamp === this.whole.stamp) return;
-    const another = Boolean(this.whole);
-    const { setting, language, after } = whole;
-    const spoken = [language, ...whole.words.forms].join(" ");
-    const words = spoken === this.spoken ? this.words : sentencesOf(whole.words);
-    const memory = (this.host.memories[String(Boolean(after.next))] ??= {});
-    Object.assign(this, { whole, bytes, memory, words, language, recordings });
-    if (setting) Object.assign(this, { state: null, opened: null });
-    dress(this.root, { set: setting, board: setting && whole.steering });
-    if (!(await this.take()) || whole !== this.whole) return;
-    if (!setting && this.host.ask) this.host.write(whole.address);
-    this.remember();
-    this.fillIn().then(() => {
-      this.root.dataset.ready = String(Number(this.root.dataset.ready ?? 0) + 1);
-      // Who has gone back to the weights waits for effects once only.
-      const isLeft = recordings.after.kinds.some((kind) => kind.effects) && this.state.measure !== "effects";
-      if (another && isLeft) this.host.ask?.({ measure: null });
-    });
-  }
-
-  /** Takes up what the address, or the visitor, chooses of the message; says whether it could. */
-  async take() {
-    const { whole } = this;
-    const { comparing } = whole;
-    const asked = this.state ?? whole.setting ?? { ...this.memory, ...this.host.read() };
-    this.mapOptions = asked.options ?? readOptions(asked);
-    const sides = (this.sides = versionsOf(this, this.mapOptions));
-    const names = /** @type {(keyof typeof sides)[]} */ (whole.before ? Object.keys(sides) : ["after"]);
-    this.versions = comparing ? names.filter((version) => sides[version].kinds.size) : names;
-    this.usual = (comparing && this.versions.at(-1)) || "after";
-    this.version = this.versions.includes(asked.version) ? asked.version : this.usual;
-    const { told, kinds } = sides[this.version];
-    [this.measure, this.told] = comparing ? ["weights", told] : effects.applied(this, told, asked.measure);
-    this.kinds = this.told === told ? kinds : kindsOf(this.told);
-    const all = comparing ? Object.values(sides).flatMap((side) => [...side.kinds.values()]) : [...this.kinds.values()];
-    if (all.some((kind) => kind.waits) && !(await this.prepare(all))) return false;
-    const lines = comparing ? [sides.after.told, sides.before.told] : [told];
-    const tokens = JSON.stringify(lines.map(({ source, target }) => [source.tokens, target.tokens]));
-    if (this.tokens !== tokens) {
-      if (this.state && this.tokens) Object.assign(this.state, { pin: null, step: null });
-      this.tokens = tokens;
-      this.pointing.partner = null;
-    }
-    const spoken = [whole.language, ...whole.words.forms].join(" ");
-    if (spoken !== this.spoken) build(this);
-    this.spoken = spoken;
-    this.restore(asked);
-    return true;
-  }
-
-  /** Gets all weights of kinds, which the visitor's choices need; says whether it could. @param {Kind[]} kinds */
-  async prepare(kinds) {
-    if (this.says) this.says.textContent = this.say("loading");
-    try {
-      await Promise.all(kinds.map((kind) => kind.prepare()));
-      return true;
-    } catch {
-      if (this.says) this.says.textContent = this.say("failed");
-      return false;
-    }
+  present(whole, recordings, bytes = null) {
+    return present(this, whole, recordings, bytes);
   }
 
   /** @type {import("../recording/types.js").Say} */
   say = (name, values = {}) => fill(this.words[name], values, this.language);
-
-  /** The version that is shown, or that the others stand beside. @returns {Part} */
-  get part() {
-    return this.parts[this.version] ?? /** @type {Part} */ (this.parts.after);
-  }
-
-  /** @returns {import("./lines.js").Lines} */
-  get lines() {
-    return this.part.lines ?? /** @type {import("./lines.js").Lines} */ (this.parts.after?.lines);
-  }
-
-  get map() {
-    return this.part.map;
-  }
 
   fillIn() {
     this.pointing.point = null; // the word that had the focus is replaced
@@ -203,7 +101,7 @@ export class Stage extends Open {
   /** Chooses what changes the numbers, too. @param {Partial<OpenState>} change */
   async turn(change) {
     Object.assign(this.state, change);
-    if (!(await this.take())) return;
+    if (!(await take(this))) return;
     this.remember();
     await this.fillIn();
   }

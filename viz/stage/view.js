@@ -28,7 +28,7 @@ import { sampling } from "./sampling.js";
 
 /**
  * @param {Stage} stage
- * @param {Pick<import("./stage.js").Part, "told" | "kind">} part
+ * @param {Pick<import("./elements.js").Part, "told" | "kind">} part
  * @returns {View | null}
  */
 export function viewOf(stage, { told, kind } = stage.part) {
