@@ -44,7 +44,7 @@ export class Engine {
    * @param {import("./translator.js").Request} request
    * @param {{lane?: string, also?: import("./service.js").Job["also"]}} options
    * @returns {Promise<Answer & {effects?: import("./effects.js").Effects, lens?: import("./attribution.js").Lens,
-   *   occlusion?: import("./trace.js").Array32} | null>}
+   *   occlusion?: import("./trace.js").Array32, row?: import("./inside.js").RecordedRow | null} | null>}
    */
   translate(name, request, { lane = "", also = {} } = {}) {
     return this.#send({ do: "translate", name, request, lane, also });

@@ -4,6 +4,7 @@ import { lens, occlusion } from "./attribution.js";
 import { openTranslator } from "./checkpoint.js";
 import { directEffects } from "./effects.js";
 import { fetchBytes } from "./files.js";
+import { recordedRow } from "./inside.js";
 import { Problem } from "./problem.js";
 
 /** @typedef {import("./translator.js").Request} Request */
@@ -25,7 +26,15 @@ import { Problem } from "./problem.js";
  * @property {string} name of the model
  * @property {Request} request
  * @property {string} lane
- * @property {{effects?: {against: string | number[] | null}, lens?: number, occlusion?: boolean}} [also]
+ * @property {Also} [also]
+ */
+
+/**
+ * @typedef {object} Also What is to be computed beside the translation.
+ * @property {{against: string | number[] | null}} [effects] direct effects, and what logits are compared with
+ * @property {number} [lens] how many words of each cell of the layer lens
+ * @property {boolean} [occlusion] whether source tokens are left out, one after the other
+ * @property {import("./inside.js").Place} [row] of a head, of which it is shown how it comes about
  */
 
 /** @typedef {Load | Job | {do: "cancel", lane: string}} Message */
@@ -126,12 +135,13 @@ export class Service {
     const translator = await this.#translators.get(name);
     if (!translator) throw new Error(`no model of the name ${name} was loaded`);
     const pause = () => this.#pause(job);
-    const traced = request.traced || "effects" in also || "lens" in also;
+    const traced = request.traced || "effects" in also || "lens" in also || "row" in also;
     const answer = await translator.translate({ ...request, traced }, pause);
     const effects = also.effects && directEffects(translator.model, answer, also.effects.against);
     const words = also.lens && lens(translator, answer, also.lens);
     const without = also.occlusion && (await occlusion(translator, answer, request, pause));
-    return { ...answer, trace: request.traced ? answer.trace : null, effects, lens: words, occlusion: without };
+    const row = also.row && recordedRow(translator.model.config, answer, also.row);
+    return { ...answer, trace: request.traced ? answer.trace : null, effects, lens: words, occlusion: without, row };
   }
 
   /**

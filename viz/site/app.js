@@ -8,12 +8,13 @@ import { Stage } from "../stage/stage.js";
 import { changesAfter } from "./actions.js";
 import { isChange, noChanges, wordless } from "./changes.js";
 import { Controls } from "./controls.js";
+import { isWhole } from "./inside_payload.js";
 import { messageOf, toldOf } from "./messages.js";
 import { fromBase64, inflate } from "./settings.js";
 import { Speech } from "./speech.js";
 import { unchanged } from "./steering.js";
 import { turnTheme } from "./theme.js";
-import { parametersOf, readWanted } from "./wanted.js";
+import { parametersOf, readWanted, rowOf } from "./wanted.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./wanted.js").Wanted} Wanted */
@@ -87,7 +88,8 @@ export class App {
    */
   turn(part, isStep = true) {
     const before = this.wanted;
-    const wanted = { ...before, ...part };
+    const { view } = this.stage.state ?? before;
+    const wanted = { ...before, view, row: view === "inside" ? before.row : null, ...part };
     if (!part.changes && wanted.model !== before.model) wanted.changes = noChanges();
     else if (!part.changes && wanted.text !== before.text) wanted.changes = wordless(before.changes);
     const isLost = !part.changes && JSON.stringify(wanted.changes) !== JSON.stringify(before.changes);
@@ -116,7 +118,8 @@ export class App {
   ask(parameters) {
     this.write(parameters);
     const { measure = this.wanted.measure, against = this.wanted.against, view = this.wanted.view } = parameters;
-    this.wanted = { ...this.wanted, measure: measure ?? "weights", against: against ?? "runner-up", view };
+    const row = rowOf({ ...parameters, view });
+    this.wanted = { ...this.wanted, measure: measure ?? "weights", against: against ?? "runner-up", view, row };
     this.update();
   }
 
@@ -153,6 +156,7 @@ export class App {
         this.tell(this.models.named(wanted.model), 0);
         await this.showRecorded();
         await this.plotly().catch(() => null); // the first picture comes before the weights
+        if (ticket !== this.ticket) return; // that picture has asked for more
       }
       const message = await messageOf(wanted, this.models, this.speech);
       if (!message || ticket !== this.ticket) return;
@@ -198,7 +202,8 @@ export class App {
   async showRecorded() {
     const { settings, speech, stage } = this;
     const packed = unpack(await inflate(fromBase64(settings.first)));
-    const told = { ...packed.after, ...toldOf(settings.models[0], speech) };
+    const rowwise = isWhole(settings.models[0]) && !isChange(this.wanted.changes);
+    const told = { ...packed.after, ...toldOf(settings.models[0], speech, rowwise) };
     const recording = recordingOf(packed.after.recording, stage.host.part);
     if (stage.whole) return;
     const { language } = speech;

@@ -9,10 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from model.experiments.inside import leaves
 from model.measures import atlas
 from model.recording import Candidates
 from model.translator import Translator, load_translator
 from viz.site import words
+from viz.stage import inside
 from viz.stage import message as stage_message
 from viz.stage.effects import measured_payload
 from viz.stage.roles import heads_of
@@ -79,6 +83,7 @@ def read_model(name: str) -> tuple[Model, Translator]:
             kind: head for of_kinds in heads.values() for kind, (_, head) in of_kinds.items() if head is not None
         },
         "measured": report and measured_payload(report),
+        "draws": _draws(translator.config.max_length, translator.config.dropout),
     }
     return Model(translator.name, files, about), translator
 
@@ -88,6 +93,12 @@ def _report(translator: Translator) -> dict[str, Any] | None:
         return atlas.read(translator.folder, translator.config)
     except ValueError:
         return None
+
+
+def _draws(n_keys: int, dropout: float) -> list[str]:
+    """Which weights each draw of dropout leaves, a bit for each key, in base64; none without dropout."""
+    draws = range(1, inside.MOST_SAMPLES + 1) if dropout else ()
+    return [base64.b64encode(np.packbits(leaves(n_keys, dropout, draw)).tobytes()).decode() for draw in draws]
 
 
 def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:

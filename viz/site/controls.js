@@ -44,7 +44,7 @@ export class Controls {
     ];
     const row = el("div.ask", this.sentence, this.model, this.search, this.examples);
     const lines = [this.status, this.problem, this.lost];
-    this.box = el("div.controls", el("header.top", head), row, this.other, lines);
+    this.box = el("div.controls", el("header.header", head), row, this.other, lines);
     this.buildOther();
     this.renew(["text"]);
   }

@@ -3,6 +3,7 @@
 import { recordingOf } from "../engine/recording.js";
 import { forEngine, isChange, noChanges } from "./changes.js";
 import { effectsPayload } from "./effects_payload.js";
+import { insidePayload, isWhole } from "./inside_payload.js";
 import { beside, steeringOf, sumOf } from "./steering.js";
 
 /** @typedef {import("../engine/answer.js").Answer} Answer */
@@ -61,7 +62,8 @@ async function sideOf(wanted, models, speech) {
   const { prefix, ...ofEngine } = forEngine(changes);
   const how = reference === null ? { beam, penalty, prefix } : { target: reference };
   const asksEffects = wanted.page !== "compare" && wanted.measure === "effects";
-  const also = asksEffects ? alsoOf(wanted) : {};
+  const rowwise = wanted.page !== "compare" && !isChange(changes) && isWhole(about);
+  const also = asksEffects ? alsoOf(wanted) : rowwise && wanted.row ? { row: wanted.row } : {};
   const answer = await models.answer(model, { text, ...how, ...ofEngine }, also);
   if (!answer) return null;
   const notes = [
@@ -69,7 +71,8 @@ async function sideOf(wanted, models, speech) {
     ...(answer.finished ? [] : [speech.say("length_limit")]),
   ];
   const effects = asksEffects ? effectsPayload(answer, about, wanted.against) : null;
-  const told = { ...toldOf(about, speech), notes, effects };
+  const inside = answer.row ? insidePayload(answer.row, about) : null;
+  const told = { ...toldOf(about, speech, rowwise), notes, effects, inside };
   return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), told };
 }
 
@@ -88,9 +91,10 @@ const alsoOf = ({ against, view }) => ({
  * What is told of any translation of a model.
  * @param {import("./settings.js").Model} model
  * @param {Speech} speech
+ * @param {boolean} rowwise whether rows can be looked into
  */
-export const toldOf = ({ roles, first }, speech) => ({
-  ...{ roles: roles[speech.language], first, rowwise: false, notes: /** @type {string[]} */ ([]) },
+export const toldOf = ({ roles, first }, speech, rowwise) => ({
+  ...{ roles: roles[speech.language], first, rowwise, notes: /** @type {string[]} */ ([]) },
   ...{ program: null, code: {}, effects: null, inside: null, next: null },
 });
 

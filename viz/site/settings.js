@@ -14,6 +14,7 @@ import { fetchBytes } from "../engine/files.js";
  * @property {Record<string, [number, number]>} first the head to open, by kind
  * @property {number} size bytes of its files
  * @property {Measured | null} measured
+ * @property {string[]} draws which weights each draw of dropout leaves: bits in base64, one for each key
  */
 
 /**

@@ -66,6 +66,8 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
         for _, imported in _IMPORT.findall(source):
             if path(imported) not in made:
                 add(path(imported))
+        if any(not _EXPORT.match(line) for line in re.findall(r"^export .*", source, re.M)):
+            raise ValueError(f"{name} exports something that is not a function, a class or a constant of one name")
         exported = ", ".join(match[1] for match in _EXPORT.findall(source))
         body = _EXPORT.sub(r"\1", _IMPORT.sub(lambda found: f'const {found[1]} = modules["{path(found[2])}"];', source))
         made[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'

@@ -23,6 +23,11 @@ DRAWN = """() => {
   const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
   return plot?.data ? Array.from(plot.data[0].z, row => Array.from(row)) : [];
 }"""
+# Bars of each panel.
+PANELS = """Array.from(
+  document.querySelector("[data-testid=stage-map] .js-plotly-plot")?.data ?? [],
+  ({ y }) => y ? Array.from(y) : [],
+)"""
 
 
 class Visitor:
@@ -63,15 +68,15 @@ class Visitor:
         """Wait for a translation."""
         expect(self.part("translation")).to_have_text(text)
 
-    def sees(self, wanted: np.ndarray) -> None:
-        """Wait until the large map draws these numbers."""
+    def sees(self, wanted: np.ndarray, read: str = DRAWN, within: float = 2e-5) -> None:
+        """Wait until the large map draws these numbers, or what reads them of another picture."""
         drawn = np.zeros(0)
         for _ in range(400):
-            drawn = np.array(self.page.evaluate(DRAWN), dtype=float)
-            if drawn.shape == wanted.shape and np.abs(drawn - wanted).max() < 2e-5:
+            drawn = np.array(self.page.evaluate(read), dtype=float)
+            if drawn.shape == wanted.shape and np.abs(drawn - wanted).max() < within:
                 return
             self.page.wait_for_timeout(25)
-        np.testing.assert_allclose(drawn, wanted, atol=2e-5)
+        np.testing.assert_allclose(drawn, wanted, atol=within)
 
     def head(self, layer: int, head: int):
         """The tile of a head."""
@@ -106,6 +111,7 @@ def test_a_visitor_needs_no_server_after_loading(visitor: Visitor, address: str,
     visitor.head(1, 2).click()
     visitor.sees(result.attention("encoder_self")[1, 2])
     expect(visitor.page).to_have_url(re.compile(r"#.*text=Two\+women.*kind=encoder_self.*layer=1&head=2"))
+    a_row_is_looked_into(visitor, translator)
     a_change_is_made_and_taken_back(visitor, translator)
     its_language_can_be_chosen(visitor)
     two_are_compared(visitor, translator)
@@ -132,6 +138,22 @@ def a_change_is_made_and_taken_back(visitor: Visitor, translator: Translator) ->
     visitor.reads(changed.text)
     visitor.page.get_by_role("button", name="Reset all").click()
     visitor.reads(translator.translate(TEXT).text)
+
+
+def a_row_is_looked_into(visitor: Visitor, translator: Translator) -> None:
+    result = translator.translate(TEXT)
+    visitor.part("kinds").locator("[data-kind=cross]").click()
+    visitor.head(1, 5).click()
+    visitor.part("views").locator("[data-view=inside]").click()
+    visitor.part("target").locator("[data-index='2']").click()
+    raw_scores = result.trace["decoder.layers.1.cross_attention.raw_scores"][5, 2]
+    visitor.sees(raw_scores, PANELS + "[0]", 1e-3)
+    visitor.sees(result.attention("cross")[1, 5, 2], PANELS + "[3]")
+    visitor.page.get_by_label("No scaling").check()
+    visitor.sees(raw_scores, PANELS + "[1]", 1e-3)
+    expect(visitor.page).to_have_url(re.compile("view=inside.*row=2.*unscaled=1"))
+    visitor.part("target").locator("[data-index='2']").click()
+    visitor.part("views").locator("[data-view=map]").click()
 
 
 def its_language_can_be_chosen(visitor: Visitor) -> None:

@@ -14,11 +14,14 @@ import pytest
 
 from model.analysis import comparison
 from model.analysis.effects import RUNNER_UP
+from model.experiments.inside import recorded
 from model.measures import atlas
+from model.translation import KINDS
 from model.translator import Translator
 from tests.support.javascript import node
 from viz.site import contents
 from viz.stage import effects as stage_effects
+from viz.stage import inside
 from viz.text.language import LANGUAGES, using
 from viz.ui import steering
 from viz.views import changes, heads_results
@@ -26,6 +29,7 @@ from viz.views.cached import Request, compute
 
 MINUS_ZERO = re.compile(r"-(?=0[.,]000 )")  # which Python writes of small negative numbers
 TEXT = "Two women are cooking dinner in the kitchen."
+GERMAN = "Zwei Frauen kochen in der Küche."
 # Actions on the stage, one after the other; the address after each is compared.
 ACTIONS = [
     {"do": "off", "kind": "cross", "layer": 2, "head": 1},
@@ -149,3 +153,20 @@ def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Pa
 
 
 VIEWS = ("parts", "lens", "left-out")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_is_told_as_in_the_app(kind: str, tmp_path: Path, settings, translators) -> None:
+    translator = translators["de-en"]
+    place = inside.Place(kind, 1, 6, 3)
+    asked = {"text": GERMAN, "model": "de-en", "view": "inside"} | place._asdict()
+    changed = {"page": "steer", "edits": "v1_oc2-1"}
+    outside = [{"row": 99}, {"head": 8}, {"layer": 3}, {"kind": "none"}, {"view": "map"}, changed]
+    visits = ({"hash": urlencode(asked | other)} for other in ({}, *outside))
+    [[look], *others] = visit(tmp_path, settings, translators, *visits)
+    result = translator.translate(GERMAN)
+    ours = inside.payload(place, recorded(result, kind, 1), translator.config.dropout)
+    assert ours["draws"] is not None and look["after"]["rowwise"]
+    same(ours, look["after"]["inside"], kind)
+    assert [look["after"]["inside"] for [look] in others] == [None] * len(outside)
+    assert not others[-1][0]["after"]["rowwise"]

@@ -1,0 +1,34 @@
+// How one row of a head comes about, as the stage takes it: viz/stage/inside.py.
+
+import { fromBase64 } from "./settings.js";
+
+/** @typedef {import("./settings.js").Model} Model */
+
+/**
+ * Whether the steps that the stage shows are all that weights come from: no bias of positions, no cap of scores, no
+ * sink.
+ * @param {Model} model
+ */
+export const isWhole = ({ config: { positional, score_cap, attention_sink } }) =>
+  positional !== "alibi" && positional !== "buckets" && !score_cap && !attention_sink;
+
+/**
+ * @param {import("../engine/inside.js").RecordedRow} row
+ * @param {Model} model
+ * @returns {import("../recording/payloads.js").InsidePayload}
+ */
+export function insidePayload(row, { draws, config: { dropout = 0 } }) {
+  return { ...row, dropout, draws: dropout ? leaves(draws, row.weights.length) : null };
+}
+
+/**
+ * Of each draw of dropout which of the first keys it leaves, (draws, S).
+ * @param {string[]} draws  of each the bits of all keys in base64, the first key first
+ * @param {number} nKeys
+ */
+function leaves(draws, nKeys) {
+  return draws.map((draw) => {
+    const bytes = fromBase64(draw);
+    return Uint8Array.from({ length: nKeys }, (_, key) => (bytes[key >> 3] >> (7 - (key & 7))) & 1);
+  });
+}
