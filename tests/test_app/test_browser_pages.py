@@ -93,7 +93,7 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Noam 576, warmup 4,000: peak 6.588e-04 at step 4,000")).to_be_visible()
     page.get_by_role("button", name="Save this Noam curve").click()
-    choose(page, "logarithmic")
+    page.get_by_role("radiogroup", name="Learning rate").get_by_text("logarithmic").click()
     expect(plot(page, "schedules")).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 900})
     expect(plot(page, "schedules")).to_be_visible()
@@ -102,7 +102,7 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
 
 def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
     open_page(page, app_server, "Warm-up")
-    choose(page, "Train here")
+    page.get_by_role("radio", name="Train here").click()
     train, pause = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Pause"))
     train.click()
     expect(plot(page, "practice-loss")).to_be_visible()
@@ -121,7 +121,7 @@ def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
     expect(page.get_by_text("small letters a to z only, got '!'")).to_be_visible()
     box.fill("abc")
     box.press("Enter")
-    expect(page.locator(".st-key-large-reversed")).to_be_visible()
+    expect(page.get_by_text(re.compile("^Wrong: backwards it is cba|^Right"))).to_be_visible()
     expect(plot(page, "practice-try")).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 900})
     assert_nothing_sticks_out(page)

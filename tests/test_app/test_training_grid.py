@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,12 @@ def test_the_board_has_the_loss_of_every_cell_and_clicks_compare(grid) -> None:
         for peak in reversed(PEAKS)
     ]
     np.testing.assert_allclose(screen.figure(at, "grid")["data"][0]["z"], ends, rtol=1e-6)
-    assert f"{grid.entropy:.2f} is what word frequencies alone reach" in screen.written(at)
+    assert f"{grid.entropy:.2f} is what word frequencies alone reach" in screen.framed(at, "answer-note")
+    short, long = (grid.runs[GridCell("pre", 0.005, warmup)].validation[1000] for warmup in (1, 400))
+    assert (
+        screen.framed(at, "answer")
+        == f"Pre-norm, peak 0.005: {long:.2f} nats with a warmup of 400 steps, {short:.2f} without."
+    )
     runs = list(grid.runs)
     first = [runs.index(GridCell(*one)) for one in page.FIRST]
     assert at.multiselect(key=page.PICKED).value == first
@@ -52,9 +58,7 @@ def test_the_board_has_the_loss_of_every_cell_and_clicks_compare(grid) -> None:
 def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     runs = list(grid.runs.values())
     failed = next(place for place, run in enumerate(runs) if run.cell.schedule == "constant" and run.cell.peak == 0.1)
-    at = screen.open_page("training.py", **{page.PICKED: f"0.{failed}", "grid-step": "100", "grid-layer": "0"})
-    assert f"grid-map-{failed}" not in screen.charts(at), "they are drawn when they are asked for"
-    at = at.toggle(key="grid-maps").set_value(True).run()
+    at = screen.open_page("training.py", **{page.PICKED: f"0.{failed}", "grid-step": "100"})
     assert not at.exception
     data = screen.figure(at, "grid-curves")["data"]
     shown = [("learning_rate", place) for place in (0, failed)] + [("loss", place) for place in (0, failed)]
@@ -68,8 +72,16 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     assert limit["yref"] == "y2" and limit["y0"] == limit["y1"] == pytest.approx(grid.entropy_smoothed)
     assert at_step["x0"] == at_step["x1"] == 100
     assert data[1]["name"].endswith("constant")
+    texts = html.unescape("".join(part.proto.body for part in at.get("html")))
     for place in (0, failed):
-        assert (runs[place].texts[100][0] or "(the model wrote nothing)") in screen.written(at)
+        assert (runs[place].texts[100][0] or "(the model wrote nothing)") in texts
+    losses = [float(runs[place].loss[80:100].mean()) for place in (0, failed)]
+    assert all(f"{loss:.2f}" in texts for loss in losses), "of the sentence under the picture"
+    assert f"grid-map-{failed}" not in screen.charts(at), "they are drawn when they are asked for"
+    at = screen.choose(at, **{"grid-show": "maps"})
+    at = screen.choose_tile(at, "heads-tiles", "0-0")
+    assert not at.exception
+    for place in (0, failed):
         drawn = screen.values(screen.figure(at, f"grid-map-{place}")["data"][0]["z"])
         np.testing.assert_allclose(drawn, runs[place].maps(100, "cross")[0, 0], atol=1e-6)
     at = at.multiselect(key=page.PICKED).set_value([]).run()
@@ -82,7 +94,7 @@ def test_a_damaged_grid_is_one_sentence(tmp_path, monkeypatch: pytest.MonkeyPatc
     st.cache_data.clear()
     at = screen.open_page("training.py")
     assert not at.exception and len(at.warning) == 1 and not screen.charts(at)
-    assert "schedules" in screen.charts(screen.choose(at, section="schedules"))
+    assert "schedules" in screen.charts(screen.choose_tile(at, "section-tiles", "schedules"))
 
 
 def test_rates_are_written_as_the_language_does():

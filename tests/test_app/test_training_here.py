@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 
 import numpy as np
@@ -56,12 +57,15 @@ def finish(at: AppTest, run: LiveRun) -> AppTest:
 
 
 def texts(at: AppTest) -> str:
-    return " ".join([element.value for element in [*at.caption, *at.markdown]] + [screen.written(at)])
+    return "\n".join(html.unescape(part.proto.body) for part in at.get("html"))
 
 
-def test_before_the_first_run_nothing_is_drawn(quick):
+def test_before_the_first_run_its_rate_is_drawn(quick):
     at = open_page()
-    assert not at.exception and not screen.charts(at) and "Choose settings and press Train." in texts(at)
+    assert not at.exception and screen.framed(at, "note").startswith("Choose settings and press Train.")
+    (line,) = screen.figure(at, "practice-rate")["data"]
+    rate = practice.Settings().function()
+    np.testing.assert_allclose(screen.values(line["y"]), [rate(step) for step in range(1, 11)], rtol=1e-5)
     assert at.button(key="practice-pause").disabled and at.button(key="practice-stop").disabled
     assert not quick
 
@@ -82,6 +86,7 @@ def test_what_is_drawn_is_what_the_run_did(quick):
     np.testing.assert_array_equal(shown, weights[0, 0])
     assert screen.tokens(at, "practice-try", "x") == [*practice.SAMPLE, "&lt;/s&gt;"]
     assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *written][: weights.shape[2]]
+    assert screen.framed(at, "answer") == f"After 10 steps {frame.right:.1%} of 200 held-out strings are right."
     assert not at.button(key="practice-start").disabled and at.button(key="practice-stop").disabled
     progress = at.get("progress")[0].proto
     assert progress.value == 100 and progress.text.startswith("Ended without solving it · step 10 of at most 10")
@@ -136,7 +141,7 @@ def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
     at = at.text_input(key="practice-text").set_value("abc").run()
     written, weights, step = quick[0].reverse("abc")
     assert step == 10 and "Recorded at step 10. A head that has learnt" in texts(at)
-    assert (written or "(the model wrote nothing)") in [element.value for element in at.text]
+    assert (written or "(the model wrote nothing)") in texts(at)
     assert "Wrong: backwards it is cba." in texts(at) or written == "cba"
     shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
     np.testing.assert_array_equal(shown, weights[0, 0])

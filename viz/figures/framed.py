@@ -6,6 +6,7 @@ from viz.figures.drawn import Drawn
 
 BELOW = 10  # pixels under a map whose columns are named above it
 _SPARED = 12  # pixels that a title above a map needs less than one below it
+_TITLE = 40  # pixels of the title of the columns
 _THIN = 10  # pixels of a colour bar
 _MARKS = "▁", "Ġ"  # of a space before a word
 
@@ -43,6 +44,8 @@ def framed(figure: Drawn, *, rings: list[tuple[int, int]] | None = None, bar: bo
             trace.showscale = bar and trace.showscale is not False
             trace.colorbar.title.text, trace.colorbar.thickness = "", _THIN
     margin.r = 58 if bar and figure.data[0].showscale else theme.MARGIN
+    if layout.xaxis.tickangle:  # the last name leans to the right
+        margin.r = max(margin.r, above - _TITLE)
     layout.shapes = [*layout.shapes, *(_ring(*cell) for cell in rings or [])]
     return figure
 

@@ -92,6 +92,11 @@ def note(text: str) -> None:
     st.html(f'<p class="hl-note">{html.escape(text)}</p>')
 
 
+def label(text: str) -> None:
+    """What a control says that has no label of its own, in a row of controls."""
+    st.html(f'<p class="hl-note">{html.escape(text)}</p>', width="content")
+
+
 def picture_title(text: str, marked: str = "", small: str = "", tag: str = "") -> None:
     """What a picture shows, and what is small beside it.
 
@@ -207,6 +212,18 @@ def mask_pixels(mask: np.ndarray, padding: np.ndarray | None = None) -> np.ndarr
     if padding is not None:
         colours[~mask & ~np.broadcast_to(padding, mask.shape)] = _rgb(PADDING)
     return _opaque(colours)
+
+
+def curve_pixels(values: np.ndarray, height: int = 48, width: int = 160) -> np.ndarray:
+    """A line of numbers (N,) from left to right as pixels, uint8 (height, width, 4); 0 is at the bottom."""
+    places = np.linspace(0, len(values) - 1, width)
+    shares = np.interp(places, np.arange(len(values)), np.nan_to_num(values))
+    rows = np.rint((1 - np.clip(shares / (shares.max() or 1.0), 0, 1)) * (height - 3)).astype(int)
+    pixels = np.zeros((height, width, 4), np.uint8)
+    for column, row in enumerate(rows):
+        low, high = sorted((row, rows[max(0, column - 1)]))
+        pixels[low : high + 3, column] = (*_rgb(theme.LINES[0]), 255)
+    return pixels
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:

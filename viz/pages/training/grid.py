@@ -1,49 +1,132 @@
 """The grid of small runs: what peak rate, warmup and place of the norm do to the loss at the end."""
 
+from dataclasses import replace
+from html import escape
+
+import numpy as np
 import streamlit as st
 
 from model.checkpoint import checkpoints_folder
-from model.training.grid import FOLDER, NORMS, Grid, GridCell
+from model.training.grid import EVERY, FOLDER, NORMS, Grid, GridCell
 from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
-from viz.text.language import counted, say
-from viz.ui import controls, explore, shared
+from viz.text.language import counted, message, messages, say
+from viz.ui import choices, controls, frame, shared
 from viz.views.grid_results import READ, board, curves, load, name_of, table, toggled
 from viz.views.made import Recipe, made
 
 MOST = 4  # runs beside each other
 PICKED = "grid-runs"
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
+VIEWS = messages(curves="Rate and loss", maps="What they attend to")
 
 
 def there() -> bool:
     return (checkpoints_folder() / FOLDER).is_dir()
 
 
-def compared() -> None:
+def tile_pixels() -> np.ndarray | None:
+    """The board as pixels, bright where the loss is low; None where it is not finished or cannot be read."""
+    try:
+        grid = load()
+        losses = np.array([[grid.runs[cell].final for cell in row] for row in table(NORMS)])
+    except (ValueError, KeyError):
+        return None
+    low, high = float(losses.min()), float(grid.entropy)
+    return frame.weight_pixels(1 - (losses - low) / (high - low))
+
+
+def show(places: frame.Places) -> None:
+    """Draw the board of runs at the left, and at the right rate and loss of those that are compared."""
     try:
         grid = load()
     except ValueError as error:
-        shared.warn(errors.sentence(error))
+        with places.notes:
+            shared.warn(errors.sentence(error))
         return
-    cells, (left, right) = list(grid.runs), st.columns([5, 6], gap="medium")
-    with left:
-        picture = st.container()
-        first = [cells.index(cell) for one in FIRST if (cell := GridCell(*one)) in cells]
-        more = {"format_func": list(map(name_of, cells)).__getitem__, "max_selections": MOST}
-        places = controls.some(st.multiselect, say("Runs compared"), list(range(len(cells))), first, PICKED, **more)
-        picked = [cells[place] for place in places]
-        with picture:
-            show_board(grid, cells, picked)
-        steps = list(grid.runs[cells[0]].texts)
-        step = controls.steps(say("After step"), steps, steps[-1], key="grid-step", format_func=counted)
-    if picked:
-        with right:
-            explore.draw(curves(picked, float(step)), "grid-curves")
-        show_written(grid, cells, picked, step)
-    else:
-        right.caption(say("Choose at least one run."))
+    cells = list(grid.runs)
+    steps = list(grid.runs[cells[0]].texts)
+    with places.question:
+        sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
+        number = controls.among(say("Sentence"), sentences, "grid-sentence", label_visibility="collapsed")
+        picked = choose_runs(cells)
+    with places.right_controls:
+        view = controls.views(VIEWS, "grid-show")
+        label = say("After step")
+        frame.label(label)
+        hidden = {"label_visibility": "collapsed"}
+        step = controls.choose(label, steps, "grid-step", steps[-1], **hidden)
+    with places.left:
+        show_board(grid, cells, picked)
+    with places.answer:
+        line = say(
+            "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click "
+            "cells to compare runs.",
+            entropy=grid.entropy,
+        )
+        frame.answer(answer(grid, picked), line)
+    if not picked:
+        return
+    with places.right:
+        if view == "curves":
+            frame.pictures({"grid-curves": curves(picked, float(step))}, is_map=False)
+            frame.note(at_step(grid, picked, step))
+    if view == "maps":
+        show_maps(places, grid, picked, step)
+    with places.left:
+        frame.picture_title(say("Written after step {step}", step=counted(step)))
+        st.html("".join(written(grid, cell, step, number) for cell in picked))
+
+
+def choose_runs(cells: list[GridCell]) -> list[GridCell]:
+    """The runs that are compared, which clicks on the board choose, too."""
+    first = [cells.index(cell) for one in FIRST if (cell := GridCell(*one)) in cells]
+    chosen = choices.code_of(PICKED, "")
+    with frame.options(int(chosen not in ("", ".".join(map(str, first)))), "grid"):
+        names = list(map(name_of, cells))
+        places = controls.some(
+            st.multiselect,
+            say("Runs compared"),
+            list(range(len(cells))),
+            first,
+            PICKED,
+            format_func=names.__getitem__,
+            max_selections=MOST,
+        )
+    return [cells[place] for place in places]
+
+
+def answer(grid: Grid, cells: list[GridCell]) -> str:
+    """What a longer warmup did in some runs, else which of them ended lowest, in their losses at the end."""
+    if not cells:
+        return say("Choose at least one run.")
+    ends = {cell: grid.runs[cell].final for cell in cells}
+    pairs = [(a, b) for a in cells for b in cells if a.warmup < b.warmup and replace(a, warmup=b.warmup) == b]
+    if pairs:
+        short, long = max(pairs, key=lambda pair: abs(ends[pair[0]] - ends[pair[1]]))
+        line = message("{norm}, peak {peak}: {b:.2f} nats with a warmup of {n} steps, {a:.2f} with {m}.")
+        if short.warmup == 1:
+            line = message("{norm}, peak {peak}: {b:.2f} nats with a warmup of {n} steps, {a:.2f} without.")
+        values = {"a": ends[short], "b": ends[long], "m": short.warmup, "n": long.warmup}
+        norm = say(words.NORMS[short.norm])
+        return say(line, norm=norm[:1].upper() + norm[1:], peak=say("{peak:g}", peak=short.peak), **values)
+    best, worst = min(cells, key=ends.get), max(cells, key=ends.get)
+    if best == worst:
+        return say("“{name}” ends at {loss:.2f} nats per token.", name=name_of(best), loss=ends[best])
+    line = message("“{best}” ends at {a:.2f} nats per token, “{worst}” at {b:.2f}.")
+    return say(line, best=name_of(best), a=ends[best], worst=name_of(worst), b=ends[worst])
+
+
+def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
+    """The training losses about a step: which run is the best then, and which the worst."""
+    losses = {cell: float(grid.runs[cell].loss[max(0, step - EVERY) : step].mean()) for cell in cells}
+    best, worst = min(cells, key=losses.get), max(cells, key=losses.get)
+    values = {"step": counted(step), "best": name_of(best), "a": losses[best]}
+    if best == worst:
+        return say("About step {step} the training loss of “{best}” is {a:.2f}.", **values)
+    line = message("About step {step} the training loss of “{best}” is {a:.2f}, that of “{worst}” {b:.2f}.")
+    return say(line, worst=name_of(worst), b=losses[worst], **values)
 
 
 def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> None:
@@ -51,35 +134,38 @@ def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> Non
         st.session_state[PICKED] = list(map(cells.index, toggled(picked, table(NORMS)[row][column], MOST)))
 
     try:
-        explore.draw(board(NORMS, picked), "grid", 34, pick, height=360)
+        frame.pictures({"grid": board(NORMS, picked)}, on_click=pick, fills=False, bar=False)
     except KeyError:  # a grid that is still trained
         st.info(say("The grid is not finished: {n} of its runs are there.", n=len(cells)))
-        return
-    line = say(
-        "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click cells "
-        "to compare runs.",
-        entropy=grid.entropy,
-    )
-    shared.small(line, "board")
 
 
-def show_written(grid: Grid, cells: list[GridCell], picked: list[GridCell], step: int) -> None:
-    with shared.row(align="bottom"):
-        sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
-        number = controls.among(say("Sentence"), sentences, "grid-sentence", width=380)
-        help = say("The maps are those of “{text}” with its reference.", text=sentences[0])
-        maps = controls.switch(say("Their maps at this step"), "grid-maps", help)
-        if maps:
-            first = grid.runs[cells[0]]
-            kind, *place = controls.choose_head(lambda kind: first.maps(step, kind).shape[:2], "cross", (1, 0), "grid-")
-            spoken, known = words.KINDS[kind], made(grid, "grid")
-            tokens = [getattr(known, f"{side}_tokens") for side in SIDES[kind]]
-    for cell in shared.columns(picked, gap="small"):
-        key, name, texts = cells.index(cell), name_of(cell), grid.runs[cell].texts
-        st.markdown(f"**{name}**")
-        text = texts[step][number] if step in texts else ""
-        shared.small(text or say("(the model wrote nothing)"), f"grid-text-{key}")
-        if maps and step in texts:
-            weights = known.runs[cell].maps(step, kind)[tuple(place)]
-            recipe, title = Recipe(f"{name} · {counted(step)}", (READ,)), f"{name}, {say(spoken.title)}"
-            explore.draw(recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes), f"grid-map-{key}")
+def written(grid: Grid, cell: GridCell, step: int, number: int) -> str:
+    """What a run wrote for a sentence after a step, in HTML."""
+    text = grid.runs[cell].texts.get(step, {number: ""})[number] or say("(the model wrote nothing)")
+    return f'<p class="hl-note"><b>{escape(name_of(cell))}</b><br>{escape(text)}</p>'
+
+
+def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: int) -> None:
+    """Draw one head of all compared runs after a step, over the first example and its reference."""
+    runs = {cell: grid.runs[cell] for cell in picked if step in grid.runs[cell].texts}
+    first = next(iter(runs.values()))
+    with places.left_controls:
+        names = {kind: words.KINDS[kind].name for kind in words.KINDS}
+        hidden = {"label_visibility": "collapsed"}
+        kind = controls.choose(say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, **hidden)
+    with places.left:
+        place = frame.choose_head(first.maps(step, kind), None, (1, 0))
+    spoken, known = words.KINDS[kind], made(grid, "grid")
+    tokens = [getattr(known, f"{side}_tokens") for side in SIDES[kind]]
+    plots, titles = {}, {}
+    for cell in runs:
+        name, key = name_of(cell), f"grid-map-{list(grid.runs).index(cell)}"
+        weights = known.runs[cell].maps(step, kind)[place]
+        recipe, title = Recipe(f"{name} · {counted(step)}", (READ,)), f"{name}, {say(spoken.title)}"
+        plots[key] = recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes)
+        titles[key] = name, ""
+    with places.right:
+        keys = list(plots)
+        for row in filter(None, (keys[:2], keys[2:])):
+            frame.pictures({key: plots[key] for key in row}, titles=titles, fills=len(keys) < 3, bar=False)
+        frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))

@@ -4,19 +4,21 @@ from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.experiments import practice
-from viz.figures import attention_heatmap, curves, head_overview
+from viz.figures import attention_heatmap, curves
 from viz.figures.labels import in_quotes
 from viz.pages.training.lab import SCHEDULES
 from viz.pages.training.live import Frame, LiveRun
 from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
-from viz.ui import controls, explore, shared
+from viz.ui import controls, frame, shared
 from viz.views import cached
 from viz.views.made import Recipe
 
 RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and the one before; why not
+PROGRESS = 60  # pixels of what stands under the pictures
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 STATUS = messages(
@@ -25,6 +27,7 @@ STATUS = messages(
 
 
 def ask() -> practice.Settings:
+    """Controls of a run that is to be trained."""
     schedule = controls.choose(say("Schedule"), SCHEDULES, "practice-schedule")
     norm = controls.choose(say("Norm"), words.NORMS, "practice-norm", "pre")
     heads = controls.choose(say("Number of heads"), practice.HEADS, "practice-heads", 4)
@@ -58,44 +61,83 @@ def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
     if active and run.frame().status == "paused":
         name, pause = say("Go on"), run.go_on
     # A button that goes away would move its neighbour from under the mouse, between press and release.
-    with shared.row(gap="xsmall"):
-        does = {"on_click": allowed, "disabled": active, "type": "primary"}
-        st.button(say("Train"), key="practice-start", args=(start, settings), **does)
-        does = {"on_click": allowed, "disabled": not active}
-        st.button(name, key="practice-pause", args=(pause,), width=110, **does)
-        st.button(say("Stop"), key="practice-stop", args=(run and run.stop,), **does)
-    if problem := st.session_state.pop(PROBLEM, None):
-        shared.warn(problem)
+    does = {"on_click": allowed, "disabled": active, "type": "primary"}
+    st.button(say("Train"), key="practice-start", args=(start, settings), **does)
+    does = {"on_click": allowed, "disabled": not active}
+    st.button(name, key="practice-pause", args=(pause,), width=110, **does)
+    st.button(say("Stop"), key="practice-stop", args=(run and run.stop,), **does)
 
 
-def here() -> None:
-    pictures, beside = shared.picture_first()
-    runs, head, text = st.session_state.get(RUNS), 0, ""
-    with beside:
-        buttons(ask(), runs and runs[0])
+def tile_pixels() -> np.ndarray:
+    """The losses of the run that was made here as pixels, else the rate of a run with the first settings."""
+    runs = st.session_state.get(RUNS)
+    losses = runs[0].frame().losses if runs else ()
+    return frame.curve_pixels(losses if len(losses) else planned(practice.Settings())[1])
+
+
+def tile_note() -> str:
+    """How many strings the run that was made here writes without a mistake."""
+    runs = st.session_state.get(RUNS)
+    return say("{share:.1%} right", share=runs[0].frame().right) if runs else ""
+
+
+def planned(settings: practice.Settings) -> np.ndarray:
+    """The rates of a run, float (2, n): steps and learning rates."""
+    steps, rate = np.arange(1, practice.MAX_STEPS + 1), settings.function()
+    return np.array([steps, [rate(step) for step in steps.tolist()]])
+
+
+def show(places: frame.Places) -> None:
+    """Draw a run that is made here: its loss, and what it makes of a string."""
+    runs, head = st.session_state.get(RUNS), 0
+    with places.question:
+        label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
+        hidden = {"label_visibility": "collapsed", "placeholder": label}
+        typed = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", **hidden)
+    with places.left:
+        settings = ask()
+    with places.right_controls:
+        buttons(settings, runs and runs[0])
         if runs:
-            head = controls.choose(say("Head"), range(runs[0].settings.n_heads), "practice-head")
-            help = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
-            text = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", help=help) or ""
-        note = say(
-            "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
-            "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
-        )
-        st.caption(note)
-    with pictures:
+            label, heads = say("Head"), range(runs[0].settings.n_heads)
+            frame.label(label)
+            head = controls.choose(label, heads, "practice-head", label_visibility="collapsed")
+    with places.notes:
+        if problem := st.session_state.pop(PROBLEM, None):
+            shared.warn(problem)
+    with places.answer:
+        answered = st.empty()
+    with places.right:
         if runs:
             active = runs[0].active
-            st.fragment(watch, run_every=1.0 if active else None)(head, text.strip(), active)
+            st.fragment(watch, run_every=1.0 if active else None)(answered, head, (typed or "").strip(), active)
         else:
-            text = say("Choose settings and press Train. Training runs in the background until you leave the page.")
-            st.caption(text)
+            show_plan(answered, settings)
 
 
-def watch(head: int, text: str, was_active: bool) -> None:
+def show_plan(answered: DeltaGenerator, settings: practice.Settings) -> None:
+    """Draw the rates of a run before it is trained."""
+    line, name = planned(settings), described(settings)
+    step, peak = line[:, line[1].argmax()].tolist()
+    text = say("The rate will rise for {step:,} steps, to {peak:g}.", step=int(step), peak=peak)
+    note = say(
+        "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
+        "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
+    )
+    with answered:
+        frame.answer(text, note)
+    plot = Recipe(name).plot(say("Learning rate over the steps"), curves, {name: line}, y_axis=message("learning rate"))
+    frame.pictures({"practice-rate": plot}, is_map=False)
+    frame.note(say("Choose settings and press Train. Training runs in the background until you leave the page."))
+
+
+def watch(answered: DeltaGenerator, head: int, text: str, was_active: bool) -> None:
     run, *_ = runs = st.session_state[RUNS]
-    frame = run.frame()
-    st.progress(min(1.0, frame.step / practice.MAX_STEPS), progress(frame))
-    left, right = st.columns(2, gap="medium")
+    now = run.frame()
+    with answered:
+        line = message("After {step} steps {share:.1%} of {n} held-out strings are right.")
+        frame.answer(say(line, step=counted(now.step), share=now.right, n=practice.UNSEEN), described(run.settings))
+    left, right = st.columns(2, gap="small")
     with left:
         show_loss(dict(zip((say("this run"), say("the run before")), runs)))
     with right:
@@ -103,16 +145,16 @@ def watch(head: int, text: str, was_active: bool) -> None:
             try_it(run, head, text)
         except ValueError as error:
             shared.warn(errors.sentence(error))
+    st.progress(min(1.0, now.step / practice.MAX_STEPS), progress(now))
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
 
 
-def progress(frame: Frame) -> str:
-    step, most = counted(frame.step), counted(practice.MAX_STEPS)
-    parts = [say(STATUS[frame.status]), say("step {step} of at most {most}", step=step, most=most)]
-    if frame.step:
-        parts.append(say("loss {loss:.3f}", loss=frame.losses[-10:].mean()))
-    parts.append(say("{share:.1%} of {n} held-out strings right", share=frame.right, n=practice.UNSEEN))
+def progress(now: Frame) -> str:
+    step, most = counted(now.step), counted(practice.MAX_STEPS)
+    parts = [say(STATUS[now.status]), say("step {step} of at most {most}", step=step, most=most)]
+    if now.step:
+        parts.append(say("loss {loss:.3f}", loss=now.losses[-10:].mean()))
     return " · ".join(parts)
 
 
@@ -120,24 +162,22 @@ def show_loss(runs: dict[str, LiveRun]) -> None:
     losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
     lines = {name: np.stack([np.arange(1, len(one) + 1), one.clip(1e-6)]) for name, one in losses.items() if one.size}
     if not lines:
-        st.caption(say("The first step is not done yet."))
+        frame.note(say("The first step is not done yet."))
         return
     plot = Recipe(" · ".join(lines)).plot(say("Loss"), curves, lines, y_axis="loss", log_y=True)
-    line = say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again.")
-    explore.draw(plot, "practice-loss", line=line)
+    frame.pictures({"practice-loss": plot}, is_map=False, below=PROGRESS)
+    frame.note(say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again."))
 
 
 def try_it(run: LiveRun, head: int, text: str) -> None:
     written, weights, step = run.reverse(text)
-    shared.large(written or say("(the model wrote nothing)"), "reversed")
-    st.caption(say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1]))
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
     recipe, title = Recipe(" · ".join(note)), say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
-    line = message("Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal.")
     plot = recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes)
-    explore.draw(plot, "practice-try", line=say(line, step=step), height=380)
-    if weights.shape[1] > 1:
-        more = {"selected": (0, head), "layer_names": [say("decoder")]}
-        explore.draw(recipe.plot(say("Cross-attention, all heads"), head_overview, weights, **more), "practice-all")
+    verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
+    titles = {"practice-try": (written or say("(the model wrote nothing)"), "", verdict)}
+    frame.pictures({"practice-try": plot}, titles=titles, bar=False, below=PROGRESS)
+    line = message("Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal.")
+    frame.note(say(line, step=step))

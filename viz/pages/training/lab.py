@@ -9,7 +9,7 @@ import streamlit as st
 from model.training import schedules
 from viz.figures import curves
 from viz.text.language import message, messages, say
-from viz.ui import controls, explore, shared
+from viz.ui import controls, frame, shared
 from viz.views.made import Made, Recipe, call, made, value_of
 
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
@@ -62,34 +62,71 @@ def lines_at(rates: dict[str, Made], steps: np.ndarray) -> dict[str, np.ndarray]
     return {name: np.array([steps, list(map(rate, steps.tolist()))]) for name, rate in value_of(rates).items()}
 
 
-def ask() -> tuple[list[Noam], list[str], int, int]:
-    """The Noam curves with the present one last, the names of the others, steps, and the epoch."""
+def choose_noam() -> tuple[Noam, int]:
+    """The present Noam curve, and how many steps are drawn."""
     d_model = controls.slider("d_model", 64, 1024, 512, step=64, key="noam-d")
     warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 4000, key="noam-warmup")
     factor = controls.slider(say("Factor"), 0.1, 4.0, 1.0, step=0.1, key="noam-factor")
     n_steps = controls.steps(say("Steps drawn"), STEPS, 20_000, key="noam-steps")
-    present = Noam(d_model, warmup, factor)
-    kept: list[Noam] = st.session_state.setdefault(KEPT, [])
-    help = say(
+    return Noam(d_model, warmup, factor), n_steps
+
+
+def choose_others() -> list[str]:
+    """The schedules that are laid over the Noam curves."""
+    help_ = say(
         "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
     )
-    more = {"selection_mode": "multi", "wrap": True, "format_func": lambda name: say(OTHERS[name]), "help": help}
-    others = controls.some(st.pills, say("Against"), list(OTHERS), ["cosine", "linear"], "against", **more)
-    epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch") if "step_decay" in others else 1000
-    with shared.row(gap="xsmall"):
-        more = {"disabled": present in kept or len(kept) >= 4}
-        more["help"] = say("Up to four Noam curves stay on the chart while you move the sliders.")
-        st.button(say("Save this Noam curve"), key="keep", on_click=kept.append, args=(present,), **more)
-        st.button(say("Clear saved curves"), key="drop", on_click=kept.clear, disabled=not kept)
-    return [*(noam for noam in kept if noam != present), present], others, n_steps, epoch
+    return controls.some(
+        st.pills,
+        say("Against"),
+        list(OTHERS),
+        ["cosine", "linear"],
+        "against",
+        selection_mode="multi",
+        wrap=True,
+        format_func=lambda name: say(OTHERS[name]),
+        help=help_,
+        label_visibility="collapsed",
+    )
 
 
-def lab() -> None:
-    pictures, beside = shared.picture_first()
-    with beside:
-        noams, others, n_steps, epoch = ask()
-        log_x = controls.choose(say("Training steps"), (LINEAR, LOGARITHMIC), "log-x") == LOGARITHMIC
-        log_y = controls.choose(say("Learning rate"), (LINEAR, LOGARITHMIC), "log-y") == LOGARITHMIC
+def keep(present: Noam) -> list[Noam]:
+    """Buttons that save the present Noam curve and drop the saved ones; returns those that are drawn, it last."""
+    kept: list[Noam] = st.session_state.setdefault(KEPT, [])
+    help_ = say("Up to four Noam curves stay on the chart while you move the sliders.")
+    is_full = present in kept or len(kept) >= 4
+    label = say("Save this Noam curve")
+    st.button(label, key="keep", on_click=kept.append, args=(present,), disabled=is_full, help=help_)
+    st.button(say("Clear saved curves"), key="drop", on_click=kept.clear, disabled=not kept)
+    return [*(noam for noam in kept if noam != present), present]
+
+
+def tile_pixels() -> np.ndarray:
+    """The paper's schedule as pixels."""
+    rate = schedules.noam(512, 4000)
+    return frame.curve_pixels(np.array([rate(step) for step in range(1, 20_001, 100)]))
+
+
+def show(places: frame.Places) -> None:
+    """Draw schedules over the steps, with the sliders of the Noam curve at the left."""
+    with places.left:
+        present, n_steps = choose_noam()
+    with places.question:
+        frame.label(say("Against"))
+        others = choose_others()
+        noams = keep(present)
+    epoch = 1000
+    with places.left:
+        if "step_decay" in others:
+            epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch")
+    with places.right_controls:
+        hidden = {"label_visibility": "collapsed"}
+        label = say("Training steps")
+        frame.label(label)
+        log_x = controls.choose(label, (LINEAR, LOGARITHMIC), "log-x", **hidden) == LOGARITHMIC
+        label = say("Learning rate")
+        frame.label(label)
+        log_y = controls.choose(label, (LINEAR, LOGARITHMIC), "log-y", **hidden) == LOGARITHMIC
     rates, at = rates_of(noams, others, n_steps, epoch), (n_steps, [noam.warmup for noam in noams], epoch)
     lines, marks = lines_at(rates, sample(*at)), []
     for name, line in lines.items():
@@ -107,15 +144,27 @@ def lab() -> None:
         log_y=log_y,
         marks=marks,
     )
-    with pictures:
-        explore.draw(plot, "schedules")
-        note = say(
-            "The paper's schedule, called Noam, rises in a line and then falls as 1/√step: "
-            "`factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)`."
+    with places.answer:
+        frame.answer(
+            answer(present, lines[present.name]),
+            say("The paper's schedule, called Noam, rises in a line and then falls as 1/√step."),
         )
-        st.markdown(note)
-        with st.container(gap="xxsmall"):
-            for row, (*_, text) in enumerate(marks):
-                shared.small(text, f"peak-{row}")
+    with places.right:
+        frame.pictures({"schedules": plot}, is_map=False)
+        frame.note("factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)")
+    with places.left, st.container(gap="xxsmall"):
+        for row, (*_, text) in enumerate(marks):
+            shared.small(text, f"peak-{row}")
         if "inverse_sqrt" in others:
-            st.caption(say("Inverse square root is Noam with its peak given."))
+            shared.small(say("Inverse square root is Noam with its peak given."), "inverse")
+
+
+def answer(noam: Noam, line: np.ndarray) -> str:
+    """Where a Noam curve, float (2, n), is highest, and what is left of that in the end."""
+    steps, rates = line
+    peak = int(rates.argmax())
+    if peak == len(rates) - 1:
+        text = message("The rate still rises after {n:,} steps: its peak would come at step {step:,}.")
+        return say(text, n=int(steps[-1]), step=noam.warmup)
+    text = message("The rate rises for {step:,} steps to {peak:.2e}; after {n:,} steps {share:.0%} of it is left.")
+    return say(text, step=int(steps[peak]), peak=rates[peak], n=int(steps[-1]), share=rates[-1] / rates[peak])

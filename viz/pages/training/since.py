@@ -1,32 +1,50 @@
 """What each step since 2017 is worth here: a small language model as in 2017, with one change at a time."""
 
+import numpy as np
 import streamlit as st
 
 from viz.text import errors
 from viz.text.language import counted, say
-from viz.ui import explore, shared
+from viz.ui import frame, shared
 from viz.views import board_results
 
 
-def show() -> None:
+def tile_pixels() -> np.ndarray | None:
+    """The perplexities of the runs at their end as a line; None where there are none, or they cannot be read."""
+    try:
+        runs = board_results.load().runs
+    except ValueError:
+        return None
+    ends = [run.perplexity[max(run.perplexity)] for run in runs if run.perplexity]
+    return frame.curve_pixels(np.array(ends)) if len(ends) > 1 else None
+
+
+def show(places: frame.Places) -> None:
+    """Draw what each change does to the perplexity."""
     try:
         board = board_results.load()
     except ValueError as error:
-        shared.warn(errors.sentence(error))
+        with places.notes:
+            shared.warn(errors.sentence(error))
         return
+    line = board_results.progress(board)
     if not board.runs:
-        st.info(board_results.progress(board))
+        with places.right:
+            st.info(line)
         return
-    st.markdown(f"**{board_results.answer(board)}**")
-    shared.small(say("Perplexity against 2017: {list}", list=board_results.worth(board)), "worth")
-    if line := board_results.progress(board):
-        st.info(line)
-    explore.draw(board_results.picture(board), "since")
+    with places.answer:
+        worth = say("Perplexity against 2017: {list}", list=board_results.worth(board))
+        frame.answer(board_results.answer(board), worth)
     run = max(board.runs, key=lambda run: max(run.perplexity))
-    line = say(
+    about = say(
         "Each dot is a run of {steps} steps on WikiText-2, {tokens} words read; the band is the model of 2017. "
         "Short runs: what pays later does not show here.",
         steps=counted(max(run.perplexity)),
         tokens=counted(run.tokens),
     )
-    shared.small(line, "since")
+    with places.left:
+        if line:
+            st.info(line)
+    with places.right:
+        frame.pictures({"since": board_results.picture(board)}, is_map=False)
+        frame.note(about)

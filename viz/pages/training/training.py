@@ -2,26 +2,36 @@
 
 from viz.pages.training import grid, here, lab, since
 from viz.text.language import message, say
-from viz.ui import choices, controls, shared
+from viz.ui import choices, frame
+from viz.ui.frame import Tile
 from viz.views import board_results
 
-SECTIONS = {
-    "grid": (message("Peak and warmup"), grid.compared),
-    "schedules": (message("Schedules"), lab.lab),
-    "since": (message("Since 2017"), since.show),
-    "here": (message("Train here"), here.here),
+SECTIONS = {  # the tile of each, and what shows it
+    "grid": (message("Recorded runs"), grid.tile_pixels, grid.show),
+    "schedules": (message("Schedules"), lab.tile_pixels, lab.show),
+    "since": (message("Since 2017"), since.tile_pixels, since.show),
+    "here": (message("Train here"), here.tile_pixels, here.show),
 }
 
 
 @choices.fragment
 def live() -> None:
+    places = frame.places()
     sections = dict(SECTIONS)
     if not grid.there():
         del sections["grid"]
     if not board_results.exists():
         del sections["since"]
-    controls.part(sections, "section")()
+    tiles = [
+        Tile(code, say(name), here.tile_note() if code == "here" else "", pixels=pixels())
+        for code, (name, pixels, _) in sections.items()
+    ]
+    with places.left_controls:
+        frame.note(say("Learning rate and loss of small models"))
+    with places.left:
+        section = frame.choose_tile(say("Show"), tiles, "section", tiles[0].code, columns=len(tiles))
+    sections[section][2](places)
 
 
-shared.opening(say("Warm-up"), say("What the learning rate does to a training run."))
+frame.opening(say("Warm-up"))
 live()
