@@ -4,7 +4,7 @@ docs/recording.md defines it, its file (adapters/attention_file.py reads it) and
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -59,6 +59,9 @@ class Recording:
     effects: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)  # like weights, in logits, signed
     model: Mapping[str, Any] = field(repr=False, default_factory=dict)  # what it is: plain values by name
     nan_rows: Mapping[str, int] = field(default_factory=dict)  # by kind, rows of a file that were NaN and are zeros
+    # By kind the number in the model of each layer of its weights, where these are not 0, 1, 2, ...: some models have
+    # layers without attention between the others.
+    layer_numbers: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         predicted, target = len(self.predicted_tokens), len(self.target_tokens)
@@ -74,6 +77,8 @@ class Recording:
         for kind, effects in self.effects.items():
             if effects.shape != self.weights[kind].shape:
                 raise ValueError(f"the effects of {kind} have the shape {effects.shape}, its weights another one")
+        for kind, numbers in self.layer_numbers.items():
+            self._check_layer_numbers(kind, numbers)
         rows = {"log_probabilities": self.log_probabilities}
         rows |= {"candidate_probabilities": self.candidates.probabilities} if self.candidates else {}
         for name, array in rows.items():
@@ -94,12 +99,23 @@ class Recording:
             tokens = f"its rows are {counts[0]} {rows} and its columns {counts[1]} {columns}"
             raise ValueError(f"{kind} has {shape[2]} rows and {shape[3]} columns, but {tokens}")
 
+    def _check_layer_numbers(self, kind: str, numbers: Sequence[int]) -> None:
+        if len(numbers) != len(self.weights[kind]):
+            count = len(self.weights[kind])
+            raise ValueError(f"{kind} has {count} layers and {len(numbers)} numbers of layers; each layer needs one")
+        if list(numbers) != sorted(set(numbers)) or numbers[0] < 0:
+            raise ValueError(f"the layers of {kind} must be numbered upwards from 0 or more, got {list(numbers)}")
+
     @property
     def kinds(self) -> list[str]:
         return [kind for kind in KINDS if kind in self.weights]
 
     def attention(self, kind: str) -> np.ndarray:
         return self.weights[kind]
+
+    def layers(self, kind: str) -> list[int]:
+        """The number in the model of each layer of `attention(kind)`."""
+        return list(self.layer_numbers.get(kind, range(len(self.weights[kind]))))
 
     def mask(self, kind: str) -> np.ndarray:
         """Bool (queries, keys), True = may attend; all True where it is not known."""
@@ -123,6 +139,7 @@ class Recording:
         arrays = {name: np.array(value, dtype=str) for name, value in texts.items()}
         arrays |= dict(self.weights) | {f"{kind}_mask": mask for kind, mask in self.masks.items()}
         arrays |= {f"{kind}_effects": effects for kind, effects in self.effects.items()}
+        arrays |= {f"{kind}_layers": np.array(numbers) for kind, numbers in self.layer_numbers.items()}
         arrays |= {f"{side}_positions": table for side, table in self.positions.items()}
         if self.log_probabilities is not None:
             arrays["log_probabilities"] = self.log_probabilities

@@ -55,6 +55,11 @@ class Translation:
         """The attention weights, float32 (layers, heads, queries, keys), of a kind of KINDS that the model has."""
         return np.stack([self.trace[f"{layer}.weights"] for layer in self.modules(kind)])
 
+    def layers(self, kind: str) -> list[int]:
+        """The number in the model of each layer of `attention(kind)`; some models have layers without attention."""
+        numbers = [re.search(r"\.layers\.(\d+)\.", module) for module in self.modules(kind)]
+        return [0 if number is None else int(number[1]) for number in numbers]
+
     def mask(self, kind: str) -> np.ndarray:
         """The mask of all heads, bool (queries, keys), True = may attend; (layers, queries, keys) if layers differ."""
         masks = np.stack([self.trace[f"{layer}.mask"][0] for layer in self.modules(kind)])
@@ -89,6 +94,9 @@ class Translation:
             candidates,
             {side: self.positional(side) for side in sides},
             model=asdict(self.config) | model,
+            layer_numbers={
+                kind: numbers for kind in kinds if (numbers := self.layers(kind)) != list(range(len(numbers)))
+            },
         )
 
     def _has(self, kind: str) -> bool:

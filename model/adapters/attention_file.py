@@ -6,6 +6,7 @@
     decoder_self      (layers, heads, T, T)
     cross             (layers, heads, T, S)
     KIND_mask         (queries, keys), or of each layer, true or false, or 1 and 0, optional: True = may attend
+    KIND_layers       (layers,) whole numbers, optional: how the model numbers them, where it has others between them
 
 At least one of the three kinds, and the tokens of its axes; docs/recording.md says what else there may be. Without
 heads or layers, (heads, T, S) and (T, S) are one layer, and one head. Instead of a kind, `attention` or `attentions` is
@@ -53,7 +54,7 @@ ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
 MAX_BYTES = 8 * MAX_NUMBERS  # of all arrays, unpacked
 COPIES = 4  # how much more memory than its arrays a file takes while it is read and drawn
 UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
-_HOLDS = {"U": "texts", NUMBERS: "numbers"}  # by kinds of numpy's types
+_HOLDS = {"U": "texts", NUMBERS: "numbers", "iu": "whole numbers"}  # by kinds of numpy's types
 _MORE = {  # what a file may hold beside weights and masks: types, and how many axes
     **dict.fromkeys((*TOKENS, "tokens"), ("U", 1)),
     **dict.fromkeys(("text", "model"), ("U", 0)),
@@ -61,6 +62,7 @@ _MORE = {  # what a file may hold beside weights and masks: types, and how many 
     "candidates": ("U", 2),
     **dict.fromkeys(("candidate_probabilities", "source_positions", "target_positions"), (NUMBERS, 2)),
     **dict.fromkeys([f"{kind}_effects" for kind in KINDS], (NUMBERS, 4)),
+    **dict.fromkeys([f"{kind}_layers" for kind in KINDS], ("iu", 1)),
 }
 
 
@@ -127,7 +129,7 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     types = {name: allowed for name, allowed in types.items() if name in entries}
     _check_memory(sum(entries[name].file_size for name in types))
     arrays = {name: _array(archive, entries[name], name, *allowed) for name, allowed in types.items()}
-    weights, masks, nan_rows = {}, {}, {}
+    weights, masks, layers, nan_rows = {}, {}, {}, {}
     for name, stack in stacks.items():
         maps, n_nan = without_nan_rows(name, as_maps(name, _joined(name, [arrays[part] for part in stack])))
         kind = kind_of(maps) if name in unnamed else name
@@ -135,6 +137,8 @@ def _read(archive: zipfile.ZipFile) -> Recording:
         if mask is None and name in unnamed:
             mask = known_mask(kind, maps)
         weights[kind] = maps
+        if (numbers := _layer_numbers(name, stack, arrays, len(maps))) != list(range(len(maps))):
+            layers[kind] = numbers
         masks |= {} if mask is None else {kind: mask}
         nan_rows |= {kind: n_nan} if n_nan else {}
     tokens = {name: arrays[name].tolist() if name in arrays else [] for name in TOKENS}
@@ -144,7 +148,7 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     for name, texts in tokens.items():
         _check_tokens(name, texts)
     more = spelt_tokens(tokens) | _optional(arrays, weights)
-    return checked(Recording(weights=weights, masks=masks, nan_rows=nan_rows, **more))
+    return checked(Recording(weights=weights, masks=masks, layer_numbers=layers, nan_rows=nan_rows, **more))
 
 
 def _check_memory(unpacked: int) -> None:
@@ -169,6 +173,14 @@ def _joined(kind: str, layers: list[np.ndarray]) -> np.ndarray:
     """The only array, or one of layers by address."""
     check_shapes([layer.shape for layer in layers], kind)
     return layers[0] if len(layers) == 1 else np.stack(layers)
+
+
+def _layer_numbers(kind: str, entries: list[str], arrays: Mapping[str, np.ndarray], count: int) -> list[int]:
+    """How a model numbers the layers of a kind: as the file says, or by the addresses of its entries."""
+    if f"{kind}_layers" in arrays:
+        return arrays[f"{kind}_layers"].tolist()
+    numbers = [re.search(r"\.layers\.(\d+)\.", entry) for entry in entries]
+    return [int(number[1]) for number in numbers] if all(numbers) else list(range(count))
 
 
 def _as_mask(name: str, mask: np.ndarray) -> np.ndarray:
@@ -219,9 +231,7 @@ def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
     stack, module = MODULES[kind]
     pattern = re.compile(rf"{stack}\.(?:layers\.(\d{{1,3}})\.)?{module}\.weights")
     layers = {int(match[1] or 0): match[0] for match in map(pattern.fullmatch, entries) if match}
-    if sorted(layers) != list(range(len(layers))):
-        raise ValueError(f"the layers of {kind} must be numbered from 0 without gaps")
-    return [layers[layer] for layer in range(len(layers))]
+    return [layers[layer] for layer in sorted(layers)]
 
 
 def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, types: str, axes: int | None) -> np.ndarray:

@@ -52,8 +52,8 @@ class Row:
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What `row` takes, the arrays of RECORDED, of one layer of a translation with its whole trace."""
-    module = result.modules(kind)[layer]
+    """What `row` takes, the arrays of RECORDED, of one layer, as the model numbers it, of a whole trace."""
+    module = result.modules(kind)[result.layers(kind).index(layer)]
     return {name: result.trace[f"{module}.{name}"] for name in RECORDED}
 
 

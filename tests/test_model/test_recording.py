@@ -52,9 +52,21 @@ def test_its_file_holds_all_of_it(recorded, tmp_path) -> None:
         np.testing.assert_array_equal(read.arrays()[name], array)
 
 
+def test_its_file_keeps_the_numbers_of_layers(recorded, tmp_path) -> None:
+    _, recording = recorded
+    n_layers = len(recording.weights["cross"])
+    assert recording.layers("cross") == list(range(n_layers))
+    numbers = [2 * layer + 1 for layer in range(n_layers)]
+    replace(recording, layer_numbers={"cross": numbers}).save(tmp_path / "a.npz")
+    read = read_attention(tmp_path / "a.npz")
+    assert read.layers("cross") == numbers and read.layers("encoder_self") == recording.layers("encoder_self")
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"layer_numbers": {"cross": [1]}}, "cross has 2 layers and 1 numbers of layers; each layer needs one"),
+        ({"layer_numbers": {"cross": [3, 1]}}, "must be numbered upwards from 0 or more, got"),
         ({"log_probabilities": np.zeros(3, np.float32)}, "log_probabilities has 3 rows for"),
         ({"positions": {"source": np.zeros((1, 4), np.float32)}}, r"the positions of the source must be \("),
         ({"effects": {"cross": np.zeros((1, 1, 1, 1), np.float32)}}, "the effects of cross have the shape"),

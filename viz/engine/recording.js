@@ -25,6 +25,7 @@ export function recordingOf(answer, config, effects = null) {
       code,
       weights: nested(weights.data, weights.shape),
       shape: weights.shape,
+      layers: [...Array(weights.shape[0]).keys()],
       masks: mask ? [nested(mask.data, mask.shape)] : null,
       effects: ofHeads ? nested(ofHeads.data, ofHeads.shape) : null,
       remote: null,

@@ -30,17 +30,20 @@ export const axisTitles = (code, rows, say) => [
 
 /**
  * The names of layers and heads of tiles.
- * @param {number[]} counts  of layers and heads in the recording
+ * @param {number[]} layerNumbers  of the layers in the recording, as the model numbers them
+ * @param {number} headCount
  * @param {Options} options
  * @param {Say} say
  */
-export function tileNames(counts, options, say) {
+export function tileNames(layerNumbers, headCount, options, say) {
   const over = axesOf(options);
-  const [layers, heads] = /** @type {const} */ (["layers", "heads"]).map((axis, i) => {
-    const summary = say(options.summary);
-    if (over.includes(axis)) return [say(`summary_of_${axis}`, { summary, count: counts[i] })];
-    return Array.from({ length: counts[i] }, (_, n) => say(axis === "layers" ? "layer_n" : "head_n", { n }));
-  });
+  const summary = say(options.summary);
+  const layers = over.includes("layers")
+    ? [say("summary_of_layers", { summary, count: layerNumbers.length })]
+    : layerNumbers.map((n) => say("layer_n", { n }));
+  const heads = over.includes("heads")
+    ? [say("summary_of_heads", { summary, count: headCount })]
+    : Array.from({ length: headCount }, (_, n) => say("head_n", { n }));
   return { layers, heads };
 }
 

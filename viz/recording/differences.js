@@ -61,34 +61,35 @@ function bothNames(all, old, now) {
  * `replaced` those of tokens that replace each other, under both names. Other cells are not shown.
  * @param {Drawn & Axes} before
  * @param {Drawn & Axes} after
+ * @param {number[][]} layers  pairs of layers, before and after
  * @param {boolean} replaced
  * @returns {Drawn & Axes}
  */
-export function difference(before, after, replaced = false) {
+export function difference(before, after, layers, replaced = false) {
   const all = aligned(before, after);
   /** @param {Pairs} some @param {string[]} old @param {string[]} now */
   const compared = (some, old, now) => some.filter(([i, j]) => replaced || old[i] === now[j]);
   const rows = compared(all.rows, before.queries, after.queries);
   const columns = compared(all.columns, before.keys, after.keys);
-  const layers = Math.min(before.weights.length, after.weights.length);
   const heads = Math.min(before.weights[0].length, after.weights[0].length);
-  const own = after.weights.slice(0, layers).map((one) => one.slice(0, heads));
-  const weights = ofHeads(own, (matrix, layer, head) => {
-    const other = before.weights[layer][head];
+  const own = layers.map(([, now]) => after.weights[now].slice(0, heads));
+  const weights = ofHeads(own, (matrix, place, head) => {
+    const other = before.weights[layers[place][0]][head];
     const changed = matrix.map((row) => new Float32Array(row.length));
     for (const [i, j] of rows) for (const [k, l] of columns) changed[j][l] = matrix[j][l] - other[i][k];
     return changed;
   });
-  const shown = ofHeads(own, (matrix, layer, head) => {
-    const [old, now] = [before, after].map((one) => one.shown?.[layer][head]);
+  const shown = ofHeads(own, (matrix, place, head) => {
+    const [old, now] = [before, after].map((one, side) => one.shown?.[layers[place][side]][head]);
     const marks = matrix.map((row) => new Uint8Array(row.length));
     for (const [i, j] of rows) {
       for (const [k, l] of columns) marks[j][l] = Number(!old || !now || old[i][k] || now[j][l]);
     }
     return marks;
   });
-  const removed = after.removed.slice(0, layers).map((one) => one.slice(0, heads));
+  const removed = layers.map(([, now]) => after.removed[now].slice(0, heads));
+  const masks = after.masks.length > 1 ? layers.map(([, now]) => after.masks[now]) : after.masks;
   const queries = bothNames(rows, before.queries, after.queries);
   const keys = bothNames(columns, before.keys, after.keys);
-  return { ...after, weights, shown, queries, keys, removed };
+  return { ...after, weights, masks, shown, queries, keys, removed };
 }

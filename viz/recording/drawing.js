@@ -3,7 +3,7 @@
 
 import { axes } from "./axes.js";
 import { difference } from "./differences.js";
-import { build, isChanged } from "./maps.js";
+import { axesOf, build, isChanged } from "./maps.js";
 import { argmax } from "./numbers.js";
 import { entropies, firstHead, largest, placeOf, tellingRows } from "./opening.js";
 import { Survey } from "./survey.js";
@@ -12,7 +12,7 @@ import { Weights } from "./weights.js";
 
 /** @typedef {import("./maps.js").Drawn & import("./axes.js").Axes} Map  rows, columns and numbers */
 /** @typedef {import("./weights.js").About} About */
-/** @typedef {import("./weights.js").Place} Place */
+/** @typedef {import("./weights.js").Place} Place  a row and a column of the tiles */
 
 /** @template T @param {Place} place @param {T[][]} values */
 export const at = ([layer, head], values) => values[layer]?.[head];
@@ -49,14 +49,27 @@ export class Drawing extends Weights {
     if (this.signed) await before?.whole();
   }
 
+  /** The numbers of the layers that are drawn: of two recordings those that both have. */
+  get sharedLayers() {
+    const { attention, before } = this.about;
+    return before ? attention.layers.filter((layer) => before.about.attention.layers.includes(layer)) : attention.layers;
+  }
+
   /** @returns {Map} */
   get drawn() {
     return this.once("drawn", () => {
       const { attention, before, replaced } = this.about;
       if (this.survey) return { ...this.axes, ...this.survey.drawn };
       const drawn = { ...this.axes, ...build(this.numbers, attention.masks, this.axes, this.options) };
-      return before ? difference(before.drawn, drawn, replaced) : drawn;
+      return before ? difference(before.drawn, drawn, this.rowsOfBoth(before), replaced) : drawn;
     });
+  }
+
+  /** The rows of the layers that both have, before and now. @param {Drawing} before */
+  rowsOfBoth(before) {
+    if (axesOf(this.options).includes("layers")) return [[0, 0]];
+    const [old, now] = [before, this].map(({ about }) => about.attention.layers);
+    return this.sharedLayers.map((layer) => [old.indexOf(layer), now.indexOf(layer)]);
   }
 
   get single() {

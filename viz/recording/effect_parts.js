@@ -30,10 +30,10 @@ export function partsPicture(payload, recording, speech) {
   const parts = inOrder(payload.parts);
   const names = parts.map(([address]) => partName(address, speech));
   const steps = [...written.keys()];
-  const kinds = recording.kinds.flatMap(({ code, effects }) => (effects ? [{ code, effects }] : []));
+  const kinds = recording.kinds.flatMap(({ code, effects, layers }) => (effects ? [{ code, effects, layers }] : []));
   kinds.sort((one, other) => (one.code < other.code ? -1 : 1)); // cross-attention first
   const heads = kinds.flatMap(({ effects }) => effects);
-  const rows = kinds.flatMap(({ code, effects }) => effects.map((_, layer) => `${say(`short_${isText ? "self" : code}`)} ${layer}`));
+  const rows = kinds.flatMap(({ code, layers }) => layers.map((layer) => `${say(`short_${isText ? "self" : code}`)} ${layer}`));
   const grid = steps.map((step) => heads.map((layer) => Float32Array.from(layer, (matrix) => sum(matrix[step]))));
   const most = Math.max(...grid.flat().map(largestSize)) || 1;
   const cross = kinds.find(({ code }) => isText || code === "cross")?.effects ?? [];

@@ -3,14 +3,15 @@
 import { axisTitles, kindNames, notes, tileNames, valueName } from "./captions.js";
 import { Drawing, at } from "./drawing.js";
 import { attentionLook } from "./looks.js";
-import { maskAt } from "./maps.js";
+import { axesOf, maskAt } from "./maps.js";
 import { written } from "./sentences.js";
 import { spots } from "./spots.js";
 import { named, quoted } from "./text.js";
 import { DIVERGING, SEQUENTIAL, colours } from "./theme.js";
 import { dull } from "./tokens.js";
 
-/** @typedef {import("./drawing.js").Place} Place */
+/** @typedef {import("./drawing.js").Place} Place  a row and a column of the tiles */
+/** @typedef {[number, number]} Head  a layer, as the model numbers it, and a head of it */
 
 const COLOURS = [SEQUENTIAL, DIVERGING].map((scale) => colours(scale));
 
@@ -53,10 +54,25 @@ export class Kind extends Drawing {
 
   get tileNames() {
     return this.once("tileNames", () => {
-      const { shape } = this.about.attention;
-      const other = this.about.before?.about.attention.shape ?? shape;
-      return tileNames([Math.min(shape[0], other[0]), Math.min(shape[1], other[1])], this.options, this.say);
+      const { attention, before } = this.about;
+      const heads = Math.min(attention.shape[1], before?.about.attention.shape[1] ?? Infinity);
+      return tileNames(this.sharedLayers, heads, this.options, this.say);
     });
+  }
+
+  /** How the model numbers the layer of each row of tiles; a summary over layers is row 0. */
+  get layers() {
+    return axesOf(this.options).includes("layers") ? [0] : this.sharedLayers;
+  }
+
+  /** A layer, as the model numbers it, and a head, of their row and column. @param {Place} place @returns {Head} */
+  headAt([row, head]) {
+    return [this.layers[row], head];
+  }
+
+  /** The row and column of a layer, as the model numbers it, and a head. @param {Head} head @returns {Place} */
+  placeOf([layer, head]) {
+    return [this.layers.indexOf(layer), head];
   }
 
   get layerNames() {

@@ -31,9 +31,9 @@ export function inOrder(parts) {
   const ordered = new Map();
   const inputs = ["input", "input.tokens", "input.positions"].filter((name) => name in parts);
   for (const name of inputs) ordered.set(name, parts[name]);
-  for (let layer = 0; ; layer++) {
+  const numbers = Object.keys(parts).flatMap((name) => /^decoder\.layers\.(\d+)\./.exec(name)?.[1] ?? []);
+  for (const layer of [...new Set(numbers.map(Number))].sort((one, other) => one - other)) {
     const names = ORDER.map((module) => `decoder.layers.${layer}.${module}`).filter((name) => name in parts);
-    if (!names.length) break;
     for (const name of names) ordered.set(name, parts[name]);
   }
   for (const [name, numbers] of Object.entries(parts)) {

@@ -40,6 +40,7 @@
  * @typedef {object} AttentionPayload
  * @property {KindCode} code
  * @property {number[]} shape  layers, heads, queries, keys
+ * @property {number[]} layers  how the model numbers each layer, as edits and actions do
  * @property {number} scale  what weights were multiplied by
  * @property {any[] | null} mask  (queries, keys) or (layers, queries, keys), 1 = may attend; null: it is not known
  * @property {import("./types.js").Maps | null} effects  in logits

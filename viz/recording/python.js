@@ -36,6 +36,18 @@ function hides(side, tokens, { hide }) {
 }
 
 /**
+ * The index of a head in the arrays of a result; where the model has layers without attention, by the layer's number.
+ * @param {string} result
+ * @param {string} code
+ * @param {number[]} layers  their numbers in the model
+ * @param {[number, number]} place
+ */
+function indexOf(result, code, layers, [row, head]) {
+  const isCounted = layers.every((layer, i) => layer === i);
+  return `${isCounted ? row : `${result}.layers(${repr(code)}).index(${layers[row]})`}, ${head}`;
+}
+
+/**
  * The opened head, or what the visitor's choices made of it.
  * @param {Recording} recording
  * @param {import("./types.js").Attention} kind
@@ -45,7 +57,7 @@ function hides(side, tokens, { hide }) {
  * @param {string} value  what a number is
  * @param {Program} program
  */
-export function ofMap(recording, { code, masks }, place, options, titles, value, program) {
+export function ofMap(recording, { code, masks, layers }, place, options, titles, value, program) {
   const { queries, keys, beside } = names(recording, code, options.rows);
   const masked = Boolean(masks?.flat().some((row) => Array.from(row).includes(0)));
   const axes = [`query_axis=${repr(titles[0])}`, `key_axis=${repr(titles[1])}`];
@@ -53,7 +65,7 @@ export function ofMap(recording, { code, masks }, place, options, titles, value,
   const weights = `result.attention(${repr(code)})`;
   const end = ["figure.show()"];
   if (!isChanged(options)) {
-    const given = [`${weights}[${place.join(", ")}]`, queries, keys, ...axes];
+    const given = [`${weights}[${indexOf("result", code, layers, place)}]`, queries, keys, ...axes];
     const more = [masked && `mask=result.mask(${repr(code)})`, beside, stretched];
     const figure = call("attention_heatmap", [...given, ...more]);
     return written(program, ["from viz.figures import attention_heatmap"], [figure, ...end]);
@@ -86,7 +98,8 @@ export function ofMap(recording, { code, masks }, place, options, titles, value,
     if (options.hide) lines.push(`removed = removed.mean(axis=${axis}, keepdims=True)`);
   }
   if (options.share < 100) lines.push(`shown = analysis.top_share(weights, ${options.share / 100})`);
-  const at = `[${place.join(", ")}]`;
+  const isSummary = over.includes("layers");
+  const at = `[${isSummary ? place.join(", ") : indexOf("result", code, layers, place)}]`;
   const figure = call("attention_heatmap", [
     ...[`weights${at}`, "rows", "columns", ...axes, masked && "mask=mask"],
     options.share < 100 && `shown=shown${at}`,
@@ -128,19 +141,25 @@ export function ofPositions(program) {
  * @param {import("./kind.js").Kind} kind
  * @param {Program} program
  */
-export function ofDifference({ about, open, code, options }, program) {
+export function ofDifference(kind, program) {
+  const { about, open, code, options } = kind;
   const { recording, before } = about;
+  const [layer, head] = kind.headAt(open);
   const old = before?.about.recording ?? recording;
   const both = [names(recording, code, options.rows), names(old, code, options.rows)];
   const [b, a] = both.map((one, i) => {
     const result = (/** @type {string} */ text) => text.replace("result.", i ? "a." : "b.");
     return { queries: result(one.queries), keys: result(one.keys) };
   });
-  const at = `attention(${repr(code)})[${open.join(", ")}]`;
+  const layers = [recording, old].map((one) => one.kinds.find((kind) => kind.code === code)?.layers ?? []);
+  const [ofB, ofA] = layers.map((numbers, i) => {
+    const place = /** @type {[number, number]} */ ([numbers.indexOf(layer), head]);
+    return `attention(${repr(code)})[${indexOf(i ? "a" : "b", code, numbers, place)}]`;
+  });
   const lines = [
     `rows = comparison.pairs(${b.queries}, ${a.queries})`,
     `columns = comparison.pairs(${b.keys}, ${a.keys})`,
-    `change = comparison.difference(b.${at}, a.${at}, rows, columns)`,
+    `change = comparison.difference(b.${ofB}, a.${ofA}, rows, columns)`,
     call("difference_heatmap", [
       ...["change", `[${b.queries}[i] for i, _ in rows]`, `[${b.keys}[i] for i, _ in columns]`, "a='B'", "b='A'"],
     ]),

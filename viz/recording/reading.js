@@ -12,6 +12,7 @@ export function recordingOf(packed, part) {
   const kinds = packed.kinds.map((kind) => ({
     code: kind.code,
     shape: kind.shape,
+    layers: kind.layers,
     masks: kind.mask && (typeof kind.mask[0]?.[0] === "number" ? [kind.mask] : kind.mask),
     effects: kind.effects,
     weights: kind.weights ? dequantised(kind.weights, kind.scale) : null,

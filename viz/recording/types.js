@@ -13,6 +13,7 @@
  * @property {KindCode} code
  * @property {Maps | null} weights  (layers, heads, queries, keys), from 0 to 1
  * @property {number[]} shape  of all weights: layers, heads, queries, keys
+ * @property {number[]} layers  how the model numbers each layer; some models have others, without attention, between them
  * @property {Mask[] | null} masks  of all layers, or one of each; null where they are not known
  * @property {Maps | null} effects  direct effects in logits, of the same shape
  * @property {import("./remote.js").Remote | null} remote  where weights are that did not travel

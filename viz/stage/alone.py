@@ -25,6 +25,7 @@ from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown
 from viz.stage.message import message as message_of
+from viz.stage.notes import of_reading
 from viz.stage.packing import pack_head
 from viz.stage.recordings import ORDER
 from viz.stage.roles import heads_here
@@ -97,7 +98,7 @@ def stage(
         text: that the model reads.
         off: heads that are switched off, (layer, head), or (kind, layer, head) where it has several kinds.
         attention, tokens: instead of a result, as for `model.adapters.outputs.attention_from`.
-        kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; counted from 0.
+        kind, layer, head: what is open at first: "encoder", "decoder" or "cross"; numbered as in the model, from 0.
         stretch: colours end at the largest weight instead of 1.
         height: pixels of the frame in a notebook.
 
@@ -121,7 +122,7 @@ def stage(
         what = type(result).__name__
         raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {what}")
     place = _place(shown.recording, kind, layer, head)
-    opened = {place["kind"]: [(place["layer"], place["head"])]} if "layer" in place else {}
+    opened = _opened(shown.recording, place)
     maps: list[np.ndarray] = []
 
     def keep(whole: np.ndarray) -> str:
@@ -156,7 +157,7 @@ def _shown(result: Translation, translator: Any) -> Shown:
     logits = result.trace.get("logits") if result.predicted_tokens else None
     if isinstance(translator, Reader):
         found = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
-        return Shown(result.recording(found), known=heads_here(result), is_live=True)
+        return Shown(result.recording(found), known=heads_here(result), notes=of_reading(result), is_live=True)
     known = translator is not None and logits is not None
     return Shown(result.recording(Candidates.of(logits, translator.tokenizer) if known else None))
 
@@ -174,10 +175,20 @@ def _place(recording: Recording, kind: str | None, layer: int | None, head: int 
         raise ValueError(f"there is no attention of the kind {kind!r} here, only {', '.join(kinds) or 'none'}")
     if layer is None and head is None:
         return {"kind": code}
-    (n_layers, n_heads, *_), layer, head = recording.weights[code].shape, layer or 0, head or 0
-    if not (0 <= layer < n_layers and 0 <= head < n_heads):
-        raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, counted from 0; got {layer}, {head}")
+    n_layers, n_heads, *_ = recording.weights[code].shape
+    numbers = recording.layers(code)
+    layer, head = numbers[0] if layer is None else layer, head or 0
+    if layer not in numbers or not 0 <= head < n_heads:
+        counted = "counted from 0" if numbers == list(range(n_layers)) else f"the layers {', '.join(map(str, numbers))}"
+        raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, {counted}; got {layer}, {head}")
     return {"kind": code, "layer": layer, "head": head}
+
+
+def _opened(recording: Recording, place: Mapping[str, Any]) -> dict[str, list[tuple[int, int]]]:
+    """By kind the row and column of the head that is open at first, where one is named."""
+    if "layer" not in place:
+        return {}
+    return {place["kind"]: [(recording.layers(place["kind"]).index(place["layer"]), place["head"])]}
 
 
 def of_recording(recording: Recording) -> Shown:

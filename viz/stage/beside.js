@@ -48,12 +48,18 @@ export class Beside {
   /** Why a part has no map; "" where it has one. @param {Part} part */
   lacks({ version, kind }) {
     const { stage } = this;
-    const open = stage.kind?.open ?? [0, 0];
+    const open = this.opened;
     const [layer, head] = open;
     const named = { name: stage.say(version), layer, head };
     if (!stage.sides[version].kinds.size) return stage.say(version === "difference" ? "no_difference" : "no_attention");
     if (!kind) return stage.say("lacks_kind", named);
-    return kind.holds(open) ? "" : stage.say("lacks_head", named);
+    return kind.holds(kind.placeOf(open)) ? "" : stage.say("lacks_head", named);
+  }
+
+  /** The layer and head that are open in the tiles. @returns {import("../recording/kind.js").Head} */
+  get opened() {
+    const { kind } = this.stage;
+    return kind ? kind.headAt(kind.open) : [0, 0];
   }
 
   /** Returns the parts that are still to be drawn. */
@@ -67,7 +73,7 @@ export class Beside {
       part.says.textContent = lacks;
       part.map.box.hidden = Boolean(lacks);
       if (slot.hidden) return false;
-      if (!lacks && kind && stage.kind) kind.open = stage.kind.open;
+      if (!lacks && kind && stage.kind) kind.open = kind.placeOf(this.opened);
       const about = version === "difference" ? stage.say("minus") : this.told.names[number(part)];
       part.title.textContent = [about, !lacks && kind?.role()].filter(Boolean).join(" · ");
       return !lacks && part !== stage.part;

@@ -1,5 +1,6 @@
 // Direct effects in place of weights, which come once they are asked for (viz/stage/effects.py).
 
+import { at } from "../recording/drawing.js";
 import { dress, el } from "./dom.js";
 import { select, tabs } from "./widgets.js";
 import { request } from "./request.js";
@@ -142,10 +143,10 @@ const lines = (kind, map) =>
 function tint({ kind, tiles }, row) {
   const did = (row >= 0 && kind?.did) || null;
   dress(tiles.box, { tinted: did });
-  for (const { layer, head, cell } of tiles.cells) {
+  for (const { place, cell } of tiles.cells) {
     cell.style.background = "";
     if (!kind || !did) continue;
-    const share = (1 + did[layer][head][row] / kind.mostDone) / 2;
+    const share = (1 + at(place, did)[row] / kind.mostDone) / 2;
     cell.style.background = `rgb(${kind.colours[Math.round(share * (kind.colours.length - 1))].join(" ")})`;
   }
 }

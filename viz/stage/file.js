@@ -94,7 +94,7 @@ async function page({ host, whole, sides, bytes, memory }) {
 export function downloads(stage, close) {
   const { kind, host, state, told } = stage;
   const title = [stage.title.textContent, told.translation].filter(Boolean).join(" · ");
-  const name = ["headlight", state.view, ...(kind ? [kind.code, ...kind.open] : [])].join("-");
+  const name = ["headlight", state.view, ...(kind ? [kind.code, ...kind.headAt(kind.open)] : [])].join("-");
   const items = {
     png: () => picture(stage, title, "png", name),
     svg: () => picture(stage, title, "svg", name),

@@ -16,8 +16,8 @@ export const headColour = (head) => COLOURS[head % COLOURS.length];
  * @returns {import("./lines.js").LineMap[]}
  */
 export function mapsOfLines(stage, kind) {
-  const open = stage.kind?.open;
-  if (!kind || !open || !kind.holds(open)) return [];
+  const open = stage.kind?.headAt(stage.kind.open);
+  if (!kind || !open || !kind.holds(kind.placeOf(open))) return [];
   const { lines, off } = stage.state;
   const [layer, head] = kind.open;
   const alone = lines === "head";

@@ -4,6 +4,7 @@ import { button, change, dress, el, named, put } from "./dom.js";
 import { tabs } from "./widgets.js";
 
 /** @typedef {"off" | "uniform" | "alone"} Switch */
+/** @typedef {import("../recording/drawing.js").Place} Place */
 
 const MODES = ["open", "off", "uniform", "alone", "several"];
 
@@ -15,7 +16,7 @@ const MODES = ["open", "off", "uniform", "alone", "several"];
 export const has = (list, ...first) => list.some((item) => first.every((part, i) => item[i] === part));
 
 export class HeadSwitches {
-  /** @type {Record<string, number[][]>} heads that are picked, by kind */ chosen = {};
+  /** @type {Record<string, number[][]>} layers, as the model numbers them, and heads that are picked, by kind */ chosen = {};
 
   /** @param {import("./steer.js").Steering} steering */
   constructor(steering) {
@@ -33,17 +34,19 @@ export class HeadSwitches {
     put(this.box, bar, button("plain#importance", words.importance, weigh, pressed));
   }
 
-  /** @param {Switch} what @param {number} layer @param {number} head */
-  turn(what, layer, head) {
+  /** @param {Switch} what @param {Place} place */
+  turn(what, place) {
     const { kind } = this.steering.stage;
-    if (kind) this.steering.act({ do: what, kind: kind.code, layer, head });
+    if (!kind) return;
+    const [layer, head] = kind.headAt(place);
+    this.steering.act({ do: what, kind: kind.code, layer, head });
   }
 
-  /** Whether a click on a tile did more than open it. @param {number} layer @param {number} head @param {boolean} shift */
-  tile(layer, head, shift) {
-    if (shift || this.mode === "several") return this.pick(layer, head);
+  /** Whether a click on a tile did more than open it. @param {Place} place @param {boolean} shift */
+  tile(place, shift) {
+    if (shift || this.mode === "several") return this.pick(place);
     if (this.mode === "open") return false;
-    this.turn(/** @type {Switch} */ (this.mode), layer, head);
+    this.turn(/** @type {Switch} */ (this.mode), place);
     return true;
   }
 
@@ -51,12 +54,13 @@ export class HeadSwitches {
     return this.chosen[this.steering.stage.kind?.code ?? ""] ?? [];
   }
 
-  /** Picks a head, or no longer. @param {number} layer @param {number} head */
-  pick(layer, head) {
+  /** Picks a head, or no longer. @param {Place} place */
+  pick(place) {
     const { steering, picked } = this;
     const { stage } = steering;
     if (!stage.kind?.plain) return false;
-    const others = picked.filter((place) => !has([place], layer, head));
+    const [layer, head] = stage.kind.headAt(place);
+    const others = picked.filter((other) => !has([other], layer, head));
     this.chosen = { [stage.kind.code]: others.length < picked.length ? others : [...picked, [layer, head]] };
     steering.heads = "one";
     stage.renderKind();
@@ -67,12 +71,13 @@ export class HeadSwitches {
   /**
    * Shows on a tile what is changed in its head, and what it is worth.
    * @param {HTMLElement} cell
-   * @param {number} layer
-   * @param {number} head
+   * @param {import("../recording/kind.js").Kind} kind
+   * @param {Place} place
    */
-  decorate(cell, layer, head) {
+  decorate(cell, kind, place) {
     const { told, words, stage } = this.steering;
-    const code = stage.kind?.code;
+    const { code } = kind;
+    const [layer, head] = kind.headAt(place);
     const now = stage.state.version !== "before";
     const off = has(told.off, code, layer, head);
     const signs = {
@@ -82,10 +87,10 @@ export class HeadSwitches {
     };
     dress(cell, signs);
     cell.ariaLabel = [cell.ariaLabel, ...Object.values(signs).filter(Boolean)].join(", ");
-    const worth = code && told.importance?.[code];
+    const worth = told.importance?.[code];
     if (worth) {
       const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
-      const value = worth[layer][head];
+      const value = worth[place[0]][head];
       cell.append(el("span.worth", { style: `--hl-share: ${Math.abs(value) / most}` }));
       cell.title = stage.say("costs", { change: change(value) });
       cell.ariaLabel += `. ${cell.title}`;
@@ -93,16 +98,15 @@ export class HeadSwitches {
     const about = { tabindex: "-1", "aria-pressed": String(off), ...named(stage.say("switch", { layer, head })) };
     const flip = (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();
-      this.turn("off", layer, head);
+      this.turn("off", place);
     };
     cell.append(button("power#off", "⏻", flip, about));
   }
 
-  /** The button of a whole layer. @param {number} layer */
-  layer(layer) {
+  /** The button of a whole layer. @param {import("./message.js").KindCode} code @param {number} layer */
+  layer(code, layer) {
     const { steering } = this;
-    const { kind } = steering.stage;
-    const flip = () => kind && steering.act({ do: "layer", kind: kind.code, layer });
+    const flip = () => steering.act({ do: "layer", kind: code, layer });
     return button("layer", String(layer), flip, named(steering.stage.say("whole_layer", { layer })));
   }
 }

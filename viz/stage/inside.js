@@ -1,6 +1,7 @@
 // How one row of a head comes about: which one, and what the visitor does differently in it.
 
 import { axisTokens } from "../recording/axes.js";
+import { at } from "../recording/drawing.js";
 import { codesOfSwitches, switchesOf } from "../recording/row.js";
 import { rowPicture } from "../recording/row_picture.js";
 import { request } from "./request.js";
@@ -26,8 +27,8 @@ function shown(stage) {
   if (!kind) return null;
   const pinned = stage.pinned();
   const lit = pinned ? stage.lines.of(...pinned).row : -1;
-  const [layer, head] = kind.open;
-  const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : kind.telling[layer][head] };
+  const [layer, head] = kind.headAt(kind.open);
+  const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : at(kind.open, kind.telling) };
   const { inside } = told;
   if (!inside || JSON.stringify(inside.place) !== JSON.stringify(place)) {
     return request(stage, { view: "inside", ...place, ...codesOfSwitches(state.switches) });

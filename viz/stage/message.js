@@ -137,7 +137,7 @@ import { recordingOf } from "../recording/reading.js";
  */
 
 /**
- * A change that a visitor makes.
+ * A change that a visitor makes; layers are numbered as in the model.
  * @typedef {HeadAction | LayerAction | CellsAction | ForceAction | PositionsAction | KeepAction | WriteAction
  *   | TypeAction | DropAction | PlainAction} Action
  */

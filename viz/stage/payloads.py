@@ -54,6 +54,7 @@ class AttentionPayload(TypedDict):
 
     code: KindCode
     shape: Sequence[int]  # layers, heads, queries, keys
+    layers: Sequence[int]  # how the model numbers each layer, as edits and actions do
     scale: float  # what weights were multiplied by
     mask: np.ndarray | None  # uint8 (T, S) or (L, T, S), 1 = may attend; None: it is not known
     effects: np.ndarray | None  # float32 (L, H, T, S), in logits

@@ -60,6 +60,6 @@ export class Projector {
     if (!kind) return;
     const [layer, head] = kind.open;
     const place = layer * kind.headNames.length + head + by;
-    stage.open(...kind.places[(place + kind.places.length) % kind.places.length]);
+    stage.open(kind.places[(place + kind.places.length) % kind.places.length]);
   }
 }

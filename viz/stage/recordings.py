@@ -62,6 +62,7 @@ def _kind(
     about = {
         "code": kind,
         "shape": weights.shape,
+        "layers": recording.layers(kind),
         "scale": scale,
         "mask": None if mask is None else mask.astype(np.uint8),
         "effects": recording.effects.get(kind),

@@ -111,9 +111,9 @@ export class Stage extends Elements {
     return this.turn({ options: readOptions({ ...codesOf(this.mapOptions), ...chosen }) });
   }
 
-  /** Opens a head. @param {number} layer @param {number} head */
-  open(layer, head, focus = false) {
-    if (this.kind) this.kind.open = [layer, head];
+  /** Opens a head. @param {import("../recording/drawing.js").Place} place */
+  open(place, focus = false) {
+    if (this.kind) this.kind.open = place;
     this.choose(OF_HEADS.includes(this.state.view) ? {} : { view: "map" }, focus);
   }
 
@@ -141,7 +141,7 @@ export class Stage extends Elements {
     this.projector.light(state.projector);
     this.film.render();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
-    if (kind) this.tiles.select(...kind.open, focus);
+    if (kind) this.tiles.select(kind.open, focus);
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
     legend(this);

@@ -58,7 +58,7 @@ export class Open {
   /** @type {Version} that is shown */ told;
   /** @type {Map<string, Kind>} */ kinds;
   /** @type {OpenState} */ state;
-  /** @type {Record<string, [number, number] | undefined> | null} the head by kind */ opened = null;
+  /** @type {Record<string, [number, number] | undefined> | null} the layer and head by kind */ opened = null;
   /** @type {Record<string, any>} what the next visit begins with */ memory;
   /** @type {import("./beside.js").Beside | null} */ beside = null;
 
@@ -91,8 +91,8 @@ export class Open {
     /** @type {[number, number]} */
     const wanted = [Number(asked.layer), Number(asked.head)];
     for (const kind of this.kinds.values()) {
-      const places = [kind === this.kind ? wanted : undefined, this.opened?.[kind.code]];
-      kind.chosen = places.find((place) => place && kind.holds(place));
+      const heads = [kind === this.kind ? wanted : undefined, this.opened?.[kind.code]];
+      kind.chosen = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
     }
   }
 
@@ -136,13 +136,16 @@ export class Open {
   /** For the next message, for the next visit, and in the address. */
   remember() {
     // Of kinds that nobody has looked at, the first head is not looked for yet.
-    const place = (/** @type {Kind} */ kind) => (kind === this.kind ? kind.open : (kind.chosen ?? this.opened?.[kind.code]));
-    this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, place(kind)]));
+    const headOf = (/** @type {Kind} */ kind) => {
+      const place = kind === this.kind ? kind.open : kind.chosen;
+      return place ? kind.headAt(place) : this.opened?.[kind.code];
+    };
+    this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
     if (this.whole.setting) return;
     const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
     const isRow = view === "inside";
-    const [layer, head] = this.kind?.open ?? [];
-    const moved = isRow || String([layer, head]) !== String(this.kind?.first ?? "");
+    const [layer, head] = this.kind?.headAt(this.kind.open) ?? [];
+    const moved = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
     const chosen = {
       step,
       pin,

@@ -75,7 +75,7 @@ export class Steering {
     if (state.view === "words") this.act({ do: "write", step: row, rank: column });
     else if (state.view === "map" && kind?.plain) {
       const { picked } = this.switches;
-      const heads = this.heads === "all" ? [] : picked.length ? picked : [kind.open];
+      const heads = this.heads === "all" ? [] : picked.length ? picked : [kind.headAt(kind.open)];
       this.act({ do: "force", kind: kind.code, row, key: column, strength: Number(this.strength), heads });
     } else return false;
     return true;
@@ -123,7 +123,7 @@ export class Steering {
     const { forced, cells, locked } = this.told;
     const { tokens, candidates } = told.target;
     const here = (/** @type {SteeringPayload["forced"][number]} */ [code, , , heads]) =>
-      code === kind.code && kind.plain && (!heads.length || has(heads, ...kind.open));
+      code === kind.code && kind.plain && (!heads.length || has(heads, ...kind.headAt(kind.open)));
     const rank = (/** @type {number} */ step) => (candidates[step] ?? []).findIndex(([name]) => name === tokens[step]);
     /** @type {Record<string, () => number[][]>} */
     const places = {

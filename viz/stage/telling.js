@@ -108,8 +108,9 @@ function strongest(stage) {
   const first = found.filter(({ key }) => !dull(key)).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
   if (!first.length) return [];
   const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
-    const text = stage.say("link", { layer, head, key: kind.keys[key], weight: kind.written(value) });
-    return button("plain", text, () => stage.open(layer, head));
+    const [number] = kind.headAt([layer, head]);
+    const text = stage.say("link", { layer: number, head, key: kind.keys[key], weight: kind.written(value) });
+    return button("plain", text, () => stage.open([layer, head]));
   });
   const title = stage.say(kind.did ? "adding" : "strongest", { query: kind.queries[row] });
   return [el("p", title), el("div.links", heads)];

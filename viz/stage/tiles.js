@@ -8,21 +8,21 @@ const TOP = 24; // pixels of the line with the numbers of heads
 
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("../recording/kind.js").Kind} Kind */
-/** @typedef {[number, number]} Place  layer and head */
+/** @typedef {import("../recording/drawing.js").Place} Place */
 
 /**
  * The picture of a head.
  * @param {Kind} kind
  * @param {Uint8Array[]} rows  of colours, by number
- * @param {number} layer
+ * @param {number} row  of the tiles
  */
-function drawn({ colours, queries, keys, maskOf }, rows, layer) {
+function drawn({ colours, queries, keys, maskOf }, rows, row) {
   const [height, width] = [rows.length, rows[0].length];
   const canvas = el("canvas", { width, height, "aria-hidden": "true" });
-  const mask = height === queries.length && width === keys.length ? maskOf(layer) : null;
+  const mask = height === queries.length && width === keys.length ? maskOf(row) : null;
   const picture = new ImageData(width, height);
-  rows.forEach((row, i) =>
-    row.forEach((value, j) => {
+  rows.forEach((values, i) =>
+    values.forEach((value, j) => {
       if (mask && !mask[i][j]) return;
       picture.data.set([...colours[value], 255], 4 * (i * width + j));
     }),
@@ -32,7 +32,7 @@ function drawn({ colours, queries, keys, maskOf }, rows, layer) {
 }
 
 export class Tiles {
-  /** @type {{layer: number, head: number, cell: HTMLElement}[]} */ cells = [];
+  /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
   /** @type {Kind} */ kind;
 
   /** @param {Stage} stage */
@@ -49,8 +49,9 @@ export class Tiles {
       (target, right, down) => {
         const from = this.cells.find(({ cell }) => cell.contains(target));
         if (!from) return;
-        const [layer, head] = [from.layer + down, from.head + right];
-        if (this.kind.holds([layer, head])) stage.open(layer, head, true);
+        /** @type {Place} */
+        const to = [from.place[0] + down, from.place[1] + right];
+        if (this.kind.holds(to)) stage.open(to, true);
       },
       true,
     );
@@ -59,76 +60,79 @@ export class Tiles {
   /** @param {Kind} kind */
   build(kind) {
     this.kind = kind;
-    const { headNames, layerNames, places, single } = kind;
+    const { headNames, layerNames, layers, places, single } = kind;
     this.box.style.setProperty("--hl-columns", String(headNames.length));
     dress(this.box, { many: headNames.length > 16 });
-    this.cells = places.map((place) => this.cell(place));
+    this.cells = places.map((place) => ({ place, cell: this.cell(place) }));
     const row = (/** @type {import("./dom.js").Children[]} */ ...parts) => el("div.row", { role: "row" }, ...parts);
     /** @type {(role: string, text: import("./dom.js").Children, about?: Record<string, string>) => HTMLElement} */
     const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
     const top = headNames.map((name, head) => axis("columnheader", single ? String(head) : name));
-    const lines = layerNames.map((name, layer) => {
-      const sign = this.stage.steering?.switches.layer(layer) ?? String(layer);
-      const own = this.cells.filter((cell) => cell.layer === layer);
-      return row(axis("rowheader", sign, named(name)), own.map(({ cell }) => cell));
+    const lines = layerNames.map((name, place) => {
+      const sign = this.stage.steering?.switches.layer(kind.code, layers[place]) ?? String(layers[place]);
+      const own = this.cells.filter((tile) => tile.place[0] === place);
+      const line = row(axis("rowheader", sign, named(name)), own.map(({ cell }) => cell));
+      dress(line, { gap: place > 0 && layers[place] > layers[place - 1] + 1 });
+      return line;
     });
-    const corner = axis("presentation", layerNames.length > MOST_LAYERS ? this.jump(layerNames.length) : "");
+    const corner = axis("presentation", layers.length > MOST_LAYERS ? this.jump(layers) : "");
     const head = row(corner, top);
     dress(head, { top: true });
     put(this.box, head, lines);
   }
 
-  /** Of many layers a choice of the one to scroll to. @param {number} count */
-  jump(count) {
+  /** Of many layers a choice of the one to scroll to. @param {number[]} layers */
+  jump(layers) {
     const about = { "aria-label": this.stage.say("jump"), title: this.stage.say("jump") };
-    const layers = Array.from({ length: count }, (_, layer) => /** @type {[string, string]} */ ([String(layer), String(layer)]));
+    const options = layers.map((layer) => [String(layer), String(layer)]);
     const scroll = (/** @type {string} */ layer) => {
-      const { cell } = this.cells.find((tile) => tile.layer === Number(layer)) ?? {};
+      const { cell } = this.cells.find((tile) => layers[tile.place[0]] === Number(layer)) ?? {};
       if (cell) this.box.scrollTop += cell.getBoundingClientRect().top - this.box.getBoundingClientRect().top - TOP;
     };
-    return select([["", "↓"], ...layers], "", scroll, about, ".jump#jump");
+    return select([["", "↓"], ...options], "", scroll, about, ".jump#jump");
   }
 
-  /** How many query heads of a layer share keys and values. @param {number} layer */
-  group(layer) {
+  /** How many query heads share keys and values, in the layer of a row of tiles. @param {number} row */
+  group(row) {
     const { code, about, single } = this.kind;
     const { attention } = about.recording.model; // of a recurrent network: whether it has any
-    const layers = /** @type {{kind: string, n_heads: number, n_key_value_heads: number}[]} */ (
+    const all = /** @type {{kind: string, layer: number, n_heads: number, n_key_value_heads: number}[]} */ (
       Array.isArray(attention) ? attention : []
     );
-    const own = layers.filter(({ kind }) => kind === code)[layer];
+    const own = all.find(({ kind, layer }) => kind === code && layer === this.kind.layers[row]);
     return own && single ? own.n_heads / own.n_key_value_heads : 1;
   }
 
   /** @param {Place} place */
   cell(place) {
-    const [layer, head] = place;
+    const [row, head] = place;
     const { kind, stage } = this;
-    const entropy = kind.entropy && stage.say("entropy", { entropy: decimals(kind.entropy[layer][head], 2) });
+    const [layer] = kind.headAt(place);
+    const entropy = kind.entropy && stage.say("entropy", { entropy: decimals(kind.entropy[row][head], 2) });
     const about = {
       role: "gridcell",
       "data-layer": layer,
       "data-head": head,
       "aria-label": [...kind.names(place), kind.role(place), entropy].filter(Boolean).join(", "),
-      onclick: (/** @type {MouseEvent} */ { shiftKey }) => stage.steering?.switches.tile(...place, shiftKey) || stage.open(...place),
-      onkeydown: (/** @type {KeyboardEvent} */ { key }) => key === "Delete" && stage.steering?.switches.turn("off", ...place),
+      onclick: (/** @type {MouseEvent} */ { shiftKey }) => stage.steering?.switches.tile(place, shiftKey) || stage.open(place),
+      onkeydown: (/** @type {KeyboardEvent} */ { key }) => key === "Delete" && stage.steering?.switches.turn("off", place),
       onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && stage.describe(place),
       onfocusin: () => stage.describe(place),
     };
-    const cell = el("div.tile", about, drawn(kind, kind.tiles[layer][head], layer));
+    const cell = el("div.tile", about, drawn(kind, kind.tiles[row][head], row));
     mark(cell, false);
-    const group = this.group(layer);
+    const group = this.group(row);
     dress(cell, { group: group > 1 && head > 0 && head % group === 0 });
-    stage.steering?.switches.decorate(cell, layer, head);
-    return { layer, head, cell };
+    stage.steering?.switches.decorate(cell, kind, place);
+    return cell;
   }
 
-  /** Marks the opened head. @param {number} layer @param {number} head */
-  select(layer, head, focus = false) {
-    for (const tile of this.cells) {
-      const here = tile.layer === layer && tile.head === head;
-      mark(tile.cell, here);
-      if (here && focus) tile.cell.focus();
+  /** Marks the opened head. @param {Place} open */
+  select(open, focus = false) {
+    for (const { place, cell } of this.cells) {
+      const here = String(place) === String(open);
+      mark(cell, here);
+      if (here && focus) cell.focus();
     }
   }
 

@@ -17,9 +17,10 @@ from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage import words as stage_words
+from viz.stage.notes import of_reading
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
-from viz.text.language import current, message, say, using
+from viz.text.language import current, say, using
 from viz.ui import choices, controls, model_choice, shared, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, opened, recipes, view
@@ -32,7 +33,6 @@ Show = Callable[[list[str], View, bool], None]
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
 ANSWERS = 3  # words that an answer names
-FEW_ROWS = 3  # of a text, which have few keys to choose from
 
 
 def live() -> str | bool:
@@ -153,8 +153,10 @@ def candidates_code(result: Translation, recipe: Recipe) -> dict[str, str]:
 def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
     """The row that the address asks for."""
     place = inside.place_of(st.session_state[QUERY])
-    shape = result.attention(place.kind).shape if place else ()
-    if not place or not all(0 <= n < size for n, size in zip(place[1:], shape)):
+    if not place or place.kind not in result.kinds or place.layer not in result.layers(place.kind):
+        return None
+    _, *shape = result.attention(place.kind).shape
+    if not all(0 <= n < size for n, size in zip((place.head, place.row), shape)):
         return None
     return inside.payload(place, cached.layer_of(request, place.kind, place.layer), result.config.dropout)
 
@@ -175,19 +177,6 @@ def _listed(found: Iterable[tuple[str, float]]) -> str:
     return " · ".join(say("{word} {p:.1%}", word=stage_words.label(word), p=float(p)) for word, p in found)
 
 
-def sinks(result: cached.Shown) -> list[str]:
-    """A sentence on heads of a text that rest on its first token, where there are many (Xiao et al. 2023)."""
-    if result.next_logits is None:
-        return []
-    weights = result.attention("decoder_self")  # (L, H, T, T)
-    if weights.shape[2] <= FEW_ROWS:
-        return []
-    shares = weights[:, :, FEW_ROWS:, 0].mean(axis=2)
-    count, total = int((shares > 0.5).sum()), shares.size
-    line = message("{n} of {total} heads put more than half of their weight on the first token (attention sinks).")
-    return [say(line, n=count, total=total)] if count else []
-
-
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
@@ -197,7 +186,7 @@ def shown_of(
     notes, recipe = [], recipe or recipes.translation(request)
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))
-    notes += sinks(result)
+    notes += of_reading(result)
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     effects, told = effects_found(result, request, st.session_state[QUERY], recipe)

@@ -46,6 +46,7 @@ class ReaderConfig:
     norm_position: str  # "pre", "post" (after the sum), "output" (of what a sublayer adds) or "pre and output"
     positions: str  # "rotary", "learned", "sinusoidal", "relative" or "none"
     max_length: int | None  # tokens; None where positions have no end
+    n_layers: int  # of the decoder, or of the encoder where there is none; some may have no attention
     attention: tuple[AttentionLayer, ...] = field(repr=False)
     read_only: str | None = None  # why nothing can be changed, if so
 
@@ -192,6 +193,7 @@ class Layout:
             norm_position=self._norm_position(),
             positions=self._positions(),
             max_length=self._max_length(config),
+            n_layers=config.num_hidden_layers if read_only or self.shared is not None else len(self.blocks),
             attention=tuple(attention.layer for attention in self.attentions) if not read_only else self._by_config(),
             read_only=read_only,
         )

@@ -45,10 +45,6 @@ class Reading(Translation):
             raise no_words()
         return self.trace["logits"]
 
-    def layers(self, kind: str) -> list[int]:
-        """The number in the model of each layer of `attention(kind)`."""
-        return [int(module.split(".")[2]) for module in self.modules(kind)]
-
     def sink(self, kind: str) -> np.ndarray | None:
         """float32 (layers, heads, queries): what a learned sink takes, so that rows sum to less than 1; or None."""
         addresses = [f"{module}.sink" for module in self.modules(kind)]

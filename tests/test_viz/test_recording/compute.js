@@ -40,6 +40,10 @@ function numbers(drawn, signed) {
   };
 }
 
+/** The layers that two have, in pairs. @param {{weights: unknown[]}[]} both */
+const sharedLayers = ([one, other]) =>
+  Array.from({ length: Math.min(one.weights.length, other.weights.length) }, (_, layer) => [layer, layer]);
+
 const answers = JSON.parse(readFileSync(jobsPath, "utf8")).map((/** @type {any} */ job) => {
   const recordings = job.files.map((/** @type {string} */ path) => recordingOf(unpack(Uint8Array.from(readFileSync(path))), Promise.reject));
   const options = { ...DEFAULTS, ...job.options };
@@ -54,7 +58,7 @@ const answers = JSON.parse(readFileSync(jobsPath, "utf8")).map((/** @type {any} 
     first.kinds.map((/** @type {any} */ { code }) => {
       if (!second) return [code, numbers(drawn(first, code), false)];
       const both = [drawn(first, code), drawn(second, code)];
-      return [code, { ...numbers(difference(both[0], both[1], job.replaced), true), pairs: aligned(both[0], both[1]) }];
+      return [code, { ...numbers(difference(both[0], both[1], sharedLayers(both), job.replaced), true), pairs: aligned(both[0], both[1]) }];
     }),
   );
   const tokens = [...first.source_tokens, ...first.target_tokens];
