@@ -1,4 +1,8 @@
-"""One query of one attention head, step by step, as recorded or with something done differently."""
+"""One query of one attention head, step by step, as recorded or with something done differently.
+
+Of models of this project and of transformers alike: what is recorded are the arrays of RECORDED, and of SOMETIMES those
+that a model has.
+"""
 
 import math
 from collections.abc import Mapping
@@ -7,11 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from model.analysis.rotation import Rotation
 from model.attention import masked_softmax
-from model.config import TransformerConfig
+from model.config import StackConfig
+from model.relative import rotary_frequencies
 from model.translation import Translation
 
 RECORDED = ("q", "k", "v", "mask", "raw_scores", "scores", "weights", "context")
+SOMETIMES = ("bias", "sink")
 
 
 @dataclass(frozen=True)
@@ -28,9 +35,19 @@ class Switches:
 AS_RECORDED = Switches()
 
 
-def are_whole(config: TransformerConfig) -> bool:
-    """Whether these steps are all that weights come from: no bias of positions, no cap of scores, no sink."""
+def are_whole(config: StackConfig) -> bool:
+    """Whether these steps are all that weights of a model of this project come from: it records no bias and no cap."""
     return config.positional not in ("alibi", "buckets") and not config.score_cap and not config.attention_sink
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """How the products of one query with S keys become its scores, beside the mask."""
+
+    divisor: float  # sqrt(K) in the paper
+    cap: float = 0.0  # divided products become cap * tanh(products / cap); 0: they stay
+    bias: np.ndarray | None = None  # (S,), added then: relative positions
+    sink: float | None = None  # score of a learned sink, which takes a part of the softmax that no key gets
 
 
 @dataclass(frozen=True)
@@ -43,7 +60,7 @@ class Row:
     raw_scores: np.ndarray  # (S,), q k^T: the sum of each key's products
     scaled: np.ndarray  # (S,), divided by sqrt(K) and the temperature
     mask: np.ndarray  # bool (S,), True = may attend
-    scores: np.ndarray  # (S,), -inf where masked
+    scores: np.ndarray  # (S,), capped and with a bias where the model has them, -inf where masked
     weights: np.ndarray  # (S,), softmax of the scores
     dropped: np.ndarray  # (S,), the weights after dropout
     v: np.ndarray  # (S, K), what each key hands over
@@ -52,9 +69,51 @@ class Row:
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What `row` takes, the arrays of RECORDED, of one layer, as the model numbers it, of a whole trace."""
+    """What `row` takes, arrays of RECORDED and SOMETIMES, of one layer, as the model numbers it, of a whole trace."""
     module = result.modules(kind)[result.layers(kind).index(layer)]
-    return {name: result.trace[f"{module}.{name}"] for name in RECORDED}
+    names = [*RECORDED, *(name for name in SOMETIMES if f"{module}.{name}" in result.trace)]
+    return {name: result.trace[f"{module}.{name}"] for name in names}
+
+
+def rotation(result: Translation, kind: str, layer: int) -> Rotation | None:
+    """What rotary positions do in a layer, as the model numbers it, of a model of this project; None without them.
+
+    Takes a result with its whole trace.
+    """
+    module, trace, config = result.modules(kind)[result.layers(kind).index(layer)], result.trace, result.config
+    if f"{module}.relative.q" not in trace:
+        return None
+    angles = rotary_frequencies(config.d_head, config.rotary_base).numpy()  # (K / 2,)
+    angles = np.repeat(angles, 2) if config.positional == "rotary" else np.tile(angles, 2)  # (K,)
+    return Rotation(*(trace[f"{module}.{name}"] for name in ("q", "k", "relative.q", "relative.k")), angles)
+
+
+def scoring(arrays: Mapping[str, np.ndarray], head: int, query: int, cap: float = 0.0) -> Scoring:
+    """How a recorded layer, whose scores are capped at `cap`, scored one query of one head."""
+    bias = arrays["bias"][head, query] if "bias" in arrays and arrays["bias"].any() else None
+    return Scoring(_divisor(arrays, cap), cap, bias, _sink_score(arrays, head, query))
+
+
+def _divisor(arrays: Mapping[str, np.ndarray], cap: float) -> float:
+    """What a layer divides its products by: models choose it, so it is read off the scores (least squares)."""
+    products, scores = (arrays[name].astype(np.float64) for name in ("raw_scores", "scores"))  # (H, T, S)
+    scores = scores - arrays.get("bias", 0.0)
+    read = np.isfinite(scores)
+    if cap:
+        read &= np.abs(scores) < 0.9 * cap  # nearer to the cap the tangent has lost the digits
+        scores = cap * np.arctanh(np.where(read, scores, 0.0) / cap)
+    share = (products[read] * scores[read]).sum()
+    return float((products[read] ** 2).sum() / share) if share else math.sqrt(arrays["q"].shape[-1])
+
+
+def _sink_score(arrays: Mapping[str, np.ndarray], head: int, query: int) -> float | None:
+    """The score of a learned sink, by the weight that it takes; None where there is none."""
+    weight = float(arrays["sink"][head, query]) if "sink" in arrays else 0.0
+    if not 0 < weight < 1:
+        return None
+    scores = arrays["scores"][head, query].astype(np.float64)
+    most = scores.max()
+    return float(most + np.log(np.exp(scores - most).sum()) + np.log(weight / (1 - weight)))
 
 
 def compute(
@@ -64,29 +123,40 @@ def compute(
     mask: np.ndarray,
     switches: Switches = AS_RECORDED,
     raw_scores: np.ndarray | None = None,
+    scoring: Scoring | None = None,
 ) -> Row:
     """Compute every step of one query, (K,), (S, K), (S, K) and bool (S,) (Vaswani et al. 2017, equation 1).
 
-    raw_scores (S,) are those recorded, where q and k were turned after they were (rotary positions).
+    raw_scores (S,) are those recorded, where q and k were turned after they were (rotary positions); `scoring` is that
+    of the equation unless given.
     """
+    scoring = scoring or Scoring(math.sqrt(len(q)))
     mask = mask if switches.masked else np.ones_like(mask)
     products = q * k  # (S, K)
     raw_scores = products.sum(axis=-1) if raw_scores is None else raw_scores  # (S,)
-    scaled = raw_scores / ((math.sqrt(len(q)) if switches.scaled else 1.0) * switches.temperature)
-    scores = np.where(mask, scaled, np.array(-np.inf, dtype=q.dtype))
-    weights = masked_softmax(torch.from_numpy(scores)).numpy()
+    scaled = raw_scores / ((scoring.divisor if switches.scaled else 1.0) * switches.temperature)
+    scores = scoring.cap * np.tanh(scaled / scoring.cap) if scoring.cap else scaled
+    scores = scores if scoring.bias is None else scores + scoring.bias
+    scores = np.where(mask, scores, np.array(-np.inf, dtype=q.dtype))
+    if scoring.sink is None:
+        weights = masked_softmax(torch.from_numpy(scores)).numpy()
+    else:
+        sink = torch.tensor([scoring.sink], dtype=torch.from_numpy(scores).dtype)
+        weights = masked_softmax(torch.cat([torch.from_numpy(scores), sink]))[:-1].numpy()
     return Row(q, k, products, raw_scores, scaled, mask, scores, weights, v=v, **_read(weights, v, switches))
 
 
-def row(arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED) -> Row:
+def row(
+    arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED, cap: float = 0.0
+) -> Row:
     """One query of one head of a layer: as `recorded`, and recomputed only what a switch changes."""
     mask, group = arrays["mask"][0, query], group_of(arrays, head)
     k, v = arrays["k"][group], arrays["v"][group]
     own = {name: arrays[name][head, query] for name in ("q", "raw_scores", "scores", "weights", "context")}
-    kept = {}
+    of_row, kept = scoring(arrays, head, query, cap), {}
     if switches.scaled and switches.temperature == 1 and (switches.masked or mask.all()):
         kept = own | _read(own["weights"], v, switches) | ({} if switches.dropout else {"context": own["context"]})
-    return replace(compute(own["q"], k, v, mask, switches, own["raw_scores"]), **kept)
+    return replace(compute(own["q"], k, v, mask, switches, own["raw_scores"], of_row), **kept)
 
 
 def group_of(arrays: Mapping[str, np.ndarray], head: int) -> int:

@@ -65,7 +65,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
     recipe = recipes.translation(request)
-    of_stage = staged.shown_of(result, request, shown, recipe, rowwise=False)
+    of_stage = staged.shown_of(result, request, shown, recipe)
     if result.next_logits is None:
         return of_stage
     after, seed = "", {}

@@ -91,10 +91,23 @@
  */
 
 /**
+ * What rotary positions do to the products of a row with S keys.
+ * @typedef {object} RotationPayload
+ * @property {import("./types.js").Row} plain  (S,) q·k before the rotation
+ * @property {import("./types.js").Row[]} shares  (S, 3), of q·k after it: dimensions that turn by up to 45°, up to 180°,
+ *   and further
+ */
+
+/**
  * One row of a head as it was recorded: S keys.
  * @typedef {object} InsidePayload
  * @property {RowPlace} place
  * @property {number} depth  of queries and keys, K
+ * @property {number} divisor  of the products: √K in the paper
+ * @property {number} cap  of the scores then, cap · tanh(score / cap); 0: none
+ * @property {import("./types.js").Row | null} bias  (S,), added then: relative positions
+ * @property {number | null} sink  score of a learned sink
+ * @property {RotationPayload | null} rotation
  * @property {import("./types.js").Row} raw_scores  (S,) q·k
  * @property {ArrayLike<number>} mask  (S,) 1 = may attend
  * @property {import("./types.js").Row} weights  (S,) after the softmax

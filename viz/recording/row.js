@@ -21,6 +21,8 @@ import { argmax, entropy } from "./numbers.js";
  * @typedef {object} Steps
  * @property {Row} raw_scores
  * @property {Row} scaled
+ * @property {Row} capped  the same where the model caps no scores
+ * @property {Row} scores  with the bias of positions; the same where the model adds none
  * @property {Row} masked  NaN where masked
  * @property {Uint8Array} mask
  * @property {Row} weights
@@ -31,6 +33,7 @@ import { argmax, entropy } from "./numbers.js";
 export const LOWEST = 0.1; // of the temperature
 export const HIGHEST = 5;
 const MOST_SAMPLES = 20; // draws of dropout that can be told apart
+const NEAR = 1e-3; // within which two divisors are the same
 /** @type {Switches} */
 export const AS_RECORDED = { unscaled: false, unmasked: false, temperature: 1, dropout: false, sample: 1 };
 
@@ -68,14 +71,15 @@ export const isChanged = ({ unscaled, unmasked, temperature, dropout }) =>
   unscaled || unmasked || dropout || temperature !== 1;
 
 /**
- * Softmax over what a mask leaves; zeros where it leaves nothing.
+ * Softmax over what a mask leaves, and a sink that takes its part; zeros where the mask leaves nothing.
  * @param {Row} scores
  * @param {Uint8Array} mask
+ * @param {number | null} sink  its score
  */
-function softmax(scores, mask) {
-  const most = scores.reduce((best, score, j) => (mask[j] ? Math.max(best, score) : best), -Infinity);
+function softmax(scores, mask, sink) {
+  const most = scores.reduce((best, score, j) => (mask[j] ? Math.max(best, score) : best), sink ?? -Infinity);
   const powers = Array.from(scores, (score, j) => (mask[j] ? Math.exp(score - most) : 0));
-  const whole = powers.reduce((total, power) => total + power, 0);
+  const whole = powers.reduce((total, power) => total + power, sink === null ? 0 : Math.exp(sink - most));
   return Float32Array.from(powers, (power) => (whole ? power / whole : 0));
 }
 
@@ -84,21 +88,30 @@ function softmax(scores, mask) {
  * @param {Switches} switches
  * @returns {Steps}
  */
-export function stepsOf({ depth, raw_scores, mask: recorded, weights: own, sizes, dropout: p, draws }, switches) {
+export function stepsOf(inside, switches) {
+  const { raw_scores, cap, bias, sink, mask: recorded, weights: own, sizes, dropout: p, draws } = inside;
   const { unscaled, unmasked, temperature, dropout, sample } = switches;
   const mask = Uint8Array.from(recorded, (may) => Number(may || unmasked));
-  const divisor = (unscaled ? 1 : Math.sqrt(depth)) * temperature;
+  const divisor = (unscaled ? 1 : inside.divisor) * temperature;
   const scaled = raw_scores.map((score) => score / divisor);
+  const capped = cap ? scaled.map((score) => cap * Math.tanh(score / cap)) : scaled;
+  const scores = bias ? capped.map((score, j) => score + bias[j]) : capped;
   const isRecorded = !unscaled && temperature === 1 && mask.every((may, j) => may === recorded[j]);
-  const weights = isRecorded ? own : softmax(scaled, mask);
+  const weights = isRecorded ? own : softmax(scores, mask, sink);
   const left = dropout && draws ? draws[sample - 1] : null;
   const dropped = left ? weights.map((weight, j) => (left[j] ? weight / (1 - p) : 0)) : weights;
   return {
-    ...{ raw_scores, scaled, mask, weights, dropped },
-    masked: scaled.map((score, j) => (mask[j] ? score : Number.NaN)),
+    ...{ raw_scores, scaled, capped, scores, mask, weights, dropped },
+    masked: scores.map((score, j) => (mask[j] ? score : Number.NaN)),
     sizes: dropped.map((weight, j) => weight * sizes[j]),
   };
 }
+
+/** Whether leaving out the division would change anything. @param {InsidePayload} inside */
+export const isDivided = ({ divisor }) => Math.abs(divisor - 1) > NEAR;
+
+/** Whether a row is divided as in the paper. @param {InsidePayload} inside */
+export const isDividedByRoot = ({ divisor, depth }) => Math.abs(divisor / Math.sqrt(depth) - 1) < NEAR;
 
 /**
  * What is said of weights: the key with the largest, it, their entropy in nats, and how strongly the softmax answers a

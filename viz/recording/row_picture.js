@@ -1,7 +1,7 @@
 // How one row of a head comes about: q·k, scaling, mask, softmax, values, as bars.
 
 import { GRID, layoutOf, tickAxis } from "./looks.js";
-import { HIGHEST, LOWEST, isChanged, measures, stepsOf } from "./row.js";
+import { HIGHEST, LOWEST, isChanged, isDivided, isDividedByRoot, measures, stepsOf } from "./row.js";
 import { escape, hoverTexts, named, tickWidth } from "./text.js";
 import { LEANING, LINES, TICK_SIZE } from "./theme.js";
 
@@ -26,7 +26,27 @@ export function rowPicture(inside, switches, { queries, keys }, speech) {
   const steps = stepsOf(inside, switches);
   const lines = [lineOf("row_line", steps.weights, query, names, say)];
   if (isChanged(switches)) lines.push(lineOf("row_recorded", inside.weights, query, names, say));
-  return { look: panels(steps, names, scaling(switches, say), speech), line: lines.join(" "), options: form(inside, switches, say) };
+  if (inside.sink !== null) lines.push(say("row_sink", { weight: 1 - steps.weights.reduce((total, weight) => total + weight, 0) }));
+  const turned = rotationLine(inside, steps, query, names, say);
+  if (turned) lines.push(turned);
+  return { look: panels(panelsOf(inside, steps, switches, say), steps, names, speech), line: lines.join(" "), options: form(inside, switches, say) };
+}
+
+/**
+ * What the rotation by positions does to the product with the key that gets most; "" where nothing turns.
+ * @param {InsidePayload} inside
+ * @param {Steps} steps
+ * @param {string} query
+ * @param {string[]} keys
+ * @param {Say} say
+ */
+function rotationLine({ rotation, raw_scores, place }, { weights }, query, keys, say) {
+  const { key } = measures(weights);
+  const distance = Math.abs(place.row - key);
+  if (!rotation || !distance) return "";
+  const [near, half, far] = rotation.shares[key];
+  const products = { turned: raw_scores[key], plain: rotation.plain[key] };
+  return say("row_rotation", { query, key: keys[key], distance, ...products, near, half, far });
 }
 
 /** @param {string} text @param {import("./types.js").Row} weights @param {string} query @param {string[]} keys @param {Say} say */
@@ -35,28 +55,45 @@ function lineOf(text, weights, query, keys, say) {
   return numbers.weight ? say(text, { query, key: keys[key], ...numbers }) : say("row_empty", { query });
 }
 
-/** @param {Switches} switches @param {Say} say */
-function scaling({ unscaled, temperature }, say) {
-  const name = say(unscaled ? "not_scaled" : "scaled");
+/** @param {InsidePayload} inside @param {Switches} switches @param {Say} say */
+function scaling(inside, { unscaled, temperature }, say) {
+  let name = isDividedByRoot(inside) ? say("scaled") : say("divided", { divisor: inside.divisor });
+  if (unscaled || !isDivided(inside)) name = say("not_scaled");
   return temperature === 1 ? name : say("scaled_by", { scaling: name, temperature });
 }
 
 /**
- * A panel for each step, all over the same keys.
+ * The steps that are drawn: those that the model has.
+ * @param {InsidePayload} inside
  * @param {Steps} steps
- * @param {string[]} keys
- * @param {string} scaling
- * @param {Speech} speech
- * @returns {import("./looks.js").Look}
+ * @param {Switches} switches
+ * @param {Say} say
+ * @returns {{title: string, numbers: import("./types.js").Row, isShare?: boolean, colour?: string}[]}
  */
-function panels({ raw_scores, scaled, masked, mask, dropped, sizes }, keys, scaling, { say, language }) {
-  const all = [
-    { title: say("products"), numbers: raw_scores },
-    { title: scaling, numbers: scaled },
+function panelsOf(inside, { raw_scores, scaled, capped, scores, masked, dropped, sizes }, switches, say) {
+  const { rotation, cap, bias } = inside;
+  return [
+    { title: say("products"), numbers: rotation ? rotation.plain : raw_scores },
+    ...(rotation ? [{ title: say("rotated"), numbers: raw_scores }] : []),
+    { title: scaling(inside, switches, say), numbers: scaled },
+    ...(cap ? [{ title: say("capped", { cap }), numbers: capped }] : []),
+    ...(bias ? [{ title: say("biased"), numbers: scores }] : []),
     { title: say("masked"), numbers: masked },
     { title: say("softmax"), numbers: dropped, isShare: Math.max(...dropped) <= 1, colour: LINES[2] },
     { title: say("weighted_values"), numbers: sizes },
-  ].map((panel, i) => ({ ...panel, axis: `y${i ? i + 1 : ""}` }));
+  ];
+}
+
+/**
+ * A panel for each step, all over the same keys.
+ * @param {ReturnType<typeof panelsOf>} steps
+ * @param {Steps} row
+ * @param {string[]} keys
+ * @param {Speech} speech
+ * @returns {import("./looks.js").Look}
+ */
+function panels(steps, { mask }, keys, { say, language }) {
+  const all = steps.map((panel, i) => ({ ...panel, axis: `y${i ? i + 1 : ""}` }));
   const blocked = keys.flatMap((_, key) => (mask[key] ? [] : [key]));
   const band = { type: "rect", y0: 0, y1: 1, yref: "paper", layer: "below", line: { width: 0 }, fillcolor: BAND };
   /** @type {Record<string, any>} */
@@ -88,17 +125,21 @@ function panels({ raw_scores, scaled, masked, mask, dropped, sizes }, keys, scal
  * @param {Say} say
  * @returns {Field[]}
  */
-function form({ dropout: p, draws }, { unscaled, unmasked, temperature, dropout, sample }, say) {
+function form(inside, { unscaled, unmasked, temperature, dropout, sample }, say) {
   const code = (/** @type {boolean} */ on) => String(Number(on));
+  const { dropout: p, draws } = inside;
   /** @type {Field[]} */
   const fields = [
-    { type: "switch", name: "unscaled", label: say("no_scaling"), value: code(unscaled), help: say("about_no_scaling") },
     { type: "switch", name: "unmasked", label: say("no_mask"), value: code(unmasked), help: say("about_no_mask") },
     {
       ...{ type: "range", name: "temperature", label: say("temperature"), value: temperature },
       ...{ help: say("about_temperature_of_row"), low: LOWEST, high: HIGHEST, step: 0.1 },
     },
   ];
+  if (isDivided(inside)) {
+    const help = say("about_no_scaling");
+    fields.unshift({ type: "switch", name: "unscaled", label: say("no_scaling"), value: code(unscaled), help });
+  }
   if (!p || !draws) return fields;
   const about = say("about_dropout", { p });
   fields.push({ type: "switch", name: "dropout", label: say("dropout"), value: code(dropout), help: about });

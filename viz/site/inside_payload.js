@@ -18,7 +18,8 @@ export const isWhole = ({ config: { positional, score_cap, attention_sink } }) =
  * @returns {import("../recording/payloads.js").InsidePayload}
  */
 export function insidePayload(row, { draws, config: { dropout = 0 } }) {
-  return { ...row, dropout, draws: dropout ? leaves(draws, row.weights.length) : null };
+  const scoring = { divisor: Math.sqrt(row.depth), cap: 0, bias: null, sink: null, rotation: null };
+  return { ...row, ...scoring, dropout, draws: dropout ? leaves(draws, row.weights.length) : null };
 }
 
 /**

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.experiments.inside import group_of, leaves
+from model.analysis.rotation import Rotation, of_row
+from model.experiments.inside import group_of, leaves, scoring
 from model.translation import KINDS
-from viz.stage.payloads import InsidePayload, RowPlace
+from viz.stage.payloads import InsidePayload, RotationPayload, RowPlace
 from viz.views import codes
 
 MOST_SAMPLES = 20  # draws of dropout that can be told apart
@@ -34,17 +35,30 @@ def place_of(query: Mapping[str, str]) -> Place | None:
     return Place(*(found[name] for name in Place._fields)) if found.keys() == _READERS.keys() else None
 
 
-def payload(place: Place, arrays: Mapping[str, np.ndarray], dropout: float) -> InsidePayload:
+def payload(
+    place: Place,
+    arrays: Mapping[str, np.ndarray],
+    dropout: float,
+    cap: float = 0.0,
+    rotation: Rotation | None = None,
+) -> InsidePayload:
     """What travels of a row.
 
-    Given the arrays of its layer, as of `model.experiments.inside.recorded`, and dropout in training.
+    Given the arrays of its layer, as of `model.experiments.inside.recorded`, dropout in training, the cap of scores,
+    and what rotary positions do in this layer.
     """
     kind, layer, head, row = place
     values = arrays["v"][group_of(arrays, head)].astype(np.float64)  # (S, K)
     draws = [leaves(len(values), dropout, draw) for draw in range(1, MOST_SAMPLES + 1)]
+    scores = scoring(arrays, head, row, cap)
     return {
         "place": RowPlace(kind=kind, layer=layer, head=head, row=row),
-        "depth": values.shape[1],
+        "depth": arrays["q"].shape[-1],
+        "divisor": scores.divisor,
+        "cap": scores.cap,
+        "bias": scores.bias,
+        "sink": scores.sink,
+        "rotation": rotation and RotationPayload(**of_row(rotation, head, row)._asdict()),
         "raw_scores": arrays["raw_scores"][head, row],
         "mask": arrays["mask"][0, row].astype(np.uint8),
         "weights": arrays["weights"][head, row],

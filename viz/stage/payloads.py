@@ -104,11 +104,23 @@ class RowPlace(TypedDict):
     row: int
 
 
+class RotationPayload(TypedDict):
+    """What rotary positions do to the products of a row with S keys."""
+
+    plain: np.ndarray  # (S,) q·k before the rotation
+    shares: np.ndarray  # (S, 3), of q·k after it: dimensions that turn by up to 45°, up to 180°, and further
+
+
 class InsidePayload(TypedDict):
     """One row of a head as it was recorded: S keys (inside.py)."""
 
     place: RowPlace
     depth: int  # of queries and keys, K
+    divisor: float  # of the products: √K in the paper
+    cap: float  # of the scores then, cap · tanh(score / cap); 0: none
+    bias: np.ndarray | None  # (S,), added then: relative positions
+    sink: float | None  # score of a learned sink
+    rotation: RotationPayload | None
     raw_scores: np.ndarray  # (S,) q·k
     mask: np.ndarray  # (S,), 1 = may attend
     weights: np.ndarray  # (S,) after the softmax

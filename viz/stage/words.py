@@ -139,7 +139,11 @@ WORDS = messages(  # the browser fills the places in braces
     rank_correlation="rank correlation",
     # How a row of a head comes about.
     products="q·k",
+    rotated="rotated",
     scaled="÷ √d",
+    divided="÷ {divisor:.3g}",
+    capped="capped at ±{cap:g}",
+    biased="+ position bias",
     not_scaled="not scaled",
     scaled_by="{scaling} ÷ {temperature:.1f}",
     masked="masked",
@@ -150,6 +154,11 @@ WORDS = messages(  # the browser fills the places in braces
         "{gradient:.3f}."
     ),
     row_recorded="As recorded: largest weight {weight:.2f}, entropy {entropy:.2f}, gradient {gradient:.3f}.",
+    row_sink="A learned sink takes {weight:.2f} of the softmax, which no key gets.",
+    row_rotation=(
+        "“{key}” is {distance} tokens away: q·k is {turned:.2f} after the rotation, {plain:.2f} before it. Dimensions "
+        "that turn by up to 45° over this distance add {near:+.2f}, up to 180° {half:+.2f}, further {far:+.2f}."
+    ),
     row_empty="“{query}” may attend to nothing here: all its weights are 0.",
     no_scaling="No scaling",
     about_no_scaling="Leaves out the division by √d, which softens rows with one large weight.",

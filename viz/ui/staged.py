@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.adapters.readers.layout import ReaderConfig
 from model.checkpoint import available, by_direction
-from model.config import TransformerConfig
+from model.config import StackConfig
 from model.experiments.inside import are_whole
 from model.recording import CANDIDATES
 from model.translation import Translation
@@ -158,7 +158,17 @@ def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
     _, *shape = result.attention(place.kind).shape
     if not all(0 <= n < size for n, size in zip((place.head, place.row), shape)):
         return None
-    return inside.payload(place, cached.layer_of(request, place.kind, place.layer), result.config.dropout)
+    config = result.config
+    arrays, rotation = cached.layer_of(request, place.kind, place.layer)
+    return inside.payload(place, arrays, getattr(config, "dropout", 0.0), config.score_cap, rotation)
+
+
+def has_rows(result: cached.Shown) -> bool:
+    """Whether all steps of a row are recorded."""
+    config = result.config
+    if isinstance(config, ReaderConfig):
+        return not config.read_only
+    return isinstance(config, StackConfig) and are_whole(config)
 
 
 def answer(result: cached.Shown) -> str | None:
@@ -181,8 +191,7 @@ def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
-    is_looked_into = rowwise and not request.changes and isinstance(result.config, TransformerConfig)
-    rowwise = is_looked_into and are_whole(result.config)
+    rowwise = rowwise and not request.changes and has_rows(result)
     notes, recipe = [], recipe or recipes.translation(request)
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))

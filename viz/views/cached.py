@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yiel
 
 from model.adapters.readers.layout import ENCODER_DECODER
 from model.adapters.readers.reader import Reader
+from model.analysis.rotation import Rotation
 from model.checkpoint import available
 from model.errors import Problem
 from model.experiments import inside
@@ -194,6 +195,8 @@ def compute(request: Request) -> Shown:
 
 
 @remembered()
-def layer_of(request: Request, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What one layer recorded, as of `model.experiments.inside.recorded`."""
-    return inside.recorded(request.translated(), kind, layer)
+def layer_of(request: Request, kind: str, layer: int) -> tuple[dict[str, np.ndarray], Rotation | None]:
+    """What one layer recorded, as of `model.experiments.inside.recorded`, and what rotary positions do in it."""
+    loaded, result = request.translator, request.translated()
+    rotation = loaded.rotation if isinstance(loaded, Reader) else inside.rotation
+    return inside.recorded(result, kind, layer), rotation(result, kind, layer)

@@ -68,6 +68,7 @@ def _instrument(model: Any) -> Attached:
 
 def _connect(module: nn.Module, projection: nn.Module | None, layer: OneLayer | SharedLayers) -> None:
     LAYER_OF[module] = layer
+    module.register_forward_pre_hook(_tapped_rotation(layer), with_kwargs=True)
     if projection is not None:
         projection.register_forward_hook(_tapped(lambda value: layer.last()("output", value)))
 
@@ -91,6 +92,20 @@ def _tapped(tap: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
         if not observed():
             return None
         return (tap(output[0]), *output[1:]) if isinstance(output, tuple) else tap(output)
+
+    return hook
+
+
+def _tapped_rotation(layer: OneLayer | SharedLayers) -> Callable[..., Any]:
+    """A forward pre-hook that sends the tables by which rotary positions turn queries and keys through taps."""
+
+    def hook(module: nn.Module, arguments: tuple, named: dict[str, Any]) -> Any:
+        tables = named.get("position_embeddings")
+        if not observed() or not isinstance(tables, tuple):
+            return None
+        cosine, sine = tables
+        taps = layer.last()
+        return arguments, named | {"position_embeddings": (taps("cos", cosine), taps("sin", sine))}
 
     return hook
 

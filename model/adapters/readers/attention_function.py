@@ -23,13 +23,17 @@ from model.taps import Tap, observed
 
 PREFIX = "headlight_"  # of the names under which the function is registered, the former one's after it
 # In the order in which they fire; shape letters as in `model`, G heads of keys and values. q and k are what is
-# multiplied, turned by their positions where these are rotary; "sink" fires only where a model has one.
+# multiplied, turned by their positions where these are rotary: by "cos" and "sin", R dimensions or R pairs of them.
+# These, "bias" (of positions, and of masks that are numbers) and "sink" fire only where a model has them.
 TAPS = {
+    "cos": "B T R",
+    "sin": "B T R",
     "q": "B H T K",
     "k": "B G S K",
     "v": "B G S K",
     "mask": "B 1 T S",
     "raw_scores": "B H T S",
+    "bias": "B H T S",
     "scores": "B H T S",
     "sink": "B H T",
     "weights": "B H T S",
@@ -150,9 +154,9 @@ def _equations(
     scores = raw_scores * (q.size(-1) ** -0.5 if scaling is None else scaling)
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
-    for added in (position_bias, bias):
-        if added is not None:
-            scores = scores + added
+    added = [value.expand_as(scores) for value in (position_bias, bias) if value is not None]
+    if added:
+        scores = scores + tap("bias", sum(added))
     scores = tap("scores", scores.masked_fill(~mask, -math.inf))
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if s_aux is None:

@@ -48,6 +48,7 @@ class ReaderConfig:
     max_length: int | None  # tokens; None where positions have no end
     n_layers: int  # of the decoder, or of the encoder where there is none; some may have no attention
     attention: tuple[AttentionLayer, ...] = field(repr=False)
+    score_cap: float = 0.0  # scores are cap * tanh(scores / cap); 0: as they are
     read_only: str | None = None  # why nothing can be changed, if so
 
     @property
@@ -195,6 +196,7 @@ class Layout:
             max_length=self._max_length(config),
             n_layers=config.num_hidden_layers if read_only or self.shared is not None else len(self.blocks),
             attention=tuple(attention.layer for attention in self.attentions) if not read_only else self._by_config(),
+            score_cap=getattr(config, "attn_logit_softcapping", None) or 0.0,
             read_only=read_only,
         )
 

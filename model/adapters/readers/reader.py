@@ -19,7 +19,9 @@ from model.adapters.readers.layout import DECODER, ENCODER
 from model.adapters.readers.lens import layer_lens
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
+from model.adapters.readers.rotation import rotation_of
 from model.analysis.effects import RUNNER_UP, Effects
+from model.analysis.rotation import Rotation
 from model.attribution import Lens
 from model.errors import Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
@@ -99,6 +101,14 @@ class Reader:
         if not streams:
             raise Problem("the layers of this model share their weights or are not known: there is no layer lens")
         return layer_lens(partial(self._again, result), streams, self.config, k, self.words)
+
+    def rotation(self, result: Reading, kind: str, layer: int) -> Rotation | None:
+        """What turns queries and keys in a layer, as the model numbers it; None where nothing does."""
+        self._check_own(result)
+        module = result.modules(kind)[result.layers(kind).index(layer)]
+        names = [name for name in ("q", "k", "cos", "sin") if f"{module}.{name}" in result.trace]
+        recorded = {name: result.trace[f"{module}.{name}"] for name in names}
+        return rotation_of(partial(self._again, result), module, recorded)
 
     def importance(
         self,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model import attach
 from model.analysis.maps import entropy
 from model.experiments import inside as experiment
 from model.experiments.inside import AS_RECORDED, Switches, softmax_gradient
+from tests.support import architectures
 from tests.support.messages import shown as read
 from viz.stage import inside, message, words
 from viz.views import recipes
@@ -103,3 +105,46 @@ def test_a_model_without_dropout_offers_none(result) -> None:
     assert fields({}, 0.0) == usual and fields({}, 0.1) == usual | {"dropout": "0"}
     codes = {"unscaled": "1", "dropout": "1", "sample": "3"}
     assert fields(codes, 0.1) == {"unscaled": "1", "unmasked": "0", "temperature": 1, "dropout": "1", "sample": 3}
+
+
+FAMILIES = {  # of transformers, by what is special in how they score
+    "llama": "rotated",
+    "gemma2": "capped at ±50",
+    "t5": "+ position bias",
+    "gpt_oss": "÷ √d",
+    "bert": "÷ √d",
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("codes", [{}, {"unscaled": "1", "unmasked": "1"}, {"temperature": "2"}], ids=str)
+def test_a_row_of_a_model_of_transformers(name: str, codes: dict) -> None:
+    """Its steps lead to the recorded weights, and to those that the equations give where something is switched."""
+    reader = attach(architectures.build(name), architectures.Numbers())
+    result = reader.read(**architectures.inputs_of(name, 12))
+    kind = result.kinds[-1] if name == "t5" else result.kinds[0]
+    kind = "decoder_self" if name == "t5" else kind
+    layer, head, query, cap = 1, 2, 4, result.config.score_cap
+    arrays = experiment.recorded(result, kind, layer)
+    place = inside.Place(kind, layer, head, query)
+    payload = inside.payload(place, arrays, 0.0, cap, reader.rotation(result, kind, layer))
+    shown = read(message.message(message.Shown(result.recording(), inside=payload)), {"rows": "read"} | codes)["inside"]
+    switches = Switches("unscaled" not in codes, float(codes.get("temperature", 1)), "unmasked" not in codes)
+    wanted = experiment.row(arrays, head, query, switches, cap)
+    bars = {
+        shown["look"]["layout"][bar["yaxis"].replace("y", "yaxis")]["title"]["text"]: np.asarray(bar["y"], float)
+        for bar in shown["look"]["data"]
+    }
+    np.testing.assert_allclose(bars["softmax"], wanted.weights, rtol=1e-4, atol=2e-6)
+    np.testing.assert_allclose(bars["masked"], np.where(wanted.mask, wanted.scores, np.nan), rtol=1e-4, atol=1e-5)
+    if not codes:
+        assert FAMILIES[name] in bars
+        own = result.attention(kind)[layer, head, query]
+        np.testing.assert_array_equal(np.float32(bars["softmax"]), own)
+        # The same from the first step, without what was recorded of the softmax.
+        scores = np.where(wanted.mask, bars["masked"], -np.inf)
+        powers = np.exp(scores - scores.max())
+        whole = powers.sum() + (0 if payload["sink"] is None else np.exp(payload["sink"] - scores.max()))
+        np.testing.assert_allclose(powers / whole, own, rtol=1e-3, atol=1e-5)
+    assert ("rotation" in shown["line"]) == (name in ("llama", "gemma2", "gpt_oss"))
+    assert ("sink takes" in shown["line"]) == (name == "gpt_oss")
