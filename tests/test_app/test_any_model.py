@@ -68,6 +68,18 @@ def test_a_decoder_on_language_model(shelf: opened.Shelf, folders: dict[str, Pat
     assert seen["next"]["names"][:5] == reader.words(best[:5].tolist())
 
 
+def test_a_row_of_a_decoder_inside(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    place = {"kind": "decoder_self", "layer": "1", "head": "2", "row": "4"}
+    at = screen.open_page("language_model.py", text=TEXT, model="gpt2", view="inside", **place)
+    assert not at.exception and not at.error
+    message, result = told(at)["after"], load_model(folders["gpt2"]).read(TEXT)
+    assert message["rowwise"]
+    module = result.modules("decoder_self")[1]
+    for name in ("raw_scores", "weights"):
+        np.testing.assert_allclose(message["inside"][name], result.trace[f"{module}.{name}"][2, 4], atol=1e-6)
+    assert message["inside"]["rotation"] is None
+
+
 def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["gpt2"])
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2")
