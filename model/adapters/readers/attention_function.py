@@ -154,7 +154,8 @@ def _equations(
     scores = raw_scores * (q.size(-1) ** -0.5 if scaling is None else scaling)
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
-    added = [value.expand_as(scores) for value in (position_bias, bias) if value is not None]
+    # The cross-attention of T5 is given zeros.
+    added = [value.expand_as(scores) for value in (position_bias, bias) if value is not None and value.any()]
     if added:
         scores = scores + tap("bias", sum(added))
     scores = tap("scores", scores.masked_fill(~mask, -math.inf))
