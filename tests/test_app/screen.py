@@ -27,7 +27,7 @@ VIEWS = {
     "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints
-    "models.py": ("models-show", ["one", "all", "words", "lengths"]),
+    "models.py": ("models-show", ["all", "one", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }
 VIZ = Path(__file__).resolve().parents[2] / "viz"

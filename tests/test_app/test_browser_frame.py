@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 
-PAGES = {"masks": "masks", "positions": "positions", "warm-up": "training"}
+PAGES = {"masks": "masks", "positions": "positions", "warm-up": "training", "four systems": "models"}
 expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 SIZES = [(1400, 900), (1280, 720)]
 # What stands where, in pixels of the window, and the sizes of type of each role.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 
@@ -51,11 +52,23 @@ def drawn(at, key):
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
 
+def systems_in(at):
+    """The tiles of the page by the name of their model."""
+    tiles = screen.tiles(at, "system-tiles") if has_tiles(at) else {}
+    return {code: tile for code, tile in tiles.items() if code != "chosen"}
+
+
+def has_tiles(at):
+    return any(part.proto.id.endswith("-system-tiles") for part in at.get("bidi_component"))
+
+
 def names_in(at):
-    """The names of the models whose maps are drawn."""
-    found = re.findall(r"^Checkpoint (\S+)", screen.written(at), re.M)
-    assert set(found) <= {*NAMES, "en-de"}
-    return found
+    """The names of the models that have a tile."""
+    return list(systems_in(at))
+
+
+def notes(at):
+    return html.unescape("".join(part.proto.body for part in at.get("html")))
 
 
 def expected(shipped, name, text=EXAMPLE, beam=1):
@@ -72,7 +85,7 @@ def assert_translations(at, shipped, text=EXAMPLE, beam=1):
     rows = comparison.align([written.names for _, written, _ in everything])
     assert names_in(at) == NAMES
     for number, (result, written, read) in enumerate(everything):
-        assert (result.text or "(the model wrote nothing)") in screen.written(at).split("\n")
+        assert systems_in(at)[NAMES[number]]["note"].startswith(result.text or "(the model wrote nothing)")
         places = [place for place, row in enumerate(rows) if row[number] is not None]
         z = drawn(at, f"map-{number}")
         assert len(z) == len(rows)
@@ -90,7 +103,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     at = open_page()
     assert at.button_group(key="direction").value == "de-en"
     assert_translations(at, shipped)
-    assert any("numbers for every word" in element.value for element in at.markdown)
+    assert "numbers for every word" in notes(screen.choose_tile(at, "system-tiles", "a-gru"))
     assert not any("Not found for this direction" in element.value for element in at.caption)
     assert not at.warning
     for key, chart in screen.charts(at).items():
@@ -100,14 +113,25 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
 def test_the_chosen_system_is_drawn_large_beside_what_all_wrote(shipped):
     at = open_page(**{"models-show": "one"})
     assert set(screen.charts(at)) == {"map-0"}
-    captions = at.radio(key="system").proto.captions
-    for name, caption in zip(NAMES, captions, strict=True):
+    for name, tile in systems_in(at).items():
         result, _, _ = expected(shipped, name)
-        assert f"log-probability {result.log_probabilities.sum():.1f}" in caption and " ms · " in caption
-        assert (result.text or "(the model wrote nothing)").rstrip(".") in caption.replace("\\", "")
-    at = at.radio(key="system").set_value("a-gru").run()
-    assert set(screen.charts(at)) == {"map-2"} and names_in(at) == ["a-gru"]
+        assert f"log-probability {result.log_probabilities.sum():.1f}" in tile["note"] and " ms · " in tile["note"]
+        assert tile["note"].startswith(result.text or "(the model wrote nothing)")
+    at = screen.choose_tile(at, "system-tiles", "a-gru")
+    assert set(screen.charts(at)) == {"map-2"} and "Checkpoint a-gru" in screen.written(at)
     assert at.query_params["system"] in ("a-gru", ["a-gru"])
+
+
+def test_the_answer_names_the_largest_weight_at_a_word_that_two_systems_wrote(shipped):
+    for name in ("a-gru", "c-transformer", "en-de"):
+        shutil.rmtree(shipped / name)
+    shutil.copytree(shipped / "b-gru-attention", shipped / "d-gru-attention")
+    answer = screen.framed(open_page(), "answer")
+    word, share, key = re.match(r"At “(.*?)” .* puts (\d+)% of its attention on “(.*?)”", answer).groups()
+    result, written, read = expected(shipped, "b-gru-attention")
+    weights = analysis.merge_words(result.attention("cross"), written, read)[0, 0]
+    rows = [row for name, row in zip(written.names, weights) if name == word]
+    assert (read.names.index(key), int(share)) in [(row.argmax(), round(100 * row.max())) for row in rows]
 
 
 def test_the_words_as_a_table(shipped):
@@ -124,12 +148,13 @@ def test_the_words_as_a_table(shipped):
 
 
 def test_a_head_of_the_transformer(shipped):
-    at = screen.choose(open_page(), **{"models-layer": 0, "models-head": 3})
+    at = screen.choose(open_page(), **{"models-layer": 0})
+    at = at.selectbox(key="models-head").set_value(3).run()
     result, written, read = expected(shipped, "c-transformer")
     weights = analysis.merge_words(result.attention("cross"), written, read)[0, 3]
     z = drawn(at, "map-0")
     np.testing.assert_allclose(z[~np.isnan(z[:, 0])], weights, atol=1e-6)
-    assert any("Layer 0, head 3;" in element.value for element in at.markdown)
+    assert "Layer 0, head 3;" in notes(at)
 
 
 def test_beam_and_sentence(shipped):
@@ -138,7 +163,8 @@ def test_beam_and_sentence(shipped):
     at = at.text_input(key="text-de").set_value("Ein Pferd war müde.").run()
     assert_translations(at, shipped, "Ein Pferd war müde.", beam=4)
     unknown = "words that its list lacks: 1 read; 0 written"
-    assert screen.written(at).count(unknown) == 2, "the GRUs do not know the horse"
+    flags = [tile["flag"] for tile in systems_in(at).values()]
+    assert sum(unknown in flag for flag in flags) == 2, "the GRUs do not know the horse"
     at = at.button(key="example-1").click().run()
     assert at.text_input(key="text-de").value == SECOND
 
@@ -198,7 +224,7 @@ def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
 def test_a_direction_with_one_checkpoint_says_what_is_missing(shipped):
     at = screen.choose(open_page(), direction="en-de")
     result, written, _ = expected(shipped, "en-de", at.text_input(key="text").value)
-    assert result.text in screen.written(at) and names_in(at) == ["en-de"]
+    assert systems_in(at)["en-de"]["note"].startswith(result.text) and names_in(at) == ["en-de"]
     assert len(drawn(at, "map-0")) == len(written.names)
     said = next(element.value for element in at.caption if "Not found for this direction" in element.value)
     assert "GRU with attention, GRU." in said and "Transformer" not in said

@@ -1,27 +1,28 @@
 """The page Four systems: one sentence through every checkpoint of a direction, side by side."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model import checkpoint
 from model.analysis import comparison, lengths
+from model.text.special import EOS_ID, SPECIAL_TOKENS
 from model.training.presets import PRESETS
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.text.markdown import literal
-from viz.ui import choices, controls, explore, shared
+from viz.ui import choices, controls, frame, shared
+from viz.ui.frame import Tile
 from viz.views import cached, recipes
-from viz.views.made import Recipe, call, made, value_of
+from viz.views.made import Made, Plot, Recipe, call, made, value_of
 from viz.views.model_results import Side, compare, usable
 
 MEAN = message("mean")  # of all heads
-LARGE = 480  # pixels of the map of one model
-VIEWS = messages(one="One system", all="Side by side", words="Word by word", lengths="Quality by length")
+LEAST = 200  # pixels of a map over another one
+VIEWS = messages(all="Side by side", one="One system", words="Word by word", lengths="Quality by length")
 GERMAN = {
     message("A short one"): "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
     message("Two dogs"): "Zwei Hunde spielen mit einem roten Ball im Schnee.",
@@ -50,64 +51,131 @@ COLUMNS = messages(words="words", shortest="shortest", longest="longest", senten
 BESIDE = message("Words that belong together share a row in every picture. Subwords are merged into words.")
 
 
-def choose_system(sides: list[Side]) -> int:
-    names, captions = {}, []
-    for side in sides:
+def choose_system(seen: Sequence["Seen"]) -> int:
+    """The outputs of all systems as tiles with small maps; returns the number of the chosen one."""
+    tiles = []
+    for one in seen:
+        side = one.side
         score = float(side.result.log_probabilities.sum(dtype="float64"))
-        names[side.name] = f"{say(SYSTEMS[side.system][0])} · {literal(side.name)}"
         took = say("{ms:.0f} ms · log-probability {score:.1f}", ms=1000 * side.seconds, score=score)
-        captions.append(f"{literal(side.result.text or say('(the model wrote nothing)'))}  \n{took}")
-    help_ = say("Models with different tokens cannot be compared by log-probability.")
-    more = {"widget": st.radio, "captions": captions, "help": help_}
-    return list(names).index(controls.choose(say("System"), names, "system", **more))
+        text = side.result.text or say("(the model wrote nothing)")
+        unknown = {"read": side.unknown("source"), "written": side.unknown("target")}
+        line = message("<unk>, words that its list lacks: {read} read; {written} written, left out of the text.")
+        flag = say(line, **unknown) if any(unknown.values()) else ""
+        tiles.append(Tile(side.name, one.name, f"{text} · {took}", flag, one.pixels))
+    names = [one.side.name for one in seen]
+    return names.index(frame.choose_tile(say("System"), tiles, "system", names[0], columns=2, height=72))
 
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     """A head of None is the mean of all."""
     shapes = [value_of(side.weights).shape for side in sides if side.system == checkpoint.TRANSFORMER]
     if not shapes:
+        frame.label(say("System"))
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
-    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1)
-    head = controls.choose(say("Head"), [MEAN, *range(n_heads)], "models-head")
+    hidden = {"label_visibility": "collapsed"}
+    frame.label(say("Layer"))
+    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, **hidden)
+    frame.label(say("Head"))
+    names = {head: say(head) if head == MEAN else str(head) for head in (MEAN, *range(n_heads))}
+    head = controls.choose(say("Head"), names, "models-head", widget=st.selectbox, width=110, **hidden)
     return layer, None if head == MEAN else head
 
 
-def show_maps(seen: list[tuple], numbers: Sequence[int], least: int = 0) -> None:
-    """Seen holds of each model: its side, which of its words stands in each row, and as of `Side.map`."""
-    for number in shared.columns(numbers, min(len(numbers), 2)):
-        side, places, known, about = seen[number]
-        system, how = map(say, SYSTEMS[side.system])
-        shared.written(side.result, f"translation-{number}")
-        recipe, names, notes = recipes.translation(side.request), side.written.names, []
+@dataclass(frozen=True)
+class Seen:
+    """A translation beside those of other systems: its words in the shared rows (None: another system's row)."""
+
+    side: Side
+    places: Sequence[int | None]
+    known: Made  # what is drawn, as of `Side.map`
+    about: str
+
+    @property
+    def name(self) -> str:
+        return f"{say(SYSTEMS[self.side.system][0])} · {self.side.name}"
+
+    @property
+    def pixels(self) -> np.ndarray:
+        values = value_of(self.known)
+        return frame.signed_pixels(values) if self.side.weights is None else frame.weight_pixels(values)
+
+    def plot(self) -> Plot:
+        """The map, its rows where the words stand that belong together."""
+        side = self.side
+        recipe, names = recipes.translation(side.request), side.written.names
         if side.weights is None:
             axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
-            plot = recipe.plot("", values_heatmap, known, names, value=message("number"), most_labels=4, **axes)
+            plot = recipe.plot("", values_heatmap, self.known, names, value=message("number"), most_labels=4, **axes)
         else:
             axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-            plot = recipe.plot("", attention_heatmap, known, names, side.read.names, **axes)
-        unknown = {"read": side.unknown("source"), "written": side.unknown("target")}
-        if any(unknown.values()):
-            line = message("<unk>, words that its list lacks: {read} read; {written} written, left out of the text.")
-            notes.append(say(line, **unknown))
-        rows = [row for row, word in enumerate(places) if word is not None]
-        plot = recipe.plot(f"{system}: {about}", aligned_rows, plot.figure, rows, len(places))
-        explore.draw(plot, f"map-{number}", least=least, line=how)
-        notes.append(words.describe_card(side.name, side.request.translator.card))
-        shared.small("\n".join(notes), f"card-{number}")
-    st.caption(say(BESIDE))
+            plot = recipe.plot("", attention_heatmap, self.known, names, side.read.names, **axes)
+        rows = [row for row, word in enumerate(self.places) if word is not None]
+        title = f"{say(SYSTEMS[side.system][0])}: {self.about}"
+        return recipe.plot(title, aligned_rows, plot.figure, rows, len(self.places))
 
 
-def show_words(seen: list[tuple]) -> None:
+def show_maps(seen: Sequence[Seen], numbers: Sequence[int]) -> None:
+    """The maps of some systems, two beside each other, down to the window's edge."""
+    rows = [numbers[start : start + 2] for start in range(0, len(numbers), 2)]
+    for at, row in enumerate(rows):
+        plots = {f"map-{number}": seen[number].plot() for number in row}
+        titles = {}
+        for number in row:
+            text = seen[number].side.result.text or say("(the model wrote nothing)")
+            titles[f"map-{number}"] = say(SYSTEMS[seen[number].side.system][0]), "", text
+        left = len(rows) - at
+        below = frame.TITLED * (left - 1)
+        frame.pictures(
+            plots, titles=titles, bar=len(numbers) == 1, below=below, share=1 / left, least=LEAST if left > 1 else 240
+        )
+
+
+def answer(seen: Sequence[Seen]) -> str:
+    """At which word two systems attend most differently; else how many translations they wrote."""
+    readers = [one for one in seen if one.side.weights is not None]
+    found = []
+    for row in range(len(seen[0].places)):
+        tops = [top_of(one, row) for one in readers]
+        if len(tops) > 1 and all(tops) and len({word.lower() for word, *_ in tops}) == 1:
+            order = sorted(range(len(tops)), key=lambda number: tops[number][2])
+            found.append((tops[order[-1]][2] - tops[order[0]][2], tops, order[-1], order[0]))
+    if not found:
+        texts = {one.side.result.text.casefold() for one in seen}
+        return say("Systems: {n}. Different translations: {m}.", n=len(seen), m=len(texts))
+    _, tops, most, least = max(found, key=lambda one: one[0])
+    (word, key, x), (_, other, y) = tops[most], tops[least]
+    names = [say(SYSTEMS[one.side.system][0]) for one in readers]
+    if names[most] == names[least]:
+        names = [one.side.name for one in readers]
+    line = message("At “{word}” {a} puts {x:.0%} of its attention on “{key}”, {b} {y:.0%} on “{other}”.")
+    if key == other:
+        line = message("At “{word}” {a} puts {x:.0%} of its attention on “{key}”, {b} only {y:.0%}.")
+    return say(line, word=word, key=key, other=other, a=names[most], x=x, b=names[least], y=y)
+
+
+def top_of(one: Seen, row: int) -> tuple[str, str, float] | None:
+    """The word that a system wrote in a row, the source word with its largest weight, and that weight."""
+    place = one.places[row]
+    if place is None or one.side.words[place] == SPECIAL_TOKENS[EOS_ID]:
+        return None
+    weights = value_of(one.known)[place]
+    key = int(weights.argmax())
+    return one.side.words[place], one.side.keys[key], float(weights[key])
+
+
+def show_words(seen: Sequence[Seen]) -> None:
     table = {}
-    for side, places, known, _ in seen:
+    for one in seen:
+        side = one.side
         read = [say("the one vector")] * len(side.words)
         if side.weights is not None:
-            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in value_of(known)]
+            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in value_of(one.known)]
         for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
-            table[name] = ["" if word is None else cells[word] for word in places]
+            table[name] = ["" if word is None else cells[word] for word in one.places]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
-    st.caption(f"{say(BESIDE)} {say('Beside each word: the source word with the largest weight.')}")
+    frame.note(f"{say(BESIDE)} {say('Beside each word: the source word with the largest weight.')}")
 
 
 def show_lengths(names: list[str]) -> None:
@@ -132,8 +200,9 @@ def show_lengths(names: list[str]) -> None:
             lines[name] = made(table.loc[table.model == name, ["words", quality]].to_numpy().T, code)
         axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
         recipe = Recipe(f"{test} · {' · '.join(measured)}", (f"test = {test!r}",))
-        explore.draw(recipe.plot(say("Quality by length of sentence"), curves, lines, **axes), "lengths")
-        st.caption(say("Each point is a group of sentences of similar length."))
+        plot = recipe.plot(say("Quality by length of sentence"), curves, lines, **axes)
+        frame.pictures({"lengths": plot}, is_map=False, below=60)
+        frame.note(say("Each point is a group of sentences of similar length."))
         with st.expander(say("The numbers, and the commands that made them")):
             st.dataframe(table.rename(columns=say), hide_index=True, key="lengths-table")  # COLUMNS
             for number, name in enumerate(measured):
@@ -160,21 +229,19 @@ def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
         commands(known or ["python -m model train CONFIG.json --data-dir data --out checkpoints/NAME"])
 
 
-def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGenerator, beside: DeltaGenerator) -> None:
+def show(languages: checkpoint.Direction, names: list[str], places: frame.Places) -> None:
     source = languages[0]
     examples = GERMAN if source == "de" else words.EXAMPLES
     example = next(iter(examples.values()))
-    with pictures:
+    with places.right_controls:
         view = controls.views(VIEWS, "models-show")
-        if view == "lengths":
-            show_lengths(names)
-    with beside:
+    with places.question:
         # A sentence comes along from the other pages, where it is English.
         key = "text" if source == "en" else f"text-{source}"
-        text = controls.sentence(source, example, key, examples)
-        place = st.container()
-        beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
-    with pictures, st.container():
+        text = controls.sentence_box(source, example, key, examples)
+        with frame.options(int(choices.code_of("beam", "4") != "4"), "models"):
+            beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
+    with places.notes:
         asked, first = (tuple(names), text, beam), (tuple(names), example, beam)
         kept = shared.compute_or_keep(f"models-answered-{languages}", asked, lambda one: compare(*one), first)
         if kept is None:
@@ -184,42 +251,65 @@ def show(languages: checkpoint.Direction, names: list[str], pictures: DeltaGener
             shared.small(sides[0].result.source, "shown")
         for name, problem in problems.items():
             shared.small(f"{name}: {problem}", f"problem-{name}")
-    with place:
-        chosen = choose_system(sides)
-    with beside:
+    with places.left_controls:
         at = choose_head(sides)
     rows = comparison.align([side.words for side in sides])
-    seen = [(side, places, *side.map(*at)) for side, places in zip(sides, zip(*rows))]
-    with pictures:
-        if view == "one":
-            show_maps(seen, [chosen], LARGE)
-        elif view == "all":
+    seen = [Seen(side, words_at, *side.map(*at)) for side, words_at in zip(sides, zip(*rows))]
+    with places.left:
+        chosen = seen[choose_system(seen)]
+        side = chosen.side
+        frame.note(f"{chosen.name}: {say(SYSTEMS[side.system][1])} {chosen.about}")
+        shared.card(side.name)
+    with places.answer:
+        frame.answer(answer(seen), say(BESIDE))
+    with places.right:
+        if view == "all":
             show_maps(seen, range(len(seen)))
+        elif view == "one":
+            show_maps(seen, [seen.index(chosen)])
         elif view == "words":
             show_words(seen)
+        else:
+            show_lengths(names)
+        if view in ("all", "one"):
+            frame.note(what_differs(seen, chosen))
+
+
+def what_differs(seen: Sequence[Seen], chosen: Seen) -> str:
+    """How much of the attention of the chosen system its largest weights take; without attention, what it reads."""
+    if chosen.side.weights is None:
+        return say(SYSTEMS[chosen.side.system][1])
+    top = float(value_of(chosen.known).max(-1).mean())
+    texts = {one.side.result.text.casefold() for one in seen}
+    line = message("{name}: on average {top:.0%} of a row on one word. Different translations: {m} of {n}.")
+    return say(line, name=chosen.name, top=top, m=len(texts), n=len(seen))
 
 
 @choices.fragment
 def live() -> None:
+    places = frame.places()
     found, unreadable = checkpoint.by_direction()
     problems = [errors.sentence(ValueError(problem)) for problem in unreadable]
     if found:
-        pictures, beside = shared.picture_first()
-        with beside:
+        with places.question:
             names = {"-".join(codes): " → ".join(words.language(code, code) for code in codes) for codes in found}
             default = "-".join(max(found, key=lambda codes: len(found[codes])))
-            languages = tuple(controls.choose(say("Direction"), names, "direction", default).split("-"))
+            direction = controls.choose(say("Direction"), names, "direction", default, label_visibility="collapsed")
+            languages = tuple(direction.split("-"))
         names, broken = usable(found[languages])
         problems += broken
         if names:
-            show(languages, names, pictures, beside)
-        show_missing(languages, names)
+            show(languages, names, places)
+        with places.left:
+            show_missing(languages, names)
     else:
-        controls.no_model(preset="multi30k-de-en")
+        with places.notes:
+            controls.no_model(preset="multi30k-de-en")
     if problems:
-        st.warning(say("Left out, because it cannot be read:"))
-        shared.small("\n".join(problems), "unreadable")
+        with places.notes:
+            st.warning(say("Left out, because it cannot be read:"))
+            shared.small("\n".join(problems), "unreadable")
 
 
-shared.opening(say("Four systems"), say("One sentence through every model of a direction."))
+frame.opening(say("Four systems"))
 live()

@@ -103,13 +103,14 @@ def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
 def sentence_box(source: str | None, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
     """A sentence in one line, for the row of a question: as `sentence`, the examples in a menu."""
     state, kept = st.session_state, st.session_state.get(view.KEPT)
-    if kept is not None and key not in state and key not in st.query_params:
+    if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
     hidden = {"label_visibility": "collapsed", "placeholder": say(HINT)}
     typed = text(words.sentence_in(source), example, key, live="200ms", **hidden)
     with st.popover(say("Examples"), key="examples"):
         examples(key, said)
-    state[view.KEPT] = replace(kept or View(), text=typed)
+    if key == "text":
+        state[view.KEPT] = replace(kept or View(), text=typed)
     return typed
 
 

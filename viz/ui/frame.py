@@ -30,6 +30,7 @@ from viz.views.made import Plot
 TILES = "headlight_tiles"
 PADDING = "#b7bcc4"  # of cells that are blocked because nothing is there
 LEAST = 300  # pixels of the large picture
+TITLED = 44  # pixels of a picture's title and the gaps about it
 
 
 @dataclass(frozen=True)
@@ -126,6 +127,7 @@ def pictures(
     bar: bool = True,
     fills: bool = True,
     below: int = 0,
+    share: float = 1.0,
     least: int = LEAST,
 ) -> None:
     """Draw figures beside each other, equally high, down to the window's lower edge.
@@ -137,6 +139,7 @@ def pictures(
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
         below: pixels that are left free under the pictures, besides one sentence.
+        share: of what is left then, which they take where others stand under them.
         least: pixels that they are high in a low window.
     """
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
@@ -147,7 +150,7 @@ def pictures(
                 explore.offer(plot, key, figure)
             if is_map:
                 framed(figure, rings=rings.get(key), bar=bar)
-            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below) if fills else None)
+            show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
 
 
 def choose_tile(

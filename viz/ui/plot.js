@@ -15,7 +15,7 @@ import { table } from "../stage/menus.js";
  * @property {string} language
  * @property {Record<string, any>} words
  * @property {number} least  pixels of width
- * @property {[number, number] | null} fills  it is as high as the window: least pixels, and those below it
+ * @property {[number, number, number] | null} fills  it is as high as the window: least pixels, those below it, its share
  * @property {boolean} clicks  whether Python is told of clicks
  * @property {{rows: string[], columns: string[], corner: string} | null} table
  */
@@ -98,11 +98,11 @@ class Plot {
    */
   height({ fills, layout }, width) {
     if (!fills) return layout.height;
-    const [least, below] = fills;
+    const [least, below, share] = fills;
     if (innerWidth <= NARROW) return Math.max(least, Math.min(width, layout.height));
     const scrolled = this.root.closest("section")?.scrollTop ?? 0;
     const top = this.root.getBoundingClientRect().top + scrolled;
-    return Math.max(least, Math.floor(innerHeight - top - BELOW - below));
+    return Math.max(least, Math.floor((innerHeight - top - BELOW - below) * share));
   }
 
   /**

@@ -28,7 +28,7 @@ def plot(
     *,
     on_click: Callable[..., None] | None = None,
     column_width: int | None = None,
-    fills: tuple[int, int] | None = None,
+    fills: tuple[int, int, float] | None = None,
 ) -> None:
     """Show a figure.
 
@@ -36,7 +36,7 @@ def plot(
         on_click: called with the customdata of the clicked point, else with row and column.
         column_width: pixels that a column needs, where it needs more than its label.
         fills: then it is as high as what is left of the window: at least the first number of pixels, with the
-            second one left free below it.
+            second one left free below it; of the rest it takes the third number as a share.
     """
     cells, table = figure.table, None
     if isinstance(cells, Cells) and cells.row_names and cells.column_names:  # the browser shows one of a map
