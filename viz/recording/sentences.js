@@ -3,6 +3,9 @@
 const PLACE = /\{(\w+)(?::([^}]*))?\}/g;
 const SPEC = /^(\+?)(,?)(?:\.(\d+))?([dfg%]?)$/;
 
+/** @type {Map<string, Intl.NumberFormat>} by language and specification: one takes longer to make than to use */
+const formats = new Map();
+
 /**
  * A number as a specification of Python's format says ("+.2f", ".1%", ",d"), with the marks of a language.
  * @param {number} value
@@ -10,6 +13,14 @@ const SPEC = /^(\+?)(,?)(?:\.(\d+))?([dfg%]?)$/;
  * @param {string} language
  */
 export function written(value, spec, language) {
+  const name = `${language} ${spec}`;
+  const format = formats.get(name) ?? formatOf(spec, language);
+  formats.set(name, format);
+  return format.format(value);
+}
+
+/** @param {string} spec @param {string} language */
+function formatOf(spec, language) {
   const [, sign, group, digits, type] = SPEC.exec(spec) ?? [];
   const places = digits === undefined || type === "g" ? undefined : Number(digits);
   return new Intl.NumberFormat(language, {
@@ -19,7 +30,7 @@ export function written(value, spec, language) {
     minimumFractionDigits: places,
     maximumFractionDigits: places ?? (type === "%" ? 0 : 6),
     ...(type === "g" && digits && { maximumSignificantDigits: Number(digits) }),
-  }).format(value);
+  });
 }
 
 /**

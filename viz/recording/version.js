@@ -10,7 +10,7 @@ import * as python from "./python.js";
 import { fill } from "./sentences.js";
 import { label, named } from "./text.js";
 import { joined } from "./tokens.js";
-import { viewsOf } from "./views.js";
+import { viewNames, viewsOf } from "./views.js";
 
 /** @typedef {import("./payloads.js").VersionPayload} VersionPayload */
 
@@ -51,6 +51,7 @@ export class Version {
     };
     this.kinds = recording.kinds.map((attention) => new Kind(this.about(attention)));
     this.views = viewsOf(this);
+    this.viewNames = viewNames(recording);
     /** @type {python.Program | null} that makes both results, `a` and `b` */
     this.difference = null;
     /** @type {import("./effects_view.js").ShownEffects | null} */
@@ -128,7 +129,7 @@ export function differenceOf(before, after, replaced) {
     });
   const made = new Version({ ...after.told, inside: null, effects: null }, after.options, after.host, after.recording);
   made.kinds = between(before.kinds, after.kinds);
-  made.views = { mask: [], positions: [], words: [] };
+  Object.assign(made, { views: { mask: [], positions: [], words: [] }, viewNames: [] });
   const [old, now] = [before.effects, after.effects];
   if (old?.kinds && now?.kinds) {
     const kinds = between(Object.values(old.kinds), Object.values(now.kinds));

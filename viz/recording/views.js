@@ -7,6 +7,19 @@ import { mask, nextWords, positions } from "./pictures.js";
 /** @typedef {import("./version.js").Version} Version */
 
 /**
+ * The names of the views of a recording that have pictures.
+ * @param {import("./types.js").Recording} recording
+ */
+export function viewNames({ kinds, positions, candidates, log_probabilities }) {
+  const has = {
+    mask: kinds.some(({ masks }) => masks),
+    positions: Object.values(positions).some(Boolean),
+    words: candidates && log_probabilities,
+  };
+  return Object.entries(has).flatMap(([name, known]) => (known ? [name] : []));
+}
+
+/**
  * The pictures of each view of a version, made when they are asked for.
  * @param {Version} version
  * @returns {Record<string, Picture[]>}
@@ -14,7 +27,6 @@ import { mask, nextWords, positions } from "./pictures.js";
 export function viewsOf(version) {
   const { recording, host, options } = version;
   const { speech } = host;
-  const isKnown = recording.kinds.some(({ masks }) => masks);
   /** @type {Record<string, Picture[]>} */
   const cache = {};
   /** @param {string} name @param {() => Picture[]} make */
@@ -26,7 +38,7 @@ export function viewsOf(version) {
         recording.kinds.map((kind, i) =>
           mask(recording, kind, layers[i], options.rows, axisTitles(kind.code, options.rows, speech.say), speech),
         );
-      return isKnown ? once(`mask ${layers}`, make) : [];
+      return viewNames(recording).includes("mask") ? once(`mask ${layers}`, make) : [];
     },
     get positions() {
       return once("positions", () => positions(recording, speech));

@@ -1,5 +1,7 @@
 // Elements of the page.
 
+import { written } from "../recording/sentences.js";
+
 /**
  * What an element can have in it; empty ones and false are left out.
  * @typedef {Node | string | number | false | null | undefined} Child
@@ -85,10 +87,7 @@ export const named = (text) => ({ title: text, "aria-label": text });
 export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, named(text));
 
 /** A number as the language of the page writes it. @param {number} value @param {number} n  decimals */
-export function decimals(value, n) {
-  const [, mark] = (0.5).toLocaleString(document.documentElement.lang || "en");
-  return value.toFixed(n).replace(".", mark);
-}
+export const decimals = (value, n) => written(value, `.${n}f`, document.documentElement.lang || "en");
 
 /** A number with its sign. @param {number} value */
 export const change = (value) => (value > 0 ? "+" : "") + decimals(value, 2);
@@ -111,6 +110,7 @@ export const marked = (pairs, side, look) =>
 
 /** Says which of some elements is chosen. @param {HTMLElement} element @param {boolean} chosen */
 export function mark(element, chosen) {
+  if (element.ariaSelected === String(chosen)) return;
   element.ariaSelected = String(chosen);
   element.tabIndex = chosen ? 0 : -1;
 }

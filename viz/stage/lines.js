@@ -23,6 +23,7 @@ export class Lines {
   /** @type {HTMLButtonElement[][]} */ columns = [];
   /** @type {Map<Element, [number, number]> | null} left and right ends, in pixels */ spots = null;
   tokens = "";
+  sizes = new ResizeObserver(() => (this.spots = null)); // of tokens
 
   /** @param {Stage} stage @param {import("./state.js").VersionName} version @param {number} [height] */
   constructor(stage, version, height = HEIGHT) {
@@ -54,12 +55,15 @@ export class Lines {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
     const tokens = JSON.stringify([told.source, told.target.tokens, told.target.joined, told.target.start]);
     if (tokens !== this.tokens || start !== Boolean(this.start)) {
+      this.spots = null;
+      this.sizes.disconnect();
       this.start = start ? this.chip("target", -1, told.target.start) : null;
       for (const side of SIDES) {
         const { tokens, joined } = told[side];
         this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, joined[index]));
         put(this[side], side === "target" && this.start, this.chips[side]);
         if (tokens.length) this.chips[side][0].tabIndex = 0;
+        for (const chip of this[side].children) this.sizes.observe(chip);
       }
     }
     Object.assign(this, { tokens, kind });

@@ -148,7 +148,6 @@ export class Stage extends Elements {
     this.steering?.render();
     this.describe();
     const others = this.beside?.render() ?? [];
-    for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
     this.pointing.light();
     await Promise.all([part, ...others].map((shown) => draw(this, shown)));
   }
@@ -158,6 +157,7 @@ export class Stage extends Elements {
     const size = `${width} ${innerHeight}`;
     if (size === this.size || !this.told || !width) return;
     Object.assign(this, { size, narrow: width < QUIET });
+    for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
     cancelAnimationFrame(this.waiting);
     this.waiting = requestAnimationFrame(() => this.render());
   }

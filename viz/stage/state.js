@@ -107,7 +107,7 @@ export class Open {
     const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
     /** @type {Record<string, boolean | undefined>} */
     const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside) };
-    return VIEWS.filter((view) => has[view] ?? sides.some(({ told }) => told.views[/** @type {keyof typeof told.views} */ (view)]?.length));
+    return VIEWS.filter((view) => has[view] ?? sides.some(({ told }) => told.viewNames.includes(view)));
   }
 
   usualView() {
