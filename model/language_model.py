@@ -33,8 +33,12 @@ class FullSoftmax(nn.Module):
 
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Mean cross entropy in nats of targets (N,) after hidden (N, D)."""
+        return self.losses(hidden, targets).mean()
+
+    def losses(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Cross entropy in nats of each of targets (N,) after hidden (N, D)."""
         logits = self.output(hidden)
-        return F.cross_entropy(logits.to(torch.promote_types(logits.dtype, torch.float32)), targets)
+        return F.cross_entropy(logits.to(torch.promote_types(logits.dtype, torch.float32)), targets, reduction="none")
 
 
 class AdaptiveSoftmax(nn.Module):
@@ -81,6 +85,10 @@ class AdaptiveSoftmax(nn.Module):
                 # Its gradient is 0 and not missing: an optimiser takes as many steps with every parameter.
                 loss = loss + 0.0 * sum(parameter.sum() for parameter in group.parameters())
         return loss
+
+    def losses(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """Cross entropy in nats of each of targets (N,) after hidden (N, D), no group computed without a target."""
+        return -self.output(hidden, targets).output
 
 
 @dataclass
@@ -138,6 +146,11 @@ class LanguageModel(nn.Module):
     def loss(self, ids: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
         """Mean cross entropy in nats of targets (B, T), the ids (B, T) one step on; the mask as for `forward`."""
         return self.softmax.loss(self._read(ids, mask).flatten(0, 1), targets.flatten())
+
+    def losses(self, ids: Tensor, targets: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Cross entropy in nats (B, T) of each target; arguments as for `loss`."""
+        hidden = self._read(ids, mask).flatten(0, 1)
+        return self.softmax.losses(hidden, targets.flatten()).view_as(targets)
 
     def _read(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
         """ids (B, T) to (B, T, D)."""

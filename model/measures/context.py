@@ -22,7 +22,8 @@ from model.translator import Writer
 FILE = "context.json"  # beside a checkpoint's weights
 TIMES = (1, 2, 4)  # the trained length
 BINS = 16  # of positions, in which losses are averaged, per trained length
-_BATCH = 2048  # tokens at a time: their log-probabilities are 270 MB
+_BATCH = 2048  # tokens at a time
+_EVERY = 15.0  # seconds between two reports of how far it is
 
 
 def trained_length(writer: Writer) -> int:
@@ -40,11 +41,13 @@ def with_positions(model: LanguageModel, length: int) -> LanguageModel:
 
 
 @torch.inference_mode()
-def loss_by_position(model: LanguageModel, ids: Tensor, first: int, length: int) -> np.ndarray:
+def loss_by_position(
+    model: LanguageModel, ids: Tensor, first: int, length: int, say: Callable[[str], None] = lambda text: None
+) -> np.ndarray:
     """The mean loss in nats at every position of windows of `length` tokens, float64 (length,).
 
-    ids (N,) are cut into windows that do not overlap, what is left over is dropped; `first` is read before them.
-    A ValueError if there is no whole window.
+    ids (N,) are cut into windows that do not overlap, what is left over is dropped; `first` is read before them. `say`
+    is told from time to time how many windows are read. A ValueError if there is no whole window.
     """
     n_windows = len(ids) // length
     if not n_windows:
@@ -52,12 +55,12 @@ def loss_by_position(model: LanguageModel, ids: Tensor, first: int, length: int)
     longer = with_positions(model, length)
     inputs = torch.cat([torch.tensor([first]), ids[:-1]])[: n_windows * length].view(n_windows, length)
     targets = ids[: n_windows * length].view(n_windows, length)
-    total = np.zeros(length)
-    rows = max(1, _BATCH // length)
+    total, rows, reported = np.zeros(length), max(1, _BATCH // length), time.monotonic()
     for start in range(0, n_windows, rows):
-        logits = longer(inputs[start : start + rows])  # (B, T, V)
-        chosen = logits.gather(-1, targets[start : start + rows, :, None])[..., 0]
-        total += (logits.logsumexp(-1) - chosen).sum(0).double().numpy()
+        total += longer.losses(inputs[start : start + rows], targets[start : start + rows]).sum(0).double().numpy()
+        if time.monotonic() - reported > _EVERY:
+            reported = time.monotonic()
+            say(f"{length} tokens at once: {min(start + rows, n_windows)} of {n_windows} windows")
     return total / n_windows
 
 
@@ -66,17 +69,18 @@ def measure(writer: Writer, lines: Sequence[str], say: Callable[[str], None] = l
 
     Returns:
         "weights" (SHA-256 of the file), "trained" (tokens), "tokens" of the text, and "lengths": for each one
-        "length", "perplexity" of all positions, and "loss", the mean of each of equally many bins of positions.
+        "length", "windows" (how many were read), "perplexity" of all positions, and "loss", the mean of each of
+        equally many bins of positions.
     """
     ids = torch.tensor(writer.tokenizer.line_ids(list(lines)))
     trained, lengths = trained_length(writer), []
     for times in TIMES:
         length = times * trained
-        losses = loss_by_position(writer.model, ids, writer.tokenizer.eos_id, length)
+        losses = loss_by_position(writer.model, ids, writer.tokenizer.eos_id, length, say)
         n_bins = min(times * BINS, length)
         bins = [round(float(part.mean()), 4) for part in np.array_split(losses, n_bins)]
         perplexity = round(float(np.exp(losses.mean())), 2)
-        lengths.append({"length": length, "perplexity": perplexity, "loss": bins})
+        lengths.append({"length": length, "windows": len(ids) // length, "perplexity": perplexity, "loss": bins})
         say(f"{length} tokens at once: perplexity {perplexity}")
     return {
         "weights": sha256_of(writer.folder / WEIGHTS),

@@ -246,13 +246,14 @@ def test_without_a_model_the_encodings_remain(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def modern(tmp_path_factory):
-    """A folder with a language model whose positions are rotary, and what was measured of its loss by position."""
+    """A folder with two language models, one of rotary positions, and what was measured of their loss by position."""
     folder = tmp_path_factory.mktemp("modern")
+    save_language_model(folder / "adding")
     save_language_model(folder / "turning", positional="rotary_halves", n_kv_heads=1)
-    writer = load_translator(str(folder / "turning"))
-    kept.write(
-        writer.folder / context.FILE, {"command": "x", "data": "y"} | context.measure(writer, ["the cat sat"] * 99)
-    )
+    for name in ("adding", "turning"):
+        writer = load_translator(str(folder / name))
+        found = {"command": "x", "data": "y"} | context.measure(writer, ["the cat sat"] * 99)
+        kept.write(writer.folder / context.FILE, found)
     return folder
 
 
@@ -272,7 +273,16 @@ def test_a_rotary_head_before_and_after_the_turn(modern, monkeypatch):
 def test_what_was_measured_beyond_the_trained_length(modern, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
     at = open_page(picture="beyond")
-    lengths = context.read(modern / "turning")["lengths"]
-    np.testing.assert_allclose(lines(at, "beyond")[0], lengths[-1]["loss"], atol=1e-3)
-    for row in (lengths[0], lengths[-1]):
-        assert f"{row['perplexity']}" in screen.framed(at, "answer")
+    answer, note, charts = screen.framed(at, "answer"), screen.framed(at, "answer-note"), screen.charts(at)
+    ranges = []
+    for name in ("adding", "turning"):
+        lengths = context.read(modern / name)["lengths"]
+        shown = lines(at, f"beyond-{name}")
+        assert len(shown) == 3
+        for line, entry in zip(shown, lengths):
+            np.testing.assert_allclose(line, entry["loss"], atol=1e-3)
+        ranges.append(screen.figure(at, f"beyond-{name}")["layout"]["yaxis"]["range"])
+        first, last = lengths[0]["perplexity"], lengths[-1]["perplexity"]
+        assert f"perplexity {first} at" in note and f"{last} when" in note and f"{last / first:.2f} ({name})" in answer
+    assert ranges[0] == ranges[1], "both have one axis"
+    assert len([key for key in charts if key.startswith("beyond")]) == 2

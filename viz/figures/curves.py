@@ -34,6 +34,7 @@ def curves(
     log_x: bool = False,
     log_y: bool = False,
     marks: Sequence[tuple[str, float, float, str]] = (),
+    reach: tuple[float, ...] = (),
     say: Say = english,
 ) -> Drawn:
     """Draw lines of named points over one pair of axes.
@@ -41,8 +42,9 @@ def curves(
     Args:
         lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
         marks: (name of a line, x, y, text) of points to mark, such as a peak.
+        reach: numbers that the upright axis holds besides, so that figures beside each other can share it.
     """
-    return _drawn(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks)
+    return _drawn(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks, reach=reach)
 
 
 def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Drawn:
@@ -179,7 +181,7 @@ def _drawn(
         left=2 * theme.TICK_SIZE + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS),
         xaxis=_axis(across, np.concatenate([x for _, x, _ in lines]), log_x),
-        yaxis=_axis(up, np.append(ys, reach), log_y),
+        yaxis=_axis(up, np.append(ys, np.float32(reach)), log_y),
         description=say(ABOUT, x=x_axis, y=y_axis, low=ys.min(), high=ys.max()),
         table=Points(points),
     )

@@ -11,7 +11,7 @@ from model.interventions.edits import layer_counts
 from model.measures import context
 from viz.figures import curves, encoding_panels, offset_lines, positional_heatmap, similarity_heatmap, wavelength_lines
 from viz.text import words
-from viz.text.language import message, say
+from viz.text.language import listed, message, say
 from viz.text.words_masks import axes
 from viz.ui import choices, controls, frame, shared, speaking
 from viz.ui.frame import Tile
@@ -19,7 +19,7 @@ from viz.views import cached, position_results, recipes, view
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
 from viz.views.heads_results import name_of
-from viz.views.made import Recipe, lines_of, made, value_of
+from viz.views.made import Made, Recipe, lines_of, made, value_of
 from viz.views.position_results import ENCODINGS, RELATIVE
 
 MAX_WAVES = 8
@@ -383,32 +383,52 @@ def measured() -> dict[str, dict]:
     return found
 
 
-def beyond_values(own: dict) -> dict[str, float]:
-    """Perplexity and length at the trained length, and at the longest that was measured."""
-    first, last = own["lengths"][0], own["lengths"][-1]
-    return {"a": first["perplexity"], "n": first["length"], "b": last["perplexity"], "m": last["length"]}
+def loss_lines(own: dict) -> dict[str, Made]:
+    """The loss by position at every length that was measured, named by the length and its perplexity."""
+    lines = {}
+    for entry in own["lengths"]:
+        edges = np.linspace(0, entry["length"], len(entry["loss"]) + 1)
+        line = np.stack([(edges[:-1] + edges[1:]) / 2, entry["loss"]]).round(3)
+        name = say("{n:,} tokens: {perplexity:.1f}", n=entry["length"], perplexity=entry["perplexity"])
+        lines[name] = made(line, f"np.array({line.tolist()})")
+    return lines
+
+
+def encoding_of(name: str) -> str:
+    """What the positions of a model are called."""
+    positional = cached.translator(name).config.positional
+    code = position_results.ROTARY if positional.startswith("rotary") else positional
+    return say(ENCODINGS[code][0]) if code in ENCODINGS else positional
 
 
 def show_beyond(page: "Page") -> None:
-    results, drawn = measured(), {}
+    results = measured()
     with page.places.left_controls:
         frame.note(say("Encodings"))
+    lines = {name: loss_lines(own) for name, own in results.items()}
+    losses = [value_of(line)[1] for own in lines.values() for line in own.values()]
+    reach = min(map(np.min, losses)), max(map(np.max, losses))
+    axes = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
+    plots, titles, factors, notes = {}, {}, [], []
     for name, own in results.items():
-        longest = own["lengths"][-1]
-        edges = np.linspace(0, longest["length"], len(longest["loss"]) + 1)
-        line = np.stack([(edges[:-1] + edges[1:]) / 2, longest["loss"]]).round(3)
-        drawn[name] = made(line, f"np.array({line.tolist()})")
-    name, own = next(iter(results.items()))
+        key, title = f"beyond-{name}", say("{name}: loss by position", name=name)
+        recipe = Recipe(own["command"], ("# as measured",))
+        plots[key] = recipe.plot(title, curves, lines[name], reach=reach, **axes)
+        titles[key] = name, "", encoding_of(name)
+        first, last = own["lengths"][0], own["lengths"][-1]
+        factor = last["perplexity"] / first["perplexity"]
+        factors.append(say("{factor:.2f} ({name})", factor=factor, name=name))
+        line = message("{name} has perplexity {a} at the trained {n:,} tokens, {b} when it reads {m:,} at once.")
+        values = {"a": first["perplexity"], "n": first["length"], "b": last["perplexity"], "m": last["length"]}
+        notes.append(say(line, name=name, **values))
     with page.places.answer:
-        line = message("{name}: perplexity {a} at the trained {n} tokens, {b} when it reads {m} at once.")
-        others = [say(line, name=other, **beyond_values(one)) for other, one in list(results.items())[1:]]
-        frame.answer(say(line, name=name, **beyond_values(own)), " ".join(others))
-    recipe = Recipe(own["command"], ("# as measured",))
-    title = say("Loss by position, four times the trained length")
-    plot = recipe.plot(title, curves, drawn, x_axis=message("position"), y_axis=message("loss per token (nats)"))
+        line = message("Four times the trained length multiplies the perplexity by {list}.")
+        frame.answer(say(line, list=listed(factors)), " ".join(notes))
     with page.places.right:
-        frame.pictures({"beyond": plot}, is_map=False)
-        frame.note(say("Measured over {n:,} tokens: {command}", n=own["tokens"], command=own["command"]))
+        frame.pictures(plots, titles=titles, is_map=False)
+        own = next(iter(results.values()))
+        commands = " · ".join(own["command"] for own in results.values())
+        frame.note(say("Measured over {n:,} tokens: {command}", n=own["tokens"], command=commands))
 
 
 VIEWS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -182,6 +183,7 @@ def test_the_loss_by_position_beyond_the_trained_length(writer: Writer, text_dir
     assert context.read(copy)["lengths"] == found["lengths"]
     ids = torch.tensor(writer.tokenizer.line_ids(list(read_lines(test))))[:32]
     losses = context.loss_by_position(writer.model, ids, writer.tokenizer.eos_id, 16)
+    assert [entry["windows"] for entry in found["lengths"]] == [found["tokens"] // length for length in (16, 32, 64)]
     perplexity = text_perplexity(writer.model, ids, writer.tokenizer.eos_id)
     assert math.isclose(math.exp(losses.mean()), perplexity, rel_tol=1e-5)
     # At the positions that both have, a longer table changes nothing.
@@ -193,6 +195,21 @@ def test_the_loss_by_position_beyond_the_trained_length(writer: Writer, text_dir
     learned = LanguageModel(replace(writer.config, positional="learned"))
     with pytest.raises(ValueError, match="learned positions end at 16"):
         context.with_positions(learned, 17)
+
+
+def test_the_loss_of_each_token_is_its_own_log_probability(writer: Writer) -> None:
+    ids = torch.arange(12).view(2, 6)
+    for config in (writer.config, replace(writer.config, cutoffs=())):
+        model = LanguageModel(config).eval()
+        expected = -model(ids[:, :-1]).log_softmax(-1).gather(-1, ids[:, 1:, None])[..., 0]
+        torch.testing.assert_close(model.losses(ids[:, :-1], ids[:, 1:]), expected)
+
+
+def test_how_far_it_is_is_said_while_it_reads(writer: Writer, monkeypatch) -> None:
+    monkeypatch.setattr(context, "_EVERY", -1.0)
+    said: list[str] = []
+    context.measure(writer, ["the cat"] * 40, said.append)
+    assert any(re.fullmatch(r"16 tokens at once: \d+ of \d+ windows", line) for line in said)
 
 
 def test_every_step_is_timed_with_a_cache_and_without(writer: Writer) -> None:
