@@ -7,7 +7,13 @@ from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 
-PAGES = {"masks": "masks", "positions": "positions", "warm-up": "training", "four systems": "models"}
+PAGES = {
+    "masks": "masks",
+    "positions": "positions",
+    "warm-up": "training",
+    "four systems": "models",
+    "self-check": "check",
+}
 expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 SIZES = [(1400, 900), (1280, 720)]
 # What stands where, in pixels of the window, and the sizes of type of each role.
@@ -16,7 +22,8 @@ PLACES = """() => {
     const { left, top, right, bottom } = document.querySelector(query).getBoundingClientRect();
     return { left, top, right, bottom };
   };
-  const plots = Array.from(document.querySelectorAll('.js-plotly-plot'), node => node.getBoundingClientRect().bottom);
+  const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill');
+  const plots = Array.from(pictures, node => node.getBoundingClientRect().bottom);
   const size = query => getComputedStyle(document.querySelector(query)).fontSize;
   return {
     question: box('.st-key-frame-question'), answer: box('.hl-answer'), left: box('.st-key-frame-small'),
@@ -31,7 +38,7 @@ def opened(page: Page, url: str, size: tuple[int, int]) -> dict:
     page.set_default_timeout(PATIENCE)
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(url)
-    expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    expect(page.locator(".js-plotly-plot .main-svg, .st-key-frame-fill").first).to_be_visible()
     expect(page.locator("[data-testid=stStatusWidget]")).to_have_count(0)
     page.wait_for_timeout(300)  # figures follow the size of their places
     return page.evaluate(PLACES)

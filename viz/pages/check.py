@@ -1,5 +1,7 @@
 """The page Self-check: what must be true of every map."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -8,9 +10,10 @@ from model.checkpoint import checkpoints_folder
 from model.measures import checks
 from model.measures.checks import Check
 from viz.figures import deviations
-from viz.text import errors
-from viz.text.language import counted, messages, say
-from viz.ui import choices, controls, engine_check, explore, shared
+from viz.text import errors, words
+from viz.text.language import counted, message, messages, say
+from viz.ui import choices, controls, engine_check, frame, shared
+from viz.ui.frame import Tile
 from viz.views import cached, recipes, view
 from viz.views.made import Recipe, made
 from viz.views.turns import in_turn
@@ -69,6 +72,31 @@ def measured(request: cached.Request) -> list[Check]:
     return in_turn(checks.check)(request.translator, request.translated())
 
 
+VIEWS = messages(compared="What was compared", all="All deviations", table="Table")
+OF_WEIGHTS = ("rows", "softmax", "cached_maps", engine_check.CLAIM)  # claims about numbers from 0 to 1
+DIGITS = 7  # that 32-bit numbers carry
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is shown: the claims that were measured, of what, and how Python measures them."""
+
+    checks: list[Check]
+    recipe: Recipe
+    over: str  # what they were measured over
+    engine: engine_check.EngineResult | None = None
+
+    @property
+    def all(self) -> dict[str, Check | None]:
+        """By claim; None where a browser has not measured it."""
+        known: dict[str, Check | None] = {one.claim: one for one in self.checks}
+        return known if self.engine is None else known | {engine_check.CLAIM: self.engine.check}
+
+    @property
+    def broken(self) -> list[str]:
+        return [say(CLAIMS[claim][0]) for claim, one in self.all.items() if one and not one.holds]
+
+
 def row(one: Check) -> tuple[str, ...]:
     deviation, allowed, control = (
         "" if x is None else say("{x:.2g}", x=x) for x in (one.deviation, one.allowed, one.control)
@@ -77,82 +105,151 @@ def row(one: Check) -> tuple[str, ...]:
     return holds if one.compared else say("nothing to compare"), deviation, allowed, counted(one.compared), control
 
 
-def engine_row(engine: engine_check.EngineResult) -> tuple[str, ...]:
-    if engine.check:
-        return row(engine.check)
-    return (say("not run") if engine.problem else say("Computing …"), *4 * ("",))
+def unmeasured(engine: engine_check.EngineResult | None) -> str:
+    """Why a browser has not measured its claim."""
+    return say("not run") if engine and engine.problem else say("Computing …")
 
 
-def show(found: list[Check], recipe: Recipe, engine: engine_check.EngineResult | None = None) -> None:
-    names = [say(CLAIMS[one.claim][0]) for one in found]
-    numbers = [(one.deviation, one.allowed, one.control) if one.compared else (np.nan,) * 3 for one in found]
-    numbers = made(
-        np.nan_to_num(np.array(numbers, float), nan=-np.inf),
-        "np.nan_to_num(np.array([(one.deviation, one.allowed, one.control) for one in found], float), nan=-np.inf)",
-    )
-    plot = recipe.plot(say("Self-check"), deviations, numbers, names)
-    explore.draw(plot, "claims", on_click=lambda row, *_: st.session_state.update(claim=found[row].claim))
-    broken = [name for name, one in zip(names, found) if not one.holds]
-    if engine and engine.check and not engine.check.holds:
-        broken.append(say(CLAIMS[engine_check.CLAIM][0]))
-    if engine and engine.problem:
-        st.warning(say("The engine could not run in this browser: {reason}", reason=engine.problem))
-    if broken:
-        line = say(
-            "Not every claim holds for this sentence: {claims}. Please report it with the sentence and the model.",
-            claims="; ".join(broken),
-        )
-        st.error(line)
-    else:
-        line = say(
-            "All claims hold. 32-bit numbers carry about seven digits: two computations differ in the last ones."
-        )
-        shared.small(line, "all")
-    columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
-    rows = [*map(row, found), *([] if engine is None else [engine_row(engine)])]
-    names = names if engine is None else [*names, say(CLAIMS[engine_check.CLAIM][0])]
-    st.table(pd.DataFrame(rows, pd.Index(names, name=say("Claim")), columns))
-    st.caption(say("“With the mask off” leaves out the mask that the claim rests on, to show that the check can fail."))
+def answer(claims: Measured) -> str:
+    """Whether all claims hold, and to how many digits weights agree."""
+    known = [one for one in claims.all.values() if one and one.compared]
+    if broken := claims.broken:
+        return say("No: {m} of {n} claims do not hold. {over}", m=len(broken), n=len(known), over=claims.over)
+    largest = max((one.deviation for one in known if one.claim in OF_WEIGHTS), default=0.0)
+    digits = min(DIGITS, int(-np.log10(max(largest, 10.0**-DIGITS))))
+    line = message("Yes, to {digits} digits: all {n} claims hold. {over}")
+    return say(line, digits=digits, n=len(known), over=claims.over)
 
 
-@choices.fragment
-def live() -> None:
-    name, state = cached.default_checkpoint(), st.session_state
-    try:
-        kept = recorded(checkpoints_folder() / name)
-    except ValueError as error:
-        kept = shared.warn(errors.sentence(error))
-    if "run" not in state and view.is_addressed(st.query_params):
-        state["run"] = "mine"  # a link to a sentence
-    pictures, beside = shared.picture_first()
-    with beside:
-        runs = RUNS if kept else {"mine": RUNS["mine"]}
-        run = controls.choose(say("Measured"), runs, "run", label_visibility="collapsed")
-        if run == "last":
-            over = say("The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **kept)
-            shared.small(over, "over")
-            st.code(kept["command"], "bash", wrap_lines=True)
-    with pictures:
-        if run == "last":
-            lines = (recipes.loading(name), "found = checks.read(translator.folder)['claims']")
-            show(kept["claims"], Recipe(kept["command"], lines))
+def claim_tiles(claims: Measured) -> list[Tile]:
+    """The claims, each with a tick and its deviation."""
+    tiles = []
+    for claim, one in claims.all.items():
+        name = say(CLAIMS[claim][0])
+        if one is None:
+            tiles.append(Tile(claim, f"… {name}", unmeasured(claims.engine)))
+        elif not one.compared:
+            tiles.append(Tile(claim, f"– {name}", say("nothing to compare")))
         else:
-            line = "found = checks.check(translator, result)"
-            controls.one_translation(
-                lambda result, asked: show(
-                    measured(asked), recipes.translation(asked).then(line), engine_check.measure(asked, result)
-                ),
-                beside,
+            note = say("at most {x:.2g} off, {allowed:.2g} allowed", x=one.deviation, allowed=one.allowed)
+            tiles.append(Tile(claim, f"{'✓' if one.holds else '✗'} {name}", note, "" if one.holds else say("NO")))
+    return tiles
+
+
+def show(places: frame.Places, claims: Measured, line: str) -> None:
+    """Draw the claims as tiles and what was compared for the chosen one; `line` is small under the answer."""
+    engine = claims.engine
+    with places.notes:
+        if engine and engine.problem:
+            st.warning(say("The engine could not run in this browser: {reason}", reason=engine.problem))
+        if broken := claims.broken:
+            text = say(
+                "Not every claim holds for this sentence: {claims}. Please report it with the sentence and the model.",
+                claims="; ".join(broken),
             )
-    with beside:
-        names = {claim: title for claim, (title, _) in CLAIMS.items() if run == "mine" or claim != engine_check.CLAIM}
-        claim = controls.among(say("What was compared"), names, "claim", "rows")
-        shared.small(say(CLAIMS[claim][1]), "how")
+            st.error(text)
+    with places.answer:
+        frame.answer(answer(claims), line)
+    with places.right_controls:
+        view_ = controls.views(VIEWS, "check-show")
+    with places.left_controls:
+        frame.label(say("Does this app draw what the model computed?"))
+    with places.left:
+        claim = frame.choose_tile(say("Claim"), claim_tiles(claims), "claim", "rows", columns=2)
+    with places.right:
+        if view_ == "compared":
+            show_compared(claim, claims.all[claim], engine)
+        elif view_ == "all":
+            show_deviations(claims)
+        else:
+            show_table(claims)
+
+
+def show_compared(claim: str, one: Check | None, engine: engine_check.EngineResult | None) -> None:
+    """What a claim compares: in a sentence, in its numbers, and in code."""
+    name, about = map(say, CLAIMS[claim])
+    frame.picture_title(name)
+    frame.note(about)
+    if one is None:
+        frame.note(unmeasured(engine))
+    else:
+        holds, deviation, allowed, compared, control = row(one)
+        numbers = {
+            say("Holds"): holds,
+            say("Largest deviation"): deviation,
+            say("Allowed"): allowed,
+            say("Numbers compared"): compared,
+        }
+        if control:
+            numbers[say("With the mask off")] = control
+        with shared.row(gap="large"):
+            for label, number in numbers.items():
+                st.metric(label, number)
+    with st.container(key="frame-fill"):
         if claim == engine_check.CLAIM:
             st.code(engine_check.SOURCE.read_text(encoding="utf-8"), "javascript", wrap_lines=True)
         else:
             st.code(checks.source_of(claim), "python", wrap_lines=True)
 
 
-shared.opening(say("Self-check"), say("Does this app draw what the model computed?"))
+def show_deviations(claims: Measured) -> None:
+    """How far each claim is from its limit; a click opens what was compared."""
+    found = claims.checks
+    numbers = [(one.deviation, one.allowed, one.control) if one.compared else (np.nan,) * 3 for one in found]
+    values = made(
+        np.nan_to_num(np.array(numbers, float), nan=-np.inf),
+        "np.nan_to_num(np.array([(one.deviation, one.allowed, one.control) for one in found], float), nan=-np.inf)",
+    )
+
+    def clicked(row: int, *_: int) -> None:
+        st.session_state.update({"claim": found[row].claim, "check-show": "compared"})
+
+    plot = claims.recipe.plot(say("Self-check"), deviations, values, [say(CLAIMS[one.claim][0]) for one in found])
+    frame.pictures({"claims": plot}, is_map=False, on_click=clicked)
+    frame.note(say("“With the mask off” leaves out the mask that the claim rests on, to show that the check can fail."))
+
+
+def show_table(claims: Measured) -> None:
+    columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
+    rows = [row(one) if one else (unmeasured(claims.engine), *4 * ("",)) for one in claims.all.values()]
+    names = [say(CLAIMS[claim][0]) for claim in claims.all]
+    st.table(pd.DataFrame(rows, pd.Index(names, name=say("Claim")), columns))
+    frame.note(say("32-bit numbers carry about seven digits: two computations differ in the last ones."))
+
+
+@choices.fragment
+def live() -> None:
+    places, unseen = frame.places(), st.container()
+    name, state = cached.default_checkpoint(), st.session_state
+    with places.notes:
+        try:
+            kept = recorded(checkpoints_folder() / name)
+        except ValueError as error:
+            kept = shared.warn(errors.sentence(error))
+    if "run" not in state and view.is_addressed(st.query_params):
+        state["run"] = "mine"  # a link to a sentence
+    with places.question:
+        runs = RUNS if kept else {"mine": RUNS["mine"]}
+        run = controls.choose(say("Measured"), runs, "run", label_visibility="collapsed")
+    if run == "last":
+        lines = (recipes.loading(name), "found = checks.read(translator.folder)['claims']")
+        over = say("Over {sentences} held-out sentences.", sentences=kept["sentences"])
+        line = say("The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **kept)
+        show(places, Measured(kept["claims"], Recipe(kept["command"], lines), over), line)
+        with places.left:
+            st.code(kept["command"], "bash", wrap_lines=True)
+        return
+
+    def show_mine(result: cached.Shown, asked: cached.Request) -> None:
+        with unseen:
+            engine = engine_check.measure(asked, result)
+        recipe = recipes.translation(asked).then("found = checks.check(translator, result)")
+        text = result.text or say("(the model wrote nothing)")
+        line = f"{text} · {words.how_decoded(asked)}"
+        show(places, Measured(measured(asked), recipe, say("For your sentence."), engine), line)
+
+    controls.translation_in(places, show_mine)
+
+
+frame.opening(say("Self-check"))
 live()

@@ -15,7 +15,7 @@ from model.checkpoint import available, checkpoints_folder
 from model.translation import KINDS
 from viz.text import errors, words
 from viz.text.language import message, say
-from viz.ui import choices, shared
+from viz.ui import choices, frame, shared
 from viz.ui.choices import control
 from viz.views import cached, codes, view
 from viz.views.cached import Request
@@ -174,19 +174,46 @@ def chosen(names: list[str], prefix: str = "") -> dict[str, Any]:
 
 def ask() -> Request:
     """Ask for what to translate; errors as of `translator`."""
-    state, default = st.session_state, cached.default_checkpoint()
-    names = list(dict.fromkeys((default, *available("transformer"))))
-    if choices.arrives("penalty"):
-        arrive(names, View(EXAMPLE))
+    names = _arrived()
     first = st.container()
     with st.expander(say("Translation options")):
         search(names)
     options = chosen(names)
     with first:
-        card = cached.translator(options["model"] or default).card
+        card = cached.translator(options["model"] or names[0]).card
         text = sentence(card.get("source"), EXAMPLE)
+    return _request(names, text, options)
+
+
+def ask_in_row() -> Request:
+    """As `ask`, for the row of a question."""
+    names = _arrived()
+    first = st.container(horizontal=True, gap="small", vertical_alignment="center")
+    usual, state = View(), st.session_state
+    changed = [state["model"] != names[0], state["forced"]]
+    changed += [state[name] != getattr(usual, name) for name in ("beam", "penalty")]
+    with frame.options(sum(changed), "search"):
+        search(names)
+    options = chosen(names)
+    with first:
+        card = cached.translator(options["model"] or names[0]).card
+        text = sentence_box(card.get("source"), EXAMPLE)
+    return _request(names, text, options)
+
+
+def _arrived() -> list[str]:
+    """The translators that can be chosen, the default first; sets the controls of `search` where one comes here."""
+    names = list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
+    if choices.arrives("penalty"):
+        arrive(names, View(EXAMPLE))
+    return names
+
+
+def _request(names: list[str], text: str, options: dict[str, Any]) -> Request:
+    """What is asked for; the address and the session say it, too."""
+    state = st.session_state
     choices.told(dict.fromkeys(FIELDS[1:]) | View(**options).address())
-    asked = Request.of(View(text, **options), default)
+    asked = Request.of(View(text, **options), names[0])
     before = state[view.KEPT]
     if not options["model"] and before.model not in names:  # one that this page does not have
         options["model"] = before.model
@@ -212,6 +239,25 @@ def default_model() -> str | None:
     except ValueError as error:
         return no_model(error)
     return name
+
+
+def translation_in(places: frame.Places, show: Callable[[cached.Shown, Request], None]) -> None:
+    """Ask for a sentence in the row of the question, and show what is to be shown of its translation."""
+    try:
+        with places.question:
+            request = ask_in_row()
+    except ValueError as error:
+        with places.notes:
+            no_model(error)
+        return
+    with places.notes:
+        kept = shared.compute_or_keep("answered", request, cached.compute, request.example)
+        if kept is not None and kept[0] is not request:
+            shared.small(kept[1].source, "shown")
+    if kept is not None:
+        shown, result = kept
+        st.session_state["shown-text"] = result.text
+        show(result, shown)
 
 
 def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
