@@ -7,7 +7,6 @@ import re
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from model.adapters.attention_file import read_attention
 from model.analysis import head_roles
@@ -15,10 +14,11 @@ from model.measures import contribution
 from model.recording import Recording
 from model.translation import KINDS
 from tests.test_app import screen
+from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.text.markdown import literal
-from viz.views import view
+from viz.ui import model_choice
+from viz.views import opened
 
-OF_EXAMPLE = "Example: a translation by en-de, as python -m model trace writes it."
 EVERY_KEY = "The file has no mask: every key counts as allowed, so heads look sharper than they are."
 NO_DECODER = "Without decoder_self, attention cannot be followed through the decoder."
 S, T = 7, 5
@@ -60,6 +60,10 @@ def upload(at, data: bytes, name: str = "mine.npz"):
     return at
 
 
+def is_nothing_open(at) -> bool:
+    return not any(part.proto.id.endswith("-stage") for part in at.get("bidi_component"))
+
+
 def drawn(at, key: str) -> np.ndarray:
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
@@ -74,7 +78,7 @@ def rows(at, kind: str) -> list[str]:
     return told(at, kind)["look"]["layout"]["yaxis"]["ticktext"]
 
 
-def test_an_example_is_open_before_a_file(recorded) -> None:
+def test_the_page_says_how_to_make_a_file() -> None:
     at = open_page()
     said = " ".join(element.value for element in at.markdown)
     codes = re.findall(r"```\w+\n(.*?)```", said, re.DOTALL)
@@ -82,20 +86,53 @@ def test_an_example_is_open_before_a_file(recorded) -> None:
         assert name in said
     for code, part in zip(codes, ("attention_of(outputs", "python -m model trace", "np.savez("), strict=True):
         assert part in code
-    expected = recorded.translate(view.EXAMPLE)
-    for kind in KINDS:
-        np.testing.assert_allclose(screen.weights(at, kind), expected.attention(kind), atol=2e-5)
-    assert OF_EXAMPLE in screen.written(at)
-    assert screen.charts(screen.choose(at, part="roles")) and screen.charts(screen.choose(at, part="rollout"))
 
 
-def test_without_a_model_the_page_takes_files(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
-    st.cache_data.clear()
+def suggested(at) -> list[str]:
+    """The labels of the models that a click opens."""
+    return [button.label for button in at.button if (button.key or "").startswith("suggestion-")]
+
+
+@pytest.fixture
+def own_machine(monkeypatch) -> None:
+    """As under `make run`: whoever sits at this machine and nobody else."""
+    monkeypatch.setattr(model_choice, "is_own_machine", lambda: True)
+
+
+def test_models_are_opened_on_this_machine(own_machine, monkeypatch) -> None:
     at = open_page()
-    assert [element.value for element in at.info] == ["Nothing is open. Open a file above."]
-    np.testing.assert_allclose(screen.weights(upload(at, WHOLE), "cross"), WEIGHTS["cross"], atol=2e-5)
-    st.cache_data.clear()
+    assert at.text_input(key=model_choice.PLACE) and any("SmolLM2-135M" in label for label in suggested(at))
+    said = " ".join(element.value for element in at.caption)
+    assert all(suggestion.about in said for suggestion in model_choice.SUGGESTIONS)
+    monkeypatch.setattr(model_choice, "is_own_machine", lambda: False)  # a served app offers what its operator lists
+    at = open_page()
+    assert not suggested(at) and model_choice.PLACE not in [box.key for box in at.text_input]
+    assert "HEADLIGHT_MODELS" in " ".join(element.value for element in at.markdown)
+
+
+def test_a_model_that_has_come_is_shown_on_its_page(own_machine, tmp_path, monkeypatch) -> None:
+    folder = tmp_path / "tiny"
+    model_of("gpt2").save_pretrained(folder)
+    theirs("gpt2").save_pretrained(folder)
+    monkeypatch.setattr(opened, "SHELF", opened.Shelf())
+    at = open_page()
+    at.text_input(key=model_choice.PLACE).set_value(str(folder)).run()
+    opening = at.session_state[model_choice.OPENING]
+    opening._thread.join()
+    at.run()
+    assert not at.exception and not at.warning
+    assert at.session_state["language-model"] == "tiny"
+    assert [kind["code"] for kind in screen.stage(at)["kinds"]] == ["decoder_self"]
+    at = open_page()
+    assert "model=tiny" in " ".join(element.proto.body for element in at.get("html"))
+
+
+def test_a_folder_without_a_model_is_told(own_machine) -> None:
+    at = open_page()
+    at.text_input(key=model_choice.PLACE).set_value("/no/such/folder").run()
+    at.session_state[model_choice.OPENING]._thread.join()
+    at.run()
+    assert not at.exception and len(at.warning) == 1
 
 
 def test_every_head_of_a_file_is_on_the_stage() -> None:
@@ -166,7 +203,7 @@ def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str
     told = [element.value for element in at.warning]
     assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file or link cannot be used. "))
     assert literal(problem) in told[0]
-    assert OF_EXAMPLE in screen.written(at)
+    assert is_nothing_open(at)
     at = upload(upload(open_page(), WHOLE), data)
     told = [element.value for element in at.warning]
     assert len(told) == 1 and literal(problem) in told[0]
@@ -183,7 +220,7 @@ def test_a_file_stays_until_it_is_closed() -> None:
     assert not at.exception and not at.warning
     np.testing.assert_allclose(screen.weights(at, "cross"), WEIGHTS["cross"], atol=2e-5)
     at.button(key="close-file").click().run()
-    assert not at.exception and OF_EXAMPLE in screen.written(at)
+    assert not at.exception and is_nothing_open(at)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -1,4 +1,4 @@
-"""The page Your own model: attention of any model, from a file."""
+"""The page Your own model: where models are opened, and files of attention."""
 
 from dataclasses import replace
 
@@ -10,8 +10,8 @@ from model.recording import Recording
 from viz.stage import alone
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, heads_roles, shared, speaking, staged
-from viz.views import cached, heads_results, recipes, view
+from viz.ui import choices, controls, heads_roles, model_choice, shared, speaking, staged
+from viz.views import heads_results, opened, view
 from viz.views.made import Recipe, call
 from viz.views.turns import TURNS
 
@@ -49,6 +49,7 @@ Axes of one layer or one head may be left out. Weights of one kind may be called
 ```python
 {by_hand}```
 """)
+MARIAN = "python -m model import marian DIR|HUB_NAME --out checkpoints/NAME"
 TRANSFORMERS = """\
 from model.adapters.outputs import attention_of
 
@@ -80,26 +81,44 @@ def open_uploaded() -> None:
 
 
 def offer_file() -> None:
-    with st.popover(say("Open a file"), key="files"):
-        st.markdown(say("Any tool can write this file. To switch heads off, import the model or train one here."))
-        st.file_uploader(
-            say("A file of attention (.npz)"),
-            "npz",
-            key="file",
-            on_change=open_uploaded,
-            max_upload_size=UPLOAD,
-            help=say("This app checks and draws the file; it does not keep it, and nothing in it can run."),
-        )
-        with st.expander(say("What a file holds, and how to make one")):
-            code = {"transformers": TRANSFORMERS, "commands": COMMANDS, "by_hand": BY_HAND}
-            st.markdown(say(FORMAT, tokens=MAX_TOKENS, weights=MAX_NUMBERS, size=UPLOAD, **code))
+    st.file_uploader(
+        say("A file of attention (.npz)"),
+        "npz",
+        key="file",
+        on_change=open_uploaded,
+        max_upload_size=UPLOAD,
+        help=say("This app checks and draws the file; it does not keep it, and nothing in it can run."),
+    )
+    with st.expander(say("What a file holds, and how to make one")):
+        code = {"transformers": TRANSFORMERS, "commands": COMMANDS, "by_hand": BY_HAND}
+        st.markdown(say(FORMAT, tokens=MAX_TOKENS, weights=MAX_NUMBERS, size=UPLOAD, **code))
 
 
-@cached.remembered(2, cached.TRANSLATING)
-def example() -> tuple[cached.Request, Recording]:
-    request = cached.Request(view.EXAMPLE, cached.default_checkpoint())
-    result = cached.compute(request)
-    return request, replace(result.recording(), positions={}, log_probabilities=None, text=None)
+def offer_models() -> None:
+    """What to open a model by, on this machine, and those that are opened or listed."""
+    names = opened.SHELF.names()
+    if model_choice.is_own_machine():
+        model_choice.offer_opening(in_words=True)
+    elif not names:
+        st.markdown(say("Whoever runs this app can list models here (`HEADLIGHT_MODELS`)."))
+    for name in names:
+        st.html(speaking.link(say("{name} on the stage →", name=name), model_choice.home(name), {"model": name}))
+    model_choice.say_memory()
+    if model_choice.is_own_machine():
+        st.caption(say("A command imports a Marian translator, which then stands beside those that ship:"))
+        st.code(MARIAN, "bash", wrap_lines=True)
+
+
+def offer() -> None:
+    """What can be opened here."""
+    models, files = st.columns(2, gap="large")
+    with models:
+        st.markdown(say("**A model of transformers**"))
+        offer_models()
+    with files:
+        st.markdown(say("**A file of attention**"))
+        st.markdown(say("Any tool can write this file. It holds weights alone: heads can be seen, not switched off."))
+        offer_file()
 
 
 def show_stage(attention: Recording, recipe: Recipe) -> None:
@@ -175,27 +194,23 @@ def show_rollout(attention: Recording, recipe: Recipe) -> None:
 
 @choices.fragment
 def live() -> None:
-    state, numbers = st.session_state, {}
+    """What is opened, or what can be."""
+    state = st.session_state
     if choices.arrives("part"):
         state[staged.QUERY] = st.query_params.to_dict()
+    file = state.get("opened")
+    if problem := state.get("file-problem"):
+        shared.warn(f"{problem} {say(shared.INSTEAD[1])}" if file else problem)
+    if file is None:
+        offer()
+        return
+    name, attention, numbers = file
     with shared.row(gap="small"):
         part = controls.views(VIEWS, "part")
-        offer_file()
-        if opened := state.get("opened"):
-            st.button(say("Close this file"), key="close-file", on_click=state.pop, args=("opened",))
-    if problem := state.get("file-problem"):
-        shared.warn(f"{problem} {say(shared.INSTEAD[1])}" if opened else problem)
-    if opened:
-        name, attention, numbers = opened
-        recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
-    else:
-        try:
-            request, attention = example()
-        except ValueError:  # there is no model: the other pages say so
-            st.info(say("Nothing is open. Open a file above."))
-            return
-        name = say("Example: a translation by {model}, as python -m model trace writes it.", model=request.model)
-        recipe = recipes.translation(request)
+        with st.popover(say("Open a file"), key="files"):
+            offer_file()
+        st.button(say("Close this file"), key="close-file", on_click=state.pop, args=("opened",))
+    recipe = Recipe(name, (f"result = {call('read_attention', name)}",))
     with st.container():
         if part == "maps":
             show_stage(attention, recipe)
@@ -206,5 +221,7 @@ def live() -> None:
     shared.small(name, "file-name")
 
 
-shared.opening(say("Your own model"), say("The attention of any model, from a file."))
+model_choice.arrive((), "", "")  # a model that has come is shown where it is at home
+shared.opening(say("Your own model"), say("Open a model, or the attention of any model from a file."))
+model_choice.watch()
 live()

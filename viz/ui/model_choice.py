@@ -139,7 +139,7 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
         return False
     name, text = state[ARRIVED]
     if name not in names:
-        st.switch_page(f"../pages/{PAGES[opened.SHELF.task(name)]}.py")
+        st.switch_page(f"../pages/{home(name)}.py")
     del state[ARRIVED]
     state[key] = name
     if text:
@@ -147,16 +147,27 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
     return True
 
 
+def home(name: str) -> str:
+    """The page on which a model is at home: the name of its file, which is the address."""
+    return PAGES[opened.SHELF.task(name) or DECODER]
+
+
 def choose(label: str, names: Sequence[str], key: str, more: Callable[[], None] | None = None) -> None:
     """The button with what is chosen on it; in it the models, what else is chosen of one, and how to open another."""
-    state = st.session_state
     with st.popover(label, key="search"):
         st.selectbox(say("Model"), names, key=key)
         if more is not None:
             more()
         if is_own_machine():
-            _offer_opening()
-        _say_memory()
+            st.markdown(say("**Open another model**"))
+            offer_opening()
+        say_memory()
+    watch()
+
+
+def watch() -> None:
+    """Say how far the model is that is being opened, or why it could not be."""
+    state = st.session_state
     if state.get(OPENING) is not None:
         _watch()
     if problem := state.pop(PROBLEM, None):
@@ -169,9 +180,9 @@ def open_place(place: str, text: str = "") -> None:
         st.session_state[OPENING] = Opening(place, text)
 
 
-def _offer_opening() -> None:
+def offer_opening(in_words: bool = False) -> None:
+    """A box for a folder or a name, and models to click; `in_words`: beside each what to look for in it."""
     state = st.session_state
-    st.markdown(say("**Open another model**"))
     st.text_input(
         say("A folder, or a name on the Hugging Face hub"),
         key=PLACE,
@@ -183,15 +194,17 @@ def _offer_opening() -> None:
         st.button(
             label,
             key=f"suggestion-{number}",
-            help=say(one.about),
+            help=None if in_words else say(one.about),
             type="tertiary",
             on_click=open_place,
             args=(one.place, one.text),
             disabled=state.get(OPENING) is not None,
         )
+        if in_words:
+            st.caption(say(one.about))
 
 
-def _say_memory() -> None:
+def say_memory() -> None:
     """Which models are in memory, and which of them goes first."""
     sizes = opened.SHELF.in_memory()
     if not sizes:
