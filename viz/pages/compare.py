@@ -5,12 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
-from viz.stage.message import Program
 from viz.text import words
 from viz.text.language import messages, say
 from viz.ui import choices, shared, staged
 from viz.views import cached, codes, recipes, view
-from viz.views.made import Recipe
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
@@ -71,15 +69,6 @@ def score_of(result: cached.Shown) -> str:
     return say("log-probability {number:.2f}", number=float(logs.sum(dtype="float64"))) if logs.size else ""
 
 
-def program(pair: Pair) -> Program:
-    """How Python makes both translations, `a` and `b`."""
-    loaded = {pair[1].model: "other"} | {pair[0].model: "translator"}
-    lines = [recipes.loading(checkpoint, name) for checkpoint, name in loaded.items()]
-    for name, request in zip("ab", pair):
-        lines += recipes.translating(request, name, loaded[request.model])
-    return staged.program(Recipe("", tuple(lines)))
-
-
 def show(names: list[str], chosen: View, came: bool) -> None:
     state, a = st.session_state, cached.Request.of(chosen, names[0])
     # At first: the example with another word or the same sentence, another model, and greedy.
@@ -115,7 +104,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         "about": about,
         "words": comparison.beside(*(words_of(*side) for side in zip(pair, results))),
         "note": note(versus, pair),
-        "program": vars(program(pair)),
+        "program": vars(staged.program(recipes.both(*pair))),
     }
     staged.put(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):

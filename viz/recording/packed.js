@@ -1,6 +1,7 @@
 // Reads what viz/stage/packing.py writes: a JSON header whose arrays lie behind it.
 
 const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array, f4: Float32Array };
+const ALIGNED = 8; // bytes at whose multiples arrays begin
 
 /**
  * Arrays in arrays, the innermost ones typed or, where values are places in `texts`, of texts.
@@ -58,4 +59,36 @@ export function headOf(bytes, { scale }) {
   /** @type {(row: Uint8Array, i: number) => Float32Array} */
   const numbers = (row, i) => Float32Array.from(row, (root) => ((root / 255) ** 2 * largest[i]) / scale);
   return roots.map(numbers);
+}
+
+/**
+ * The message of a header with arrays anywhere, as viz/stage/packing.py writes it, but without a stamp of its own.
+ * @param {object} header
+ * @returns {Uint8Array}
+ */
+export function pack(header) {
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  let size = 0;
+  const put = (/** @type {any} */ numbers) => {
+    const found = Object.entries(TYPES).find(([, Numbers]) => numbers instanceof Numbers);
+    const [type, array] = found ? [found[0], numbers] : ["f4", Float32Array.from(numbers)];
+    const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    const place = [size, bytes.length, type, [array.length]];
+    parts.push(bytes, new Uint8Array(-bytes.length & (ALIGNED - 1)));
+    size += bytes.length + (-bytes.length & (ALIGNED - 1));
+    return { "@": place };
+  };
+  const text = JSON.stringify(header, (_, value) => (ArrayBuffer.isView(value) ? put(value) : value));
+  const head = new TextEncoder().encode(text);
+  const start = 4 + head.length + (-(head.length + 4) & (ALIGNED - 1));
+  const message = new Uint8Array(start + size).fill(0x20, 0, start);
+  new DataView(message.buffer).setUint32(0, start - 4, true);
+  message.set(head, 4);
+  let place = start;
+  for (const part of parts) {
+    message.set(part, place);
+    place += part.length;
+  }
+  return message;
 }

@@ -2,14 +2,25 @@
 
 /** @typedef {import("./payloads.js").ProgramPayload} Program */
 
+const LINE = 84; // characters of a call; longer ones have a line for each argument
+const UNSEEN = /[\p{Other}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu; // which Python writes by their numbers
+const ESCAPES = /** @type {Record<string, string>} */ ({ "\n": "\\n", "\r": "\\r", "\t": "\\t" });
+
 /**
  * A text as Python writes it.
  * @param {string} text
  */
 export function repr(text) {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll(quote, `\\${quote}`);
+  const escaped = text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`).replace(UNSEEN, numbered);
   return quote + escaped + quote;
+}
+
+/** @param {string} sign */
+function numbered(sign) {
+  const number = sign.codePointAt(0) ?? 0;
+  const [letter, digits] = number < 0x100 ? ["x", 2] : number < 0x10000 ? ["u", 4] : ["U", 8];
+  return ESCAPES[sign] ?? `\\${letter}${number.toString(16).padStart(Number(digits), "0")}`;
 }
 
 /**
@@ -25,9 +36,16 @@ export function written(program, imports, lines) {
   return [...all, "", ...program.lines, ...lines].join("\n");
 }
 
-/** @param {string} name @param {(string | null | false)[]} given */
-export function call(name, given) {
+/**
+ * A call, without what is not given.
+ * @param {string} name
+ * @param {(string | null | false)[]} given
+ */
+export function callOf(name, given) {
   const all = given.filter(Boolean);
-  const line = `figure = ${name}(${all.join(", ")})`;
-  return line.length <= 96 ? line : `figure = ${name}(\n${all.map((one) => `    ${one},\n`).join("")})`;
+  const line = `${name}(${all.join(", ")})`;
+  return line.length <= LINE ? line : `${name}(\n${all.map((argument) => `    ${argument},\n`).join("")})`;
 }
+
+/** A line that makes a figure. @param {string} name @param {(string | null | false)[]} given */
+export const call = (name, given) => `figure = ${callOf(name, given)}`;

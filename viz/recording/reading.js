@@ -1,7 +1,9 @@
-// Recordings from their packed form.
+// Recordings from their packed form, and into it.
 
 import { dequantised } from "./packed.js";
 import { Remote } from "./remote.js";
+
+const SCALE = 65_535; // what a weight of 1 becomes, as in viz/stage/packing.py
 
 /**
  * @param {import("./payloads.js").RecordingPayload} packed
@@ -19,4 +21,18 @@ export function recordingOf(packed, part) {
     remote: kind.address ? new Remote(/** @type {import("./remote.js").RemotePayload} */ (kind), part) : null,
   }));
   return { ...packed, kinds };
+}
+
+/**
+ * The packed form of a recording whose maps are all here.
+ * @param {import("./types.js").Recording} recording
+ * @returns {import("./payloads.js").RecordingPayload}
+ */
+export function packedRecording(recording) {
+  const whole = (/** @type {import("./types.js").Row} */ row) => Uint16Array.from(row, (weight) => Math.round(weight * SCALE));
+  const kinds = recording.kinds.map(({ code, shape, masks, effects, weights }) => ({
+    ...{ code, shape, effects, mask: masks, scale: SCALE },
+    weights: weights && weights.map((heads) => heads.map((rows) => rows.map(whole))),
+  }));
+  return { ...recording, kinds };
 }

@@ -10,11 +10,12 @@ import { isChange, noChanges, wordless } from "./changes.js";
 import { Controls } from "./controls.js";
 import { isWhole } from "./inside_payload.js";
 import { messageOf, toldOf } from "./messages.js";
+import { programOf } from "./program.js";
 import { fromBase64, inflate } from "./settings.js";
 import { Speech } from "./speech.js";
 import { unchanged } from "./steering.js";
 import { turnTheme } from "./theme.js";
-import { parametersOf, readWanted, rowOf } from "./wanted.js";
+import { PENALTY, parametersOf, readWanted, rowOf } from "./wanted.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./wanted.js").Wanted} Wanted */
@@ -33,22 +34,22 @@ export class App {
   /**
    * @param {Settings} settings
    * @param {import("./models.js").Models} models
-   * @param {() => Promise<any>} plotly
+   * @param {{plotly: () => Promise<any>, shell: () => Promise<string>}} host of the stage
    * @param {() => void} arrive makes the page again, from its address
    */
-  constructor(settings, models, plotly, arrive) {
+  constructor(settings, models, host, arrive) {
     const query = fragment();
     const { wanted, missed, problem } = readWanted(query, settings);
     this.settings = settings;
     this.models = models;
-    this.plotly = plotly;
+    this.plotly = host.plotly;
     this.arrive = arrive;
     this.wanted = wanted;
     this.speech = new Speech(settings, query.get("lang"));
     document.documentElement.lang = this.speech.language;
     /** @type {any} */
     this.stage = new Stage({
-      ...{ plotly, part: () => Promise.reject(new Error("all maps are here")), memories: {} },
+      ...{ ...host, part: () => Promise.reject(new Error("all maps are here")), memories: {} },
       ...{ read: () => Object.fromEntries(fragment()), write: this.write },
       ask: (/** @type {Record<string, any>} */ parameters) => this.ask(parameters),
       act: (/** @type {any} */ action) => this.act(action),
@@ -203,7 +204,10 @@ export class App {
     const { settings, speech, stage } = this;
     const packed = unpack(await inflate(fromBase64(settings.first)));
     const rowwise = isWhole(settings.models[0]) && !isChange(this.wanted.changes);
-    const told = { ...packed.after, ...toldOf(settings.models[0], speech, rowwise) };
+    const [model] = settings.models;
+    const { text, beam } = settings;
+    const program = programOf({ text, model: model.name, beam, penalty: PENALTY, reference: null, changes: noChanges() });
+    const told = { ...packed.after, ...toldOf(model, speech, rowwise, program) };
     const recording = recordingOf(packed.after.recording, stage.host.part);
     if (stage.whole) return;
     const { language } = speech;

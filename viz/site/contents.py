@@ -16,7 +16,7 @@ from model.measures import atlas
 from model.recording import Candidates
 from model.translator import Translator, load_translator
 from viz.site import words
-from viz.stage import inside
+from viz.stage import files, inside
 from viz.stage import message as stage_message
 from viz.stage.effects import measured_payload
 from viz.stage.roles import heads_of
@@ -129,6 +129,7 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
         "examples": list(EXAMPLES.values()),
         "models": [dict(model.about) | {"size": model.size} for model in models],
         "kernels": {name: _text(_VIZ / "engine" / file) for name, file in KERNELS.items()},
+        "shell": base64.b64encode(gzip.compress(files.shell().encode(), 9, mtime=0)).decode(),
         "first": base64.b64encode(gzip.compress(first, 9, mtime=0)).decode(),
     }
 

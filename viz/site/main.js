@@ -1,8 +1,9 @@
 // Begins the page without a server, from its folder or from one file.
 
+import { packed } from "../stage/file.js";
 import { App } from "./app.js";
 import { Models } from "./models.js";
-import { readFile, readSettings } from "./settings.js";
+import { fromBase64, inflate, readFile, readSettings } from "./settings.js";
 import { startTheme } from "./theme.js";
 
 const settings = readSettings();
@@ -17,8 +18,17 @@ async function loadPlotly() {
   const script = document.createElement("script");
   script.textContent = new TextDecoder().decode(await readFile(settings, "plotly"));
   document.head.append(script);
-  return /** @type {any} */ (window).Plotly;
+  return { script, Plotly: /** @type {any} */ (window).Plotly };
 }
+
+const host = {
+  plotly: async () => (await (library ??= loadPlotly())).Plotly,
+  shell: async () => {
+    const { script } = await (library ??= loadPlotly());
+    const page = new TextDecoder().decode(await inflate(fromBase64(settings.shell)));
+    return page.replace("@plotly@", await packed(new TextEncoder().encode(script.textContent ?? "")));
+  },
+};
 
 /** What the focus is on, so that it is on the same part of the page that is made anew. */
 const heldPart = () => document.activeElement?.closest("[data-testid]")?.getAttribute("data-testid");
@@ -26,7 +36,7 @@ const heldPart = () => document.activeElement?.closest("[data-testid]")?.getAttr
 /** Makes the page of the address: at first, and when the visitor goes back or forward. */
 function arrive() {
   const held = heldPart();
-  app = new App(settings, models, () => (library ??= loadPlotly()), arrive);
+  app = new App(settings, models, host, arrive);
   document.getElementById("hl-place")?.replaceChildren(app.controls.box, app.stage.root);
   const part = held && document.querySelector(`[data-testid="${held}"]`);
   const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);

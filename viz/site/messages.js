@@ -1,9 +1,11 @@
 // The messages of the stage (docs/recording.md), made from answers of the engine instead of being sent by a server.
 
+import { CANDIDATES } from "../engine/candidates.js";
 import { recordingOf } from "../engine/recording.js";
 import { forEngine, isChange, noChanges } from "./changes.js";
 import { effectsPayload } from "./effects_payload.js";
 import { insidePayload, isWhole } from "./inside_payload.js";
+import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
 import { beside, steeringOf, sumOf } from "./steering.js";
 
 /** @typedef {import("../engine/answer.js").Answer} Answer */
@@ -70,9 +72,12 @@ async function sideOf(wanted, models, speech) {
     ...(reference === null ? [] : [speech.say("by_reference")]),
     ...(answer.finished ? [] : [speech.say("length_limit")]),
   ];
-  const effects = asksEffects ? effectsPayload(answer, about, wanted.against) : null;
+  const program = programOf(wanted);
+  const kinds = Object.keys(answer.effects?.heads ?? {});
+  const code = codeOfEffects(program, wanted, kinds);
+  const effects = asksEffects ? { ...effectsPayload(answer, about, wanted.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
-  const told = { ...toldOf(about, speech, rowwise), notes, effects, inside };
+  const told = { ...toldOf(about, speech, rowwise, program), notes, effects, inside };
   return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), told };
 }
 
@@ -92,10 +97,11 @@ const alsoOf = ({ against, view }) => ({
  * @param {import("./settings.js").Model} model
  * @param {Speech} speech
  * @param {boolean} rowwise whether rows can be looked into
+ * @param {import("../recording/payloads.js").ProgramPayload} program that makes it
  */
-export const toldOf = ({ roles, first }, speech, rowwise) => ({
+export const toldOf = ({ roles, first }, speech, rowwise, program) => ({
   ...{ roles: roles[speech.language], first, rowwise, notes: /** @type {string[]} */ ([]) },
-  ...{ program: null, code: {}, effects: null, inside: null, next: null },
+  ...{ program, code: { words: codeOfWords(program, CANDIDATES) }, effects: null, inside: null, next: null },
 });
 
 /**
@@ -124,7 +130,7 @@ async function comparison(wanted, models, speech) {
     about: names.map(({ differing }, i) => [differing, scores[i]].filter(Boolean).join(" · ")),
     words: beside(before.answer.text, after.answer.text),
     note: noteOf(a, b, models, speech),
-    program: null,
+    program: programOfBoth(a, b),
   };
   const whole = { ...wholeOf(speech, after.told, /** @type {any} */ (comparing)), before: before.told };
   return { whole, recordings: { after: after.recording, before: before.recording }, answer: after.answer };

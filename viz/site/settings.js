@@ -29,6 +29,7 @@ import { fetchBytes } from "../engine/files.js";
  * @property {Model[]} models the default one first
  * @property {Record<string, string>} kernels in base64
  * @property {string} first a message of the stage: gzip in base64
+ * @property {string} shell the page that a stage is kept as, without Plotly: gzip in base64
  * @property {Record<string, string>} [files] of a folder: addresses by name
  * @property {string} [worker] of a folder: its address
  */

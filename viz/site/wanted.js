@@ -9,7 +9,7 @@ import { addressOf, noChanges, readChanges } from "./changes.js";
 export const PAGES = /** @type {const} */ (["translate", "steer", "compare"]);
 export const VERSUS = /** @type {const} */ (["sentence", "model", "search"]);
 export const BEAMS = [1, 2, 3, 4, 5, 6, 7, 8]; // 1 is greedy
-const PENALTY = 0.6; // alpha of Wu et al. 2016
+export const PENALTY = 0.6; // alpha of Wu et al. 2016
 const MOST_CHARACTERS = 2000; // of a sentence in an address
 const EXAMPLE = "The animal didn't cross the street because it was too tired.";
 const B_EXAMPLE = "The animal didn't cross the street because it was too wide."; // beside the example

@@ -1,6 +1,7 @@
 // What the stage leaves as: pictures, numbers, a page.
 
 import { button, el } from "./dom.js";
+import { writeMessage } from "./message.js";
 import { tableOf } from "./menus.js";
 import { viewOf } from "./view.js";
 
@@ -49,7 +50,7 @@ function csv(stage) {
 }
 
 /** Gzip in base64. @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<string>} */
-async function packed(bytes) {
+export async function packed(bytes) {
   const stream = new Blob([/** @type {ArrayBuffer} */ (bytes)]).stream().pipeThrough(new CompressionStream("gzip"));
   const blob = await new Response(stream).blob();
   return new Promise((done) => {
@@ -76,9 +77,9 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 }
 
 /** The page (files.py) with the message and all maps. @param {Stage} stage */
-async function page({ host, whole, sides, bytes, memory }) {
+async function page({ host, whole, recordings, sides, bytes, memory }) {
   /** @type {Record<string, string>} */
-  const parts = { "": await packed(bytes ?? new Uint8Array()) };
+  const parts = { "": await packed(bytes ?? writeMessage(whole, recordings)) };
   const { address } = whole.words;
   if (address) parts[address] = await packed(await host.part(address));
   const remotes = Object.values(sides).flatMap(({ told }) => told.recording.kinds.flatMap(({ remote }) => remote ?? []));

@@ -26,7 +26,7 @@ FILES = {
     if path.suffix in TYPES
 }
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
-MARK = "@message@"
+MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
 # Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
@@ -79,6 +79,12 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
 @cache
 def page() -> str:
     """The page, with MARK in the place of its message."""
+    return shell().replace(LIBRARY, base64.b64encode(plotly()).decode())
+
+
+@cache
+def shell() -> str:
+    """The page, with LIBRARY in the place of Plotly (gzip in base64), too."""
     ours = bundle()
     hashes = (hashlib.sha256(script.encode()).digest() for script in (ours, offline.get_plotlyjs()))
     scripts = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
@@ -88,6 +94,6 @@ def page() -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY.format(scripts=scripts)}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{style}</style></head>\n'
         '<body><noscript>This page needs JavaScript.</noscript><main id="hl-place"></main>\n'
-        f'<script type="text/plain" id="hl-plotly">{base64.b64encode(plotly()).decode()}</script>\n'
+        f'<script type="text/plain" id="hl-plotly">{LIBRARY}</script>\n'
         f'<script type="application/json" id="hl-message">{MARK}</script>\n<script>{ours}</script></body></html>\n'
     )

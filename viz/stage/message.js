@@ -1,8 +1,8 @@
 // What passes between the stage and its host: messages to it, and what it asks for. viz/stage/payloads.py has
 // the same types under the same names.
 
-import { unpack } from "../recording/packed.js";
-import { recordingOf } from "../recording/reading.js";
+import { pack, unpack } from "../recording/packed.js";
+import { packedRecording, recordingOf } from "../recording/reading.js";
 
 /** @typedef {import("../recording/types.js").KindCode} KindCode */
 /** @typedef {import("../recording/types.js").Recording} Recording */
@@ -170,4 +170,18 @@ export function readMessage(bytes, { part }) {
     before: before && recordingOf(before.recording, part),
   };
   return { message, recordings };
+}
+
+/**
+ * The packed message of one whose recordings are here, with all their maps.
+ * @param {Message} message
+ * @param {Recordings} recordings
+ */
+export function writeMessage(message, { after, before }) {
+  const { before: old } = message;
+  return pack({
+    ...message,
+    after: { ...message.after, recording: packedRecording(after) },
+    before: old && before && { ...old, recording: packedRecording(before) },
+  });
 }

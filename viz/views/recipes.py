@@ -36,6 +36,15 @@ def translation(request: Request) -> Recipe:
     return Recipe(" · ".join(filter(None, said)), (loading(request.model), *translating(request)))
 
 
+def both(a: Request, b: Request) -> Recipe:
+    """How Python makes `a` and `b`, two translations beside each other."""
+    loaded = {b.model: "other"} | {a.model: "translator"}
+    lines = [loading(checkpoint, name) for checkpoint, name in loaded.items()]
+    for name, request in zip("ab", (a, b)):
+        lines += translating(request, name, loaded[request.model])
+    return Recipe("", tuple(lines))
+
+
 def translating(request: Request, result: str = "result", translator: str = "translator") -> list[str]:
     changes, lines, more = request.changes, [], {}
     if changes.edits:

@@ -113,6 +113,7 @@ def test_a_visitor_needs_no_server_after_loading(visitor: Visitor, address: str,
     expect(visitor.page).to_have_url(re.compile(r"#.*text=Two\+women.*kind=encoder_self.*layer=1&head=2"))
     a_row_is_looked_into(visitor, translator)
     a_change_is_made_and_taken_back(visitor, translator)
+    its_python_can_be_read(visitor)
     its_language_can_be_chosen(visitor)
     two_are_compared(visitor, translator)
     assert len(visitor.requests) == asked
@@ -156,6 +157,14 @@ def a_row_is_looked_into(visitor: Visitor, translator: Translator) -> None:
     visitor.part("views").locator("[data-view=map]").click()
 
 
+def its_python_can_be_read(visitor: Visitor) -> None:
+    visitor.part("code").click()
+    code = visitor.page.locator("pre")
+    expect(code).to_contain_text(f"result = translator.translate('{TEXT}', beam=4)")
+    expect(code).to_contain_text("figure = attention_heatmap(")
+    visitor.page.keyboard.press("Escape")
+
+
 def its_language_can_be_chosen(visitor: Visitor) -> None:
     visitor.part("language").select_option("de")
     expect(visitor.part("changes")).to_contain_text("Noch ist nichts geändert")
@@ -175,6 +184,35 @@ def two_are_compared(visitor: Visitor, translator: Translator) -> None:
     expect(visitor.part("translation-a")).to_contain_text(translator.translate(TEXT).text)
     expect(visitor.part("translation-b")).to_contain_text(greedy.text)
     expect(visitor.part("side")).to_have_count(3)
+
+
+def test_a_stage_is_kept_as_a_page_of_its_own(visitor: Visitor, address: str, tmp_path: Path, translators) -> None:
+    changed = translators["en-de"].translate(TEXT, edits=Edits.from_code("v1_oc2-3"))
+    visitor.opens(f"{address}#page=steer&text={TEXT}&edits=v1_oc2-3&measure=effects&view=lens")
+    visitor.reads(changed.text)
+    expect(visitor.part("views").locator("[data-view=lens]")).to_have_attribute("aria-selected", "true")
+    asked = len(visitor.requests)
+    visitor.part("download").click()
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_text("HTML").click()
+    path = tmp_path / "kept.html"
+    download.value.save_as(path)
+    assert len(visitor.requests) == asked
+    visitor.page.goto(path.as_uri())
+    visitor.reads(changed.text)
+    expect(visitor.part("views").locator("[data-view=lens]")).to_have_attribute("aria-selected", "true")
+    visitor.page.get_by_role("tab", name="Weights").click()
+    visitor.head(1, 2).click()
+    visitor.sees(changed.attention("cross")[1, 2])
+    greedy = translators["en-de"].translate(TEXT, beam=1).text
+    visitor.page.goto(f"{address}#page=compare&text={TEXT}&versus=search")
+    expect(visitor.part("translation-b")).to_contain_text(greedy)
+    visitor.part("download").click()
+    with visitor.page.expect_download() as download:
+        visitor.page.get_by_text("HTML").click()
+    download.value.save_as(path)
+    visitor.page.goto(path.as_uri())
+    expect(visitor.part("translation-b")).to_contain_text(greedy)
 
 
 def test_an_address_holds_everything(visitor: Visitor, address: str, translators) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections.abc import Mapping
@@ -23,8 +24,8 @@ from viz.site import contents
 from viz.stage import effects as stage_effects
 from viz.stage import inside
 from viz.text.language import LANGUAGES, using
-from viz.ui import steering
-from viz.views import changes, heads_results
+from viz.ui import effects_results, staged, steering
+from viz.views import changes, heads_results, recipes
 from viz.views.cached import Request, compute
 
 MINUS_ZERO = re.compile(r"-(?=0[.,]000 )")  # which Python writes of small negative numbers
@@ -147,6 +148,10 @@ def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Pa
     for view, [look] in zip(VIEWS, looks, strict=True):
         theirs = look["after"]["effects"]
         assert theirs.pop("lacks") == ["agree"]
+        recipe = recipes.translation(Request(TEXT, "en-de"))
+        code = effects_results.code(recipe, effects, result, against, False)
+        assert list(map(parts_of, code.values())) == [parts_of(theirs["code"][name]) for name in code]
+        assert theirs.pop("code").keys() == code.keys()
         if "lens" in theirs:
             del theirs["lens"]["ids"]  # the stage has words
         same(told | more.get(view, {}), theirs, view, 2e-3)
@@ -170,3 +175,44 @@ def test_a_row_is_told_as_in_the_app(kind: str, tmp_path: Path, settings, transl
     same(ours, look["after"]["inside"], kind)
     assert [look["after"]["inside"] for [look] in others] == [None] * len(outside)
     assert not others[-1][0]["after"]["rowwise"]
+
+
+PROGRAMS = [
+    {},
+    {"beam": "1", "penalty": "1"},
+    {"text": 'It\'s "so" \\ \t \u200b \x85 \U0001f415.', "penalty": "0.5"},
+    {"reference": "Das ist so, und zwar immer, wie man es von ihm gewohnt ist; nicht anders."},
+    {"edits": "v1_oc2-1_oc2-2", "prefix": "v1_2371-4"},
+    {"edits": "v1_oc0-0_oc0-1_oc0-2_oc0-3_oc0-4_oc0-5_oc0-6_oc0-7", "scale": "0", "shift": "3", "reference": "Ja."},
+    {"shift": "3", "stacks": "decoder"},
+]
+
+
+def test_the_same_python_makes_it(tmp_path: Path, settings, translators) -> None:
+    visits = [{"hash": urlencode({"text": TEXT, "page": "steer"} | query)} for query in PROGRAMS]
+    for query, [look] in zip(PROGRAMS, visit(tmp_path, settings, translators, *visits), strict=True):
+        beam, penalty, text = int(query.get("beam", 4)), float(query.get("penalty", 0.6)), query.get("text", TEXT)
+        request = Request(text, "en-de", beam, penalty, query.get("reference"), changes.read(query))
+        recipe, theirs = recipes.translation(request), look["after"]
+        program = staged.program(recipe)
+        assert sorted(program.imports) == sorted(theirs["program"]["imports"])
+        assert list(program.lines) == theirs["program"]["lines"]
+        code = staged.candidates_code(compute(request), recipe)
+        assert parts_of(code["words"]) == parts_of(theirs["code"]["words"])
+
+
+def parts_of(program: str) -> tuple[list[str], str]:
+    """Imports in any order, and what follows them."""
+    imports, _, lines = program.partition("\n\n")
+    return sorted(imports.split("\n")), lines
+
+
+@pytest.mark.parametrize("versus", ["sentence", "model", "search"])
+def test_the_same_python_makes_what_is_compared(versus: str, tmp_path: Path, settings, translators) -> None:
+    asked = {"text": TEXT, "page": "compare", "versus": versus, "text-b": GERMAN}
+    [[look]] = visit(tmp_path, settings, translators, {"hash": urlencode(asked)})
+    other = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {"beam": 1}}[versus]
+    a = Request(TEXT, "en-de")
+    program = staged.program(recipes.both(a, dataclasses.replace(a, **other)))
+    theirs = look["comparing"]["program"]
+    assert list(program.imports) == theirs["imports"] and list(program.lines) == theirs["lines"]

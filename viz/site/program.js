@@ -1,0 +1,120 @@
+// The Python that makes what the page shows, as text: viz/views/recipes.py.
+
+import { writeEdits } from "../engine/edit_code.js";
+import { callOf, repr, written } from "../recording/program.js";
+import { forEngine, hasEdits, movesPositions } from "./changes.js";
+import { PENALTY } from "./wanted.js";
+
+/** @typedef {import("../recording/payloads.js").ProgramPayload} Program */
+/** @typedef {import("./wanted.js").Wanted} Wanted */
+/** @typedef {Pick<Wanted, "text" | "model" | "beam" | "penalty" | "reference" | "changes">} Translated */
+
+const LOAD = "from model import load_translator";
+const EDITS = "from model.interventions.edits import Edits";
+const POSITIONS = "from model.experiments.positions import changed_positions";
+const ANALYSIS = "import model.analysis.maps as analysis";
+const NUMPY = "import numpy as np";
+
+/** A number that Python has as a float. @param {number} number */
+const float = (number) => (Number.isInteger(number) ? number.toFixed(1) : String(number));
+
+/** @param {string} model @param {string} name */
+const loading = (model, name) => `${name} = load_translator(${repr(model)})`;
+
+/**
+ * How Python makes `result`, a translation.
+ * @param {Translated} wanted
+ * @returns {Program}
+ */
+export function programOf(wanted) {
+  const { imports, lines } = translating(wanted, "result", "translator");
+  return { imports: [LOAD, ...imports], lines: [loading(wanted.model, "translator"), ...lines] };
+}
+
+/**
+ * How Python makes two translations, `a` and `b`.
+ * @param {Translated} a
+ * @param {Translated} b
+ * @returns {Program}
+ */
+export function programOfBoth(a, b) {
+  const isSame = a.model === b.model;
+  const both = [translating(a, "a", "translator"), translating(b, "b", isSame ? "translator" : "other")];
+  const loads = [...(isSame ? [] : [loading(b.model, "other")]), loading(a.model, "translator")];
+  return { imports: [LOAD], lines: [...loads, ...both.flatMap(({ lines }) => lines)] };
+}
+
+/**
+ * @param {Translated} wanted
+ * @param {string} result
+ * @param {string} translator
+ * @returns {Program}
+ */
+function translating({ text, beam, penalty, reference, changes }, result, translator) {
+  const { prefix, positions } = forEngine(changes);
+  const isChanged = hasEdits(changes.edits);
+  const edits = isChanged ? [`edits = ${callOf("Edits.from_code", [repr(writeEdits(changes.edits))])}`] : [];
+  const searched = [
+    ...[repr(text), `beam=${beam}`, penalty !== PENALTY && `length_penalty=${float(penalty)}`],
+    ...[isChanged && "edits=edits", prefix.length > 0 && `prefix=[${prefix.join(", ")}]`],
+  ];
+  const translated =
+    reference === null
+      ? callOf(`${translator}.translate`, searched)
+      : callOf(`${translator}.force`, [repr(text), repr(reference), isChanged && "edits=edits"]);
+  const line = `${result} = ${translated}`;
+  const imports = isChanged ? [EDITS] : [];
+  if (!movesPositions(changes)) return { imports, lines: [...edits, line] };
+  const { scale, shift, sides } = positions;
+  const named = sides.length > 1 ? `(${sides.map(repr).join(", ")})` : `(${repr(sides[0])},)`;
+  const moved = callOf("changed_positions", [`${translator}.config.positional`, float(scale), String(shift), named]);
+  const inside = `with ${moved}:\n    ${line.replaceAll("\n", "\n    ")}`;
+  return { imports: [...imports, POSITIONS], lines: [...edits, inside] };
+}
+
+/**
+ * How Python makes the picture of the next words.
+ * @param {Program} program
+ * @param {number} count of candidates
+ */
+export function codeOfWords(program, count) {
+  const given = ["np.exp(logs)", "result.predicted_tokens", "names", "written=np.exp(result.log_probabilities)"];
+  const lines = [
+    `ids, logs = analysis.candidates(result.trace['logits'], ${count})`,
+    "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
+    `figure = ${callOf("candidates_heatmap", given)}`,
+    "figure.show()",
+  ];
+  return written(program, [NUMPY, ANALYSIS, "from viz.figures import candidates_heatmap"], lines);
+}
+
+/**
+ * How Python makes the pictures of direct effects, by kind and view; {layer} and {head} stand for the opened head.
+ * @param {Program} program
+ * @param {Translated & Pick<Wanted, "against">} wanted
+ * @param {string[]} kinds
+ * @returns {Record<string, string>}
+ */
+export function codeOfEffects(program, { against, changes }, kinds) {
+  const effects = callOf("translator.effects", ["result", against !== "mean" && `against=${repr(against)}`]);
+  const ofKinds = kinds.map((kind) => {
+    const numbers = `effects.heads(${repr(kind)})[{layer}, {head}]`;
+    const given = [numbers, "result.predicted_tokens", "value='direct effect (logits)'", "column_axis='key'"];
+    const lines = [`effects = ${effects}`, `figure = ${callOf("values_heatmap", given)}`, "figure.show()"];
+    return [kind, written(program, ["from viz.figures import values_heatmap"], lines)];
+  });
+  const ofLens = [
+    "lens = translator.lens(result)",
+    "for name, words in zip(lens.sublayers, lens.words):",
+    "    print(name, [best[0] for best in words])",
+  ];
+  const without = callOf("translator.occlusion", ["result", hasEdits(changes.edits) && "edits"]);
+  const agree = ["print(agreement.of_words(translator, result)['cross'])"];
+  return {
+    ...Object.fromEntries(ofKinds),
+    parts: written(program, [], [`for name, part in ${effects}.parts.items():`, "    print(name, part)"]),
+    lens: written(program, [], ofLens),
+    "left-out": written(program, [], [`print(${without})`]),
+    agree: written(program, ["from model.measures import agreement"], agree),
+  };
+}
