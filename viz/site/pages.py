@@ -19,6 +19,7 @@ from viz.text.language import current
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
 PLOTLY = "plotly"
+LIST = "files.txt"  # what a build has written into a folder
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
     "default-src 'none'; script-src {scripts} 'wasm-unsafe-eval'; worker-src {worker}; connect-src {connect}; "
@@ -29,9 +30,9 @@ _POLICY = (
 def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
     """Write the page into a folder, which is made; returns how many bytes it has.
 
-    Names of large files hold a hash of what is in them, so that browsers may keep them.
+    Names of large files hold a hash of what is in them, so that browsers may keep them. What an older build left in the
+    folder is removed, by the list that it wrote.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     script, worker = (files.bundle(entry, contents.modules()).encode() for entry in (PAGE, WORKER))
     parts = {_named("headlight", script, ".js"): script, _named("engine", worker, ".js"): worker}
     script_name, worker_name = parts
@@ -42,11 +43,47 @@ def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
     settings = contents.settings(models, first) | {"files": addresses, "worker": worker_name}
     policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
     parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>').encode()
+    _replace(folder, parts)
+    return sum(map(len, parts.values()))
+
+
+def _replace(folder: Path, parts: Mapping[str, bytes]) -> None:
+    """Write files by their names, and remove those of the last build that are not among them.
+
+    LIST names what a build has written, with a hash of it: no other file is removed, and none that was changed since.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    old, new = _listed(folder), {name: _digest(content) for name, content in parts.items()}
+    _write_list(folder, old | new)
     for name, content in parts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    return sum(map(len, parts.values()))
+    for name in old.keys() - new.keys():
+        path = folder / name
+        if path.is_file() and _digest(path.read_bytes()) == old[name]:
+            path.unlink()
+            if path.parent != folder and not any(path.parent.iterdir()):
+                path.parent.rmdir()
+    _write_list(folder, new)
+
+
+def _listed(folder: Path) -> dict[str, str]:
+    """The hashes of what the last build has written, by name; nothing outside of the folder."""
+    path = folder / LIST
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
+    names = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    whole = folder.resolve()
+    return {name: digest for name, digest in names.items() if name and (whole / name).resolve().is_relative_to(whole)}
+
+
+def _write_list(folder: Path, digests: Mapping[str, str]) -> None:
+    text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
+    (folder / LIST).write_text(text, encoding="utf-8")
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
