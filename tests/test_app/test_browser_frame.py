@@ -13,6 +13,7 @@ PAGES = {
     "warm-up": "training",
     "four systems": "models",
     "self-check": "check",
+    "pitfalls": "pitfalls",
 }
 expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 SIZES = [(1400, 900), (1280, 720)]

@@ -76,8 +76,9 @@ def test_every_pitfall_is_drawn(page, app_server):
     open_page(page, app_server, "Pitfalls")
     page.set_viewport_size({"width": NARROW[0], "height": 900})  # where something is most likely to stick out
     for words in PITFALLS.values():
-        page.locator(".st-key-pitfall label").get_by_text(words.name, exact=True).click()
-        expect(page.locator(".st-key-pitfall").get_by_role("radio", name=words.name, exact=True)).to_be_checked()
+        tile = page.get_by_role("radiogroup", name="Mistakes").get_by_role("radio", name=words.name)
+        tile.click()
+        expect(tile).to_be_checked()
         expect(page.get_by_text(words.picture, exact=True).first).to_be_visible()
         for key in ("wrong", "right"):
             expect(plot(page, key)).to_be_visible()

@@ -15,6 +15,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from model import load_translator
+from model.analysis.comparison import beside
 from model.experiments import modern_pitfalls, pitfalls
 from model.positional import literal_loop, sinusoidal
 from model.training import mistakes
@@ -39,8 +40,8 @@ def open_page(**query: str) -> AppTest:
 
 
 def shown(at: AppTest) -> str:
-    """The headline's number, or two, as it stands on the page."""
-    return at.expander[-1].label.rsplit(": ", 1)[1]
+    """The headline's number, or two, as it stands under the pictures."""
+    return screen.framed(at, "note").rsplit(": ", 1)[1]
 
 
 def harm(at: AppTest) -> list[str]:
@@ -57,7 +58,7 @@ def sentence(recorded):
 
 def test_it_is_in_the_navigation():
     at = screen.open_app().switch_page(screen.path("pitfalls.py")).run()
-    assert [element.value for element in at.title] == ["Pitfalls"] and not at.exception
+    assert ">Pitfalls</h1>" in "".join(part.proto.body for part in at.get("html")) and not at.exception
 
 
 @pytest.mark.parametrize("key", list(PITFALLS))
@@ -69,13 +70,33 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
         drawn, expected = screen.figure(at, side)["data"][0], figure.data[0]
         name = "z" if expected.type == "heatmap" else "y"
         np.testing.assert_allclose(screen.values(drawn[name]), expected[name], rtol=1e-5, atol=1e-6)
-    assert at.expander[-1].label == demo.lines[0]
+    assert screen.framed(at, "note") == demo.lines[0]
     headline = next(iter(demo.numbers.values()))
     said = [float(part.split(" ")[0].replace(",", "")) for part in shown(at).split(", ")]
     assert said == pytest.approx([float(one) for one in np.atleast_1d(headline)], rel=2e-3, abs=6e-4)
-    assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.written or ("", "")]
+    assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.written or ()]
+    assert screen.framed(at, "answer-note") == PITFALLS[key].lesson
+    if demo.written is None:
+        assert screen.framed(at, "answer") == demo.lines[0]
+    at = screen.choose(at, **{"pitfall-show": "code"})
     assert [code.value for code in at.code] == [PITFALLS[key].wrong, PITFALLS[key].right]
     assert all(line[1:] in screen.written(at) for line in demo.lines[1:])
+
+
+def test_tiles_and_answer_say_where_the_translation_breaks(sentence):
+    at = open_page(text=TEXT)
+    tiles = screen.tiles(at, "pitfall-tiles")
+    for mistake in pitfalls.WRITTEN:
+        wrong, right = (text.split() for text in sentence.both_written(mistake))
+        changed = [pair for pair in beside(wrong, right) if pair[0] != pair[1]]
+        assert tiles[mistake]["flag"] == (f"✗ words changed: {len(changed)}" if changed else "")
+        at = screen.choose_tile(at, "pitfall-tiles", mistake)
+        answer = screen.framed(at, "answer")
+        if changed:
+            assert f"{len(changed)} of {len(beside(wrong, right))} words change" in answer
+            assert all(word in answer for word in changed[0])
+        else:
+            assert answer == f"The text stays the same: “{' '.join(right)}”"
 
 
 @pytest.fixture(scope="session")
@@ -165,10 +186,11 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
 
 def test_choosing_another_pitfall():
     at = open_page(text=TEXT)
-    assert at.radio(key="pitfall").value == next(iter(PITFALLS))
-    at = at.radio(key="pitfall").set_value("gru").run()
+    assert screen.tiles(at, "pitfall-tiles")["chosen"] == next(iter(PITFALLS))
+    at = screen.choose_tile(screen.choose(at, **{"pitfall-show": "code"}), "pitfall-tiles", "gru")
     assert not at.exception and [code.value for code in at.code][0] == PITFALLS["gru"].wrong
-    assert open_page(pitfall="nonsense", text=TEXT).radio(key="pitfall").value == next(iter(PITFALLS))
+    at = open_page(pitfall="nonsense", text=TEXT)
+    assert screen.tiles(at, "pitfall-tiles")["chosen"] == next(iter(PITFALLS))
 
 
 @pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])
@@ -253,7 +275,7 @@ def tiles(at: AppTest) -> list[str]:
 
 @pytest.mark.parametrize("key", [*mistakes.TRAINED])
 def test_the_tiles_have_the_recorded_losses_of_every_seed(with_runs, losses, key):
-    at = open_page(pitfall=key, text=TEXT)
+    at = open_page(pitfall=key, text=TEXT, **{"pitfall-show": "costs"})
     assert not at.exception and not at.warning
     without = losses[mistakes.GRU_WITHOUT if key == "gru" else mistakes.NO_MISTAKE]
     costs = []
@@ -265,13 +287,12 @@ def test_the_tiles_have_the_recorded_losses_of_every_seed(with_runs, losses, key
             assert costs[-1].lstrip("+") in tile
         else:
             costs.append("–")
-    radio = at.radio(key="pitfall")
-    assert radio.proto.captions[list(PITFALLS).index(key)].replace("-0.00", "+0.00") == " / ".join(costs)
+    assert screen.tiles(at, "pitfall-tiles")[key]["note"].replace("-0.00", "+0.00") == " / ".join(costs)
 
 
 def test_what_no_training_can_have_says_why_and_no_numbers(with_runs):
     for key in PITFALLS.keys() - set(mistakes.TRAINED):
-        texts = tiles(open_page(pitfall=key, text=TEXT))
+        texts = tiles(open_page(pitfall=key, text=TEXT, **{"pitfall-show": "costs"}))
         assert len(texts) == 2 and not re.search(r"\d", "".join(texts))
 
 
@@ -303,11 +324,12 @@ def test_every_mistake_that_training_can_have_is_recorded_and_small(losses):
     assert sum(path.stat().st_size for path in (SHIPPED / MISTAKES_FOLDER).iterdir()) < 400_000
 
 
-def test_without_recorded_runs_the_lesson_is_there_and_no_tile():
-    at = open_page(text=TEXT)
+def test_without_recorded_runs_the_lesson_is_there_and_no_cost():
+    at = open_page(text=TEXT, **{"pitfall-show": "costs"})
     assert not at.exception and not at.warning
     bodies = [element.proto.body for element in at.get("html")]
-    assert any("hl-lesson" in body for body in bodies) and not any('"hl-costs"' in body for body in bodies)
+    assert screen.framed(at, "answer-note") == PITFALLS["loop"].lesson
+    assert not any('"hl-costs"' in body for body in bodies) and "No training" in at.info[0].value
 
 
 def test_damaged_runs_are_one_sentence(with_runs):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from model.analysis.comparison import beside
 from model.experiments import pitfalls
 from model.text.special import BOS_ID
 from model.transformer import Cache
@@ -70,6 +71,14 @@ class Sentence:
         limit = 2 * len(self.result.target_tokens) + 5
         ids = pitfalls.write_with(mistake, self.translator.model, self.src, limit, LONGER)
         return self.translator.tokenizer.target.decode(ids), self.result.text
+
+    def changed_words(self) -> dict[str, int]:
+        """How many words of the translation change, by mistake of `pitfalls.WRITTEN`."""
+        changed = {}
+        for mistake in pitfalls.WRITTEN:
+            wrong, right = (text.split() for text in self.both_written(mistake))
+            changed[mistake] = sum(one != other for one, other in beside(wrong, right))
+        return changed
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ NO_TRAINING = messages(
 )
 STYLE = """
 <style>
-.hl-lesson { font-size: 1.35rem; line-height: 1.35; font-weight: 500; margin: 0; }
 .hl-costs { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr)); gap: 1rem; }
 .hl-mistake { border: 1px solid color-mix(in srgb, currentColor 25%, transparent); border-radius: 0.5rem;
   padding: 0.7rem 0.9rem; }
@@ -81,13 +80,13 @@ def signed(cost: float | None) -> str:
     return "∞" if math.isinf(cost) else say("{x:+.2f}", x=round(cost, 2) + 0.0)
 
 
-def show(key: str, lesson: str, grid: Grid | None, known: Mapping[str, Harm], changed: int | None) -> None:
-    """What the mistake teaches, and both tiles; `changed` is how many words of the visitor's translation change."""
-    st.html(STYLE)
-    st.html(f'<p class="hl-lesson">{escape(say(lesson))}</p>')
+def show(key: str, grid: Grid | None, known: Mapping[str, Harm], changed: int | None) -> None:
+    """What a mistake costs, as two tiles; `changed` is how many words of the visitor's translation change."""
     harm = known.get(key)
     if grid is None or key not in PITFALLS or (harm is None and key in TRAINED):
+        st.info(say("No training with this mistake was recorded."))
         return
+    st.html(STYLE)
     longest = max([grid.entropy, *(loss for one in known.values() for loss in _finite_losses(one))])
     limit = None if key in IN_GRU else grid.entropy  # of subwords, and recurrent models here have words
     afterwards = (

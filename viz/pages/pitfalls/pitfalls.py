@@ -1,23 +1,27 @@
 """The page Pitfalls: mistakes that run without an error, each live beside the right version."""
 
-from functools import partial
+from collections.abc import Mapping
 from html import escape
 
 import streamlit as st
 
 from model.analysis.comparison import beside
 from model.experiments.modern_pitfalls import MISTAKES
+from model.training.grid import Harm
+from viz.figures import Drawn
 from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.pages.pitfalls.modern import MODERN, fitting
-from viz.text.language import current, say
-from viz.ui import choices, controls, explore, shared
+from viz.text.language import current, messages, say
+from viz.ui import choices, controls, frame, shared
+from viz.ui.frame import Tile
 from viz.views import cached, recipes
 from viz.views.cached import Request
 from viz.views.made import Recipe, made
 
 ALL = PITFALLS | MODERN
+VIEWS = messages(pictures="Wrong and right", code="Code and numbers", costs="What it costs")
 
 
 @st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
@@ -41,53 +45,108 @@ def marked_words(demo: Demo) -> list[str]:
     return [text or escape(say("(nothing)")) for text in marked]
 
 
-def show(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
-    spoken, sides = ALL[key], zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo))
-    for side, name, text in shared.columns(sides, 2):
-        st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
-        title = say(spoken.picture)
-        st.caption(title)
-        figure = made(getattr(demo, side), f"{'MODERN' if key in MODERN else 'PITFALLS'}[{key!r}](sentence).{side}")
-        explore.draw(recipe.plot(f"{name}: {title}", figure), side)
+@st.cache_resource(max_entries=200, show_spinner=cached.Waiting(cached.TRANSLATING))
+def breaks(request: Request) -> dict[str, int]:
+    """How many words of a translation change, by mistake that can change it."""
+    return Sentence(request.translator, request.translated()).changed_words()
+
+
+def mistake_tiles(known: Mapping[str, Harm], changed: Mapping[str, int]) -> list[Tile]:
+    """The mistakes, marked where the translation of this sentence breaks."""
+    names = {key: one.name for key, one in (PITFALLS | fitting()).items()}
+    tiles = []
+    for (key, name), caption in zip(names.items(), harm.captions(known, names), strict=True):
+        n = changed.get(key, 0)
+        tiles.append(Tile(key, say(name), caption, say("✗ words changed: {n}", n=n) if n else ""))
+    return tiles
+
+
+def answer(demo: Demo) -> str:
+    """What becomes of the translation with the mistake, else its first number."""
+    if not demo.written:
+        return demo.lines[0]
+    pairs = word_pairs(demo)
+    changed = [number for number, (wrong, right) in enumerate(pairs) if wrong != right]
+    if not changed:
+        return say("The text stays the same: “{text}”", text=" ".join(demo.written[1].split()))
+    last = next((number for number in changed[1:] if number - 1 not in changed), None)
+    run = [number for number in changed if last is None or number < last]
+    wrong, right = (" ".join(filter(None, (pairs[number][side] for number in run))) for side in (0, 1))
+    values = {"n": len(changed), "total": len(pairs), "wrong": wrong, "right": right}
+    if not wrong:
+        return say("With this mistake {n} of {total} words change: “{right}” is lost.", **values)
+    if not right:
+        return say("With this mistake {n} of {total} words change: “{wrong}” comes in.", **values)
+    return say("With this mistake {n} of {total} words change: “{right}” becomes “{wrong}”.", **values)
+
+
+def show_pictures(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
+    """What came of it, wrong and right, over both pictures on one scale."""
+    spoken, plots, titles = ALL[key], {}, {}
+    sides = list(zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo)))
+    if demo.written:
+        for side, name, text in shared.columns(sides, 2):
+            st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
+    for side, name, _ in sides:
+        figure: Drawn = getattr(demo, side)
+        copy = Drawn(figure, description=figure.description, table=figure.table)  # which is laid out for the frame
+        known = made(copy, f"{'MODERN' if key in MODERN else 'PITFALLS'}[{key!r}](sentence).{side}")
+        plots[side] = recipe.plot(f"{name}: {say(spoken.picture)}", known)
+        titles[side] = name, "", say(spoken.picture)
+    is_map = demo.right.data[0].type == "heatmap"
+    frame.pictures(plots, titles=titles, is_map=is_map, bar=False)
+    frame.note(demo.lines[0])
+
+
+def show_code(key: str, demo: Demo) -> None:
+    """The line of the mistake and the right one, and all numbers."""
+    spoken = ALL[key]
+    for side, name in (("wrong", say("Wrong")), ("right", say("Right"))):
+        frame.picture_title(name)
         st.code(getattr(spoken, side), language="python", wrap_lines=True)
-    st.markdown(say(spoken.explanation).replace("$", "\\$"))
-    headline, *more = demo.lines
-    with st.expander(headline, expanded=not demo.written):
-        shared.small("\n".join(more), "numbers")
+    frame.note(say(spoken.explanation))
+    shared.small("\n".join(demo.lines), "numbers")
 
 
 @choices.fragment
 def live() -> None:
-    notes = st.container()
-    pictures, beside = shared.picture_first()
-    with notes:
+    places = frame.places()
+    with places.notes:
         name, grid = controls.default_model(), harm.load()
+    if name is None:
+        return
     known = harm.harms(grid)
-    with beside:
-        names = {key: one.name for key, one in (PITFALLS | fitting()).items()}
-        captions = harm.captions(known, names)
-        label = say("Loss added: afterwards / trained with it")
-        key = controls.choose(label, names, "pitfall", widget=st.radio, captions=captions)
-        if name is None:
-            return
-        card = cached.translator(name).card
-        text = controls.sentence(card.get("source"), EXAMPLE)
+    card = cached.translator(name).card
+    with places.question:
+        text = controls.sentence_box(card.get("source"), EXAMPLE)
+    asked, example = (Request(one, name, beam=1) for one in (text, EXAMPLE))
+    with places.notes:
+        kept = shared.compute_or_keep("pitfalls-answered", asked, breaks, example)
+    request, changed = kept or (None, {})
+    with places.left_controls:
+        frame.label(say("Loss added: afterwards / trained with it"))
+    with places.left:
+        tiles = mistake_tiles(known, changed)
+        key = frame.choose_tile(say("Mistakes"), tiles, "pitfall", next(iter(PITFALLS)), columns=2)
+        frame.note(say(ALL[key].explanation))
         if key == "best":
-            st.caption(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
-    with notes:
-        asked, example = (Request(one, name, beam=1) for one in (text, EXAMPLE))
-        shown = shared.compute_or_keep("pitfalls-answered", asked, partial(demonstrated, key, current()), example)
-    if shown is not None:
-        request, demo = shown
-        recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
-        changed = None
-        if ALL[key].changes_translation:
-            changed = sum(wrong != right for wrong, right in word_pairs(demo))
-        with pictures:
-            harm.show(key, ALL[key].lesson, grid, known, changed)
-            show(key, demo, recipe, "en" if key in MISTAKES else escape(str(card.get("target", ""))))
+            frame.note(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
+    with places.right_controls:
+        view = controls.views(VIEWS, "pitfall-show")
+    if request is None:
+        return
+    demo = demonstrated(key, current(), request)
+    with places.answer:
+        frame.answer(answer(demo), say(ALL[key].lesson))
+    with places.right:
+        if view == "pictures":
+            recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
+            show_pictures(key, demo, recipe, "en" if key in MISTAKES else escape(str(card.get("target", ""))))
+        elif view == "code":
+            show_code(key, demo)
+        else:
+            harm.show(key, grid, known, changed.get(key) if ALL[key].changes_translation else None)
 
 
-intro = say("Mistakes that run without an error, computed on your sentence beside the right version.")
-shared.opening(say("Pitfalls"), intro)
+frame.opening(say("Pitfalls"))
 live()
