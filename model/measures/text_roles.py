@@ -16,6 +16,8 @@ REPEATED = 25  # random tokens, read twice
 DRAWS = 4  # of them
 FREQUENT = 1 / 3  # of the weight, from which a head is named by what it repeats
 LEAST_ROWS = 4  # tokens of one text that occurred before, with less of which no head is named by what it repeats
+MOVES = 0.03  # of what heads add to a word's logit, from which one that adds it from where the word stands is a mover
+NAME_MOVER = "name mover"
 _ROLES = {"induction": "induction", "duplicate": "duplicate token"}
 _PLACES = 4  # decimals
 
@@ -72,9 +74,14 @@ def measure(
     return {"sentences": n_read, "tokens": n_tokens, "kinds": kinds}
 
 
-def in_one_text(result: Any, kind: str) -> list[list[str]]:
-    """What each head of a kind does in one text, (L, H) names: those of `head_roles.roles`, and of self-attention of a
-    decoder, where tokens occur again, what FREQUENT of its weight repeats."""
+def in_one_text(result: Any, kind: str, effects: np.ndarray | None = None) -> list[list[str]]:
+    """What each head of a kind does in one text, (L, H) names: those of `head_roles.roles` and, of self-attention of a
+    decoder, where tokens occur again, what FREQUENT of its weight repeats.
+
+    Args:
+        effects: direct effects in logits (L, H, T, T) of a text without a source, where they are known: then heads that
+            move the next word from where it stands (`moves`) are name movers.
+    """
     roles = head_roles.roles(tally(result, kind), kind)
     if kind != "decoder_self":
         return roles
@@ -82,7 +89,38 @@ def in_one_text(result: Any, kind: str) -> list[list[str]]:
     found = repetitions(result.attention(kind), ids.tolist())
     if found.rows >= LEAST_ROWS:
         _name_repeating(roles, found.means())
+    if effects is not None and not result.source_tokens:
+        for layer, head in np.argwhere(moves(effects, result.target_tokens, result.predicted_tokens[-1]) >= MOVES):
+            roles[layer][head] = NAME_MOVER
     return roles
+
+
+def moves(effects: np.ndarray, tokens: Sequence[str], word: str) -> np.ndarray:
+    """How much each head adds to the logit of the next word from the places of a text where that word stands.
+
+    Name movers copy a name to the output (Wang et al. 2022, "Interpretability in the Wild"). Shares (L, H) of all that
+    heads add to it, at the last step; 0 where the word does not stand in the text, or heads add nothing.
+
+    Args:
+        effects: direct effects in logits (L, H, T, T): what each head adds from each token.
+        tokens: the text's, T.
+        word: the token that comes next.
+
+    Example:
+        >>> effects = np.zeros((1, 2, 3, 3))
+        >>> effects[0, :, 2] = [[0.9, 0.0, 0.1], [0.0, 1.0, 0.0]]
+        >>> moves(effects, ["Mary", "gave", "to"], " Mary").tolist()
+        [[0.45, 0.0]]
+    """
+    stands = np.array([_bare(token) == _bare(word) for token in tokens])
+    last = effects[:, :, -1].astype(np.float64)  # (L, H, T)
+    total = last.clip(min=0).sum()
+    return last[:, :, stands].sum(axis=-1) / total if total > 0 and stands.any() else np.zeros(last.shape[:2])
+
+
+def _bare(token: str) -> str:
+    """A token without the mark of the space before it."""
+    return token.lstrip(" ▁")
 
 
 def strongest(found: dict[str, Any], most: int = 5) -> list[str]:

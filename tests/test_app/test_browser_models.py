@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,19 +14,21 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support.server import serve
 from model import Edits, Head, load_model
+from model.measures import text_roles
 from tests.support import PATIENCE
 from tests.support.architectures import build
 from tests.test_app.test_browser_stage import opened, part, ready, tile, wait_for_map
 from tests.test_app.test_browser_steer import changed, switch_off
 from tests.test_model.test_adapters.other_models import theirs
 
+MANY = {"num_hidden_layers": 14, "num_attention_heads": 8, "num_key_value_heads": 8}
 TEXT = "the cat sat on the mat and the cat ran"
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Tiny models in the folders of their names: layers 1 and 3 of the hybrid have attention."""
-    models = {"hybrid": build("jamba")}
+    models = {"hybrid": build("jamba"), "many": build("llama", **MANY)}
     folders = {name: tmp_path_factory.mktemp("models") / name for name in models}
     for name, folder in folders.items():
         models[name].save_pretrained(folder)
@@ -75,3 +78,63 @@ def test_a_head_of_a_hybrid_is_switched_off_where_its_tile_stands(
     page.reload()
     ready(page)
     assert opened(page) == [3, 3]
+
+
+def orders(page: Page) -> list[tuple[int, int]]:
+    """Layer and head of every tile, in the order in which they stand."""
+    found = page.evaluate(
+        "() => [...document.querySelectorAll('.hl-tile')].map(({dataset}) => [dataset.layer, dataset.head].map(Number))"
+    )
+    return list(map(tuple, found))
+
+
+def test_many_heads_are_sorted_without_a_message(page: Page, app_server: str, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["many"])
+    result = reader.read(TEXT)
+    show(page, app_server, "steer", "many")
+    by_layer = [(layer, head) for layer in range(14) for head in range(8)]
+    assert orders(page) == by_layer
+    sent: list[str] = []
+    page.on("websocket", lambda socket: sent.append(socket.url))
+    part(page, "sort").select_option("first")
+    shares = result.attention("decoder_self")[:, :, 1:, 0].mean(axis=-1)
+    assert orders(page) == sorted(by_layer, key=lambda place: -shares[place])
+    expect(page).to_have_url(re.compile("sort=first"))
+    first = max(by_layer, key=lambda place: shares[place])
+    tile(page, *first).click()
+    assert opened(page) == list(first)
+    wait_for_map(page, result.attention("decoder_self")[first])
+    page.keyboard.press("ArrowRight")
+    assert tuple(opened(page)) == orders(page)[1]
+    part(page, "sort").select_option("role")
+    roles = text_roles.in_one_text(result, "decoder_self")
+    titles = part(page, "heads").get_by_role("rowheader").all_inner_texts()
+    assert sorted(int(title.rpartition("· ")[2]) for title in titles) == sorted(
+        collections.Counter(role for row in roles for role in row).values()
+    )
+    page.reload()
+    ready(page)
+    expect(part(page, "sort")).to_have_value("role")
+    part(page, "sort").select_option("layer")
+    assert orders(page) == by_layer
+    part(page, "jump").select_option("13")
+    expect(tile(page, 13, 0)).to_be_in_viewport()
+    assert not sent
+
+
+def test_heads_are_sorted_by_direct_effect_and_say_their_rule(
+    page: Page, app_server: str, folders: dict[str, Path]
+) -> None:
+    reader = load_model(folders["many"])
+    result = reader.read(TEXT)
+    show(page, app_server, "steer", "many")
+    options = part(page, "sort").locator("option")
+    assert "by direct effect" not in options.all_inner_texts()
+    part(page, "measure").locator("[data-measure=effects]").click()
+    expect(part(page, "sort").locator("option[value=effect]")).to_have_count(1)
+    part(page, "sort").select_option("effect")
+    did = np.abs(reader.effects(result, against="runner-up").heads("decoder_self")[:, :, -1].sum(axis=-1))
+    found = [did[place] for place in orders(page)]
+    np.testing.assert_allclose(found, np.sort(did, axis=None)[::-1], atol=1e-4)
+    tile(page, *orders(page)[0]).click()
+    expect(page.locator(".hl-card")).to_contain_text("Rule: ")

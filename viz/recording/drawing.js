@@ -5,7 +5,7 @@ import { axes } from "./axes.js";
 import { difference } from "./differences.js";
 import { axesOf, build, isChanged } from "./maps.js";
 import { argmax } from "./numbers.js";
-import { entropies, firstHead, largest, placeOf, tellingRows } from "./opening.js";
+import { entropies, firstHead, firstShares, largest, placeOf, tellingRows } from "./opening.js";
 import { Survey } from "./survey.js";
 import { tiles } from "./tiles.js";
 import { Weights } from "./weights.js";
@@ -108,6 +108,12 @@ export class Drawing extends Weights {
 
   get entropy() {
     return this.once("entropy", () => (this.signed ? null : (this.summary?.entropy ?? entropies(this.drawn.weights))));
+  }
+
+  /** By head the mean weight on the first key, where large shares are attention sinks. */
+  get onFirst() {
+    if (this.signed) return null;
+    return this.once("onFirst", () => this.summary?.on_first ?? firstShares(this.drawn.weights, this.drawn.masks));
   }
 
   get tiles() {

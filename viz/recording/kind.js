@@ -85,7 +85,9 @@ export class Kind extends Drawing {
 
   /** @returns {Place[]} */
   get places() {
-    return this.layerNames.flatMap((_, layer) => this.headNames.map((_, head) => /** @type {Place} */ ([layer, head])));
+    /** @type {(row: number) => Place[]} */
+    const ofRow = (row) => this.headNames.map((_, head) => [row, head]);
+    return this.once("places", () => this.layerNames.flatMap((_, row) => ofRow(row)));
   }
 
   get colours() {
@@ -106,6 +108,12 @@ export class Kind extends Drawing {
   role(place = this.open) {
     const { roles, attention } = this.about;
     return roles && this.single && !this.about.before && roles.length === attention.shape[0] ? at(place, roles) : null;
+  }
+
+  /** By what rule a head has its role; null where it has none, or none is known. @param {Place} place */
+  rule(place = this.open) {
+    const role = this.role(place);
+    return (role && this.about.rules?.[role]) ?? null;
   }
 
   /** What the visitor's choices did to the opened map. */

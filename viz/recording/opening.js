@@ -16,6 +16,19 @@ const EMPTY = 100; // worse than that
 export const largest = (weights) => ofHeads(weights, (matrix) => Math.max(0, ...matrix.map(largestSize)));
 
 /**
+ * By head the mean weight on the first key, over rows that may attend to several keys.
+ * @param {Maps} weights
+ * @param {import("./types.js").Mask[]} masks  of all layers, or one of each
+ */
+export function firstShares(weights, masks) {
+  const rows = masks.map((mask) => mask.flatMap((row, i) => (sum(row) > 1 ? [i] : [])));
+  return ofHeads(weights, (matrix, layer) => {
+    const counted = maskAt(rows, layer);
+    return counted.length ? sum(counted.map((i) => matrix[i][0])) / counted.length : 0;
+  });
+}
+
+/**
  * By head the mean entropy of its rows, in nats.
  * @param {Maps} weights
  */

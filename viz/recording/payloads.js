@@ -24,6 +24,7 @@
  * @property {Uint8Array[][][]} tiles  (layers, heads, rows, columns), 255 is a weight of 1
  * @property {number[][]} entropy  (layers, heads), in nats
  * @property {number[][]} largest  (layers, heads)
+ * @property {number[][]} on_first  (layers, heads), the mean weight on the first key, of rows that may attend to several
  * @property {number[][]} telling  by head the row that is worth a sentence
  * @property {[number, number]} first  the head to open
  */
@@ -128,6 +129,7 @@
  * @property {RecordingPayload} recording
  * @property {string[]} notes
  * @property {Record<string, string[][]>} roles  of heads, by kind
+ * @property {Record<string, string>} rules  by role the rule by which heads are given it
  * @property {Record<string, [number, number]>} first  the head to open, by kind
  * @property {boolean} rowwise  rows can be looked into
  * @property {ProgramPayload | null} program

@@ -30,8 +30,8 @@ export function recordingOf(packed, part) {
  */
 export function packedRecording(recording) {
   const whole = (/** @type {import("./types.js").Row} */ row) => Uint16Array.from(row, (weight) => Math.round(weight * SCALE));
-  const kinds = recording.kinds.map(({ code, shape, masks, effects, weights }) => ({
-    ...{ code, shape, effects, mask: masks, scale: SCALE },
+  const kinds = recording.kinds.map(({ code, shape, layers, masks, effects, weights }) => ({
+    ...{ code, shape, layers, effects, mask: masks, scale: SCALE },
     weights: weights && weights.map((heads) => heads.map((rows) => rows.map(whole))),
   }));
   return { ...recording, kinds };

@@ -1,7 +1,7 @@
 // Choices for maps that are too many to be held at once: heads come one by one, and only what is shown of all stays.
 
 import { axesOf, cut, maskAt, marksOf, masksOf } from "./maps.js";
-import { entropies, largest, misfits, sharpest, tellingRows } from "./opening.js";
+import { entropies, firstShares, largest, misfits, sharpest, tellingRows } from "./opening.js";
 import { sizeOf, tiles } from "./tiles.js";
 
 /** @typedef {import("./axes.js").Axes} Axes */
@@ -89,7 +89,7 @@ export class Survey {
     const size = sizeOf(layers * heads);
     /** @template T @returns {T[][]} */
     const byHead = () => Array.from({ length: layers }, () => []);
-    const all = { tiles: byHead(), entropy: byHead(), largest: byHead(), telling: byHead() };
+    const all = { tiles: byHead(), entropy: byHead(), largest: byHead(), on_first: byHead(), telling: byHead() };
     /** @type {number[][]} */
     const misfit = byHead();
     drawn.weights = byHead();
@@ -100,6 +100,7 @@ export class Survey {
       [[all.tiles[layer][head]]] = tiles({ weights, masks, shown: marksOf(weights, this.options) }, 1, false, size);
       [[all.entropy[layer][head]]] = entropies(weights);
       [[all.largest[layer][head]]] = largest(weights);
+      [[all.on_first[layer][head]]] = firstShares(weights, masks);
       [[all.telling[layer][head]]] = tellingRows(weights, axes.queries);
       [[misfit[layer][head]]] = misfits(weights, masks);
       drawn.removed[layer][head] = removed;

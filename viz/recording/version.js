@@ -66,7 +66,7 @@ export class Version {
   about(attention) {
     const { told, options, host, recording } = this;
     const { code } = attention;
-    const known = { roles: told.roles[code], known: told.first[code], rowwise: told.rowwise };
+    const known = { roles: told.roles[code], rules: told.rules, known: told.first[code], rowwise: told.rowwise };
     return { recording, attention, options, speech: host.speech, ...known };
   }
 

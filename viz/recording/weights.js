@@ -13,6 +13,7 @@ import { isChanged } from "./maps.js";
  * @property {Options} options
  * @property {import("./looks.js").Speech} speech
  * @property {string[][] | null} [roles]  of heads, as they are said
+ * @property {Record<string, string>} [rules]  by role the rule by which heads are given it
  * @property {Place | null} [known]  the head to open first
  * @property {boolean} [rowwise]  rows can be looked into
  * @property {import("./drawing.js").Drawing} [before]  then it is what differs from it

@@ -21,6 +21,7 @@ from viz.stage import message as stage_message
 from viz.stage.effects import measured_payload
 from viz.stage.roles import heads_of
 from viz.text.language import LANGUAGES, using
+from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
 from viz.views.view import BEAM, EXAMPLE
 
@@ -67,10 +68,11 @@ def read_model(name: str) -> tuple[Model, Translator]:
     files = {file: gzip.compress((folder / file).read_bytes(), 6, mtime=0) for file in (TOKENIZER, WEIGHTS)}
     card = translator.card
     report = _report(translator)
-    heads = {}
+    heads, rules = {}, {}
     for language in LANGUAGES:
         with using(language):
             heads[language] = heads_of(report)
+            rules[language] = rules_of(role for roles, _ in heads[language].values() for row in roles for role in row)
     about = {
         "name": translator.name,
         "source": card.get("source", ""),
@@ -79,6 +81,7 @@ def read_model(name: str) -> tuple[Model, Translator]:
         "roles": {
             language: {kind: roles for kind, (roles, _) in of_kinds.items()} for language, of_kinds in heads.items()
         },
+        "rules": rules,
         "first": {
             kind: head for of_kinds in heads.values() for kind, (_, head) in of_kinds.items() if head is not None
         },

@@ -99,8 +99,8 @@ const alsoOf = ({ against, view }) => ({
  * @param {boolean} rowwise whether rows can be looked into
  * @param {import("../recording/payloads.js").ProgramPayload} program that makes it
  */
-export const toldOf = ({ roles, first }, speech, rowwise, program) => ({
-  ...{ roles: roles[speech.language], first, rowwise, notes: /** @type {string[]} */ ([]) },
+export const toldOf = ({ roles, rules, first }, speech, rowwise, program) => ({
+  ...{ roles: roles[speech.language], rules: rules[speech.language], first, rowwise, notes: /** @type {string[]} */ ([]) },
   ...{ program, code: { words: codeOfWords(program, CANDIDATES) }, effects: null, inside: null, next: null },
 });
 

@@ -11,6 +11,7 @@ import { fetchBytes } from "../engine/files.js";
  * @property {string} target
  * @property {Record<string, any>} config
  * @property {Record<string, Record<string, string[][]>>} roles of heads, by language and kind
+ * @property {Record<string, Record<string, string>>} rules of roles, by language and role
  * @property {Record<string, [number, number]>} first the head to open, by kind
  * @property {number} size bytes of its files
  * @property {Measured | null} measured

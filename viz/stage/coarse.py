@@ -25,9 +25,18 @@ def summary(weights: np.ndarray, mask: np.ndarray, queries: Sequence[str]) -> di
         "tiles": tiles(weights, mask),
         "entropy": np.stack([analysis.entropy(layer).mean(axis=-1) for layer in weights]),
         "largest": of_rows.max(axis=-1),
+        "on_first": first_shares(weights, mask),
         "telling": np.where(dull & (not dull.all()), -1, of_rows).argmax(axis=-1),
         "first": first_head(weights, mask),
     }
+
+
+def first_shares(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """The mean weight on the first key, float32 (L, H), over rows that may attend to several keys; 0 without any."""
+    counted = mask.sum(axis=-1) > 1  # (T,)
+    if not counted.any():
+        return np.zeros(weights.shape[:2], np.float32)
+    return weights[:, :, counted, 0].mean(axis=-1)
 
 
 def travelling(

@@ -56,14 +56,14 @@ export function build(stage) {
   const corner = stage.projector.button();
   const bar = el("div.bar", !beside && places.versions, places.views, el("div.tools", tools));
   if (beside) {
-    const left = el("div.left", places.kinds, tiles.box);
+    const left = el("div.left", places.kinds, tiles.bar, tiles.box);
     const main = el("div.main.sides", left, beside.strips);
     const about = el("div.about", bar, stage.title, stage.card);
     return put(stage.root, beside.texts, corner, stage.notes, main, about, beside.pictures, stage.says);
   }
   const steering = (stage.steering = whole.steering && host.act ? new Steering(stage) : null);
   const head = el("div.head", stage.title, places.measures, bar);
-  const left = [places.kinds, steering?.switches.box, tiles.box, stage.film.box, stage.legend, stage.card];
+  const left = [places.kinds, steering?.switches.box, tiles.bar, tiles.box, stage.film.box, stage.legend, stage.card];
   const right = [head, stage.switches, steering?.bar, map.box, stage.says];
   const above = [steering?.before, stage.translation, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", el("div.left", left), el("div.right", right));

@@ -12,6 +12,7 @@ from viz.stage.payloads import ComparingPayload, InsidePayload, SteeringPayload,
 from viz.stage.recordings import packed
 from viz.stage.sampling import NextPayload
 from viz.text.language import PARAMETER, current, using
+from viz.text.roles import rules_of
 from viz.views.view import NAMES
 
 Known = tuple[list[list[str]], tuple[int, int] | None]  # roles (L, H), as they are said; the head to open first
@@ -105,6 +106,7 @@ def _told(shown: Shown, keep: Keep | None) -> dict:
         "recording": packed(shown.recording, keep, opened, shown.in_file),
         "notes": shown.notes,
         "roles": {kind: roles for kind, (roles, _) in shown.known.items()},
+        "rules": rules_of(role for roles, _ in shown.known.values() for row in roles for role in row),
         "first": first,
         "rowwise": shown.rowwise,
         "program": shown.program and vars(shown.program),

@@ -38,6 +38,7 @@ class SummaryPayload(TypedDict):
     tiles: np.ndarray  # uint8 (L, H, t, s), 255 is a weight of 1
     entropy: np.ndarray  # (L, H), in nats
     largest: np.ndarray  # (L, H)
+    on_first: np.ndarray  # (L, H), the mean weight on the first key, over rows that may attend to several keys
     telling: np.ndarray  # int (L, H), the row that is worth a sentence
     first: Sequence[int]  # layer and head, which to open
 
@@ -141,6 +142,7 @@ class VersionPayload(TypedDict):
     recording: RecordingPayload
     notes: Sequence[str]
     roles: Mapping[str, Sequence[Sequence[str]]]  # of heads, by kind
+    rules: Mapping[str, str]  # by role the rule by which heads are given it
     first: Mapping[str, Sequence[int]]  # the head to open, by kind
     rowwise: bool  # rows can be looked into
     program: ProgramPayload | None

@@ -30,14 +30,19 @@ def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
     return heads
 
 
-def heads_here(result: Translation) -> dict[str, Known]:
-    """By kind what each head does in one text, and no head to open first."""
+def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = None) -> dict[str, Known]:
+    """By kind what each head does in one text, and no head to open first.
+
+    Args:
+        effects: direct effects by kind (L, H, T, S), where they are known: then name movers are named, too.
+    """
     names = {"mixed": "", head_roles.NO_CHOICE: ""}
 
     def said(roles: list[list[str]]) -> list[list[str]]:
         return [[names[role] if role in names else role_name(role) for role in row] for row in roles]
 
-    return {kind: (said(text_roles.in_one_text(result, kind)), None) for kind in result.kinds}
+    known = effects or {}
+    return {kind: (said(text_roles.in_one_text(result, kind, known.get(kind))), None) for kind in result.kinds}
 
 
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:

@@ -88,12 +88,11 @@ export class Stage extends Elements {
 
   /** @param {Partial<OpenState>} change */
   choose(change, focus = false) {
-    const before = this.state.kind;
+    const before = { ...this.state };
     Object.assign(this.state, change);
-    if (this.state.kind !== before) {
-      Object.assign(this.pointing, { partner: null, point: null });
-      this.renderKind();
-    }
+    const { kind, sort, pin } = this.state;
+    if (kind !== before.kind) Object.assign(this.pointing, { partner: null, point: null });
+    if (kind !== before.kind || sort !== before.sort || (sort === "effect" && pin !== before.pin)) this.renderKind();
     this.remember();
     return this.render(focus);
   }

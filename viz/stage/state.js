@@ -25,6 +25,7 @@ import { sampling } from "./sampling.js";
  * @property {string} view
  * @property {number | null} step  of the decoding; null: the last
  * @property {"head" | "layer"} lines
+ * @property {import("./tile_order.js").Order} sort  of the tiles
  * @property {number} picture  of a view with several
  * @property {import("../recording/types.js").Options} options
  * @property {VersionName} version
@@ -38,6 +39,7 @@ import { sampling } from "./sampling.js";
  */
 
 export const OF_HEADS = ["map", "mask"]; // views
+const ORDERS = ["layer", "role", "first", "effect"];
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 
 /** @param {Version} told @returns {Map<string, Kind>} */
@@ -78,6 +80,7 @@ export class Open {
       view: this.views().includes(asked.view) ? asked.view : this.usualView(),
       step: !this.beside && step >= 0 && step < this.told.target.tokens.length ? step : null,
       lines: asked.lines === "layer" && !this.beside ? "layer" : "head",
+      sort: ORDERS.includes(asked.sort) ? asked.sort : "layer",
       picture: 0,
       options: this.mapOptions,
       version: this.version,
@@ -142,7 +145,7 @@ export class Open {
     };
     this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
     if (this.whole.setting) return;
-    const { kind, view, step, lines, measure, pin, projector, chance } = this.state;
+    const { kind, view, step, lines, sort, measure, pin, projector, chance } = this.state;
     const isRow = view === "inside";
     const [layer, head] = this.kind?.headAt(this.kind.open) ?? [];
     const moved = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
@@ -150,6 +153,7 @@ export class Open {
       step,
       pin,
       lines: lines === "head" ? null : lines,
+      sort: sort === "layer" ? null : sort,
       version: this.version === this.usual ? null : this.version,
       measure: measure === "effects" ? measure : null,
       ...sampling.parameters(this),

@@ -58,7 +58,7 @@ export function card(stage, place) {
     const number = (/** @type {number[][]} */ array) => decimals(array[layer][head], 2);
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
-      role && stage.say("role", { role }),
+      role && [stage.say("role", { role }), kind.rule([layer, head])].filter(Boolean).join(" "),
       kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
       kind.measured?.[layer][head],

@@ -1,14 +1,32 @@
-// All heads of a kind as small canvases: layers in rows, heads in columns.
+// All heads of a kind as small canvases: layers in rows and heads in columns, or sorted by what heads do.
 
 import { decimals, dress, el, mark, named, put } from "./dom.js";
+import { groupsOf, ordersOf } from "./tile_order.js";
 import { arrows, select } from "./widgets.js";
 
 const MOST_LAYERS = 12; // that need no choice of the one to scroll to
+const MANY_HEADS = 16; // of a layer, above which tiles are small
+const SORTED = 10; // tiles in a row where they are sorted
 const TOP = 24; // pixels of the line with the numbers of heads
 
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("../recording/kind.js").Kind} Kind */
 /** @typedef {import("../recording/drawing.js").Place} Place */
+
+/** @type {WeakMap<number[][], Uint32Array>} */
+const palettes = new WeakMap();
+
+/** Colours as the pixels of a canvas have them. @param {number[][]} colours  red, green and blue */
+function paletteOf(colours) {
+  const known = palettes.get(colours);
+  if (known) return known;
+  const palette = new Uint32Array(Uint8ClampedArray.from(colours.flatMap((colour) => [...colour, 255])).buffer);
+  palettes.set(colours, palette);
+  return palette;
+}
+
+/** @type {(role: string, text: import("./dom.js").Children, about?: Record<string, string>) => HTMLElement} */
+const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
 
 /**
  * The picture of a head.
@@ -21,10 +39,11 @@ function drawn({ colours, queries, keys, maskOf }, rows, row) {
   const canvas = el("canvas", { width, height, "aria-hidden": "true" });
   const mask = height === queries.length && width === keys.length ? maskOf(row) : null;
   const picture = new ImageData(width, height);
+  const pixels = new Uint32Array(picture.data.buffer);
+  const palette = paletteOf(colours);
   rows.forEach((values, i) =>
     values.forEach((value, j) => {
-      if (mask && !mask[i][j]) return;
-      picture.data.set([...colours[value], 255], 4 * (i * width + j));
+      if (!mask || mask[i][j]) pixels[i * width + j] = palette[value];
     }),
   );
   canvas.getContext("2d")?.putImageData(picture, 0, 0);
@@ -33,11 +52,14 @@ function drawn({ colours, queries, keys, maskOf }, rows, row) {
 
 export class Tiles {
   /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
+  /** @type {Place[][]} that stand in a row */ lines = [];
+  /** @type {HTMLElement | null} the tile of the opened head */ marked = null;
   /** @type {Kind} */ kind;
 
   /** @param {Stage} stage */
   constructor(stage) {
     this.stage = stage;
+    this.bar = el("div.sorting");
     this.box = el("div.heads#heads", {
       role: "grid",
       "aria-label": stage.say("heads"),
@@ -48,10 +70,10 @@ export class Tiles {
       this.box,
       (target, right, down) => {
         const from = this.cells.find(({ cell }) => cell.contains(target));
-        if (!from) return;
-        /** @type {Place} */
-        const to = [from.place[0] + down, from.place[1] + right];
-        if (this.kind.holds(to)) stage.open(to, true);
+        const row = this.lines.findIndex((line) => from && line.includes(from.place));
+        if (!from || row < 0) return;
+        const to = this.lines[row + down]?.[this.lines[row].indexOf(from.place) + right];
+        if (to) stage.open(to, true);
       },
       true,
     );
@@ -59,37 +81,94 @@ export class Tiles {
 
   /** @param {Kind} kind */
   build(kind) {
+    const { stage } = this;
     this.kind = kind;
-    const { headNames, layerNames, layers, places, single } = kind;
+    this.marked = null;
+    this.cells = kind.places.map((place) => ({ place, cell: this.cell(place) }));
+    const orders = ordersOf(stage, kind);
+    const order = orders.includes(stage.state.sort) ? stage.state.sort : "layer";
+    dress(this.box, { many: order === "layer" && kind.headNames.length > MANY_HEADS, sorted: order !== "layer" });
+    if (order === "layer") this.buildLayers(kind);
+    else this.buildGroups(groupsOf(stage, kind, order));
+    this.buildBar(orders, order);
+  }
+
+  /** Layers in rows, heads in columns. @param {Kind} kind */
+  buildLayers(kind) {
+    const { headNames, layerNames, layers, single } = kind;
     this.box.style.setProperty("--hl-columns", String(headNames.length));
-    dress(this.box, { many: headNames.length > 16 });
-    this.cells = places.map((place) => ({ place, cell: this.cell(place) }));
-    const row = (/** @type {import("./dom.js").Children[]} */ ...parts) => el("div.row", { role: "row" }, ...parts);
-    /** @type {(role: string, text: import("./dom.js").Children, about?: Record<string, string>) => HTMLElement} */
-    const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
-    const top = headNames.map((name, head) => axis("columnheader", single ? String(head) : name));
-    const lines = layerNames.map((name, place) => {
-      const sign = this.stage.steering?.switches.layer(kind.code, layers[place]) ?? String(layers[place]);
-      const own = this.cells.filter((tile) => tile.place[0] === place);
-      const line = row(axis("rowheader", sign, named(name)), own.map(({ cell }) => cell));
-      dress(line, { gap: place > 0 && layers[place] > layers[place - 1] + 1 });
+    const every = headNames.length > MANY_HEADS ? 2 : 1; // has its number written, for numbers touch each other
+    const top = headNames.map((name, head) => {
+      const text = single ? String(head) : name;
+      return axis("columnheader", head % every ? "" : text, named(name));
+    });
+    this.lines = layerNames.map((_, row) => this.cells.flatMap(({ place }) => (place[0] === row ? [place] : [])));
+    const rows = layerNames.map((name, row) => {
+      const sign = this.stage.steering?.switches.layer(kind.code, layers[row]) ?? String(layers[row]);
+      const line = el("div.row", { role: "row" }, axis("rowheader", sign, named(name)), this.cellsOf(this.lines[row]));
+      dress(line, { gap: row > 0 && layers[row] > layers[row - 1] + 1 });
       return line;
     });
-    const corner = axis("presentation", layers.length > MOST_LAYERS ? this.jump(layers) : "");
-    const head = row(corner, top);
-    dress(head, { top: true });
-    put(this.box, head, lines);
+    put(this.box, el("div.row.top", { role: "row" }, axis("presentation", ""), top), rows);
+  }
+
+  /** Tiles in another order, each with its layer and head on it. @param {import("./tile_order.js").Group[]} groups */
+  buildGroups(groups) {
+    this.box.style.setProperty("--hl-columns", String(SORTED));
+    for (const { place, cell } of this.cells) cell.append(el("span.place", this.kind.headAt(place).join(".")));
+    this.lines = [];
+    const parts = groups.map(({ title, rule, places }) => {
+      const lines = Array.from({ length: Math.ceil(places.length / SORTED) }, (_, i) =>
+        places.slice(i * SORTED, (i + 1) * SORTED),
+      );
+      this.lines.push(...lines);
+      const rows = lines.map((line) => el("div.row", { role: "row" }, this.cellsOf(line)));
+      return [title && el("div.group-title", { role: "row" }, el("span", { role: "rowheader" }, title), rule && el("span.rule", rule)), rows];
+    });
+    put(this.box, parts);
+  }
+
+  /** @param {Place[]} places */
+  cellsOf(places) {
+    return places.map((place) => this.cellAt(place));
+  }
+
+  /** The tile of a row and a column. @param {Place} place */
+  cellAt([row, head]) {
+    return this.cells[row * this.kind.headNames.length + head].cell;
+  }
+
+  /**
+   * What order the tiles have, and which layer to scroll to; nothing for few.
+   * @param {import("./tile_order.js").Order[]} orders
+   * @param {import("./tile_order.js").Order} order
+   */
+  buildBar(orders, order) {
+    const { stage, kind } = this;
+    const isFocused = this.bar.contains(document.activeElement);
+    const options = orders.map((name) => [name, stage.say(`sort_${name}`)]);
+    const about = { "aria-label": stage.say("sort"), title: stage.say("sort") };
+    /** @param {string} chosen */
+    const choose = (chosen) => stage.choose({ sort: /** @type {import("./tile_order.js").Order} */ (chosen) });
+    const sorting = orders.length > 1 && select(options, order, choose, about, ".sort#sort");
+    const jump = order === "layer" && kind.layers.length > MOST_LAYERS && this.jump(kind.layers);
+    put(this.bar, sorting, jump);
+    this.bar.hidden = !sorting && !jump;
+    if (isFocused && sorting) sorting.focus();
   }
 
   /** Of many layers a choice of the one to scroll to. @param {number[]} layers */
   jump(layers) {
-    const about = { "aria-label": this.stage.say("jump"), title: this.stage.say("jump") };
-    const options = layers.map((layer) => [String(layer), String(layer)]);
+    const { stage } = this;
+    const about = { "aria-label": stage.say("jump"), title: stage.say("jump") };
+    const options = layers.map((layer) => [String(layer), stage.say("layer_n", { n: layer })]);
     const scroll = (/** @type {string} */ layer) => {
-      const { cell } = this.cells.find((tile) => layers[tile.place[0]] === Number(layer)) ?? {};
-      if (cell) this.box.scrollTop += cell.getBoundingClientRect().top - this.box.getBoundingClientRect().top - TOP;
+      const row = layers.indexOf(Number(layer));
+      if (row < 0) return;
+      const top = this.cellAt([row, 0]).getBoundingClientRect().top;
+      this.box.scrollTop += top - this.box.getBoundingClientRect().top - TOP;
     };
-    return select([["", "↓"], ...options], "", scroll, about, ".jump#jump");
+    return select([["", stage.say("jump")], ...options], "", scroll, about, ".jump#jump");
   }
 
   /** How many query heads share keys and values, in the layer of a row of tiles. @param {number} row */
@@ -129,11 +208,11 @@ export class Tiles {
 
   /** Marks the opened head. @param {Place} open */
   select(open, focus = false) {
-    for (const { place, cell } of this.cells) {
-      const here = String(place) === String(open);
-      mark(cell, here);
-      if (here && focus) cell.focus();
-    }
+    const cell = this.cellAt(open);
+    if (this.marked && this.marked !== cell) mark(this.marked, false);
+    mark(cell, true);
+    this.marked = cell;
+    if (focus) cell.focus();
   }
 
   /**

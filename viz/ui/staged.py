@@ -203,7 +203,7 @@ def shown_of(
     is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
         replace(recording, effects=effects),
-        known=heads_here(result) if is_reader else known(request.model, current()),
+        known=heads_here(result, effects) if is_reader else known(request.model, current()),
         is_live=is_reader,
         address=speaking.address(chosen.address() | request.changes.address()),
         notes=notes,

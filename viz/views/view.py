@@ -49,7 +49,7 @@ FIELDS = NAMES  # chosen in the row above the stage
 OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # of the maps (viz/recording/options.js)
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "pin", "version", "projector", "measure", "against")
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "sort", "pin", "version", "projector", "measure", "against")
 PLACE += OPTIONS + ROW
 _READERS = {
     **dict.fromkeys(("text", "reference"), itemgetter(slice(MOST_CHARACTERS))),

@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { axes } from "../../../viz/recording/axes.js";
 import { aligned, difference } from "../../../viz/recording/differences.js";
 import { build } from "../../../viz/recording/maps.js";
-import { entropies, firstHead, largest, tellingRows } from "../../../viz/recording/opening.js";
+import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/opening.js";
 import { unpack } from "../../../viz/recording/packed.js";
 import { recordingOf } from "../../../viz/recording/reading.js";
 import { named, quoted, tickText, tickWidth } from "../../../viz/recording/text.js";
@@ -36,7 +36,7 @@ function numbers(drawn, signed) {
   return {
     ...{ weights, shown, mask: masks[0], removed, queries, keys, others, rowOf, columnOf },
     ...{ largest: largest(weights), telling: tellingRows(weights, queries, signed), tiles: tiles(drawn, most, signed) },
-    ...(!signed && { entropy: entropies(weights), first: firstHead(weights, masks) }),
+    ...(!signed && { entropy: entropies(weights), first: firstHead(weights, masks), on_first: firstShares(weights, masks) }),
   };
 }
 

@@ -182,7 +182,7 @@ def test_maps(answers, name, number) -> None:
         weights, mask = np.array(found["weights"], np.float32), np.array(found["mask"]) > 0
         assert not np.isnan(weights).any()
         summary = coarse.summary(weights, mask, found["queries"])
-        for part in ("largest", "entropy"):
+        for part in ("largest", "entropy", "on_first"):
             _same(found[part], summary[part], 1e-5, part)
         assert found["telling"] == summary["telling"].tolist()
         assert found["first"] == list(summary["first"])
