@@ -24,9 +24,23 @@ import { PlainKernel } from "./plain.js";
 const PAGE = 65_536; // bytes; memory grows by whole pages, and the first is the compiler's
 const ALIGNED = 16; // bytes of a SIMD register
 
+/** What WebAssembly.Memory is, where a browser has no WebAssembly (iOS in lockdown mode). */
+class PlainMemory {
+  buffer = new ArrayBuffer(2 * PAGE);
+
+  /** @param {number} pages */
+  grow(pages) {
+    const old = new Uint8Array(this.buffer);
+    this.buffer = new ArrayBuffer(old.length + pages * PAGE);
+    new Uint8Array(this.buffer).set(old);
+  }
+}
+
+const isCompiling = () => typeof WebAssembly !== "undefined";
+
 export class Memory {
   #top = PAGE;
-  #memory = new WebAssembly.Memory({ initial: 2 });
+  #memory = isCompiling() ? new WebAssembly.Memory({ initial: 2 }) : new PlainMemory();
   floats = new Float32Array(this.#memory.buffer);
   integers = new Int32Array(this.#memory.buffer);
   /** @type {Kernel} */
@@ -41,8 +55,9 @@ export class Memory {
   static async open(variants = {}) {
     const memory = new Memory();
     for (const [name, bytes] of Object.entries(variants)) {
-      if (!WebAssembly.validate(bytes)) continue;
-      const { instance } = await WebAssembly.instantiate(bytes, { env: { memory: memory.#memory } });
+      if (!isCompiling() || !WebAssembly.validate(bytes)) continue;
+      const imports = { env: { memory: /** @type {WebAssembly.Memory} */ (memory.#memory) } };
+      const { instance } = await WebAssembly.instantiate(bytes, imports);
       memory.kernel = /** @type {any} */ (instance.exports);
       memory.variant = name;
       break;

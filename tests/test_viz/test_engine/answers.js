@@ -10,6 +10,9 @@ import { Writer, openWriter } from "../../../viz/engine/writer.js";
 import { directEffects } from "../../../viz/engine/effects.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+// Of an old browser: without WebAssembly, or without the instructions that kernels need.
+if (job.browser === "no WebAssembly") Object.assign(globalThis, { WebAssembly: undefined });
+if (job.browser === "no SIMD") WebAssembly.validate = () => false;
 const engine = new URL("../../../viz/engine/", import.meta.url);
 const read = (/** @type {string} */ name) => JSON.parse(readFileSync(`${job.folder}/${name}`, "utf-8"));
 const compiled = (/** @type {string} */ name) => [name, readFileSync(new URL(name, engine))];

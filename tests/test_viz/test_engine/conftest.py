@@ -22,14 +22,14 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     """Translate requests with the engine and the checkpoint of a folder; `kernels` are tried in order, then none."""
     numbers = itertools.count()
 
-    def answer(folder: Path, requests: Sequence[dict], kernels: Sequence[str] = SIMD, variant: str = "") -> list[dict]:
+    def answer(folder: Path, requests: Sequence[dict], kernels: Sequence[str] = SIMD, browser: str = "") -> list[dict]:
         out = tmp_path_factory.mktemp("engine") / str(next(numbers))
-        job = {"folder": str(folder), "kernels": kernels, "requests": requests, "out": str(out)}
+        job = {"folder": str(folder), "kernels": kernels, "requests": requests, "out": str(out), "browser": browser}
         path = out.with_suffix(".job.json")
         path.write_text(json.dumps(job), encoding="utf-8")
         finished = node(Path(__file__).parent / "answers.js", path)
         assert finished.returncode == 0, finished.stderr
-        assert finished.stdout == (variant or (kernels[0] if kernels else "plain"))
+        assert finished.stdout == (kernels[0] if kernels and not browser else "plain")
         numbers_of = np.fromfile(f"{out}.bin", np.uint8)
 
         def revive(value: dict) -> Any:

@@ -175,3 +175,12 @@ def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path
     translator = load_translator(str(folder))
     for request, answer in zip(requests, found):
         assert_same(answer, request.by_python(translator), RANDOM, RANDOM_WEIGHTS)
+
+
+@pytest.mark.parametrize("browser", ["no SIMD", "no WebAssembly"])
+def test_old_browsers_compute_in_plain_javascript(browser: str, answers) -> None:
+    translator = load_translator("en-de")
+    requests = [Request(TEXT, beam) for beam in (4, 1)]
+    found = answers(translator.folder, [request.for_engine() for request in requests], browser=browser)
+    for request, answer in zip(requests, found, strict=True):
+        assert_same(answer, request.by_python(translator))
