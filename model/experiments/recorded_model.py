@@ -1,4 +1,4 @@
-"""What a language model from elsewhere does with some texts, small enough to ship: its heads, what they add.
+"""What a language model does with some texts: its heads, what they add. Of one from elsewhere small enough to ship.
 
 `python -m model.experiments.recorded_model DIR` writes FILE from a model of transformers. Maps travel as bytes (an
 error of at most 1 / 510), numbers of heads as 16-bit floats.
@@ -12,11 +12,17 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import torch
 
+from model.adapters.readers.reader import Reader
 from model.analysis.repetitions import repetitions
 from model.checkpoint import checkpoints_folder
 from model.errors import Problem
-from model.interventions.edits import Edits, Head
+from model.interventions.edits import Cell, Edits, Head
+from model.masks import causal_mask
+from model.taps import record as record_taps
+from model.translation import module_of
+from model.translator import Writer
 
 FOLDER, FILE = "recordings", "smollm2-135m.npz"  # below the folder of checkpoints
 NAME = "SmolLM2-135M"
@@ -28,6 +34,7 @@ WITHOUT_FIRST = SINK.partition(" ")[2]
 WORDS = "cat", "window", "seven", "river", "blue", "music", "paper", "yes", "stone", "light"
 REPEATED = " ".join(2 * random.Random(4).sample(WORDS, len(WORDS)))
 TEXTS = {"drink": DRINK, "sink": SINK, "other_first": OTHER_FIRST, "without_first": WITHOUT_FIRST, "repeated": REPEATED}
+MASKED = "masked"  # the text of the sink, its first token hidden from all later ones
 ASKED, RIVAL = " Mary", " John"
 N_OFF = 2  # heads that are switched off: those that add most
 _BYTE = 255
@@ -47,16 +54,19 @@ class Recorded:
     @property
     def off(self) -> list[tuple[int, int]]:
         """The heads that are switched off."""
-        best = np.argsort(-self.effects, axis=None)[:N_OFF]
-        return [tuple(map(int, np.unravel_index(place, self.effects.shape))) for place in best]
+        return _largest(self.effects)
 
     def induction(self) -> np.ndarray:
         """How much each head gives to the token after the last occurrence, (L, H)."""
         return repetitions(self.weights["repeated"], self.ids["repeated"]).means()["induction"]
 
     def on_first(self, text: str) -> np.ndarray:
-        """The mean weight of each head on the first token of a text, over all rows but the first, (L, H)."""
-        return self.weights[text][..., 1:, 0].mean(-1)
+        """The mean weight of each head on the first token of a text, over all rows but the first, (L, H).
+
+        Of MASKED it is that on the second token, the first that is left, over the rows after it.
+        """
+        first = int(text == MASKED)
+        return self.weights[text][..., first + 1 :, first].mean(-1)
 
 
 @cache
@@ -66,7 +76,7 @@ def read(path: Path) -> Recorded:
         raise Problem("the recording {path} is missing", path=path)
     with np.load(path) as kept:
         about = json.loads(str(kept["about"]))
-        weights = {name: kept[name].astype(np.float32) / _BYTE for name in TEXTS}
+        weights = {name: kept[name].astype(np.float32) / _BYTE for name in (*TEXTS, MASKED)}
         effects, chances = (kept[name].astype(np.float32) for name in ("effects", "chances"))
     return Recorded(about["tokens"], about["ids"], weights, effects, chances, about["n_key_value_heads"])
 
@@ -76,25 +86,131 @@ def shipped() -> Recorded:
     return read(checkpoints_folder() / FOLDER / FILE)
 
 
+def study(loaded: Reader | Writer) -> Recorded:
+    """The same of a model that is there, computed now; a ValueError if it cannot be.
+
+    A language model of ours has no direct effects: what a head adds is what Mary less John loses without it.
+    """
+    return _study_reader(loaded) if isinstance(loaded, Reader) else _study_writer(loaded)
+
+
+def _study_reader(reader: Reader) -> Recorded:
+    results = {name: reader.read(text) for name, text in TEXTS.items()}
+    asked, rival = (_one_token(reader, word) for word in (ASKED, RIVAL))
+    effects = reader.effects(results["drink"], asked, against=rival).heads("decoder_self")[:, :, -1].sum(-1)
+    off = Edits(off=tuple(Head("decoder_self", *place) for place in _largest(effects)))
+    logits = [results["drink"].logits[-1], reader.read(DRINK, edits=off).logits[-1]]
+    masked = reader.read(SINK, edits=_first_blocked(len(results["sink"].target_tokens)))
+    return Recorded(
+        tokens={name: result.target_tokens for name, result in results.items()},
+        ids={name: reader.encode(text)["input_ids"][0].tolist() for name, text in TEXTS.items()},
+        weights={name: result.attention("decoder_self") for name, result in (results | {MASKED: masked}).items()},
+        effects=effects.astype(np.float32),
+        chances=np.array([_softmax(one)[asked] for one in logits], dtype=np.float32),
+        n_key_value_heads=reader.config.layers("decoder_self")[0].n_key_value_heads,
+    )
+
+
+@torch.inference_mode()
+def _study_writer(writer: Writer) -> Recorded:
+    """Texts begin with their own first token here, not with the end of the line before."""
+    model, config, tokenizer = writer.model, writer.config, writer.tokenizer
+    ids = {name: tokenizer.encode(text) for name, text in TEXTS.items()}
+    asked, rival = (tokenizer.encode(word.strip())[0] for word in (ASKED, RIVAL))
+
+    def weights(text: str, edits: Edits) -> np.ndarray:
+        with edits.applied(config, "decoder"), record_taps("*.self_attention.weights") as trace:
+            model(torch.tensor([ids[text]]))
+        return np.stack([trace[f"{module_of('decoder_self', n)}.weights"][0] for n in range(config.n_layers)])
+
+    def last_logits(*off: tuple[int, int]) -> np.ndarray:
+        edits = Edits(off=tuple(Head("decoder_self", *place) for place in off))
+        with edits.applied(config, "decoder"):
+            return model(torch.tensor([ids["drink"]]))[0, -1].double().numpy()
+
+    whole = last_logits()
+    effects = np.zeros((config.n_layers, config.n_heads))
+    for place in np.ndindex(effects.shape):
+        without = last_logits(place)
+        effects[place] = (whole[asked] - whole[rival]) - (without[asked] - without[rival])
+    chances = [_softmax(logits)[asked] for logits in (whole, last_logits(*_largest(effects)))]
+    maps = {name: weights(name, Edits()) for name in TEXTS} | {
+        MASKED: weights("sink", _first_blocked(len(ids["sink"])))
+    }
+    return Recorded(
+        tokens={name: tokenizer.tokens(of_text) for name, of_text in ids.items()},
+        ids=ids,
+        weights=maps,
+        effects=effects.astype(np.float32),
+        chances=np.array(chances, dtype=np.float32),
+        n_key_value_heads=config.n_groups,
+    )
+
+
+@torch.inference_mode()
+def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[str], np.ndarray]:
+    """How scores of a language model change when all of a text moves by `shift` positions.
+
+    Returns:
+        The tokens, and the change of each score float32 (L, H, T, T), 0 where the mask blocks.
+
+    Raises:
+        ValueError: if the model takes no positions, or has too few of them.
+    """
+    if isinstance(loaded, Reader):
+        inputs = loaded.encode(text)
+        positions = torch.arange(inputs["input_ids"].size(1))[None]
+        if "position_ids" not in loaded.accepted_inputs:
+            raise Problem("this model counts its positions itself: its text cannot be moved")
+        readings = [loaded.read(**inputs, position_ids=positions + start) for start in (0, shift)]
+        layers, tokens = loaded.config.layers("decoder_self"), readings[0].target_tokens
+        addresses = [f"{layer.address}.scores" for layer in layers]
+        scores = [np.stack([reading.trace[address] for address in addresses]) for reading in readings]
+    else:
+        ids = torch.tensor([loaded.tokenizer.encode(text)])
+        if shift + ids.size(1) > loaded.config.max_length:
+            raise Problem("the model has positions for {n} tokens only", n=loaded.config.max_length)
+        tokens, scores = loaded.tokenizer.tokens(ids[0].tolist()), []
+        addresses = [f"{module_of('decoder_self', n)}.scores" for n in range(loaded.config.n_layers)]
+        for start in (0, shift):
+            with record_taps("*.self_attention.scores") as trace:
+                loaded.model.decoder(ids, causal_mask(ids.size(1)), start)
+            scores.append(np.stack([trace[address][0] for address in addresses]))
+    seen = np.isfinite(scores[0])
+    return tokens, np.where(seen, scores[1] - np.where(seen, scores[0], 0), 0).astype(np.float32)
+
+
+def _one_token(reader: Reader, word: str) -> int:
+    """The id of a word after a space, or of the word alone where that is not one token."""
+    try:
+        return reader.token(word)
+    except ValueError:
+        return reader.token(word.strip())
+
+
+def _first_blocked(n_tokens: int) -> Edits:
+    """Hide the first token from all later ones."""
+    return Edits(cells=tuple(Cell("decoder_self", query, 0, False) for query in range(1, n_tokens)))
+
+
+def _largest(effects: np.ndarray) -> list[tuple[int, int]]:
+    """Layer and head of the N_OFF that add most."""
+    best = np.argsort(-effects, axis=None)[:N_OFF]
+    return [tuple(map(int, np.unravel_index(place, effects.shape))) for place in best]
+
+
 def record(folder: Path) -> None:
     """Read the texts with the model in a folder, and write FILE."""
     from model.adapters.loading import load_model
 
-    reader = load_model(str(folder))
-    results = {name: reader.read(text) for name, text in TEXTS.items()}
-    asked, rival = (reader.tokenizer.encode(word)[0] for word in (ASKED, RIVAL))
-    effects = reader.effects(results["drink"], asked, against=rival).heads("decoder_self")[:, :, -1].sum(-1)
-    arrays = {"effects": effects.astype(np.float16)}
-    recorded = Recorded({}, {}, {}, effects, np.zeros(2), 0)
-    off = Edits(off=tuple(Head("decoder_self", layer, head) for layer, head in recorded.off))
-    logits = [results["drink"].logits[-1], reader.read(DRINK, edits=off).logits[-1]]
-    arrays["chances"] = np.array([_softmax(one)[asked] for one in logits], dtype=np.float32)
-    arrays |= {name: _bytes(result.attention("decoder_self")) for name, result in results.items()}
+    found = study(load_model(str(folder)))
+    arrays = {"effects": found.effects.astype(np.float16), "chances": found.chances}
+    arrays |= {name: _bytes(weights) for name, weights in found.weights.items()}
     about = {
         "licence": LICENCE,
-        "tokens": {name: result.target_tokens for name, result in results.items()},
-        "ids": {name: [int(index) for index in reader.tokenizer.encode(text)] for name, text in TEXTS.items()},
-        "n_key_value_heads": reader.config.layers("decoder_self")[0].n_key_value_heads,
+        "tokens": found.tokens,
+        "ids": found.ids,
+        "n_key_value_heads": found.n_key_value_heads,
     }
     path = checkpoints_folder() / FOLDER / FILE
     path.parent.mkdir(parents=True, exist_ok=True)

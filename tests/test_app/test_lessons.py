@@ -16,14 +16,19 @@ from urllib.parse import unquote_plus
 import numpy as np
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-from model import load_translator
-from model.experiments import cheater, inside
+from model import attach, load_translator
+from model.adapters.readers.reader import Reader
+from model.experiments import cheater, inside, recorded_model
 from model.experiments import positions as experiments
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import of_words
 from model.positional import sinusoidal
-from model.taps import intervene
+from model.taps import intervene, record
 from model.text.special import BOS_ID, UNK_ID
 from tests.test_app import screen
 from viz.pages.lessons import heads, masks, positions, since
@@ -365,7 +370,7 @@ def test_since_2017() -> None:
     """The numbers of the cards from the file that ships, and from the shipped language model."""
     with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as kept:
         about = json.loads(str(kept["about"]))
-        maps = {name: kept[name] / 255 for name in about["tokens"]}
+        maps = {name: kept[name] / 255 for name in (*about["tokens"], "masked")}
         effects, (before, after) = kept["effects"].astype(float), kept["chances"]
     layer, head = divmod(int(effects.argmax()), effects.shape[1])
     row = maps["drink"][layer, head, -1]
@@ -385,6 +390,8 @@ def test_since_2017() -> None:
         "Because",
         "river",
     ]
+    assert maps["masked"][:, :, 1:, 0].max() == 0, "the first token is hidden from the others"
+    counts.append((maps["masked"][:, :, 2:, 1].mean(-1) > 0.5).sum())
     tokens, added, turned = since.moved_scores()
     writer = loaded("wikitext2-lm")
     model, d_head = writer.model, writer.config.d_head
@@ -407,8 +414,119 @@ def test_since_2017() -> None:
         [
             (1 if before / 2 < after < before else 0, drink),
             (1 if 0 < seen["n"] < 20 else 0, seen | {"all": induction.size}),
-            (1, dict(zip(("n", "other", "without"), counts)) | {"all": 270}),
+            (1, dict(zip(("n", "other", "without", "masked"), counts)) | {"all": 270}),
             (1, {"added": np.abs(scores[1] - scores[0]).max(), "turned": 0.0}),
             (1, {"whole": whole, "grouped": whole * about["n_key_value_heads"] / 9}),
         ],
     )
+
+
+MODERN = "wikitext2-modern"
+
+
+@torch.inference_mode()
+def writer_reads(words: str, *off: tuple[int, int], hidden_first: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Maps (L, H, T, T) and logits (V,) of a text without <eos>, by changing the model's own taps."""
+    model, tokenizer = loaded(MODERN).model, loaded(MODERN).tokenizer
+    ids = torch.tensor([tokenizer.encode(words)])
+    changes = {}
+    for layer in range(loaded(MODERN).config.n_layers):
+        heads = [head for at, head in off if at == layer]
+        changes[f"decoder.layers.{layer}.self_attention.context"] = lambda x, heads=heads: without(x, heads)
+    mask = torch.ones(ids.size(1), ids.size(1)).tril().bool()
+    if hidden_first:
+        mask[1:, 0] = False
+    with intervene(changes), record("*.self_attention.weights") as trace:
+        logits = model(ids, mask[None, None])[0, -1].double().numpy()
+    return np.stack([value[0].numpy() for value in trace.values()]), logits
+
+
+def without(context: torch.Tensor, heads: list[int]) -> torch.Tensor:
+    context = context.clone()
+    context[:, heads] = 0
+    return context
+
+
+def test_since_2017_with_a_model_that_is_here() -> None:
+    """What the cards say when wikitext2-modern is chosen, computed once more by other ways."""
+    tokenizer, shape = loaded(MODERN).tokenizer, (3, 4)
+    mary, john = (tokenizer.encode(name)[0] for name in ("Mary", "John"))
+    maps, whole = writer_reads(recorded_model.DRINK)
+    effects = np.zeros(shape)
+    for place in np.ndindex(shape):
+        _, logits = writer_reads(recorded_model.DRINK, place)
+        effects[place] = (whole - logits)[mary] - (whole - logits)[john]
+    best = [divmod(int(place), shape[1]) for place in np.argsort(-effects, axis=None)[:2]]
+    _, off = writer_reads(recorded_model.DRINK, *best)
+    before, after = (float(torch.from_numpy(logits).softmax(-1)[mary]) for logits in (whole, off))
+    (layer, head), row = best[0], maps[(*best[0], -1)]
+    token = tokenizer.tokens(tokenizer.encode(recorded_model.DRINK))[row.argmax()]
+    drink = since.live_drink(MODERN)
+    assert f"{before:.2%} and" in drink and f"most {after:.2%}" in drink and f"“{token}” ({row.max():.2f})" in drink
+    assert f"Head {layer}.{head} adds {effects[layer, head]:.1f} logits" in drink
+
+    maps, _ = writer_reads(recorded_model.REPEATED)
+    n = maps.shape[-1] // 2
+    induction = maps[:, :, range(n, 2 * n), range(1, n + 1)].mean(-1)
+    layer, head = divmod(int(induction.argmax()), shape[1])
+    said = since.live_repeated(MODERN)
+    assert f"Head {layer}.{head} gives {induction.max():.0%}" in said
+    assert f"{(induction > 0.5).sum()} of {induction.size} heads" in said
+
+    texts = recorded_model.SINK, recorded_model.OTHER_FIRST, recorded_model.WITHOUT_FIRST
+    on_first = [writer_reads(text)[0][:, :, 1:, 0].mean(-1) for text in texts]
+    on_first.append(writer_reads(recorded_model.SINK, hidden_first=True)[0][:, :, 2:, 1].mean(-1))
+    counts = [int((share > 0.5).sum()) for share in on_first]
+    said = since.live_sink(MODERN)
+    assert list(map(int, re.findall(r"\b\d+\b(?!\.)", said.partition(" The largest")[0]))) == [
+        counts[0],
+        12,
+        *counts[1:],
+    ]
+    assert said.endswith(f"{on_first[0].max():.2f}.")
+
+    _, moved = since.moved_by_model(MODERN)
+    assert np.abs(moved).max() < 1e-4, "its positions are rotary"
+    assert f"more than {np.abs(moved).max():.2g}" in since.live_turned(MODERN)
+    grouped = 2 * 3 * 2 * 64 * 8192 * 2 / 1e6
+    assert f"{grouped:.1f} MB; with" in since.live_cache(MODERN) and f"{2 * grouped:.1f} MB." in since.live_cache(
+        MODERN
+    )
+
+
+def llama_that_knows(*texts: str) -> Reader:
+    """A tiny Llama with random weights, whose tokens are the words of these texts."""
+    words = dict.fromkeys(re.findall(r"\w+|,", " ".join(texts)))
+    tokenizer = Tokenizer(WordLevel({word: index for index, word in enumerate(words)}, unk_token=","))
+    tokenizer.pre_tokenizer = Whitespace()
+    torch.manual_seed(0)
+    sizes = {"num_attention_heads": 4, "num_key_value_heads": 2, "hidden_size": 32, "num_hidden_layers": 2}
+    config = LlamaConfig(vocab_size=len(words), intermediate_size=20, eos_token_id=None, bos_token_id=None, **sizes)
+    return attach(LlamaForCausalLM(config), PreTrainedTokenizerFast(tokenizer_object=tokenizer))
+
+
+def test_a_model_of_transformers_answers_too() -> None:
+    reader = llama_that_knows(*recorded_model.TEXTS.values(), since.TEXT)
+    found = recorded_model.study(reader)
+    logits = reader.read(recorded_model.DRINK).logits[-1].astype(np.float64)
+    chances = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
+    assert found.chances[0] == pytest.approx(chances[reader.token("Mary")], rel=1e-4)
+    assert found.effects.shape == (2, 4) and found.n_key_value_heads == 2
+    assert found.weights["masked"][:, :, 1:, 0].max() == 0
+    _, moved = recorded_model.moved_scores(reader, since.TEXT, since.MOVED)
+    assert np.abs(moved).max() < 1e-3
+
+
+def test_another_model_is_chosen_with_the_answer() -> None:
+    at = screen.open_page("lessons.py", lesson="since-2")
+    assert "since-choice" not in [box.key for box in at.selectbox]
+    at = at.button(key="guess-1").click().run(timeout=300)
+    recorded = screen.values(screen.figure(at, "lesson-figure-0")["data"][0]["z"])
+    assert recorded.shape == (30, 9) and MODERN in at.selectbox(key="since-choice").options
+    at = at.selectbox(key="since-choice").select(MODERN).run(timeout=300)
+    assert not at.exception and not at.warning
+    assert screen.values(screen.figure(at, "lesson-figure-0")["data"][0]["z"]).shape == (3, 4)
+    assert since.live_repeated(MODERN) in screen.written(at)
+    at = at.button(key="lesson-next").click().run(timeout=300)
+    at = at.button(key="guess-1").click().run(timeout=300)
+    assert MODERN in screen.written(at), "the choice holds for the next card"

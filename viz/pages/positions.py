@@ -426,9 +426,8 @@ def show_beyond(page: "Page") -> None:
         frame.answer(say(line, list=listed(factors)), " ".join(notes))
     with page.places.right:
         frame.pictures(plots, titles=titles, is_map=False)
-        own = next(iter(results.values()))
-        commands = " · ".join(own["command"] for own in results.values())
-        frame.note(say("Measured over {n:,} tokens: {command}", n=own["tokens"], command=commands))
+        tokens = max(own["tokens"] for own in results.values())
+        frame.note(say("Measured over {n:,} tokens by {command}.", n=tokens, command="python -m model context"))
 
 
 VIEWS = {

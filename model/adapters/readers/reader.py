@@ -171,6 +171,11 @@ class Reader:
         return {name: value.to(self.model.device) for name, value in encoded.items() if name in self._accepts}
 
     @property
+    def accepted_inputs(self) -> set[str]:
+        """The names of what the model's forward pass takes."""
+        return self._accepts
+
+    @property
     def has_words(self) -> bool:
         """Whether the model was loaded with the head that predicts words, and not another or none."""
         return self.model.get_output_embeddings() is not None

@@ -29,6 +29,7 @@ class Card:
     picture: Any  # draws itself before the guess or with the answer, and has a link: as OnStage and Figures
     right: int  # which of the guesses is
     numbers: Callable[[], Mapping[str, object]]  # of the answer, from the model or the files that ship
+    live: Callable[[], str | None] | None = None  # lets the visitor choose another model, and says what is so in that
 
 
 @dataclass(frozen=True)
@@ -39,9 +40,9 @@ class Story:
     cards: Sequence[Card] = ()
 
 
-def card(*parts, right: int) -> Callable[[Callable], Card]:
+def card(*parts, right: int, live: Callable[[], str | None] | None = None) -> Callable[[Callable], Card]:
     """Make a card, its parts as of Card, of the function that makes the numbers of its answer."""
-    return lambda numbers: Card(*parts, right, numbers)
+    return lambda numbers: Card(*parts, right, numbers, live)
 
 
 def asks(text: str, **changes: object) -> Request:

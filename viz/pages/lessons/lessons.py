@@ -1,6 +1,6 @@
 """The page Lessons: seven stories of a few cards, each beside one picture."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 
@@ -9,6 +9,7 @@ import streamlit as st
 from viz.pages.lessons import attention, effects, heads, masks, positions, since, warmup
 from viz.pages.lessons.card import ASKED, Card, Story
 from viz.stage import assets
+from viz.text import errors
 from viz.text.language import current, message, say, using
 from viz.ui import choices, shared, speaking
 
@@ -86,6 +87,18 @@ def choose() -> None:
         draw("attention", 1)
 
 
+def show_live(live: Callable[[], str | None]) -> None:
+    """What is so in another model; a sentence where that cannot be computed."""
+    with st.container(key="lesson-live"):
+        try:
+            line = live()
+        except ValueError as error:
+            shared.warn(errors.sentence(error))
+            return
+        if line is not None:
+            st.text(line)
+
+
 def show(name: str, number: int) -> None:
     story, place = LESSONS[name], f"lesson-guess-{name}-{number}"
     card, total, guessed = story.cards[number - 1], len(story.cards), st.session_state.get(place)
@@ -107,6 +120,8 @@ def show(name: str, number: int) -> None:
             with st.container(key="lesson-answer"):
                 verdict = say("Right.") if guessed == card.right else say("Not quite.")
                 st.markdown(f"**{verdict}** {say(card.answer, **numbers)}")
+            if card.live is not None:
+                show_live(card.live)
         with shared.row(gap="small", key="lesson-steps"):
             st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
             last = number == total

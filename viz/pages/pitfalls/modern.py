@@ -1,5 +1,6 @@
 """Mistakes of today: with rotary positions, grouped keys, caches and masks, in the next words of a language model."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -77,76 +78,64 @@ class NextWords:
         return figures, numbers, (self.written(self.mistake), self.written(None))
 
 
-def in_words(sentence: Sentence, mistake: str) -> tuple:
-    """The demonstration of a mistake on what the visitor typed, without the mark at its end."""
-    writer = writer_for(mistake)
-    text = sentence.result.source.rstrip(" .?!…")
-    return NextWords(writer, text, mistake).demo()
+def in_next_words(mistake: str) -> Callable[[Sentence], tuple]:
+    """What shows a mistake in what follows the visitor's sentence, without the mark at its end."""
+
+    def show(sentence: Sentence) -> tuple:
+        text = sentence.result.source.rstrip(" .?!…")
+        return NextWords(writer_for(mistake), text, mistake).demo()
+
+    return show
 
 
-@pitfall(
-    "Rotary: the other layout",
-    "Weights and layout belong together: both layouts are right, but only with weights that were trained with them.",
-    "The paper turns neighbouring dimensions (0, 1), (2, 3), …, Llama's code one dimension of each half. Weights of "
-    "one in the code of the other run without an error, and every distance is wrong.",
-    DRAWN,
-    "first, second = x[..., 0::2], x[..., 1::2]   # weights trained with halves",
-    "first, second = x.chunk(2, dim=-1)",
-)
-def layout(sentence: Sentence) -> tuple:
-    return in_words(sentence, "layout")
-
-
-@pitfall(
-    "Grouped keys, repeated in the wrong order",
-    "A shape is not an order: `repeat` and `repeat_interleave` give the same shape.",
-    "With grouped-query attention neighbouring query heads share a key head. `repeat` deals the key heads out in "
-    "turn, so that most query heads read keys of another group.",
-    DRAWN,
-    "k = k.repeat(1, n_heads // n_groups, 1, 1)",
-    "k = k.repeat_interleave(n_heads // n_groups, dim=1)",
-)
-def groups(sentence: Sentence) -> tuple:
-    return in_words(sentence, "groups")
-
-
-@pitfall(
-    "Left padding with absolute positions",
-    "Where positions are added, count them from the first real token; rotary positions do not mind.",
-    "Generating in a batch needs the pads on the left, and the mask hides them, but positions that are counted from "
-    "the first pad shift every token. Rotary scores depend on distances only and stay as they are.",
-    DRAWN,
-    "positions = torch.arange(ids.size(1))",
-    "positions = (mask.cumsum(-1) - 1).clamp(min=0)",
-)
-def padding(sentence: Sentence) -> tuple:
-    return in_words(sentence, "padding")
-
-
-@pitfall(
-    "A cache with the wrong position",
-    "A step with cached keys must know how many there are.",
-    "With a cache each step reads one token, and its position is the number of those in the cache. Counted from the "
-    "length of the input it is always 0: every new word stands at the beginning of the text.",
-    DRAWN,
-    "positions = torch.arange(ids.size(1))                  # one token: 0",
-    "positions = n_cached + torch.arange(ids.size(1))",
-)
-def offset(sentence: Sentence) -> tuple:
-    return in_words(sentence, "offset")
-
-
-@pitfall(
-    "is_causal with a cache",
-    "A mask that is right for a whole text can be wrong for its last token.",
-    "With fewer queries than keys the causal mask of PyTorch's scaled_dot_product_attention is aligned at the top "
-    "left. The one query of a cached step then sees the first key only, so that the model forgets the text.",
-    DRAWN,
-    "F.scaled_dot_product_attention(q, k, v, is_causal=True)    # q has one position",
-    "F.scaled_dot_product_attention(q, k, v, is_causal=q.size(2) > 1)",
-)
-def alignment(sentence: Sentence) -> tuple:
-    return in_words(sentence, "alignment")
+IN_NEXT_WORDS = {  # by their names in MISTAKES
+    "layout": pitfall(
+        "Rotary: the other layout",
+        "Weights and layout belong together: both layouts are right, but only with weights that were trained with "
+        "them.",
+        "The paper turns neighbouring dimensions (0, 1), (2, 3), …, Llama's code one dimension of each half. Weights "
+        "of one in the code of the other run without an error, and every distance is wrong.",
+        DRAWN,
+        "first, second = x[..., 0::2], x[..., 1::2]   # weights trained with halves",
+        "first, second = x.chunk(2, dim=-1)",
+    )(in_next_words("layout")),
+    "groups": pitfall(
+        "Grouped keys, repeated in the wrong order",
+        "A shape is not an order: `repeat` and `repeat_interleave` give the same shape.",
+        "With grouped-query attention neighbouring query heads share a key head. `repeat` deals the key heads out in "
+        "turn, so that most query heads read keys of another group.",
+        DRAWN,
+        "k = k.repeat(1, n_heads // n_groups, 1, 1)",
+        "k = k.repeat_interleave(n_heads // n_groups, dim=1)",
+    )(in_next_words("groups")),
+    "padding": pitfall(
+        "Left padding with absolute positions",
+        "Where positions are added, count them from the first real token; rotary positions do not mind.",
+        "Generating in a batch needs the pads on the left, and the mask hides them, but positions that are counted "
+        "from the first pad shift every token. Rotary scores depend on distances only and stay as they are.",
+        DRAWN,
+        "positions = torch.arange(ids.size(1))",
+        "positions = (mask.cumsum(-1) - 1).clamp(min=0)",
+    )(in_next_words("padding")),
+    "offset": pitfall(
+        "A cache with the wrong position",
+        "A step with cached keys must know how many there are.",
+        "With a cache each step reads one token, and its position is the number of those in the cache. Counted from "
+        "the length of the input it is always 0: every new word stands at the beginning of the text.",
+        DRAWN,
+        "positions = torch.arange(ids.size(1))                  # one token: 0",
+        "positions = n_cached + torch.arange(ids.size(1))",
+    )(in_next_words("offset")),
+    "alignment": pitfall(
+        "is_causal with a cache",
+        "A mask that is right for a whole text can be wrong for its last token.",
+        "With fewer queries than keys the causal mask of PyTorch's scaled_dot_product_attention is aligned at the top "
+        "left. The one query of a cached step then sees the first key only, so that the model forgets the text.",
+        DRAWN,
+        "F.scaled_dot_product_attention(q, k, v, is_causal=True)    # q has one position",
+        "F.scaled_dot_product_attention(q, k, v, is_causal=q.size(2) > 1)",
+    )(in_next_words("alignment")),
+}
 
 
 @pitfall(
@@ -177,7 +166,7 @@ def direction(sentence: Sentence) -> tuple:
     return figures, numbers, (sentence.translator.tokenizer.target.decode(ids), sentence.result.text)
 
 
-MODERN = {key: one for key, one in vars().items() if isinstance(one, Pitfall)}
+MODERN: dict[str, Pitfall] = IN_NEXT_WORDS | {"direction": direction}
 
 
 def fitting() -> dict[str, Pitfall]:
