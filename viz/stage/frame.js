@@ -1,6 +1,6 @@
 // The parts of the stage, where they stand, and what changes in them with the translation.
 
-import { fields } from "../recording/options.js";
+import { codesOf, fields } from "../recording/options.js";
 import { Beside } from "./beside.js";
 import { button, el, icon, put } from "./dom.js";
 import { menu, tabs } from "./widgets.js";
@@ -44,13 +44,13 @@ export function build(stage) {
     film: new Film(stage),
     tiles: new Tiles(stage),
     beside: whole.comparing ? new Beside(stage) : null,
-    options: menu("options", "⚙", words.options, () => form(optionFields(stage), words, (chosen) => stage.turnMaps(chosen))),
+    options: menu("options", words.options, words.options, () => form(optionFields(stage), words, (chosen) => stage.turnMaps(chosen))),
   });
   const tools = [
     stage.options,
-    menu("download", "⤓", words.download, (close) => downloads(stage, close)),
-    (told.told.program || Object.keys(told.told.code).length > 0) && menu("code", "⟨⟩", words.code, () => code(stage)),
-    icon("#table", "▦", words.table, () => stage.choose({ table: !stage.state.table })),
+    menu("download", words.download, words.download, (close) => downloads(stage, close)),
+    (told.told.program || Object.keys(told.told.code).length > 0) && menu("code", words.code, words.code, () => code(stage)),
+    icon("#table", words.table, words.table, () => stage.choose({ table: !stage.state.table })),
   ];
   const { beside, places, tiles, lines, map } = stage;
   const corner = stage.projector.button();
@@ -100,7 +100,8 @@ export function fillIn(stage) {
   put(places.versions, versions.length > 1 && tabs(words, "versions", "version", versions, version, turn));
   stage.steering?.fillIn();
   beside?.fillIn();
-  stage.options?.renew();
+  const count = Object.values(codesOf(stage.mapOptions)).filter((code) => code !== null).length;
+  stage.options?.renew(count ? stage.say("options_set", { n: count }) : words.options);
 }
 
 /** Names the heads whose lines are drawn. @param {Stage} stage */

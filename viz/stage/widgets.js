@@ -72,7 +72,10 @@ export function tabs(words, part, name, options, chosen, choose) {
   return bar;
 }
 
-/** @typedef {HTMLDivElement & {renew: () => void}} Menu  renew() makes what it shows again, if it is open */
+/**
+ * A button with a panel; renew() gives it another name, if any, and makes what it shows again if it is open.
+ * @typedef {HTMLDivElement & {renew: (text?: string) => void}} Menu
+ */
 
 /**
  * A button that opens a panel, which Escape and a click elsewhere close.
@@ -102,7 +105,9 @@ export function menu(part, sign, text, make) {
     if (!box.contains(/** @type {Node} */ (target))) toggle(false);
   });
   return Object.assign(box, {
-    renew: () => {
+    renew: (/** @type {string | undefined} */ text) => {
+      if (text) put(opener, text);
+      for (const name of text ? ["title", "aria-label"] : []) opener.setAttribute(name, text ?? "");
       if (!panel.hidden) toggle(true);
     },
   });
