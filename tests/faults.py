@@ -240,15 +240,15 @@ FAULTS = (
     Fault(
         "rows and columns swapped",
         "viz/figures/heatmap.py",
-        'named.get("y", len(values)), titles[0]',
-        'named.get("x", len(values)), titles[0]',
+        'rows or len(values), titles[0]',
+        'columns or len(values), titles[0]',
         f"{_VIZ}contract.py",
     ),
     Fault(
         "wrong title of an axis",
         "viz/figures/heatmap.py",
-        "values.shape[1]), titles[1]",
-        "values.shape[1]), titles[0]",
+        "columns or values.shape[1], titles[1]",
+        "columns or values.shape[1], titles[0]",
         f"{_VIZ}attention.py {_VIZ}heatmap.py",
     ),
     Fault(

@@ -87,7 +87,7 @@ def encoding_panels(
         yaxis2_domain=(0, 0.38),
         legend=LEGEND | {"y": 0, "yanchor": "top"},
     )
-    drawn.data[0].colorbar.update(title={"text": ""}, thickness=10, y=0.71, len=0.58)
+    drawn.data[0].update(colorbar={"title": {"text": ""}, "thickness": 10, "y": 0.71, "len": 0.58})
     return drawn
 
 
@@ -119,10 +119,11 @@ def run_curves(
         step: marked in both panels.
     """
     steps, rate, loss = message("training step"), message("learning rate"), message("training loss")
-    drawn = _drawn(_checked(rates), steps, rate, say)
-    lower = _drawn(_checked(losses), steps, loss, say, reach=(limit,))
-    panels = (drawn, say(rate)), (lower, say(loss))
-    drawn.table = Points([(f"{name}, {said}", *line) for one, said in panels for name, *line in one.table.lines])
+    rate_lines, loss_lines = _checked(rates), _checked(losses)
+    drawn = _drawn(rate_lines, steps, rate, say)
+    lower = _drawn(loss_lines, steps, loss, say, reach=(limit,))
+    panels = (say(rate), rate_lines), (say(loss), loss_lines)
+    drawn.table = Points([(f"{name}, {panel}", x, y) for panel, lines in panels for name, x, y in lines])
     drawn.description += " " + lower.description
     drawn.add_traces([trace.update(yaxis="y2", showlegend=False) for trace in lower.data])
     line = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
@@ -181,7 +182,7 @@ def _drawn(
         left=2 * theme.TICK_SIZE + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT * (1 + sum(len(name) + 8 for name in names) // LEGEND_LETTERS),
         xaxis=_axis(across, np.concatenate([x for _, x, _ in lines]), log_x),
-        yaxis=_axis(up, np.append(ys, np.float32(reach)), log_y),
+        yaxis=_axis(up, np.append(ys, np.array(reach, np.float32)), log_y),
         description=say(ABOUT, x=x_axis, y=y_axis, low=ys.min(), high=ys.max()),
         table=Points(points),
     )
@@ -252,7 +253,7 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         dots(column, rows, numbered, say(part), look, labels.told(say, (part, "%{x:.2g}")), mode="markers")
         for column, (part, look) in zip(places.T, PARTS.items())
     ]
-    margins = polylines(places.T[:2], [rows, rows])  # from the dot to its limit
+    margins = polylines(list(places.T[:2]), [rows, rows])  # from the dot to its limit
     titles = [f"<b>{labels.escape(name)}</b>" for name in names]
     line = {"color": theme.LINES[0], "width": theme.LINE_WIDTH}
     ticks = range(low, high + 1, max(1, round((high - low) / 6)))

@@ -2,9 +2,11 @@
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.basedatatypes import BaseTraceType
 
 from viz import theme
 from viz.figures import labels
@@ -20,6 +22,8 @@ LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bo
 class Drawn(go.Figure):
     """A plotly Figure with its `description` (plain) and its `table`."""
 
+    data: tuple[BaseTraceType, ...]
+    layout: Any  # a go.Layout: Plotly has no types for what is nested in it
     description = ""
     table: Table | None = None
 
@@ -29,7 +33,7 @@ class Drawn(go.Figure):
 
 
 def figure(
-    traces: Sequence[go.Figure],
+    traces: Sequence[BaseTraceType],
     height: float,
     say: Say,
     *,
@@ -56,7 +60,9 @@ def clear(say: Say) -> dict:
     return clear | {"separators": labels.number_marks(say)}
 
 
-def dots(x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **more):
+def dots(
+    x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **more
+) -> go.Scatter:
     """Points of one kind, of which a click gives the numbers in `places`; a look is symbol, size and colour."""
     marker = dict(zip(("symbol", "size", "color"), look), line={"width": 2, "color": look[2]})
     trace = go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), customdata=places, marker=marker, **more)

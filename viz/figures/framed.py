@@ -1,5 +1,7 @@
 """A figure as the frame of a page shows it: axes named above and at the left, words without marks, no second legend."""
 
+import plotly.graph_objects as go
+
 from viz import theme
 from viz.figures import labels
 from viz.figures.drawn import Drawn
@@ -40,10 +42,10 @@ def framed(figure: Drawn, *, rings: list[tuple[int, int]] | None = None, bar: bo
     margin.t, margin.b = above, BELOW
     layout.showlegend = False
     for trace in figure.data:
-        if trace.type == "heatmap":
-            trace.showscale = bar and trace.showscale is not False
-            trace.colorbar.title.text, trace.colorbar.thickness = "", _THIN
-    margin.r = 58 if bar and figure.data[0].showscale else theme.MARGIN
+        if isinstance(trace, go.Heatmap):
+            shows_bar = bar and trace.showscale is not False
+            trace.update(showscale=shows_bar, colorbar={"title": {"text": ""}, "thickness": _THIN})
+    margin.r = 58 if bar and figure.data[0]["showscale"] else theme.MARGIN
     if layout.xaxis.tickangle:  # the last name leans to the right
         margin.r = max(margin.r, above - _TITLE)
     layout.shapes = [*layout.shapes, *(_ring(*cell) for cell in rings or [])]

@@ -81,18 +81,21 @@ def head_map(
         groups: N names; each group has a trace with a colour and a sign.
         axes: what x and y are; None where only distances mean something.
     """
-    points, places = checks.as_float("points", points, "ND"), [list(map(int, place)) for place in places]
-    groups, traces = np.array(checks.as_tokens("groups", groups, len(points)), dtype=object), []
-    for i, name in enumerate(dict.fromkeys(groups)):
-        at = np.flatnonzero(groups == name)
+    points = checks.as_float("points", points, "ND")
+    heads = [list(map(int, place)) for place in places]
+    group_of_head = np.array(checks.as_tokens("groups", groups, len(points)), dtype=object)
+    traces = []
+    for i, name in enumerate(dict.fromkeys(group_of_head)):
+        members = np.flatnonzero(group_of_head == name)
         symbol = SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)]  # 49 groups before one looks like another
         look, hover = (symbol, 9, theme.line(i)["color"]), "%{fullData.name} %{text}<br>%{x:.3~g} · %{y:.3~g}"
-        trace = dots(*points[at].T, [places[one] for one in at], name, look, hover, mode="markers+text")
-        text = ["{}.{}".format(*places[one][-2:]) for one in at]
+        x, y = points[members].T
+        trace = dots(x, y, [heads[member] for member in members], name, look, hover, mode="markers+text")
+        text = ["{}.{}".format(*heads[member][-2:]) for member in members]
         traces.append(trace.update(text=text, textposition="top center"))
     table = Points([(trace.name, trace.x, trace.y, trace.text) for trace in traces])
     if selected is not None:
-        x, y = points[[places.index(list(selected))]].T
+        x, y = points[[heads.index(list(selected))]].T
         ring = {"size": 20, "symbol": "circle-open", "color": theme.SELECTED["color"], "line": theme.SELECTED}
         traces.append(go.Scatter(x=x, y=y, mode="markers", marker=ring, **QUIET, name="selected"))
     if axes is None:

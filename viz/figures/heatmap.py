@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -17,6 +18,7 @@ NOT_ALLOWED = message("not allowed (masked)")
 WRITTEN_ROW = 34  # pixels of a row: room for a number in every cell
 WRITTEN = "written into the cells"  # name of the trace whose texts have colours of their own
 PROBABILITIES = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
+Texts = np.ndarray | Sequence[Sequence[str]]  # (T, S), escaped
 _NOWHERE = np.array([np.nan], np.float32)
 TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
 
@@ -66,7 +68,7 @@ def grid(
     hover: str = "",
     blocked: np.ndarray | None = None,
     notes: Sequence[str] | None = None,
-    written: Sequence[Sequence[str]] | None = None,
+    written: Texts | None = None,
     framed: Sequence[tuple[int, int]] = (),
     most: int = theme.MAX_NUMBERS,
     **heatmap,
@@ -83,7 +85,7 @@ def grid(
         number, hover: what the hover box says of a cell, and all that it says, if not row, column and number.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
-        written: escaped texts (T, S) in the cells, which are then higher and not zoomed.
+        written: texts (T, S) in the cells, which are then higher and not zoomed.
         framed: (row, column) of cells in an outline.
     """
     given = zip("yx", tokens.items(), values.shape)
@@ -103,19 +105,21 @@ def grid(
         **(theme.cell_gaps(*values.shape) if "x" in named else {}),
         **{"colorbar": theme.color_bar(labels.escape(say(value)))} | heatmap,
     )
-    axes = {
-        "xaxis": side(named.get("x", values.shape[1]), titles[1], say, most=most),
-        "yaxis": side(named.get("y", len(values)), titles[0], say, downwards=True),
+    rows, columns = named.get("y"), named.get("x")
+    axes: dict[str, Any] = {
+        "xaxis": side(columns or values.shape[1], titles[1], say, most=most),
+        "yaxis": side(rows or len(values), titles[0], say, downwards=True),
     }
     for name, one in texts.items():
         over = axes[f"{name}axis"]
         over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
         own = {"tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
         axes[f"{name}axis2"] = BARE | own | {"matches": name}
-    traces, hatched = [cells, TICKS], blocked is not None and bool(blocked.any())
+    traces, top = [cells, TICKS], 0
     words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
     description = say("Row = {row}, column = {column}: {value}, colours from {low:.3g} to {high:.3g}.", **words)
-    if hatched:
+    if blocked is not None and blocked.any():
+        top = theme.LEGEND_HEIGHT
         traces[1] = go.Scatter(**hatched_boxes(blocked), **theme.HATCH, name=say(NOT_ALLOWED), showlegend=True)
         description += " " + say("Hatched cells are not allowed by the mask.")
     height = theme.plot_height(len(values))
@@ -126,13 +130,13 @@ def grid(
         traces,
         height,
         say,
-        left=labels.tick_width(named.get("y", [str(len(values))])) + theme.AXIS_TITLE_HEIGHT,
-        top=theme.LEGEND_HEIGHT * hatched,
-        bottom=(theme.LEANING * labels.tick_width(named["x"]) if "x" in named else 0) + theme.AXIS_HEIGHT,
+        left=labels.tick_width(rows or [str(len(values))]) + theme.AXIS_TITLE_HEIGHT,
+        top=top,
+        bottom=(theme.LEANING * labels.tick_width(columns) if columns else 0) + theme.AXIS_HEIGHT,
         **axes,
         shapes=[frame(*cell) for cell in framed],
         description=description,
-        table=Cells(values, names, named.get("y"), named.get("x"), value),
+        table=Cells(values, names, rows, columns, value),
     )
 
 
@@ -144,8 +148,9 @@ def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say =
         places: where each of its rows goes, in growing order; the others of `n_rows` stay blank (NaN).
     """
     trace, table, layout = drawn.data[0], drawn.table, drawn.layout
-    values = np.full((n_rows, trace.z.shape[1]), np.nan, dtype=np.float32)
-    values[places] = trace.z
+    assert isinstance(table, Cells) and table.row_names is not None
+    values = np.full((n_rows, table.values.shape[1]), np.nan, dtype=np.float32)
+    values[places] = table.values
     trace.update(z=values, hoverongaps=False)
     names = dict(zip(places, table.row_names, strict=True))
     drawn.table = replace(table, values=values, row_names=[names.get(row, "") for row in range(n_rows)])
@@ -177,8 +182,8 @@ def frame(row: int, column: int, room: float = 0.5) -> dict:
     return {"type": "rect", "line": theme.SELECTED, **edges}
 
 
-def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
-    """Write escaped texts (T, S) into the cells of a map, black or white, whichever stands out more.
+def cell_texts(cells: go.Heatmap, texts: Texts) -> go.Scatter:
+    """Write texts (T, S) into the cells of a map, black or white, whichever stands out more.
 
     That is by 4.5 at least (WCAG 2.2, 1.4.3, where relative luminance is defined); Plotly's own choice falls to 3.4.
     """
@@ -188,14 +193,15 @@ def cell_texts(cells: go.Heatmap, texts: Sequence[Sequence[str]]) -> go.Scatter:
     ink = np.where(luminance > np.sqrt(1.05 * 0.05) - 0.05, "#000", "#fff")
     y, x = (index.ravel().astype(np.float32) for index in np.indices(ink.shape))
     font = {"size": theme.TICK_SIZE, "color": ink.ravel().tolist()}
-    texts = [text for row in texts for text in row]
-    return go.Scatter(x=x, y=y, text=texts, mode="text", textfont=font, **QUIET, name=WRITTEN)
+    text = [text for row in texts for text in row]
+    return go.Scatter(x=x, y=y, text=text, mode="text", textfont=font, **QUIET, name=WRITTEN)
 
 
 def colors_of(cells: go.Heatmap) -> np.ndarray:
     """The colours of the cells of a map, (T, S, 3), sRGB from 0 to 1."""
-    shares = (np.asarray(cells.z, dtype=np.float64) - cells.zmin) / (cells.zmax - cells.zmin)
+    z, low, high = (np.asarray(numbers, dtype=np.float64) for numbers in (cells.z, cells.zmin, cells.zmax))
+    shares = (z - low) / (high - low)
     shares = np.nan_to_num(np.clip(1 - shares if cells.reversescale else shares, 0, 1))
-    places, names = zip(*cells.colorscale, strict=True)
+    places, names = np.array(cells.colorscale, dtype=object).T
     channels = np.array([hex_to_rgb(name) for name in names]).T / 255
-    return np.stack([np.interp(shares, places, channel) for channel in channels], axis=-1)
+    return np.stack([np.interp(shares, places.astype(np.float64), channel) for channel in channels], axis=-1)

@@ -88,10 +88,10 @@ def spell_bytes(tokens: Sequence[str]) -> list[str]:
     codes = [_BYTE.fullmatch(token) for token in tokens]
     names = list(tokens)
     place = 0
-    for is_byte, run in groupby(codes, key=bool):
-        run = list(run)
-        if is_byte:
-            spelt = bytes(int(code[1], 16) for code in run).decode("utf-8", "surrogateescape")
+    for _, group in groupby(codes, key=bool):
+        run = list(group)
+        spelt = bytes(int(code[1], 16) for code in run if code).decode("utf-8", "surrogateescape")
+        if spelt:
             names[place : place + len(run)] = chain.from_iterable(map(_byte_names, _characters(spelt)))
         place += len(run)
     return names

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import SupportsInt
 
 import numpy as np
 
@@ -20,6 +21,17 @@ class Table:
     in each map row, head or line: the rows that begin with the same `names`."""
 
     names = 1
+
+    @property
+    def header(self) -> list[str]:
+        raise NotImplementedError
+
+    def rows(self) -> Iterator[Row]:
+        raise NotImplementedError
+
+    def sentence(self, rows: list[Row], say: Say) -> str:
+        """Say in a sentence what stands out in rows of the same `names`."""
+        raise NotImplementedError
 
     def csv(self) -> bytes:
         """A file of comma-separated values, UTF-8."""
@@ -99,8 +111,11 @@ class Tiles(Table):
     """A row per cell of every head: weights (L, H, T, S)."""
 
     weights: np.ndarray
-    header = ["layer", "head", "query", "key", "weight"]
     names = 2
+
+    @property
+    def header(self) -> list[str]:
+        return ["layer", "head", "query", "key", "weight"]
 
     def rows(self) -> Iterator[Row]:
         for place, weight in np.ndenumerate(self.weights):
@@ -118,7 +133,10 @@ class Points(Table):
     """A row per point of every line: of each line its name, x (N,), y (N,), and maybe N texts at the points."""
 
     lines: Sequence[tuple]
-    header = ["line", "x", "y", "name"]
+
+    @property
+    def header(self) -> list[str]:
+        return ["line", "x", "y", "name"]
 
     def rows(self) -> Iterator[Row]:
         for name, xs, ys, *texts in self.lines:
@@ -138,7 +156,7 @@ def _no_formula(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(tuple("=+-@\t\r")) else cell
 
 
-def _number(value: object) -> int | float | None:
+def _number(value: SupportsInt) -> int | float | None:
     """A number as Python writes it; None for NaN."""
     if isinstance(value, (np.floating, float)):
         return None if np.isnan(value) else float(str(value))  # with the digits of a float32, no more

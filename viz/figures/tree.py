@@ -73,7 +73,8 @@ def search_tree(
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
-    tokens, fates = checks.as_tokens("tokens", tokens, n), np.array(checks.as_tokens("fates", fates, n))
+    tokens, fates = checks.as_tokens("tokens", tokens, n), checks.as_tokens("fates", fates, n)
+    fate_of_node = np.array(fates)
     tree, scores = _Tree(parents, log_probabilities), scores or {}
     tokens = [_name(tokens, node, tree) for node in range(n)]
     texts = _hover_texts(tree, tokens, fates, scores, say)
@@ -87,7 +88,7 @@ def search_tree(
             texts[node] += "<br>" + say("its step attended to {tokens}", tokens=named)
     first, last = steps or (0, int(tree.step.max()))
     drawn = np.flatnonzero((tree.step >= first) & (tree.step <= last))
-    later, pruned = drawn[tree.step[drawn] > first], fates == "pruned"
+    later, pruned = drawn[tree.step[drawn] > first], fate_of_node == "pruned"
     best = np.isin(np.arange(n), tree.path(max(scores, key=scores.__getitem__)) if scores else [])
     kinds = (
         (~pruned, "", _EDGE),
@@ -99,14 +100,15 @@ def search_tree(
     below = [f"<br>{number.replace('-', '−')}" if number else "" for number in added]
     points, look_of_text = [], {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
     for fate, look in FATES.items():
-        some = drawn[fates[drawn] == fate].tolist()
-        place, numbered = (tree.rank[some], tree.step[some]), [[node] for node in some]
-        node = dots(*place, numbered, say(fate), look, "%{hovertext}", **look_of_text)
-        text = [labels.tick_text(tokens[i]) + below[i] for i in some]
-        traces.append(node.update(text=text, hovertext=[texts[i] for i in some], textfont_size=theme.TICK_SIZE))
-        points.append((say(fate), *place, [f"{tokens[i]} {added[i]}".strip() for i in some]))
+        nodes = drawn[fate_of_node[drawn] == fate].tolist()
+        ranks, steps_written = tree.rank[nodes], tree.step[nodes]
+        trace = dots(ranks, steps_written, [[node] for node in nodes], say(fate), look, "%{hovertext}", **look_of_text)
+        text = [labels.tick_text(tokens[node]) + below[node] for node in nodes]
+        trace.update(text=text, hovertext=[texts[node] for node in nodes], textfont_size=theme.TICK_SIZE)
+        traces.append(trace)
+        points.append((say(fate), ranks, steps_written, [f"{tokens[node]} {added[node]}".strip() for node in nodes]))
     n_columns = int(tree.rank[drawn].max(initial=0)) + 1
-    ranks, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
+    columns, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
     across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]
     return figure(
         traces,
@@ -114,12 +116,12 @@ def search_tree(
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
         top=theme.LEGEND_HEIGHT,
-        xaxis=heatmap.axis(ranks, say("rank among these candidates"), step=1, fixedrange=True, range=across),
+        xaxis=heatmap.axis(columns, say("rank among these candidates"), step=1, fixedrange=True, range=across),
         yaxis=heatmap.axis(numbers, say("tokens written"), step=1, fixedrange=True, range=down),
         dragmode=False,
         description=say(
             "Row n: the candidates for the n-th token, by rank; {kept} kept, {finished} finished, {pruned} pruned.",
-            **{fate: np.count_nonzero(fates == fate) for fate in FATES},
+            **{fate: np.count_nonzero(fate_of_node == fate) for fate in FATES},
         ),
         table=Points(points),
     )
