@@ -202,6 +202,7 @@ def live() -> None:
     if problem := state.get("file-problem"):
         shared.warn(f"{problem} {say(shared.INSTEAD[1])}" if file else problem)
     if file is None:
+        model_choice.watch()
         offer()
         return
     name, attention, numbers = file
@@ -223,5 +224,4 @@ def live() -> None:
 
 model_choice.arrive((), "", "")  # a model that has come is shown where it is at home
 shared.opening(say("Your own model"), say("Open a model, or the attention of any model from a file."))
-model_choice.watch()
 live()

@@ -189,19 +189,19 @@ def offer_opening(in_words: bool = False) -> None:
         placeholder="HuggingFaceTB/SmolLM2-135M",
         on_change=lambda: open_place(state[PLACE]),
     )
-    for number, one in enumerate(SUGGESTIONS):
-        label = f"{one.place.partition('/')[2]} · {one.size} · {one.licence}"
-        st.button(
-            label,
-            key=f"suggestion-{number}",
-            help=None if in_words else say(one.about),
-            type="tertiary",
-            on_click=open_place,
-            args=(one.place, one.text),
-            disabled=state.get(OPENING) is not None,
-        )
-        if in_words:
-            st.caption(say(one.about))
+    for number, suggestion in enumerate(SUGGESTIONS):
+        with shared.row(gap="small", key=f"suggested-{number}"):
+            st.button(
+                f"{suggestion.place.partition('/')[2]} · {suggestion.size} · {suggestion.licence}",
+                key=f"suggestion-{number}",
+                help=None if in_words else say(suggestion.about),
+                type="tertiary",
+                on_click=open_place,
+                args=(suggestion.place, suggestion.text),
+                disabled=state.get(OPENING) is not None,
+            )
+            if in_words:
+                st.caption(say(suggestion.about))
 
 
 def say_memory() -> None:
