@@ -68,6 +68,12 @@ def test_a_decoder_on_language_model(shelf: opened.Shelf, folders: dict[str, Pat
     assert seen["next"]["names"][:5] == reader.words(best[:5].tolist())
 
 
+def test_the_other_pages_go_on_with_a_model(shelf: opened.Shelf) -> None:
+    at = screen.open_page("language_model.py", text=TEXT, model="gpt2")
+    at = at.switch_page(screen.path("steer.py")).run()
+    assert not at.exception and at.session_state["stage-model"] == "gpt2" and at.session_state["sentence"] == TEXT
+
+
 def test_a_row_of_a_decoder_inside(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
     place = {"kind": "decoder_self", "layer": "1", "head": "2", "row": "4"}
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2", view="inside", **place)

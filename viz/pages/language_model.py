@@ -124,6 +124,8 @@ def show() -> None:
     if answered is None:
         return
     (name, _), of_stage = answered
+    if name in opened.SHELF:  # it is on the other pages of the stage, too, which go on with it
+        state[view.KEPT] = replace(state.get(view.KEPT, View()), text=text, model=name, reference=None)
     staged.put(of_stage, owned=("seed",))
     shared.small(about(name), "card")
 

@@ -190,7 +190,10 @@ def offer_opening(in_words: bool = False) -> None:
         on_change=lambda: open_place(state[PLACE]),
     )
     for number, suggestion in enumerate(SUGGESTIONS):
-        with shared.row(gap="small", key=f"suggested-{number}"):
+        name, about = (
+            st.columns([5, 7], gap="small", vertical_alignment="center") if in_words else (st.container(),) * 2
+        )
+        with name:
             st.button(
                 f"{suggestion.place.partition('/')[2]} · {suggestion.size} · {suggestion.licence}",
                 key=f"suggestion-{number}",
@@ -200,8 +203,8 @@ def offer_opening(in_words: bool = False) -> None:
                 args=(suggestion.place, suggestion.text),
                 disabled=state.get(OPENING) is not None,
             )
-            if in_words:
-                st.caption(say(suggestion.about))
+        if in_words:
+            about.caption(say(suggestion.about))
 
 
 def say_memory() -> None:
