@@ -23,7 +23,11 @@ _PLACES = 4  # decimals
 
 
 def measure(
-    reader: Any, texts: Sequence[str], sentences: int, say: Callable[[str], None] = lambda text: None
+    reader: Any,
+    texts: Sequence[str],
+    sentences: int,
+    say: Callable[[str], None] = lambda text: None,
+    progress: Callable[[float], object] = lambda share: None,
 ) -> dict[str, Any]:
     """Measure every head on texts, and those of a decoder also on random tokens that are repeated.
 
@@ -31,6 +35,7 @@ def measure(
         texts: lines; those that the model cannot read are left out.
         sentences: how many are read, spread evenly over the texts.
         say: called with how far it is.
+        progress: called with the share of the texts that are read.
 
     Returns:
         JSON: "sentences", "tokens" and "kinds": for each kind the "layers" as the model numbers them, and of each head
@@ -48,6 +53,7 @@ def measure(
     layers: dict[str, list[int]] = {}
     n_read = n_tokens = 0
     for number, text in enumerate(chosen, start=1):
+        progress(number / len(chosen))
         try:
             result = reader.read(text)
         except ValueError:  # too long

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, Head, attach, load_model
 from model.adapters.readers.reading import Reading
+from model.measures import text_roles
 from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.builders import randomise
@@ -174,6 +175,27 @@ def test_a_decoder_beside_another_model_on_compare(shelf: opened.Shelf, folders:
     answers = [" ".join(filter(None, words)) for words in zip(*message["comparing"]["words"])]
     assert answers[1] == (result.text if b == "bart" else TEXT)
     assert message["comparing"]["note"]
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+def test_the_head_atlas_is_measured_on_request(shelf: opened.Shelf, folders: dict[str, Path], name: str) -> None:
+    at = screen.open_page("atlas.py", **{"atlas-model": name})
+    assert not at.exception and not screen.charts(at)
+    texts = [TEXT, "a dog ran on the mat and a cat sat"]
+    at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
+    at.button(key="measure-heads").click().run()
+    assert not at.exception and not at.warning
+    found = text_roles.measure(load_model(folders[name]), texts, 2)
+    (kind,) = found["kinds"]
+    board = screen.figure(at, "role-board")["data"][0]
+    np.testing.assert_allclose(screen.values(board["z"]), found["kinds"][kind]["sharpness"], atol=1e-6)
+    measure = "induction" if name == "gpt2" else "first"
+    at.selectbox(key="atlas-colour").set_value(measure).run()
+    board = screen.figure(at, "role-board")["data"][0]
+    np.testing.assert_allclose(screen.values(board["z"]), found["kinds"][kind][measure], atol=1e-6)
+    at.text_area(key="atlas-lines").set_value(" ").run()
+    at.button(key="measure-heads").click().run()
+    assert not at.exception and len(at.warning) == 1
 
 
 def test_a_loaded_model_in_a_notebook() -> None:

@@ -19,8 +19,8 @@ from viz.figures import attention_heatmap, difference_heatmap, head_board
 from viz.stage.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, explore, heads_roles, shared, speaking
-from viz.views import cached, changes, heads_results, recipes
+from viz.ui import choices, controls, explore, heads_roles, shared, speaking, text_atlas
+from viz.views import cached, changes, heads_results, opened, recipes
 from viz.views.heads_results import Source
 from viz.views.made import Recipe, made, the, value_of
 from viz.views.view import View
@@ -34,6 +34,7 @@ VIEWS = messages(
     alignment="Alignment",
     table="Table",
 )
+REPEATING = ("induction", "duplicate")  # measures of decoders alone
 WITH_CARD = ("board", "scatter", "alike", "table")  # views of all heads
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
@@ -125,7 +126,7 @@ def choose_measures(part: str, held: Source | None) -> tuple[list[str], str]:
     offered = [
         name
         for name in heads_roles.MEASURES
-        if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES))
+        if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
     of = {"board": (say("Sort by"), ["place", *offered], "sort", "place")}
@@ -289,6 +290,17 @@ def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: Delta
 
 @choices.fragment
 def live() -> None:
+    """The atlas of a checkpoint that translates, or of a model of transformers that is opened."""
+    names = {"": message("Translators of this app")} | {name: name for name in opened.SHELF.names()}
+    model = controls.choose(say("Model"), names, "atlas-model", "") if len(names) > 1 else ""
+    if model:
+        text_atlas.show(model)
+    else:
+        of_translators()
+
+
+def of_translators() -> None:
+    """The atlas that ships with a translator."""
     picture, beside = shared.picture_first()
     card, below = shared.picture_first()
     with picture:

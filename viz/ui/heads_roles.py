@@ -42,6 +42,8 @@ MEASURES = messages(
     input_gradient="agreement of weights and gradient × input",
     aer_output="alignment error, step that writes",
     aer_input="alignment error, step that reads",
+    induction="induction",
+    duplicate="duplicate token",
 )
 CROSS_MEASURES = messages(previous="place before", same="same place", next="place after")
 SIGNED = ("sharpness", "log_probability", "bleu", "agreement", "norms", "occlusion", "input_gradient")
