@@ -13,13 +13,17 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from model.adapters.readers.reader import Reader
 from model.analysis.repetitions import repetitions
 from model.checkpoint import checkpoints_folder
+from model.config import LanguageModelConfig
 from model.errors import Problem
 from model.interventions.edits import Cell, Edits, Head
 from model.masks import causal_mask
+from model.relative import rotary_frequencies, rotate
+from model.taps import Change, intervene
 from model.taps import record as record_taps
 from model.translation import module_of
 from model.translator import Writer
@@ -173,11 +177,24 @@ def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[s
         tokens, scores = loaded.tokenizer.tokens(ids[0].tolist()), []
         addresses = [f"{module_of('decoder_self', n)}.scores" for n in range(loaded.config.n_layers)]
         for start in (0, shift):
-            with record_taps("*.self_attention.scores") as trace:
-                loaded.model.decoder(ids, causal_mask(ids.size(1)), start)
+            with intervene(_turned_further(loaded.config, start)), record_taps("*.self_attention.scores") as trace:
+                loaded.model.decoder(ids, causal_mask(ids.size(1)), start)  # what is added comes from there on
             scores.append(np.stack([trace[address][0] for address in addresses]))
     seen = np.isfinite(scores[0])
     return tokens, np.where(seen, scores[1] - np.where(seen, scores[0], 0), 0).astype(np.float32)
+
+
+def _turned_further(config: LanguageModelConfig, shift: int) -> dict[str, Change]:
+    """Turn rotary queries and keys by `shift` positions before the model turns them by their own."""
+    if not config.positional.startswith("rotary"):
+        return {}
+    angles = shift * rotary_frequencies(config.d_head, config.rotary_base)[None]  # (1, K / 2)
+
+    def turn(x: Tensor) -> Tensor:  # (B, H or G, T, K)
+        cosine, sine = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        return rotate(x, cosine, sine, interleaved=config.positional == "rotary")
+
+    return {f"{module_of('decoder_self', n)}.{side}": turn for n in range(config.n_layers) for side in "qk"}
 
 
 def _one_token(reader: Reader, word: str) -> int:
