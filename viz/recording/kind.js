@@ -2,6 +2,7 @@
 
 import { axisTitles, kindNames, notes, tileNames, valueName } from "./captions.js";
 import { Drawing, at } from "./drawing.js";
+import { lookedAt, looking } from "./looking.js";
 import { attentionLook } from "./looks.js";
 import { axesOf, maskAt } from "./maps.js";
 import { written } from "./sentences.js";
@@ -114,6 +115,14 @@ export class Kind extends Drawing {
   rule(place = this.open) {
     const role = this.role(place);
     return (role && this.about.rules?.[role]) ?? null;
+  }
+
+  /** Where a head looks in most rows; null where that is not known. @param {Place} place */
+  looking(place) {
+    const isCross = this.code === "cross";
+    if (!this.single || this.signed || this.effect || !this.has(...place) || (isCross && !this.loaded)) return null;
+    const together = isCross ? this.once("together", () => lookedAt(this.drawn.weights)) : null;
+    return looking(this.map(...place, true), this.maskOf(place[0]), together);
   }
 
   /** What the visitor's choices did to the opened map. */

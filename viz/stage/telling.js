@@ -58,6 +58,7 @@ export function card(stage, place) {
     const number = (/** @type {number[][]} */ array) => decimals(array[layer][head], 2);
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
+      looks(stage, kind.looking([layer, head])),
       role && [stage.say("role", { role }), kind.rule([layer, head])].filter(Boolean).join(" "),
       kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
@@ -68,6 +69,12 @@ export function card(stage, place) {
   parts.push(kind?.note);
   const said = (/** @type {typeof parts} */ texts) => texts.filter(Boolean).map((text) => el("p", text));
   return [...said(parts), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
+}
+
+/** Where a head looks. @param {Stage} stage @param {import("../recording/looking.js").Looking | null} found */
+function looks({ kind, say }, found) {
+  const side = kind?.code === "decoder_self" && found?.place === "same" ? "read" : found?.place;
+  return found && say(`looks_${side}`, { n: found.n, total: found.total });
 }
 
 /** How a word was written. @param {Stage} stage @param {number} place @returns {(string | false | null | undefined)[]} */

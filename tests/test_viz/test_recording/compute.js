@@ -4,7 +4,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 import { axes } from "../../../viz/recording/axes.js";
 import { aligned, difference } from "../../../viz/recording/differences.js";
-import { build } from "../../../viz/recording/maps.js";
+import { lookedAt, looking } from "../../../viz/recording/looking.js";
+import { build, maskAt } from "../../../viz/recording/maps.js";
+import { ofHeads } from "../../../viz/recording/numbers.js";
 import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/opening.js";
 import { unpack } from "../../../viz/recording/packed.js";
 import { recordingOf } from "../../../viz/recording/reading.js";
@@ -32,11 +34,15 @@ const asJson = (value) => {
 /** @param {Drawn & Axes} drawn @param {boolean} signed */
 function numbers(drawn, signed) {
   const { weights, shown, masks, removed, queries, keys, others, rowOf, columnOf } = drawn;
+  const together = lookedAt(weights);
+  const places = (/** @type {number[] | null} */ of) =>
+    ofHeads(weights, (matrix, layer) => looking(matrix, maskAt(masks, layer), of));
   const most = signed ? Math.max(...largest(weights).flat()) || 1 : 1;
   return {
     ...{ weights, shown, mask: masks[0], removed, queries, keys, others, rowOf, columnOf },
     ...{ largest: largest(weights), telling: tellingRows(weights, queries, signed), tiles: tiles(drawn, most, signed) },
     ...(!signed && { entropy: entropies(weights), first: firstHead(weights, masks), on_first: firstShares(weights, masks) }),
+    ...(!signed && { together, looking: places(null), looking_across: places(together) }),
   };
 }
 

@@ -12,6 +12,7 @@ import pytest
 
 from model.analysis import comparison
 from model.analysis import maps as analysis
+from model.analysis.looking import looked_at, looking
 from model.recording import SIDES, Recording
 from tests.support.javascript import node
 from viz.figures import labels
@@ -185,6 +186,12 @@ def test_maps(answers, name, number) -> None:
         for part in ("largest", "entropy", "on_first"):
             _same(found[part], summary[part], 1e-5, part)
         assert found["telling"] == summary["telling"].tolist()
+        together = looked_at(weights)
+        assert found["together"] == together.tolist()
+        for name_of, across in (("looking", None), ("looking_across", together)):
+            for place in np.ndindex(weights.shape[:2]):
+                here = looking(weights[place], mask, across)
+                assert found[name_of][place[0]][place[1]] == (here and here._asdict())
         assert found["first"] == list(summary["first"])
         if found["shown"] is None:
             assert np.abs(np.array(found["tiles"]) - summary["tiles"]).max() <= 1
