@@ -8,6 +8,8 @@ token counted) with beam 4 and greedily.
 
 Slower: the engine on the page itself, whose processor Chromium makes four times slower (it cannot do that to a worker);
 beside it the same without that. Memory is what the kernel computes in, with the weights, and what JavaScript holds.
+Site: the page that `python -m viz site` writes, from the key that ends a sentence until the map is drawn anew; once
+more with the thread of the page four times slower, which draws, while the worker computes as fast as before.
 Ready: from the request to load until the model can translate, everything from this machine; and once more from the
 browser's cache, in a new page.
 """
@@ -17,21 +19,27 @@ from __future__ import annotations
 import argparse
 import gzip
 import itertools
+import statistics
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from benchmarks.browsing import chromium, new_page
+from benchmarks.browsing import FRAMES, chromium, new_page
 from benchmarks.common import Machine, ratio, sentences, spread, table, text_of, translator_of
-from benchmarks.support.engine_page import ENGINE, FILES, KERNELS, START, serve_engine
+from benchmarks.support.engine_page import ENGINE, FILES, KERNELS, START, serve_engine, serve_folder
 from model.translator import DEFAULT_CHECKPOINT, Translator
+from viz.site import contents, pages
+from viz.views.view import EXAMPLE
 
 SLOWER = 4  # times
 TOKENS = (15, 46)  # of the source, the end token counted
 BEAMS = (4, 1)
 WANTED = "<= 1"  # of the ratio to Python
+WANTED_TYPED = {15: "<= 80, 95 % <= 120"}  # milliseconds, by tokens
 WANTED_SLOWER = {(15, 4): "<= 150"}  # milliseconds, by tokens and beam
 TRANSLATE = """async ([text, beam]) => {
   const start = performance.now();
@@ -53,6 +61,32 @@ TRANSLATE_HERE = """async ([text, beam]) => {
   const answer = await here.translate({ text, beam });
   return [(performance.now() - start) / 1000, answer.text];
 }"""
+# Ends when the model of the site has translated.
+LOADED = f"""() => new Promise((done, failed) => {{
+  {FRAMES}
+  late(failed);
+  const look = () => {{
+    const ready = Number(document.querySelector(".hl-stage")?.dataset.ready ?? 0);
+    if (ready > 1) frames(done);
+    else requestAnimationFrame(look);
+  }};
+  look();
+}})"""
+TYPE = f"""text => new Promise((done, failed) => {{
+  {FRAMES}
+  late(failed);
+  const stage = document.querySelector(".hl-stage");
+  const box = document.querySelector("[data-testid=stage-sentence]");
+  const before = stage.dataset.ready;
+  const start = performance.now();
+  box.value = text;
+  box.dispatchEvent(new InputEvent("input", {{ bubbles: true }}));
+  const look = () => {{
+    if (stage.dataset.ready === before) requestAnimationFrame(look);
+    else frames(() => done((performance.now() - start) / 1000));
+  }};
+  look();
+}})"""
 MEMORY = "() => [here.model.memory.size / 1e6, performance.memory.usedJSHeapSize / 1e6]"
 
 
@@ -99,6 +133,8 @@ def report(browser: Any, translator: Translator, tokens: Sequence[int], rounds: 
         of_kernel, of_javascript = page.evaluate(MEMORY)
         yield f"\nmemory: {of_kernel:.0f} MB of the kernel, {of_javascript:.0f} MB of JavaScript"
         page.context.close()
+    heads = ("tokens", "key to map, ms", "95 %", f"page {SLOWER} times slower, ms", "wanted")
+    yield "\n" + table(heads, list(type_sentences(browser, translator, tokens, rounds, warmup)))
 
 
 def read_options() -> argparse.Namespace:
@@ -174,6 +210,32 @@ def slow_down(
         as_it_is, slower = (timed(n_tokens, beam, rate, rounds) for rate in (1, SLOWER))
         wanted = WANTED_SLOWER.get((n_tokens, beam), "")
         yield str(n_tokens), str(beam), spread(as_it_is), spread(slower), wanted
+
+
+def type_sentences(
+    browser: Any, translator: Translator, tokens: Sequence[int], rounds: int, warmup: int
+) -> Iterator[tuple[str, ...]]:
+    """The rows of the site, on which sentences are typed."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, _ = contents.read_model(str(translator.folder))
+        pages.write_folder(Path(folder), [model], contents.first_message(translator, EXAMPLE))
+        with serve_folder(Path(folder)) as url:
+            page = new_page(browser)
+            page.goto(url)
+            page.evaluate(LOADED)
+            session = page.context.new_cdp_session(page)
+            for n_tokens in tokens:
+                some = texts(translator, n_tokens)
+
+                def timed(rate: int, count: int, some: Iterator[str] = some) -> list[float]:
+                    session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
+                    return [page.evaluate(TYPE, text) for text in itertools.islice(some, count)]
+
+                timed(1, warmup)
+                as_it_is, slower = timed(1, rounds), timed(SLOWER, rounds)
+                late = f"{1000 * statistics.quantiles(as_it_is, n=20, method='inclusive')[-1]:.1f}"
+                yield str(n_tokens), spread(as_it_is), late, spread(slower), WANTED_TYPED.get(n_tokens, "")
+            page.context.close()
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""An empty page that has the engine of the browser and a checkpoint, over HTTP and under a strict policy."""
+"""Pages that have the engine of the browser, over HTTP: an empty one under a strict policy, and the site."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,28 @@ def serve_engine(checkpoint: Path) -> Iterator[str]:
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with _serve(Handler) as url:
+        yield url
+
+
+@contextmanager
+def serve_folder(folder: Path) -> Iterator[str]:
+    """Serve static files on a free port while the block runs; gives their address."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments, directory=str(folder))
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with _serve(Handler) as url:
+        yield url
+
+
+@contextmanager
+def _serve(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}/"

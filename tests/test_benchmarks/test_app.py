@@ -164,6 +164,7 @@ def test_page_prints_what_is_wanted_beside_each_figure(environment: None, printe
     assert [(n_tokens, beam) for n_tokens, beam, *_ in beside] == [("15", "4"), ("15", "1"), ("46", "4"), ("46", "1")]
     assert all(float(number) > 0 for *_, ours, theirs in beside for number in (ours, theirs))
     assert re.search(r"^memory: [1-9]\d* MB of the kernel, ", engine, re.M)
+    assert re.search(r"^15 +[\d.]+ \(.*\) +[\d.]+ +[\d.]+ \(.*\) +<= 80, 95 % <= 120$", engine, re.M)
 
 
 @pytest.mark.long
