@@ -23,6 +23,8 @@ ROOT = Path(__file__).parents[2]
 EVERY = 0.2  # seconds between two calls of `progress`
 STOPPING = 10.0  # seconds in which a download takes back what it has put on the disk
 SLACK = 1_000_000  # numbers that a model may have beside those of its files: tables that are computed, shared ones
+# While transformers makes a network, it changes how all threads make theirs: of two at once one misses tied tensors.
+_LOADING = threading.Lock()
 _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in the names of tensors
 
 Progress = Callable[[int, int], object]  # called with the bytes that have arrived, and of how many
@@ -125,17 +127,18 @@ def load_network(folder: Path, name: str, values: dict[str, Any], dtype: Any = t
     logging.disable_progress_bar()
     network = getattr(transformers, name)
     try:
-        model, keys = network.from_pretrained(
-            folder,
-            config=_configuration(network, values, size),
-            attn_implementation="eager",  # the only kind that hands out its maps
-            use_safetensors=True,
-            local_files_only=True,
-            trust_remote_code=False,
-            dtype=dtype,
-            output_loading_info=True,
-            **kwargs,
-        )
+        with _LOADING:
+            model, keys = network.from_pretrained(
+                folder,
+                config=_configuration(network, values, size),
+                attn_implementation="eager",  # the only kind that hands out its maps
+                use_safetensors=True,
+                local_files_only=True,
+                trust_remote_code=False,
+                dtype=dtype,
+                output_loading_info=True,
+                **kwargs,
+            )
     except Exception as error:  # whatever the libraries raise for damaged files
         raise ValueError(f"{folder / WEIGHTS} cannot be read: {reason(error)}") from None
     missing = [name for name in sorted(keys["missing_keys"]) if "pooler." not in name]  # which no attention comes after

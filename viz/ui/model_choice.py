@@ -25,7 +25,7 @@ class Suggestion(NamedTuple):
     """A model of the hub that a newcomer can open with a click."""
 
     place: str
-    size: str  # of its weights
+    size: str  # of its weights, rounded
     licence: str
     about: str  # what to look for
     text: str  # in which one sees it
@@ -34,35 +34,35 @@ class Suggestion(NamedTuple):
 SUGGESTIONS = (
     Suggestion(
         "HuggingFaceTB/SmolLM2-135M",
-        "269 MB",
+        "0.27 GB",
         "Apache 2.0",
         message("30 layers of 9 heads: which of them look at Mary, and what happens without them?"),
         "When Mary and John went to the store, John gave a drink to",
     ),
     Suggestion(
         "openai-community/gpt2",
-        "548 MB",
+        "0.55 GB",
         "MIT",
         message("12 layers of 12 heads, in which name movers were found first (Wang et al. 2022)."),
         "When Mary and John went to the store, John gave a drink to",
     ),
     Suggestion(
         "google-bert/bert-base-uncased",
-        "440 MB",
+        "0.44 GB",
         "Apache 2.0",
         message("Reads both ways and fills in [MASK]: heads for objects of verbs and for [SEP]."),
         "The capital of France is [MASK].",
     ),
     Suggestion(
         "google-t5/t5-small",
-        "242 MB",
+        "0.24 GB",
         "Apache 2.0",
         message("Encoder and decoder with relative positions: what it does stands before the text."),
         "translate English to German: The house is wonderful.",
     ),
     Suggestion(
         "Helsinki-NLP/opus-mt-en-de",
-        "298 MB",
+        "0.3 GB",
         "CC BY 4.0",
         message("A translator of 6 + 6 layers: its cross-attention beside ours."),
         "The animal didn't cross the street because it was too tired.",
