@@ -240,8 +240,8 @@ FAULTS = (
     Fault(
         "rows and columns swapped",
         "viz/figures/heatmap.py",
-        'rows or len(values), titles[0]',
-        'columns or len(values), titles[0]',
+        "rows or len(values), titles[0]",
+        "columns or len(values), titles[0]",
         f"{_VIZ}contract.py",
     ),
     Fault(

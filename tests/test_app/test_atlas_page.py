@@ -16,7 +16,18 @@ from model.interventions.edits import Edits, Head
 from model.measures import agreement, atlas, contribution, kept
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
-from tests.test_app.screen import charts, choose, click_cell, click_marker, figure, links, open_page, values, written
+from tests.test_app.screen import (
+    charts,
+    choose,
+    click_cell,
+    click_marker,
+    figure,
+    framed,
+    links,
+    open_page,
+    values,
+    written,
+)
 from viz.text.roles import role_name
 from viz.ui.controls import EXAMPLE
 from viz.views import view
@@ -144,6 +155,21 @@ class TestBoard:
 
 class TestCard:
     @pytest.mark.parametrize("kind", KINDS)
+    def test_the_answer_counts_the_rows_of_this_sentence(self, recorded, kind):
+        at = open_page(PAGE, kind=kind, layer="1", head="3")
+        weights = recorded.translate(EXAMPLE).attention(kind)[1, 3]
+        rows, tops = np.arange(len(weights)), weights.argmax(-1)
+        counts = {"the first token": (tops == 0).sum(), "the last token": (tops == weights.shape[1] - 1).sum()}
+        if kind != "cross":
+            names = {-1: "the token before", 0: "the same token", 1: "the next token"}
+            counts |= {name: (tops - rows == offset).sum() for offset, name in names.items()}
+        name, count = max(counts.items(), key=lambda one: one[1])
+        expected = f"in {count} of {len(weights)} rows the largest weight lies on {name}."
+        if 3 * count < len(weights):
+            expected = f"on {len(set(tops.tolist()))} different tokens."
+        assert framed(at, "answer").endswith(expected)
+
+    @pytest.mark.parametrize("kind", KINDS)
     def test_numbers_held_out_and_here(self, report, recorded, kind):
         at = open_page(PAGE, kind=kind, layer="1", head="3")
         assert_whole(at)
@@ -232,7 +258,7 @@ class TestViews:
                     assert board["reversescale"]
             assert result["made_by"] in written(at)
             assert "Left out, links outside their sentence: 1;" in written(at)
-            said = " ".join(caption.value for caption in at.caption)
+            said = " ".join([*(one.value for one in at.caption), *(part.proto.body for part in at.get("html"))])
             heads = np.array(result["aer"]["output"]["weights"]["heads"])
             layer, head = np.argwhere(heads == heads.min())[0]
             assert f"Best head: layer {layer}, head {head} with {heads.min():.3f}." in said

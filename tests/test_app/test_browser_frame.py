@@ -14,6 +14,7 @@ PAGES = {
     "four systems": "models",
     "self-check": "check",
     "pitfalls": "pitfalls",
+    "head atlas": "atlas",
 }
 expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 SIZES = [(1400, 900), (1280, 720)]

@@ -1,7 +1,6 @@
 """The page Head atlas: all heads over held-out sentences and in the visitor's own."""
 
 import html
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +18,7 @@ from viz.figures import attention_heatmap, difference_heatmap, head_board
 from viz.stage.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, explore, heads_roles, shared, speaking, text_atlas
+from viz.ui import choices, controls, explore, frame, heads_roles, shared, speaking, text_atlas
 from viz.views import cached, changes, heads_results, opened, recipes
 from viz.views.heads_results import Source
 from viz.views.made import Recipe, made, the, value_of
@@ -35,7 +34,7 @@ VIEWS = messages(
     table="Table",
 )
 REPEATING = ("induction", "duplicate")  # measures of decoders alone
-WITH_CARD = ("board", "scatter", "alike", "table")  # views of all heads
+HIDDEN = {"label_visibility": "collapsed"}
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
 SINKS = messages(nothing="nothing", special="special tokens", punctuation="special tokens and punctuation")
@@ -55,9 +54,9 @@ READ_AT = messages(
 ALIGNED_FROM = messages(weights="attention weights", norms="contributions")
 
 
-def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, request: cached.Request) -> None:
-    picture, beside, card, below = places
-    with card:
+def show(places: frame.Places, part: str, result: cached.Shown, request: cached.Request) -> None:
+    """Draw all heads at the left, and the chosen one, or what was measured of all, at the right."""
+    with places.notes:
         try:
             report = heads_results.report(request.model)
             if report is None:
@@ -68,71 +67,99 @@ def show(part: str, places: Sequence[DeltaGenerator], result: cached.Shown, requ
                 st.info(line)
         except ValueError as error:
             report = shared.warn(errors.sentence(error))
-    with below:
+    with places.left:
+        board, numbers = st.container(), st.container()
         first = best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
-        if report:
-            line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
-            if report["bleu"]:
-                line += " " + say("BLEU {score} on {sentences} of them.", **report["bleu"])
-            shared.small(f"{line} {report['credit']}", "report")
-            with st.popover(say("How this was measured"), type="tertiary"):
-                st.code(report["command"], language="bash", wrap_lines=True)
     recipe = recipes.translation(request)
-    with picture:
-        if part == "contribution":
-            show_contribution(result, request, head, beside)
-        elif part == "rollout":
-            heads_roles.show_rollout(result, KINDS, recipe)
-        elif part == "alignment":
-            show_alignment(request.model, report, beside)
-    if part not in WITH_CARD:
-        return
     held = heads_results.of_report(report) if report else None
-    with beside:
-        measures, some = choose_measures(part, held)
-        over = ["held-out", "sentence", *(["difference"] if part == "board" else [])] if held else ["sentence"]
-        over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
+    with places.left_controls:
+        measures, some, over = choose_measures(part, held)
     if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
         own = heads_results.of_weights(result)
     else:
         own = heads_results.of_request(request)
     source = held if over == "held-out" else own
-    with picture:
-        if part == "table":
-            heads_roles.show_table(source, head.kind)
-        elif part == "alike":
-            heads_roles.show_alike(source, head, recipe)
+    with board:
+        show_all(part, source, held if over == "difference" else None, measures, some, head, recipe)
+    weights = result.attention(head.kind)[head.layer, head.head]
+    with places.answer:
+        line = say("Colour all heads by a measure, click one, compare with your own sentence.")
+        if report:
+            line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
+        name = heads_results.name_of(head.kind, head.layer, head.head)
+        frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
+    with places.right:
+        if part == "contribution":
+            show_contribution(result, request, head)
+        elif part == "rollout":
+            heads_roles.show_rollout(result, KINDS, recipe)
+        elif part == "alignment":
+            show_alignment(request.model, report)
         else:
-            of_all = [one for one in measures if one != "place"]
-            kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
-            kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
-            if not kinds:
-                st.info(say("This was not measured in one sentence."))
-            elif part == "scatter":
-                heads_roles.show_scatter(source, kinds, *measures, head, recipe)
-            else:
-                more = {"other": held if over == "difference" else None, "sort": measures[1]}
-                heads_roles.show_board(source, kinds, measures[0], head, recipe, **more)
-    with card:
-        sources = {say("held-out"): held, say("this sentence"): own}
-        show_card(head, result, request, report, {name: one for name, one in sources.items() if one})
+            sources = {say("held-out"): held, say("this sentence"): own}
+            show_card(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
+    with places.left:
+        if report:
+            about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
+            shared.small(" ".join([line, *about, report["credit"]]), "report")
+            with st.popover(say("How this was measured"), type="tertiary"):
+                st.code(report["command"], language="bash", wrap_lines=True)
 
 
-def choose_measures(part: str, held: Source | None) -> tuple[list[str], str]:
-    """Two measures and a kind: of the board its colours and order ("place": as they stand), else none and "all"."""
-    if part not in ("board", "scatter"):
-        return [], "all"
+def show_all(
+    part: str,
+    source: Source,
+    other: Source | None,
+    measures: list[str],
+    some: str,
+    head: Head,
+    recipe: Recipe,
+) -> None:
+    """All heads, small: as a table, by likeness, by two measures or as a board coloured by one."""
+    if part == "table":
+        heads_roles.show_table(source, head.kind)
+    elif part == "alike":
+        heads_roles.show_alike(source, head, recipe)
+    else:
+        of_all = [one for one in measures if one != "place"]
+        kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
+        kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
+        if not kinds:
+            st.info(say("This was not measured in one sentence."))
+        elif part == "scatter":
+            heads_roles.show_scatter(source, kinds, *measures, head, recipe)
+        else:
+            heads_roles.show_board(source, kinds, measures[0], head, recipe, other=other, sort=measures[1])
+
+
+def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str]:
+    """Two measures, a kind, and over what they are measured.
+
+    The measures are the colours and the order of the board ("place": as they stand); of views that need none, none.
+    """
+    over = ["held-out", "sentence"] if held else ["sentence"]
+    if part in ("alike", "table"):
+        return [], "all", controls.choose(say("Over"), over, "over-what", names=SOURCES, **HIDDEN)
     offered = [
         name
         for name in heads_roles.MEASURES
         if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
-    of = {"board": (say("Sort by"), ["place", *offered], "sort", "place")}
-    other = of.get(part, (say("Against"), offered, "measured", "log_probability"))
-    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names), controls.among(*other, names)]
-    return measures, controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
+    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names, **HIDDEN)]
+    if part == "scatter":
+        second = say("Against"), offered, "measured", "log_probability"
+    else:
+        second = say("Sort by"), ["place", *offered], "sort", "place"
+        over += ["difference"] if held else []
+    frame.label(second[0])
+    measures.append(controls.among(*second, names, **HIDDEN))
+    changed = [choices.code_of("kinds", "all") != "all", choices.code_of("over-what", over[0]) != over[0]]
+    with frame.options(sum(changed), "atlas"):
+        some = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
+        over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
+    return measures, some, over
 
 
 def show_card(
@@ -141,17 +168,19 @@ def show_card(
     request: cached.Request,
     report: dict[str, Any] | None,
     sources: dict[str, Source],
+    numbers: DeltaGenerator,
 ) -> None:
+    """The head in this sentence, and where it is strongest; its numbers go to a place of their own."""
     kind, layer, number = vars(head).values()
     source = next(iter(sources.values()))
     of_kind = source.kinds[kind]
     model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
     of_head = model | {name: str(one) for name, one in vars(head).items()}  # in an address
-    left, right = st.columns(2, gap="medium")
-    with left:
-        explore.heading(heads_results.name_of(kind, layer, number), source.about(kind, layer, number))
+    left, right = st.columns([6, 4], gap="small")
+    with right:
+        frame.picture_title(source.about(kind, layer, number))
         if report:
-            st.caption(say("Strongest in these held-out sentences; each opens on the stage:"))
+            frame.note(say("Strongest in these held-out sentences; each opens on the stage:"))
             st.html(examples(report, kind, of_kind["examples"][layer][number], of_head))
         if of_kind["divergence"] is not None:
             with shared.row(gap="small"):
@@ -170,10 +199,11 @@ def show_card(
         here = speaking.link(say("Open this head on the stage →"), "", query)
         steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
         st.html(f"{here}<br>{steer}")
-    with right:
+    with left:
         heads_roles.show_here(head, result, recipes.translation(request))
-    heads_roles.show_card(head, sources)
-    st.caption(say(heads_roles.ROLE))
+    with numbers, st.expander(say("Numbers of this head")):
+        heads_roles.show_card(head, sources)
+        frame.note(say(heads_roles.ROLE))
 
 
 def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict[str, str]) -> str:
@@ -190,13 +220,12 @@ def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict
     return f"<ol>{''.join(items)}</ol>"
 
 
-def show_contribution(result: cached.Shown, request: cached.Request, head: Head, beside: DeltaGenerator) -> None:
-    with beside:
-        help_ = say(
-            "Heads with nothing to do often attend to the start, the end or a full stop. Without these keys, the rest "
-            "of each row is scaled up."
-        )
-        sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
+def show_contribution(result: cached.Shown, request: cached.Request, head: Head) -> None:
+    help_ = say(
+        "Heads with nothing to do often attend to the start, the end or a full stop. Without these keys, the rest "
+        "of each row is scaled up."
+    )
+    sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
     known, kind, place = made(result, "result"), head.kind, (head.layer, head.head)
     spoken, name = words.KINDS[kind], heads_results.name_of(kind, *place)
     names = recipes.axis_tokens(known, kind, "read")
@@ -234,16 +263,20 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head,
     change = say("Orange: contributes more than its weight suggests. Blue: less.")
     of_change = {"a": message("contribution"), "b": message("weights")}
     pictures = (
-        ("weights", say("Weights"), say(spoken.rows), attention_heatmap, weights, of_map),
-        ("added", say("Contributions"), "", attention_heatmap, shares, of_shares),
-        ("added-change", say("Contributions minus weights"), change, difference_heatmap, shares - weights, of_change),
+        ("weights", say("Weights"), attention_heatmap, weights, of_map),
+        ("added", say("Contributions"), attention_heatmap, shares, of_shares),
+        ("added-change", say("Contributions minus weights"), difference_heatmap, shares - weights, of_change),
     )
-    for key, title, line, figure, array, more in shared.columns(pictures, gap="small"):
-        plot = recipes.translation(request).plot(f"{title}: {name}", figure, array, *names[:2], **more, **spoken.axes)
-        explore.draw(plot, key, line=line)
+    plots, titles = {}, {}
+    for key, title, figure, array, more in pictures:
+        recipe = recipes.translation(request)
+        plots[key] = recipe.plot(f"{title}: {name}", figure, array, *names[:2], **more, **spoken.axes)
+        titles[key] = title, ""
+    frame.pictures(plots, titles=titles, bar=False)
+    frame.note(change)
 
 
-def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: DeltaGenerator) -> None:
+def show_alignment(checkpoint: str, report: dict[str, Any] | None) -> None:
     results = report["alignment"] if report else {}
     if not results:
         line = say(
@@ -252,18 +285,17 @@ def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: Delta
         )
         st.info(line)
         return
-    with beside:
-        name = controls.choose(say("Links"), list(results), "links")
-        result = results[name]
-        if name in LINK_SETS:
-            st.caption(say(LINK_SETS[name]))
-        line = say(
-            "{pairs} pairs, {links} links, {words} target words. Left out, links outside their sentence: {outside}; "
-            "pairs too long: {too_long}. Links: {made_by}. Error rate of the diagonal alone: {diagonal:.3f}; the "
-            "least with one link per word: {best:.3f}.",
-            **result,
-        )
-        shared.small(line, "counted")
+    name = controls.choose(say("Links"), list(results), "links")
+    result = results[name]
+    if name in LINK_SETS:
+        st.caption(say(LINK_SETS[name]))
+    line = say(
+        "{pairs} pairs, {links} links, {words} target words. Left out, links outside their sentence: {outside}; "
+        "pairs too long: {too_long}. Links: {made_by}. Error rate of the diagonal alone: {diagonal:.3f}; the "
+        "least with one link per word: {best:.3f}.",
+        **result,
+    )
+    shared.small(line, "counted")
     boards = [(at, what, rates) for at, by_measure in result["aer"].items() for what, rates in by_measure.items()]
     for at, what, rates in shared.columns(boards, 2):
         heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
@@ -291,27 +323,17 @@ def show_alignment(checkpoint: str, report: dict[str, Any] | None, beside: Delta
 @choices.fragment
 def live() -> None:
     """The atlas of a checkpoint that translates, or of a model of transformers that is opened."""
+    places = frame.places()
     names = {"": message("Translators of this app")} | {name: name for name in opened.SHELF.names()}
-    model = controls.choose(say("Model"), names, "atlas-model", "") if len(names) > 1 else ""
+    with places.question:
+        model = controls.choose(say("Model"), names, "atlas-model", "", **HIDDEN) if len(names) > 1 else ""
     if model:
         text_atlas.show(model)
-    else:
-        of_translators()
-
-
-def of_translators() -> None:
-    """The atlas that ships with a translator."""
-    picture, beside = shared.picture_first()
-    card, below = shared.picture_first()
-    with picture:
+        return
+    with places.right_controls:
         part = controls.views(VIEWS, "part")
-    with beside:
-        choose = st.container()
-    with below if part in WITH_CARD else beside:
-        of_head, sentence = st.container(), st.container()
-    with picture:
-        controls.one_translation(partial(show, part, (picture, choose, card, of_head)), sentence)
+    controls.translation_in(places, partial(show, places, part))
 
 
-shared.opening(say("Head atlas"), say("Colour all heads by a measure, click one, compare with your own sentence."))
+frame.opening(say("Head atlas"))
 live()

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.checkpoint import available, checkpoints_folder
 from model.translation import KINDS
@@ -172,21 +171,8 @@ def chosen(names: list[str], prefix: str = "") -> dict[str, Any]:
     return found | {"reference": state.get(f"{prefix}reference", "") if state[f"{prefix}forced"] else None}
 
 
-def ask() -> Request:
-    """Ask for what to translate; errors as of `translator`."""
-    names = _arrived()
-    first = st.container()
-    with st.expander(say("Translation options")):
-        search(names)
-    options = chosen(names)
-    with first:
-        card = cached.translator(options["model"] or names[0]).card
-        text = sentence(card.get("source"), EXAMPLE)
-    return _request(names, text, options)
-
-
 def ask_in_row() -> Request:
-    """As `ask`, for the row of a question."""
+    """Ask for what to translate, in the row of a question; errors as of `translator`."""
     names = _arrived()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
     usual, state = View(), st.session_state
@@ -258,30 +244,3 @@ def translation_in(places: frame.Places, show: Callable[[cached.Shown, Request],
         shown, result = kept
         st.session_state["shown-text"] = result.text
         show(result, shown)
-
-
-def one_translation(show: Callable[[cached.Shown, Request], None], beside: DeltaGenerator) -> None:
-    """Ask for a sentence beside what is shown of its translation."""
-    main = st.container()
-    try:
-        with beside:
-            request = ask()
-    except ValueError as error:
-        with main:
-            no_model(error)
-        return
-    with main, st.container():
-        kept = shared.compute_or_keep("answered", request, cached.compute, request.example)
-        if kept is not None and kept[0] is not request:
-            shared.small(kept[1].source, "shown")
-    if kept is not None:
-        shown, result = kept
-        st.session_state["shown-text"] = result.text
-        with beside, st.container(border=True, gap="xsmall"):
-            shared.small(words.language(shown.translator.card.get("target"), "Translation"), "language")
-            shared.written(result)
-            st.caption(words.how_decoded(shown))
-        with main:
-            show(result, shown)
-    with beside:
-        shared.card(request.model)

@@ -14,7 +14,7 @@ from viz.figures import attention_heatmap, head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
 from viz.text.roles import role_name
-from viz.ui import explore, shared
+from viz.ui import explore, frame
 from viz.views import cached, recipes
 from viz.views.heads_results import Source, name_of
 from viz.views.made import Recipe, made, the, value_of
@@ -104,8 +104,7 @@ def show_board(
     def text(kind: str, layer: int, head: int) -> str:
         if sorted_by:
             return f"{say(words.SHORT_KINDS[kind])[0]} {layer}.{head}"
-        role = source.kinds[kind]["role"][layer][head]
-        return source.mark(kind, layer, head) or ("" if role == "mixed" else role_name(role, short=True))
+        return source.mark(kind, layer, head)  # a small board has no room for roles, which the card says
 
     def in_rows(say_of: Callable[..., str]) -> list[list[str]]:
         return np.reshape([say_of(*place) for place in ordered], (-1, n_heads)).tolist()
@@ -128,15 +127,18 @@ def show_board(
         low_is_good=measure in LOW_IS_GOOD or None,
         selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
     )
-    width = 84 if with_roles else 56  # pixels that a role or a number needs
-    explore.draw(plot, "role-board", width, lambda row, column: open_head(*ordered[row * n_heads + column]))
+
+    def clicked(row: int, column: int) -> None:
+        open_head(*ordered[row * n_heads + column])
+
+    frame.pictures({"role-board": plot}, on_click=clicked, fills=False, bar=False)
     high, low = (name_of(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
     line = message("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).")
     _caption(say(line, high=high, low=low, most=numbers.max(), least=numbers.min()), measure)
 
 
 def _caption(line: str, *measures: str) -> None:
-    st.caption(" ".join([line, *(say(ABOUT[one]) for one in measures if one in ABOUT)]))
+    frame.note(" ".join([line, *(say(ABOUT[one]) for one in measures if one in ABOUT)]))
 
 
 def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
@@ -154,7 +156,11 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
         axes=axes,
         selected=spot if spot in known else None,
     )
-    explore.draw(plot, "scatter", on_click=lambda kind, *place: open_head(everything[kind], *place))
+
+    def clicked(kind: int, *place: int) -> None:
+        open_head(everything[kind], *place)
+
+    frame.pictures({"scatter": plot}, on_click=clicked, is_map=False, fills=False)
     rate = agreement.spearman(*value_of(points).T)
     line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate)
     _caption(f"{line} {say('Click a point to open its head.')}", x, y)
@@ -193,7 +199,8 @@ def show_here(head: Head, result: cached.Shown | Recording, recipe: Recipe) -> N
     spoken, known, (kind, *place) = words.KINDS[head.kind], made(result, "result"), vars(head).values()
     title = f"{name_of(kind, *place)} · {say('this sentence')}"
     plot = recipes.head(recipe, title, known, kind, tuple(place), **spoken.axes, mask=known.mask(kind))
-    explore.draw(plot, "head-opened", line=say(spoken.rows))
+    frame.pictures({"head-opened": plot}, bar=False)
+    frame.note(say(spoken.rows))
 
 
 def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
@@ -224,7 +231,8 @@ def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
         [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
         selected=(head.layer, head.head),
     )
-    explore.draw(plot, "head-map", on_click=open_head, line=line)
+    frame.pictures({"head-map": plot}, on_click=open_head, is_map=False, fills=False)
+    frame.note(line)
 
 
 def open_head(*place: int | str) -> None:
@@ -240,16 +248,16 @@ def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], recipe:
         "Attention followed through all layers, heads averaged, the residual connection counted as much as the "
         "attention (Abnar and Zuidema 2020). Colours end at the largest value."
     )
-    explore.heading(say("Through all layers"), line)
-    drawn = [name for name in ROLLOUTS if name in flows]
-    for which in shared.columns(drawn, max(2, len(drawn)), "small"):  # one map alone would be as wide as the page
+    frame.note(line)
+    plots, titles, lines = {}, {}, []
+    for which in [name for name in ROLLOUTS if name in flows]:
         name, line = ROLLOUTS[which]
         if which == "source" and "encoder" not in flows:
             line = message("How much of each decoder step comes from each encoder output (it has no encoder maps).")
         line, mean = say(line), flows[which].sum(-1).mean()
         if mean < 0.995:  # nearer to 1 it need not be said
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
-        plot = recipe.plot(
+        plots[f"rollout-{which}"] = recipe.plot(
             f"{say('Through all layers')}: {say(name)}",
             attention_heatmap,
             the(np.clip)(made(flows, "flows")[which], 0, 1),
@@ -258,5 +266,7 @@ def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], recipe:
             value=message("share"),
             scale_to_max=True,
         )
-        explore.heading(say(name), line)
-        explore.draw(plot, f"rollout-{which}")
+        titles[f"rollout-{which}"] = say(name), ""
+        lines.append(f"{say(name)}: {line}")
+    frame.pictures(plots, titles=titles, bar=False, below=60)
+    frame.note(" ".join(lines))

@@ -17,7 +17,7 @@ from model.text.special import EOS_ID
 from model.translation import KINDS
 from model.translator import Writer
 from viz.text import words
-from viz.text.language import say
+from viz.text.language import message, messages, say
 from viz.text.roles import role_name
 from viz.views import cached
 from viz.views.cached import remembered
@@ -131,6 +131,31 @@ def name_of(kind: str, layer: int, head: int) -> str:
     'Cross-attention, layer 1, head 5'
     """
     return say("{kind}, layer {layer}, head {head}", kind=say(words.KINDS[kind].title), layer=layer, head=head)
+
+
+SPOTS = messages(
+    previous="the token before",
+    same="the same token",
+    next="the next token",
+    first="the first token",
+    last="the last token",
+)
+
+
+def in_words(weights: np.ndarray, kind: str) -> str:
+    """Where the largest weights of a head (T, S) lie: at one spot in a third of the rows or more, else on how many."""
+    tops, rows, n_keys = weights.argmax(-1), np.arange(len(weights)), weights.shape[1]
+    hits = {"first": tops == 0, "last": tops == n_keys - 1}
+    if kind != "cross":
+        hits |= {"previous": tops == rows - 1, "same": tops == rows, "next": tops == rows + 1}
+    counts = {spot: int(hit.sum()) for spot, hit in hits.items()}
+    spot = max(counts, key=counts.get)
+    values = {"total": len(weights), "share": float(weights.max(-1).mean())}
+    if 3 * counts[spot] >= len(weights):
+        line = message("in {n} of {total} rows the largest weight lies on {spot}.")
+        return say(line, n=counts[spot], spot=say(SPOTS[spot]), **values)
+    line = message("its {total} rows put their largest weights, {share:.0%} on average, on {n} different tokens.")
+    return say(line, n=len(set(tops.tolist())), **values)
 
 
 def of_weights(result: cached.Shown | Recording, kinds: Sequence[str] = KINDS) -> Source:
