@@ -123,7 +123,7 @@ class TestBoard:
     def test_heads_that_align_words_are_marked(self, report):
         at = open_page(PAGE)
         texts = figure(at, "role-board")["data"][-1]["text"]
-        assert {place: text for place, text in enumerate(texts) if "⇄" in text} == {23: "⇄ input", 26: "⇄ output"}
+        assert {place: text for place, text in enumerate(texts) if "⇄" in text} == {23: "⇄", 26: "⇄"}
         at = choose(at, kinds="encoder_self")
         assert not any("⇄" in text for text in figure(at, "role-board")["data"][-1]["text"])
         card = next(one.value for one in open_page(PAGE, layer="1", head="2").dataframe)

@@ -41,6 +41,8 @@ def opened(page: Page, url: str, size: tuple[int, int]) -> dict:
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(url)
     expect(page.locator(".js-plotly-plot .main-svg, .st-key-frame-fill").first).to_be_visible()
+    for part in (".hl-answer", ".hl-picture-title"):
+        expect(page.locator(part).first).to_be_visible()
     expect(page.locator("[data-testid=stStatusWidget]")).to_have_count(0)
     page.wait_for_timeout(300)  # figures follow the size of their places
     return page.evaluate(PLACES)

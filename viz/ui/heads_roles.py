@@ -104,7 +104,9 @@ def show_board(
     def text(kind: str, layer: int, head: int) -> str:
         if sorted_by:
             return f"{say(words.SHORT_KINDS[kind])[0]} {layer}.{head}"
-        return source.mark(kind, layer, head)  # a small board has no room for roles, which the card says
+        # A small board has no room for roles: the card says them.
+        positional = role_name(source.kinds[kind]["role"][layer][head], short=True).startswith("★")
+        return source.mark(kind, layer, head)[:1] or ("★" if positional else "")
 
     def in_rows(say_of: Callable[..., str]) -> list[list[str]]:
         return np.reshape([say_of(*place) for place in ordered], (-1, n_heads)).tolist()
