@@ -209,10 +209,18 @@ export class Tiles {
   /** Marks the opened head. @param {Place} open */
   select(open, focus = false) {
     const cell = this.cellAt(open);
+    if (this.marked !== cell) this.reveal(cell);
     if (this.marked && this.marked !== cell) mark(this.marked, false);
     mark(cell, true);
     this.marked = cell;
     if (focus) cell.focus();
+  }
+
+  /** Scrolls the tiles so that a cell can be seen; the page stays where it is. @param {HTMLElement} cell */
+  reveal(cell) {
+    const [own, box] = [cell.getBoundingClientRect(), this.box.getBoundingClientRect()];
+    if (own.top < box.top + TOP) this.box.scrollTop += own.top - box.top - TOP;
+    else if (own.bottom > box.bottom) this.box.scrollTop += own.bottom - box.bottom;
   }
 
   /**

@@ -38,7 +38,7 @@ BY_PLACE = message("layer and head")
 
 def show(name: str) -> None:
     """The heads of a model over the texts that the visitor gives."""
-    lines = st.text_area(say("Texts, one per line"), LINES, key="atlas-lines", height=150).splitlines()[:MOST_LINES]
+    lines = st.text_area(say("Texts, one per line"), LINES, key="atlas-lines", height=100).splitlines()[:MOST_LINES]
     measured: dict[str, tuple[list[str], dict[str, Any]]] = st.session_state.setdefault(MEASURED, {})
     with shared.row(gap="small"):
         is_asked = st.button(say("Measure all heads"), key="measure-heads", type="primary")
@@ -83,14 +83,16 @@ def show_board(name: str, lines: Sequence[str], found: dict[str, Any]) -> None:
     line = message("{sentences} texts, {tokens:,} tokens of {model}.")
     shared.small(say(line, sentences=found["sentences"], tokens=found["tokens"], model=name), "measured")
     counts = {kind: (len(numbers["role"]), len(numbers["role"][0])) for kind, numbers in kinds.items()}
+    board = st.container()
     head = Head(*controls.choose_head(counts.__getitem__, known[-1], kinds=known))
     asked = [one for one in (colour, order) if one != "place"]
     shown = [kind for kind in known if all(source.having(one, [kind]) for one in asked)]
-    if shown:
-        heads_roles.show_board(source, shown, colour, head, Recipe(name, ()), sort=order)
-    else:
-        st.info(say("No head of this model has this measure."))
-    st.caption(f"{say(heads_roles.ROLE)} {say(RULES)}")
+    with board:
+        if shown:
+            heads_roles.show_board(source, shown, colour, head, Recipe(name, ()), sort=order)
+        else:
+            st.info(say("No head of this model has this measure."))
+        st.caption(f"{say(heads_roles.ROLE)} {say(RULES)}")
     heads_roles.show_card(head, {say("these texts"): source})
     layer = kinds[head.kind]["layers"][head.layer]
     query = {"model": name, "text": lines[0], "kind": head.kind, "layer": str(layer), "head": str(head.head)}
