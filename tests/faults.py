@@ -332,8 +332,8 @@ FAULTS = (
     Fault(
         "tiles of heads swapped",
         "viz/stage/tiles.js",
-        "kind.tiles[layer][head], layer)",
-        "kind.tiles[layer].at(head - 1), layer)",
+        "kind.tiles[row][head], row)",
+        "kind.tiles[row].at(head - 1), row)",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
     ),
     Fault(
@@ -388,8 +388,8 @@ FAULTS = (
     Fault(
         "colour of an effect turned round",
         "viz/stage/effects.js",
-        "(1 + did[layer][head][row] / kind.mostDone) / 2",
-        "(1 - did[layer][head][row] / kind.mostDone) / 2",
+        "(1 + at(place, did)[row] / kind.mostDone) / 2",
+        "(1 - at(place, did)[row] / kind.mostDone) / 2",
         f"{_APP}browser_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
     ),
     Fault(
