@@ -8,7 +8,7 @@ token counted) with beam 4 and greedily.
 
 Slower: the engine on the page itself, whose processor Chromium makes four times slower (it cannot do that to a worker);
 beside it the same without that. Memory is what the kernel computes in, with the weights, and what JavaScript holds.
-Site: the page that `python -m viz site` writes, from the key that ends a sentence until the map is drawn anew; once
+Site: the page that `python -m viz site` writes, from the key that ends a sentence until the map is drawn again; once
 more with the thread of the page four times slower, which draws, while the worker computes as fast as before.
 Ready: from the request to load until the model can translate, everything from this machine; and once more from the
 browser's cache, in a new page.
