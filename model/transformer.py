@@ -24,6 +24,8 @@ Embedding = Callable[[Tensor], Tensor]  # ids (...) to (..., D)
 class InputEmbedding(nn.Module):
     """Token embedding * sqrt(d_model) + positional encoding (sections 3.4 and 3.5)."""
 
+    table: Tensor
+
     def __init__(self, embedding: Embedding, config: StackConfig) -> None:
         super().__init__()
         self.embedding = embedding

@@ -2,7 +2,7 @@
 
 import random
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -136,8 +136,12 @@ def pad(examples: Sequence[Example]) -> Batch:
 
 
 def _cut(pair: Pair, tokenizer: PairTokenizer) -> Pieces:
-    sides = zip((tokenizer.source, tokenizer.target), pair)
-    return tuple([sys.intern(piece) for piece in side.pieces(text)] for side, text in sides)
+    source, target = pair
+    return _interned(tokenizer.source.pieces(source)), _interned(tokenizer.target.pieces(target))
+
+
+def _interned(pieces: Iterable[str]) -> list[str]:
+    return [sys.intern(piece) for piece in pieces]
 
 
 def _repeat(pairs: list[Pieces], weight: float, rng: random.Random) -> list[Pieces]:

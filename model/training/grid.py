@@ -78,9 +78,18 @@ class GridCell:
         return RunConfig(model=model, training=replace(run.training, min_count=10))
 
     def _transformer(self) -> RunConfig:
-        sizes = {"vocab_size": 2000, "d_model": 128, "n_heads": 4, "n_encoder_layers": 2, "n_decoder_layers": 2}
         return RunConfig(
-            model=TransformerConfig(**sizes, d_ff=256, max_length=128, norm=self.norm, final_norm=self.norm == "pre"),
+            model=TransformerConfig(
+                vocab_size=2000,
+                d_model=128,
+                n_heads=4,
+                n_encoder_layers=2,
+                n_decoder_layers=2,
+                d_ff=256,
+                max_length=128,
+                norm=self.norm,
+                final_norm=self.norm == "pre",
+            ),
             training=TrainingConfig(
                 data="multi30k",
                 steps=1000,
@@ -221,9 +230,19 @@ def _run(entry: dict[str, Any], arrays: Mapping[str, np.ndarray]) -> GridRun:
     if any(maps.ndim != 5 or len(maps) != len(texts) or maps.dtype != np.uint8 for maps in maps_of.values()):
         raise ValueError(f"the maps of {cell.name} are not bytes of (snapshots, layers, heads, queries, keys)")
     validation = {int(step): float(loss) for step, loss in entry["validation"].items()}
-    curves = (arrays[f"{cell.name}.{name}"] for name in CURVES)
+    loss, gradient_norm = (arrays[f"{cell.name}.{name}"] for name in CURVES)
     afterwards = {name: float(loss) for name, loss in entry.get("afterwards", {}).items()}
-    return GridRun(cell, *curves, validation, texts, entry["diverged"], entry["seconds"], maps_of, afterwards)
+    return GridRun(
+        cell=cell,
+        loss=loss,
+        gradient_norm=gradient_norm,
+        validation=validation,
+        texts=texts,
+        diverged=entry["diverged"],
+        seconds=entry["seconds"],
+        maps_of=maps_of,
+        afterwards=afterwards,
+    )
 
 
 def read_files(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

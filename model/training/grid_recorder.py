@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 from tqdm import tqdm
 
 from model.checkpoint import Checkpoint
+from model.language_model import LanguageModel
 from model.text.special import BOS_ID, EOS_ID
 from model.text.words import PairTokenizer
 from model.training import grid, mistakes, tasks
 from model.training.config import RunConfig, TrainingConfig
 from model.training.data.corpora import Pair, leave_out, load_corpus
-from model.training.evaluation import cross_entropy, translate_all
+from model.training.evaluation import EncoderDecoder, cross_entropy, translate_all
 from model.training.grid import GridCell
 from model.training.loop import Diverged, Step, UnsavedTrainer
 from model.training.processes import alone
@@ -43,21 +43,26 @@ class CellTrainer(UnsavedTrainer):
         if cell.mistake in mistakes.IN_MODEL:
             mistakes.IN_MODEL[cell.mistake](self.model)
 
+    @property
+    def _translating(self) -> EncoderDecoder:
+        assert not isinstance(self.model, LanguageModel)  # every cell trains a translator
+        return self.model
+
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
         step, config = self.progress.step, self.run.training
         for name, value in zip(grid.CURVES, steps[0]):
             self._curves[name].append(round(value, 4))
         self.model.eval()
         if step % config.validate_every == 0 or step == config.steps:
-            self._entry["validation"][step] = self._validate(self.model)
+            self._entry["validation"][step] = self._validate(self._translating)
         if step in grid.SNAPSHOTS or step == config.steps:
             sources = [source for source, _ in grid.EXAMPLES]
-            self._entry["texts"][step] = translate_all(self.model, self.tokenizer, sources)
+            self._entry["texts"][step] = translate_all(self._translating, self.tokenizer, sources)
             self._maps.append(self._attention() if self._cell.kinds else {})
         self.model.train()
         return True
 
-    def _validate(self, model: nn.Module) -> float:
+    def _validate(self, model: EncoderDecoder) -> float:
         total, _ = cross_entropy(model, self.tokenizer, self._pairs)
         return round(total / self._n_tokens, 4)
 
@@ -65,7 +70,7 @@ class CellTrainer(UnsavedTrainer):
         """The loss of the present weights with each mistake, made in a model that was trained without one."""
         names = mistakes.IN_GRU if self._cell.is_recurrent else mistakes.IN_TRANSFORMER
         self.model.eval()
-        return {name: self._validate(mistakes.with_mistake(name, self.model)) for name in names}
+        return {name: self._validate(mistakes.with_mistake(name, self._translating)) for name in names}
 
     def _attention(self) -> dict[str, np.ndarray]:
         """By kind the maps (layers, heads, queries, keys) of the first example in bytes, of which 255 is 1."""
@@ -111,7 +116,7 @@ class Tasks:
         if key not in self._held:
             tokenizer = self._tokenizers.get(key)
             if tokenizer is None and key == "tokenizer":
-                tokenizer = mistakes.source_tokenizer(self._pairs(run.training), run.model.vocab_size)
+                tokenizer = mistakes.source_tokenizer(self._pairs(run.training), run.model.vocab_sizes[1])
             self._held[key] = tasks.prepare(run, self._data_dir, tokenizer, alone())
             self._tokenizers[key] = self._held[key].tokenizer
         task = self._held[key]
@@ -171,7 +176,7 @@ def _header(run: RunConfig, task: tasks.Task, data_dir: Path, command: str) -> d
     pairs = load_corpus(data_dir, config.data, "train", (config.source, config.target))
     targets = [tokenizer.target.encode(target) for _, target in pairs]
     source, target = grid.EXAMPLES[0]
-    size = task.config.vocab_size
+    _, size = task.config.vocab_sizes
     return {
         "about": {"command": command, "data": task.about["data"], "run": run.to_dict()},
         "examples": [list(pair) for pair in grid.EXAMPLES],

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from model import checkpoint
+from model.checkpoint import AnyModel
 from model.text.words import read_tokenizer
 from model.training import optimizers, state, tasks
 from model.training.batching import Batch
@@ -96,7 +97,7 @@ class Trainer:
     def _prepare(self, run: RunConfig, data_dir: Path, tokenizer: Any) -> tasks.Task:
         return tasks.prepare(run, data_dir, tokenizer, self.processes)
 
-    def _warm_start(self, model: nn.Module) -> None:
+    def _warm_start(self, model: AnyModel) -> None:
         theirs, ours = (config.to_dict() for config in (model.config, self.run.model))
         for name in ours:
             if theirs[name] != ours[name]:
@@ -226,7 +227,7 @@ class Trainer:
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"):
             return self._wrapped(src, tgt)
 
-    def averaged(self) -> nn.Module:
+    def averaged(self) -> AnyModel:
         """A copy with the mean of the kept snapshots, if any (Vaswani et al. 2017, section 6.1)."""
         model = copy.deepcopy(self.model)  # a new model would draw random numbers that the training needs
         if self.snapshots:

@@ -74,13 +74,13 @@ def _small_embedding(model: Transformer) -> None:
 
 def _no_input_dropout(model: Transformer) -> None:
     for module in _inputs(model):
-        module.dropout = nn.Identity()
+        module.register_module("dropout", nn.Identity())
 
 
 def _heads_behind_tokens(model: Transformer) -> None:
     # Of the encoder only: the decoder's masks would not fit, which is an error that nobody overlooks.
-    for layer in model.encoder.layers:
-        layer.self_attention.__class__ = UntransposedAttention
+    for module in _modules(model.encoder, MultiHeadAttention):
+        module.__class__ = UntransposedAttention
 
 
 def _unscaled_scores(model: Transformer) -> None:
@@ -91,7 +91,7 @@ def _unscaled_scores(model: Transformer) -> None:
 
 def _padded_rows(model: Transformer) -> None:
     def blank_rows(_: nn.Module, inputs: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
-        ids, _ = inputs
+        ids = inputs[0]
         return ids, row_padding_mask(ids)
 
     def hide_nothing(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -133,7 +133,7 @@ IN_TRANSFORMER: dict[str, Callable[[Transformer], None]] = {
     "norm": _own_norms,
 }
 IN_GRU: dict[str, Callable[[GruModel], None]] = {"gru": _run_over_padding}
-IN_MODEL = IN_TRANSFORMER | IN_GRU
+IN_MODEL: dict[str, Callable[[Any], None]] = {**IN_TRANSFORMER, **IN_GRU}  # each for models of its kind
 TRAINED = (*IN_TRANSFORMER, "start", "tokenizer", *IN_GRU)  # what training can have: also in its loss or tokenizer
 
 

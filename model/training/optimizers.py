@@ -37,6 +37,7 @@ class Muon(torch.optim.Optimizer):
 
     def _look_ahead(self, matrix: nn.Parameter) -> Tensor:
         """Nesterov's."""
+        assert matrix.grad is not None
         if not (state := self.state[matrix]):
             state["momentum_buffer"] = torch.zeros_like(matrix)
         momentum = state["momentum_buffer"]
@@ -69,7 +70,8 @@ def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False)
         return [torch.optim.SGD(model.parameters(), lr=0.0)]
     matrices = layer_matrices(model) if config.optimizer == "muon" else {}
     rest = [parameter for name, parameter in model.named_parameters() if name not in matrices]
-    adam = torch.optim.Adam(rest, lr=0.0, betas=config.betas, eps=config.adam_eps, fused=True)
+    beta1, beta2 = config.betas
+    adam = torch.optim.Adam(rest, lr=0.0, betas=(beta1, beta2), eps=config.adam_eps, fused=True)
     if config.optimizer == "adam":
         return [adam]
     if not matrices:

@@ -55,7 +55,7 @@ class Processes:
 
     def keeps_gradients(self, model: nn.Module) -> AbstractContextManager:
         """A block whose backward passes do not: the next one outside it averages their sum."""
-        return model.no_sync() if self.count > 1 else nullcontext()
+        return model.no_sync() if isinstance(model, DistributedDataParallel) else nullcontext()
 
     def describe(self) -> str:
         name = f"CPU, {torch.get_num_threads()} threads"

@@ -74,7 +74,7 @@ def save(
     The values are run, progress, processes, and the tokenizer as JSON text; the average is made of the snapshots.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {f"model.{name}": value for name, value in model.named_parameters()}
+    tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in model.named_parameters()}
     for optimizer, parameter, key, name in _remembered(model, optimizers):
         if key in optimizer.state.get(parameter, {}):
             tensors[name] = optimizer.state[parameter][key]
@@ -137,7 +137,8 @@ def restore(
 
 
 def _progress(saved: Saved, run: RunConfig, n_processes: int) -> Progress:
-    begun = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}  # of keys that are not there
+    # Of keys that are not there, the defaults.
+    begun: dict[str, Any] = {field.name: field.default for field in dataclasses.fields(TrainingConfig)}
     try:
         progress = Progress.from_dict(saved.values["progress"])
         model = read_model(saved.values["run"]["model"], default="transformer")
@@ -164,10 +165,10 @@ def _progress(saved: Saved, run: RunConfig, n_processes: int) -> Progress:
 
 
 def _check(path: Path, name: str, tensor: Tensor | None, shape: torch.Size | None, step: int) -> None:
-    wrong = ""
     if tensor is None:
-        wrong = "is missing"
-    elif shape is not None and (tensor.shape != shape or not tensor.is_floating_point()):
+        raise ValueError(f"{path} is damaged: the tensor {name} is missing")
+    wrong = ""
+    if shape is not None and (tensor.shape != shape or not tensor.is_floating_point()):
         wrong = f"is not of {tuple(shape)} floating-point numbers"
     elif shape is not None and not torch.isfinite(tensor).all():
         wrong = "holds numbers that are not finite"

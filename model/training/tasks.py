@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import nn
@@ -21,13 +21,19 @@ from model.training.losses import NextWordLoss, TranslationLoss
 from model.training.processes import Processes
 
 
+class Scorer(Protocol):
+    def run(self, model: Any) -> dict[str, float]:
+        """Scores by name of a model in evaluation mode, of the kind that the task trains."""
+        ...
+
+
 @dataclass(frozen=True)
 class Task:
     config: Config  # its vocabulary as large as the tokenizer's
     tokenizer: Any
     stream: TrainingStream | WindowStream
-    validation: Validation | TextValidation  # of a model in evaluation mode
-    objective: Callable[[nn.Module], nn.Module]  # model to a module that turns a batch into its mean loss per token
+    validation: Scorer
+    objective: Callable[[Any], nn.Module]  # model to a module that turns a batch into its mean loss per token
     about: dict[str, Any]  # for the card
 
 
@@ -99,7 +105,8 @@ def _learn(pairs: Sequence[Pair], run: RunConfig) -> PairTokenizer:
     config = run.training
     if config.min_count == 0:
         texts = (text for pair in pairs for text in pair)
-        return Tokenizer.train(texts, run.model.vocab_size, lowercase=config.lowercase, as_meant=config.as_meant)
+        _, size = run.model.vocab_sizes
+        return Tokenizer.train(texts, size, lowercase=config.lowercase, as_meant=config.as_meant)
     sides = zip((config.source, config.target), zip(*pairs))
     pair = WordTokenizers(
         *(WordTokenizer.train(texts, language, config.min_count, config.lowercase) for language, texts in sides)

@@ -112,7 +112,8 @@ class Copying:
         """Put another span in place of a name, add one at the end, or write everything in capitals."""
         kind = rng.random()
         if kind < 0.1:
-            return tuple([piece.upper() for piece in side] for side in pair)
+            source, target = pair
+            return [piece.upper() for piece in source], [piece.upper() for piece in target]
         slot = self._slot(pair)
         if slot is None or kind < 0.3:
             return self._append(pair, rng)
@@ -131,9 +132,10 @@ class Copying:
             texts = rng.choice(self._places)
         else:
             texts = (self._span(rng),) * 2
-        return tuple(
+        source, target = (
             [*side[:i], *cut(text), *side[i + 1 :]] for side, i, text, cut in zip(pair, slot, texts, self._cuts)
         )
+        return source, target
 
     def _span(self, rng: random.Random) -> str:
         kind = rng.random()
@@ -153,7 +155,8 @@ class Copying:
 
     def _append(self, pair: Pieces, rng: random.Random) -> Pieces:
         text = " ".join(rng.choices(_EMOJI, k=rng.choice([1, 1, 1, 2]))) if rng.random() < 0.6 else address(rng)
-        return tuple([*side, *cut(text)] for side, cut in zip(pair, self._cuts))
+        source, target = ([*side, *cut(text)] for side, cut in zip(pair, self._cuts))
+        return source, target
 
 
 def _is_capitalised(piece: str) -> bool:

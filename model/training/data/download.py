@@ -8,7 +8,7 @@ import urllib.request
 import zipfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import IO, Any
@@ -141,7 +141,7 @@ def _checked(path: Path, url: str, check: Callable[[Path], Any]) -> Any:
             raise ValueError(f"what came from {url} is not usable ({reason}): {advice}") from None
 
 
-def _chunks(url: str, name: str, advice: str) -> Iterator[bytes]:
+def _chunks(url: str, name: str, advice: str) -> Generator[bytes, None, None]:
     # manythings.org refuses the name that urllib gives itself.
     request = urllib.request.Request(url, headers={"User-Agent": "Mozilla/5.0 (compatible; Headlight)"})
     received, reason = 0, None
@@ -166,7 +166,7 @@ def _chunks(url: str, name: str, advice: str) -> Iterator[bytes]:
         raise ValueError(f"{url} could not be fetched ({reason}): {advice}")
 
 
-def _unpacked(path: Path, kind: str, opened: Callable[[], IO[bytes]]) -> str:
+def _unpacked(path: Path, kind: str, opened: Callable[[], IO[bytes] | gzip.GzipFile]) -> str:
     try:
         with opened() as file:
             content = file.read(MAX_TEXT_BYTES + 1)
@@ -191,7 +191,7 @@ def _read_pairs(archive: Path) -> list[Pair]:
     except KeyError:
         raise ValueError(f"{archive} holds no {_ZIP_MEMBER}") from None
     rows = ([cell.strip() for cell in line.split("\t")[:2]] for line in text.split("\n"))
-    pairs = [tuple(row) for row in rows if len(row) == 2 and all(row)]
+    pairs = [(row[0], row[1]) for row in rows if len(row) == 2 and all(row)]
     if not pairs:
         raise ValueError(f"{archive}: {_ZIP_MEMBER} holds no lines of English, a tab, German")
     return pairs

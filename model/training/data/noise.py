@@ -8,6 +8,7 @@ import json
 import random
 from functools import cache
 from string import ascii_lowercase
+from typing import Any
 
 from model.text.special import BYTE_TOKENS, MARK
 from model.text.subwords import Tokenizer
@@ -46,7 +47,10 @@ class SubwordSampler:
     def __init__(self, tokenizer: Tokenizer | WordTokenizer, dropout: float) -> None:
         self.tokenizer = tokenizer
         self.dropout = dropout
-        model = json.loads(tokenizer.to_json())["model"] if dropout else {"vocab": {}, "merges": []}
+        model: dict[str, Any] = {"vocab": {}, "merges": []}
+        if dropout:
+            assert isinstance(tokenizer, Tokenizer)  # words have no merges
+            model = json.loads(tokenizer.to_json())["model"]
         self._vocab: dict[str, int] = model["vocab"]
         self._ranks = {tuple(merge): rank for rank, merge in enumerate(model["merges"])}
         self._whole: dict[str, list[int]] = {}
