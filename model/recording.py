@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 import numpy as np
 
@@ -41,6 +41,14 @@ class Candidates:
         entropy = -(np.exp(logs) * logs).sum(axis=-1).astype(np.float32)
         rows = ids.tolist()
         return cls(list(map(names, rows)), np.exp(log_probabilities).astype(np.float32), entropy, rows)
+
+
+class TokenTexts(TypedDict):
+    """The arguments of `Recording` that are tokens; its fields say of what."""
+
+    source_tokens: list[str]
+    target_tokens: list[str]
+    predicted_tokens: list[str]
 
 
 @dataclass(frozen=True)

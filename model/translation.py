@@ -3,12 +3,12 @@
 import html
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import Field, asdict, dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
 
-from model.config import Config
 from model.decoding import Search
 from model.errors import Phrase, Problem
 from model.recording import KINDS, SIDES, Candidates, Recording
@@ -30,6 +30,12 @@ def module_of(kind: str, layer: int) -> str:
     return f"{stack}.layers.{layer}.{module}"
 
 
+class Description(Protocol):
+    """A dataclass that says what a model is made of."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
 @dataclass(frozen=True)
 class Translation:
     """One translation and what the model computed for it; S counts source_tokens and T target_tokens."""
@@ -44,7 +50,7 @@ class Translation:
     finished: bool  # by itself and not at the length limit
     trace: Mapping[str, np.ndarray] = field(repr=False)  # by address, without the batch axis; float32, masks bool
     search: Search | None = field(repr=False)  # None where the target was given
-    config: Config = field(repr=False)
+    config: Description = field(repr=False)
 
     @property
     def kinds(self) -> list[str]:

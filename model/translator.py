@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, Unpack, cast
 
 import numpy as np
 import torch
@@ -13,7 +13,7 @@ from model.analysis.effects import Effects
 from model.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
 from model.config import DEFAULT_CHECKPOINT
 from model.decoding import Search, beam_search, target_limit
-from model.decoding.sampling import restrict, sample
+from model.decoding.sampling import Chance, restrict, sample
 from model.errors import Problem, check_characters, check_tokens
 from model.gru import GruModel, GruState, joined
 from model.interventions.edits import Edits
@@ -281,7 +281,7 @@ class Writer(System[LanguageModel, TextWords]):
         )
 
     @torch.inference_mode()
-    def distribution(self, text: str, unknown: bool = True, **chance: Any) -> np.ndarray:
+    def distribution(self, text: str, unknown: bool = True, **chance: Unpack[Chance]) -> np.ndarray:
         """float32 (V,), summing to 1: how probable every word is as the next one, by the tokenizer's ids.
 
         The text may be empty; chance is as for `model.decoding.sampling.restrict`. Without `unknown` the probability of
@@ -292,7 +292,7 @@ class Writer(System[LanguageModel, TextWords]):
             logits[self.tokenizer.unk_id] = -torch.inf
         return restrict(logits, **chance).numpy()
 
-    def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: Any) -> str:
+    def write(self, text: str, words: int = 30, seed: int = 0, unknown: bool = False, **chance: Unpack[Chance]) -> str:
         """The text (perhaps empty) and `words` drawn after it; one seed, one result. See `distribution`."""
         if not 1 <= words <= 500:
             raise ValueError(f"words must be from 1 to 500, got {words!r}")

@@ -24,7 +24,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from tokenize import TokenError
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypedDict
 
 import numpy as np
 from numpy.lib import format as npy
@@ -41,7 +41,7 @@ from model.adapters.weights import (
     known_mask,
     without_nan_rows,
 )
-from model.recording import KINDS, SIDES, TOKENS, Candidates, Recording
+from model.recording import KINDS, SIDES, TOKENS, Candidates, Recording, TokenTexts
 from model.translation import MODULES
 
 MAX_TOKENS = 1024
@@ -55,7 +55,7 @@ MAX_BYTES = 8 * MAX_NUMBERS  # of all arrays, unpacked
 COPIES = 4  # how much more memory than its arrays a file takes while it is read and drawn
 UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
 _HOLDS = {"U": "texts", NUMBERS: "numbers", "iu": "whole numbers"}  # by kinds of numpy's types
-_MORE = {  # what a file may hold beside weights and masks: types, and how many axes
+_MORE: dict[str, tuple[str, int | None]] = {  # what a file may hold beside weights and masks: types, and how many axes
     **dict.fromkeys((*TOKENS, "tokens"), ("U", 1)),
     **dict.fromkeys(("text", "model"), ("U", 0)),
     **dict.fromkeys(("log_probabilities", "entropy"), (NUMBERS, 1)),
@@ -125,7 +125,7 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     stacks |= {name: [name] for name in unnamed}
     masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
     numbers = [*(name for stack in stacks.values() for name in stack), *masked.values()]
-    types = dict(_MORE) | dict.fromkeys(numbers, (NUMBERS, None))
+    types: dict[str, tuple[str, int | None]] = {**_MORE, **dict.fromkeys(numbers, (NUMBERS, None))}
     types = {name: allowed for name, allowed in types.items() if name in entries}
     _check_memory(sum(entries[name].file_size for name in types))
     arrays = {name: _array(archive, entries[name], name, *allowed) for name, allowed in types.items()}
@@ -147,8 +147,16 @@ def _read(archive: zipfile.ZipFile) -> Recording:
             tokens[side] = tokens[side] or arrays["tokens"].tolist()
     for name, texts in tokens.items():
         _check_tokens(name, texts)
-    more = spelt_tokens(tokens) | _optional(arrays, weights)
-    return checked(Recording(weights=weights, masks=masks, layer_numbers=layers, nan_rows=nan_rows, **more))
+    return checked(
+        Recording(
+            weights=weights,
+            masks=masks,
+            layer_numbers=layers,
+            nan_rows=nan_rows,
+            **spelt_tokens(tokens),
+            **_optional(arrays, weights),
+        )
+    )
 
 
 def _check_memory(unpacked: int) -> None:
@@ -160,13 +168,22 @@ def _check_memory(unpacked: int) -> None:
         raise ValueError(f"the file has {sizes}{' with the memory that is free now' if most < MAX_BYTES else ''}")
 
 
-def spelt_tokens(tokens: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def spelt_tokens(tokens: Mapping[str, list[str]]) -> TokenTexts:
     """Tokens by the names of TOKENS, spelt as text where those of a text are of a byte-level vocabulary."""
     target = ("target_tokens", "predicted_tokens")
     coded = {name for name, texts in tokens.items() if byte_level.is_coded(texts)}
     if coded.intersection(target):  # predicted ones are the same text from its second token on
         coded.update(target)
-    return {name: [*map(byte_level.spelt, texts)] if name in coded else texts for name, texts in tokens.items()}
+
+    def spelt(name: str) -> list[str]:
+        texts = tokens.get(name, [])
+        return [*map(byte_level.spelt, texts)] if name in coded else texts
+
+    return TokenTexts(
+        source_tokens=spelt("source_tokens"),
+        target_tokens=spelt("target_tokens"),
+        predicted_tokens=spelt("predicted_tokens"),
+    )
 
 
 def _joined(kind: str, layers: list[np.ndarray]) -> np.ndarray:
@@ -179,8 +196,9 @@ def _layer_numbers(kind: str, entries: list[str], arrays: Mapping[str, np.ndarra
     """How a model numbers the layers of a kind: as the file says, or by the addresses of its entries."""
     if f"{kind}_layers" in arrays:
         return arrays[f"{kind}_layers"].tolist()
-    numbers = [re.search(r"\.layers\.(\d+)\.", entry) for entry in entries]
-    return [int(number[1]) for number in numbers] if all(numbers) else list(range(count))
+    matches = [re.search(r"\.layers\.(\d+)\.", entry) for entry in entries]
+    numbers = [int(match[1]) for match in matches if match]
+    return numbers if len(numbers) == len(entries) else list(range(count))
 
 
 def _as_mask(name: str, mask: np.ndarray) -> np.ndarray:
@@ -192,12 +210,23 @@ def _as_mask(name: str, mask: np.ndarray) -> np.ndarray:
     return mask.astype(bool)
 
 
-def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]) -> dict[str, object]:
+class _Optional(TypedDict, total=False):
+    """The arguments of `Recording` beside tokens, weights and masks."""
+
+    text: str | None
+    log_probabilities: np.ndarray | None
+    candidates: Candidates
+    positions: dict[str, np.ndarray]
+    effects: dict[str, np.ndarray]
+    model: dict[str, Any]
+
+
+def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]) -> _Optional:
     """What a recording has beside tokens, weights and masks, of the arrays of a file."""
     numbers = {name: array.astype(np.float32) for name, array in arrays.items() if _MORE.get(name, "U")[0] == NUMBERS}
     if bad := [name for name, array in numbers.items() if not np.isfinite(array).all()]:
         raise ValueError(f"{bad[0]} holds numbers that are not finite")
-    known = {
+    known: _Optional = {
         "text": str(arrays["text"]) if "text" in arrays else None,
         "log_probabilities": numbers.get("log_probabilities"),
         "positions": {side: numbers[name] for side in ("source", "target") if (name := f"{side}_positions") in numbers},
@@ -209,12 +238,15 @@ def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray
         shapes = [arrays[name].shape for name in parts]
         if len(parts) < 3 or not shapes[0] == shapes[1] == (*shapes[2], shapes[0][-1]):
             raise ValueError("candidates (T, K) need candidate_probabilities (T, K) and entropy (T,)")
-        tokens, *rest = (arrays["candidates"].tolist(), numbers["candidate_probabilities"], numbers["entropy"])
-        known["candidates"] = Candidates(tokens, *rest)
+        known["candidates"] = Candidates(
+            tokens=arrays["candidates"].tolist(),
+            probabilities=numbers["candidate_probabilities"],
+            entropy=numbers["entropy"],
+        )
     return known
 
 
-def _json(text: str) -> dict[str, object]:
+def _json(text: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
@@ -242,7 +274,7 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, types: s
         whole = "a whole array of plain texts or numbers, as numpy.save writes it"
         raise ValueError(f"{name} is not {whole}; Python objects could run code") from None
     if array.dtype.kind not in types or axes not in (None, array.ndim):
-        holds = {0: "one text", 1: f"a row of {_HOLDS[types]}"}.get(axes, _HOLDS[types])
+        holds = "one text" if axes == 0 else f"a row of {_HOLDS[types]}" if axes == 1 else _HOLDS[types]
         raise ValueError(f"{name} must hold {holds}, got {array.dtype} of shape {array.shape}")
     return array
 

@@ -41,7 +41,7 @@ def spelt(token: str) -> str:
     """
     if not all(character in _BYTE_OF for character in token):
         return token
-    return "".join(map(_visible, bytes(map(_BYTE_OF.get, token)).decode("utf-8", "surrogateescape")))
+    return "".join(map(_visible, bytes(_BYTE_OF[character] for character in token).decode("utf-8", "surrogateescape")))
 
 
 def is_coded(tokens: Sequence[str]) -> bool:
@@ -56,7 +56,7 @@ def is_coded(tokens: Sequence[str]) -> bool:
     if coded.isascii() or not all(character in _BYTE_OF for character in coded):
         return False
     try:
-        text = getincrementaldecoder("utf-8")().decode(bytes(map(_BYTE_OF.get, coded)))
+        text = getincrementaldecoder("utf-8")().decode(bytes(_BYTE_OF[character] for character in coded))
     except UnicodeDecodeError:
         return False
     return not text.isascii() or any(ord(character) > 255 for character in coded)

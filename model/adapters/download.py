@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import time
+from logging import CRITICAL
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def download(name: str, revision: str | None) -> Path:
         except errors.LocalEntryNotFoundError:
             pass
         raise
+    assert info.sha is not None  # only lists of models leave it out
     commit, sizes = info.sha, {file.rfilename: file.size or 0 for file in info.siblings or []}
     cache, repository = Path(constants.HF_HUB_CACHE), f"models--{name.replace('/', '--')}"
     snapshot = cache / repository / "snapshots" / commit
@@ -222,7 +224,7 @@ def _unknown(error: Exception) -> bool:
 def main(name: str, revision: str | None = None) -> None:
     """Fetch a model and print what came of it."""
     disable_progress_bars()
-    logging.set_verbosity(logging.CRITICAL)
+    logging.set_verbosity(CRITICAL)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         answer = {"folder": str(download(name, revision))}

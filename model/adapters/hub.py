@@ -75,9 +75,11 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
 def _listen(process: subprocess.Popen, progress: Progress) -> dict[str, Any]:
     """The last line of a download, whose other lines are passed on; also when nothing comes, so that one can stop."""
     lines: queue.Queue[str | None] = queue.Queue()
+    output = process.stdout
+    assert output is not None  # a pipe
 
     def read() -> None:
-        for line in process.stdout:
+        for line in output:
             lines.put(line)
         lines.put(None)
 

@@ -177,5 +177,7 @@ def _difference(theirs: Any, ours: Transformer, order: list[int]) -> float:
 def _languages(folder: Path) -> dict[str, str]:
     path = folder / "tokenizer_config.json"
     values = checkpoint.read_json(path) if path.is_file() else {}
-    named = {"source": values.get("source_lang"), "target": values.get("target_lang")}
-    return named if all(isinstance(name, str) for name in named.values()) else {}
+    source, target = values.get("source_lang"), values.get("target_lang")
+    if isinstance(source, str) and isinstance(target, str):
+        return {"source": source, "target": target}
+    return {}

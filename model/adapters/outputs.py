@@ -9,7 +9,7 @@ from torch import Tensor
 from model.adapters import byte_level, generated
 from model.adapters.attention_file import checked, spelt_tokens
 from model.adapters.weights import as_maps, kind_of, known_mask, without_nan_rows
-from model.recording import SIDES, TOKENS, Recording
+from model.recording import SIDES, TOKENS, Recording, TokenTexts
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 
@@ -106,7 +106,7 @@ def _attention_of_generate(
     ids, is_real = input_ids[text], are_real[text]
     is_pair = "decoder_attentions" in outputs
     name = "decoder_attentions" if is_pair else "attentions"
-    steps = outputs.get(name) or ()
+    steps = outputs.get(name) or []
     generated.check_layers(steps and steps[0], name)
     n_prompt = steps[0][0].size(2)
     if not is_pair:
@@ -122,7 +122,7 @@ def _attention_of_generate(
     texts = {"target": name_tokens(written[:-1][is_kept]), "predicted": name_tokens(written[1:][is_kept])}
     maps = {"decoder": generated.self_maps(steps, rows, is_kept, name)}
     if is_pair:
-        encoder = outputs.get("encoder_attentions")
+        encoder = outputs.get("encoder_attentions") or []
         generated.check_layers(encoder, "encoder_attentions")
         row = text * (len(encoder[0]) // len(input_ids))  # each text may stand there once for each hypothesis
         maps["encoder"] = _self_maps(outputs, "encoder_attentions", [row], is_real)
@@ -219,14 +219,14 @@ def _kind(name: Any) -> str:
     return kind
 
 
-def _tokens(tokens: Any, weights: Mapping[str, Any]) -> dict[str, list[str]]:
+def _tokens(tokens: Any, weights: Mapping[str, Any]) -> TokenTexts:
     if not isinstance(tokens, Mapping):
         sides = {side for kind in weights for side in SIDES[kind]}
         if len(sides) > 1:
             raise ValueError('there are two sequences: give tokens={"source": [...], "target": [...]}')
         tokens = dict.fromkeys(sides, tokens)
     texts = {side: _texts(side, value) for side, value in tokens.items()}
-    return spelt_tokens({"source_tokens": [], "target_tokens": []} | {f"{side}_tokens": texts[side] for side in texts})
+    return spelt_tokens({f"{side}_tokens": texts[side] for side in texts})
 
 
 def _texts(side: str, tokens: Any) -> list[str]:

@@ -44,7 +44,7 @@ def without_nan_rows(name: str, maps: np.ndarray) -> tuple[np.ndarray, int]:
     is_nan = np.isnan(maps)
     if not is_nan.any():
         return maps, 0
-    empty = is_nan.all(axis=-1)
+    empty = np.all(is_nan, axis=-1)
     if empty.all() or is_nan[~empty].any():
         part = "nothing but NaN" if empty.all() else "NaN beside other weights in one row"
         raise ValueError(f"{name} holds {part}: only a whole row may be, where a query has no key to attend to")
@@ -68,7 +68,7 @@ def known_mask(kind: str, maps: np.ndarray) -> np.ndarray | None:
     Everything up to the query in a decoder or, where its heads read just that much, a window of two or more; elsewhere
     everything, if every cell has a weight in some head.
     """
-    is_read = (maps > 0).any(axis=(0, 1))
+    is_read = np.any(maps > 0, axis=(0, 1))
     if kind == "decoder_self" and is_causal(maps):
         causal, width = np.tri(len(is_read), dtype=bool), int(is_read[-1].sum())
         window = causal & ~np.tri(len(is_read), k=-width, dtype=bool)

@@ -1,12 +1,20 @@
 """Drawing the next token instead of searching: temperature, top-k (Fan et al. 2018), top-p (Holtzman et al. 2020)."""
 
 import math
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable, between_steps, check_logits
+
+
+class Chance(TypedDict, total=False):
+    """Arguments of `restrict`."""
+
+    temperature: float
+    top_k: int
+    top_p: float
 
 
 def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
@@ -51,7 +59,7 @@ def sample(
     length: int,
     never: tuple[int, ...] = (),
     seed: int = 0,
-    **chance: Any,
+    **chance: Unpack[Chance],
 ) -> list[list[int]]:
     """Draw `length` tokens, none of `never`, after each row of `tokens` (B,), which are read first.
 

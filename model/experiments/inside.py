@@ -81,11 +81,17 @@ def rotation(result: Translation, kind: str, layer: int) -> Rotation | None:
     Takes a result with its whole trace.
     """
     module, trace, config = result.modules(kind)[result.layers(kind).index(layer)], result.trace, result.config
-    if f"{module}.relative.q" not in trace:
+    if f"{module}.relative.q" not in trace or not isinstance(config, StackConfig):
         return None
     angles = rotary_frequencies(config.d_head, config.rotary_base).numpy()  # (K / 2,)
     angles = np.repeat(angles, 2) if config.positional == "rotary" else np.tile(angles, 2)  # (K,)
-    return Rotation(*(trace[f"{module}.{name}"] for name in ("q", "k", "relative.q", "relative.k")), angles)
+    return Rotation(
+        plain_q=trace[f"{module}.q"],
+        plain_k=trace[f"{module}.k"],
+        q=trace[f"{module}.relative.q"],
+        k=trace[f"{module}.relative.k"],
+        angles=angles,
+    )
 
 
 def scoring(arrays: Mapping[str, np.ndarray], head: int, query: int, cap: float = 0.0) -> Scoring:
@@ -133,8 +139,8 @@ def compute(
     scoring = scoring or Scoring(math.sqrt(len(q)))
     mask = mask if switches.masked else np.ones_like(mask)
     products = q * k  # (S, K)
-    raw_scores = products.sum(axis=-1) if raw_scores is None else raw_scores  # (S,)
-    scaled = raw_scores / ((scoring.divisor if switches.scaled else 1.0) * switches.temperature)
+    unscaled: np.ndarray = products.sum(axis=-1) if raw_scores is None else raw_scores  # (S,)
+    scaled = unscaled / ((scoring.divisor if switches.scaled else 1.0) * switches.temperature)
     scores = scoring.cap * np.tanh(scaled / scoring.cap) if scoring.cap else scaled
     scores = scores if scoring.bias is None else scores + scoring.bias
     scores = np.where(mask, scores, np.array(-np.inf, dtype=q.dtype))
@@ -143,7 +149,7 @@ def compute(
     else:
         sink = torch.tensor([scoring.sink], dtype=torch.from_numpy(scores).dtype)
         weights = masked_softmax(torch.cat([torch.from_numpy(scores), sink]))[:-1].numpy()
-    return Row(q, k, products, raw_scores, scaled, mask, scores, weights, v=v, **_read(weights, v, switches))
+    return Row(q, k, products, unscaled, scaled, mask, scores, weights, v=v, **_read(weights, v, switches))
 
 
 def row(

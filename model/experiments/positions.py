@@ -74,7 +74,7 @@ def turned_products(writer: Writer, text: str, n_offsets: int) -> tuple[np.ndarr
     (L, H), and turned as if the key stood 0 to n_offsets - 1 positions before the query (L, H, n_offsets). A ValueError
     for a model without rotary positions; else errors as `Writer.read`.
     """
-    config = writer.config
+    config = writer.model.config
     if not config.positional.startswith("rotary"):
         raise Problem("the positions of this model are not rotary but {name}", name=config.positional)
     trace = writer.read(text).trace

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.readers.reader import Reader
+from model.adapters.readers.reader import NO_EDITS, Reader
 from model.analysis.repetitions import repetitions
 from model.checkpoint import checkpoints_folder
 from model.config import LanguageModelConfig
@@ -118,7 +118,7 @@ def _study_reader(reader: Reader) -> Recorded:
 @torch.inference_mode()
 def _study_writer(writer: Writer) -> Recorded:
     """Texts begin with their own first token here, not with the end of the line before."""
-    model, config, tokenizer = writer.model, writer.config, writer.tokenizer
+    model, config, tokenizer = writer.model, writer.model.config, writer.tokenizer
     ids = {name: tokenizer.encode(text) for name, text in TEXTS.items()}
     asked, rival = (tokenizer.encode(word.strip())[0] for word in (ASKED, RIVAL))
 
@@ -166,16 +166,16 @@ def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[s
         positions = torch.arange(inputs["input_ids"].size(1))[None]
         if "position_ids" not in loaded.accepted_inputs:
             raise Problem("this model counts its positions itself: its text cannot be moved")
-        readings = [loaded.read(**inputs, position_ids=positions + start) for start in (0, shift)]
+        readings = [loaded.read(None, edits=NO_EDITS, **inputs, position_ids=positions + start) for start in (0, shift)]
         layers, tokens = loaded.config.layers("decoder_self"), readings[0].target_tokens
         addresses = [f"{layer.address}.scores" for layer in layers]
         scores = [np.stack([reading.trace[address] for address in addresses]) for reading in readings]
     else:
-        ids = torch.tensor([loaded.tokenizer.encode(text)])
-        if shift + ids.size(1) > loaded.config.max_length:
-            raise Problem("the model has positions for {n} tokens only", n=loaded.config.max_length)
+        config, ids = loaded.model.config, torch.tensor([loaded.tokenizer.encode(text)])
+        if shift + ids.size(1) > config.max_length:
+            raise Problem("the model has positions for {n} tokens only", n=config.max_length)
         tokens, scores = loaded.tokenizer.tokens(ids[0].tolist()), []
-        addresses = [f"{module_of('decoder_self', n)}.scores" for n in range(loaded.config.n_layers)]
+        addresses = [f"{module_of('decoder_self', n)}.scores" for n in range(config.n_layers)]
         for start in (0, shift):
             with intervene(_turned_further(loaded.config, start)), record_taps("*.self_attention.scores") as trace:
                 loaded.model.decoder(ids, causal_mask(ids.size(1)), start)  # what is added comes from there on
@@ -213,7 +213,8 @@ def _first_blocked(n_tokens: int) -> Edits:
 def _largest(effects: np.ndarray) -> list[tuple[int, int]]:
     """Layer and head of the N_OFF that add most."""
     best = np.argsort(-effects, axis=None)[:N_OFF]
-    return [tuple(map(int, np.unravel_index(place, effects.shape))) for place in best]
+    layers, heads = np.unravel_index(best, effects.shape)
+    return list(zip(layers.tolist(), heads.tolist()))
 
 
 def record(folder: Path) -> None:

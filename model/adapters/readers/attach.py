@@ -49,8 +49,9 @@ def _instrument(model: Any) -> Attached:
         raise Problem("{name} has no attention layers, so there is nothing to see", name=name)
     model.set_attn_implementation(register(model.config._attn_implementation))
     layers = [AttentionTaps(attention.layer.address) for attention in layout.attentions]
-    shared = None if layout.shared is None else SharedLayers(layers)
-    if shared:
+    shared = None
+    if layout.shared is not None:
+        shared = SharedLayers(layers)
         layout.shared.register_forward_pre_hook(shared.begin)
     connected = set()
     for attention, own in zip(layout.attentions, layers, strict=True):
@@ -62,7 +63,7 @@ def _instrument(model: Any) -> Attached:
         for stack, blocks in layout.stacks.items():
             taps |= _tap_streams(stack, blocks)
     if layout.task != ENCODER and layout.final_norm and model.get_output_embeddings():
-        direct_path.connect(layout)
+        direct_path.connect(layout, layout.final_norm)
     return Attached(layout, layout.describe(), taps)
 
 

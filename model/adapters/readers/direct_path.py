@@ -69,7 +69,7 @@ class DirectPath:
         return scale * scaled
 
 
-def connect(layout: Layout) -> None:
+def connect(layout: Layout, final_norm: nn.Module) -> None:
     """Give the parts of a decoder hooks that do nothing unless a direct path is followed in their thread."""
     for number, block in enumerate(layout.blocks):
         attentions = {attention.module for attention in layout.attentions if attention.block is block}
@@ -80,7 +80,7 @@ def connect(layout: Layout) -> None:
                 child.register_forward_pre_hook(_cut_off, with_kwargs=True)
                 if not attentions & set(child.modules()):
                     child.register_forward_hook(_sublayer_hook(f"decoder.layers.{number}.feed_forward"))
-    layout.final_norm.register_forward_hook(_hold_norm)
+    final_norm.register_forward_hook(_hold_norm)
     layout.model.get_output_embeddings().register_forward_hook(_keep_logits)
 
 

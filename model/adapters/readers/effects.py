@@ -48,6 +48,7 @@ def direct_effects(
     head = layout.model.get_output_embeddings()
     with follow() as path:
         final = outputs_of()["logits"]
+    assert path.logits is not None  # the output matrix was passed
     scale, offset = _after_the_matrix(path.logits, final)
     logits = path.logits[0].float() * scale + offset  # (T, V)
     others = compared_words(logits.detach().cpu().numpy(), written, against)
@@ -124,6 +125,6 @@ def _split(
     )
 
 
-def _bias_of(projection: nn.Module, output: Tensor) -> Tensor:
-    bias = projection.bias
+def _bias_of(projection: nn.Module | None, output: Tensor) -> Tensor:
+    bias = getattr(projection, "bias", None)
     return torch.zeros_like(output) if bias is None else bias.expand_as(output)

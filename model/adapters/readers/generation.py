@@ -1,21 +1,26 @@
 """Writing token by token with a cache: greedily, with a beam, or drawn."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import torch
 from torch import Tensor
 
 from model.adapters.readers.reading import no_words
 from model.decoding.protocol import between_steps, check_logits
-from model.decoding.sampling import restrict
+from model.decoding.sampling import Chance, restrict
 
 MAX_BEAM = 16
 
 
 @torch.inference_mode()
 def continuation(
-    model: Any, inputs: Mapping[str, Tensor], tokens: int, beam: int = 1, seed: int | None = None, **chance: float
+    model: Any,
+    inputs: Mapping[str, Tensor],
+    tokens: int,
+    beam: int = 1,
+    seed: int | None = None,
+    **chance: Unpack[Chance],
 ) -> list[int]:
     """The ids of a decoder with what it writes after them: of an encoder-decoder, the start token first.
 
@@ -58,7 +63,7 @@ class _EachStep:
     The library's own sampling draws from a generator that all threads share.
     """
 
-    def __init__(self, seed: int | None, chance: Mapping[str, float]) -> None:
+    def __init__(self, seed: int | None, chance: Chance) -> None:
         self.generator = None if seed is None else torch.Generator().manual_seed(seed)
         self.chance = chance
 

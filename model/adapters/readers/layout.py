@@ -108,12 +108,13 @@ class Layout:
         if getattr(self.model.config, "num_hidden_groups", None) is None:
             return None
         path = self._modules[0][0]
-        return self.model.get_submodule(path[: re.search(r"\.\w+\.\d+\.", path).start()])
+        return self.model.get_submodule(re.split(r"\.\w+\.\d+\.", path)[0])
 
     @cached_property
     def stacks(self) -> dict[str, list[nn.Module]]:
         """The layers of "encoder" and "decoder", whichever there are, those without attention included."""
-        return {name: list(self._stack(name)[1]) for name in ("encoder", "decoder") if self._stack(name)}
+        found = {name: self._stack(name) for name in ("encoder", "decoder")}
+        return {name: list(stack[1]) for name, stack in found.items() if stack}
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -123,17 +124,21 @@ class Layout:
     @cached_property
     def final_norm(self) -> nn.Module | None:
         """What normalises the stream after the last of `blocks`; None in post-norm models."""
-        stack, _ = self._stack("decoder") or self._stack("encoder")
-        norms = [child for name, child in stack.named_children() if is_norm(child) and "emb" not in name]
+        stack = self._stack("decoder") or self._stack("encoder")
+        if stack is None:
+            return None
+        norms = [child for name, child in stack[0].named_children() if is_norm(child) and "emb" not in name]
         return norms[-1] if norms else None
 
-    def _stack(self, name: str) -> tuple[nn.Module, nn.Module] | None:
+    def _stack(self, name: str) -> tuple[nn.Module, nn.ModuleList | nn.Sequential] | None:
         """The module that holds the layers of the encoder or the decoder, and its list of them."""
         for path, module in self._modules:
-            if MODULES[self._kind(path.split("."), module)][0] == name:
-                match = re.search(r"^(.*?)\.?([A-Za-z_]+)\.\d+\.", path)
+            match = re.search(r"^(.*?)\.?([A-Za-z_]+)\.\d+\.", path)
+            if match and MODULES[self._kind(path.split("."), module)][0] == name:
                 stack = self.model.get_submodule(match[1])
-                return stack, stack.get_submodule(match[2])
+                layers = stack.get_submodule(match[2])
+                assert isinstance(layers, nn.ModuleList | nn.Sequential)  # what is in it is numbered
+                return stack, layers
         return None
 
     @cached_property
@@ -236,14 +241,15 @@ class Layout:
             return None
         length = getattr(config, "max_position_embeddings", None)
         table = next((m for path, m in self.model.named_modules() if path.endswith("position_embeddings")), None)
-        if length and getattr(table, "padding_idx", None) is not None:  # RoBERTa counts positions from after padding
-            length -= table.padding_idx + 1
+        padding = getattr(table, "padding_idx", None)
+        if length and padding is not None:  # RoBERTa counts positions from after padding
+            length -= padding + 1
         return length
 
 
 def _number(path: str) -> int:
     """The first number of a path, which is that of the layer."""
-    return int(re.search(r"(?:^|\.)(\d+)\.", path)[1])
+    return next(int(part) for part in path.split(".") if part.isdigit())
 
 
 def is_norm(module: nn.Module) -> bool:

@@ -1,7 +1,7 @@
 """Readers of the three kinds of models: those that go on from a text, those that only read, those that translate."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import torch
@@ -14,7 +14,7 @@ from model.adapters.readers.reader import MAX_CHARACTERS, NO_EDITS, Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.removal import Words
 from model.decoding import target_limit
-from model.decoding.sampling import restrict
+from model.decoding.sampling import Chance, restrict
 from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
 
@@ -48,7 +48,7 @@ class DecoderReader(Reader):
         beam: int = 1,
         edits: Edits = NO_EDITS,
         seed: int | None = None,
-        **chance: float,
+        **chance: Unpack[Chance],
     ) -> Reading:
         """Go on from a text, with a cache, and record a whole pass over both; see `continuation`.
 
@@ -58,19 +58,19 @@ class DecoderReader(Reader):
         inputs = {"input_ids": whole, "attention_mask": torch.ones_like(whole)}
         return self._record(text, inputs, edits.without_future)
 
-    def write(self, text: str, tokens: int = 30, seed: int = 0, edits: Edits = NO_EDITS, **chance: float) -> str:
+    def write(
+        self, text: str, tokens: int = 30, seed: int = 0, edits: Edits = NO_EDITS, **chance: Unpack[Chance]
+    ) -> str:
         """The text and at most `tokens` tokens drawn after it; one seed, one result. See `continuation`."""
         ids = self._write(text, tokens, 1, edits, seed, chance)
         return self.text_of(ids)
 
-    def distribution(self, text: str, edits: Edits = NO_EDITS, **chance: float) -> np.ndarray:
+    def distribution(self, text: str, edits: Edits = NO_EDITS, **chance: Unpack[Chance]) -> np.ndarray:
         """float32 (V,), summing to 1: how probable every token is as the next one; see `sampling.restrict`."""
         logits = torch.from_numpy(self.read(text, edits=edits).logits[-1])
         return restrict(logits, **chance).numpy()
 
-    def _write(
-        self, text: str, tokens: int, beam: int, edits: Edits, seed: int | None, chance: Mapping[str, float]
-    ) -> list[int]:
+    def _write(self, text: str, tokens: int, beam: int, edits: Edits, seed: int | None, chance: Chance) -> list[int]:
         inputs, edits = self.encode(text), edits.without_future
         n_read = inputs["input_ids"].size(1)
         if n_read + tokens > self.max_tokens:
@@ -149,10 +149,11 @@ class PairReader(Reader):
             return self._record(text or "", given, edits)
         if target is None:
             return self._translate(text or "", given, 1, edits)
-        ids = list(target)
         if isinstance(target, str):
             check_characters(target, MAX_CHARACTERS, _THE_TARGET)
             ids = self.tokenizer(text_target=target)["input_ids"]
+        else:
+            ids = list(target)
         check_tokens(ids, self.max_tokens, _THE_TARGET)
         self._check(edits, (self._source_length(given), len(ids)))
         return self._force(text or "", given, [self.start_token, *ids], edits)
