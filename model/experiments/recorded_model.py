@@ -177,7 +177,7 @@ def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[s
         tokens, scores = loaded.tokenizer.tokens(ids[0].tolist()), []
         addresses = [f"{module_of('decoder_self', n)}.scores" for n in range(config.n_layers)]
         for start in (0, shift):
-            with intervene(_turned_further(loaded.config, start)), record_taps("*.self_attention.scores") as trace:
+            with intervene(_turned_further(config, start)), record_taps("*.self_attention.scores") as trace:
                 loaded.model.decoder(ids, causal_mask(ids.size(1)), start)  # what is added comes from there on
             scores.append(np.stack([trace[address][0] for address in addresses]))
     seen = np.isfinite(scores[0])

@@ -197,6 +197,15 @@ class TestPositions:
             assert_shown(at, recorded.translate(EXAMPLE))
         assert_shown(screen.do(at, "drop", code="positions"), plain)
 
+    @pytest.mark.parametrize("view", ["map", "lens", "left-out"])
+    def test_direct_effects_are_those_of_the_changed_positions(self, recorded, view):
+        at = screen.do(open_page(measure="effects", view=view), "positions", scale="0.5")
+        assert not at.exception and not at.error
+        with changed_positions(recorded.config.positional, 0.5):
+            wanted = recorded.translate(EXAMPLE)
+        found = screen.stage(at)["effects"]["kinds"]["cross"]["weights"]
+        np.testing.assert_allclose(found, recorded.effects(wanted, against="runner-up").heads("cross"), atol=1e-4)
+
 
 class TestChips:
     def test_every_change_is_a_chip_and_is_taken_back_alone(self, recorded, plain):

@@ -113,7 +113,8 @@ export class Stage extends Elements {
   /** Opens a head. @param {import("../recording/drawing.js").Place} place */
   open(place, focus = false) {
     if (this.kind) this.kind.open = place;
-    this.choose(OF_HEADS.includes(this.state.view) ? {} : { view: "map" }, focus);
+    const shows = [...OF_HEADS, "inside"].includes(this.state.view);
+    this.choose(shows ? {} : { view: "map" }, focus);
   }
 
   /** @param {KeyboardEvent} event */

@@ -1,6 +1,7 @@
 """Direct effects, the layer lens and left-out source tokens, computed when they are asked for."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def _token_of(loaded: Any, word: str) -> str:
 def computed(request: Request, method: str, *given: Any) -> Any:
     """What a method of the Translator, by its name, gives of the translation of a request."""
     translation = request.translated()
-    with request.positions():
+    with request.positions() if method == "occlusion" else nullcontext():  # the others read what was recorded
         return getattr(request.translator, method)(translation, *given)
 
 
