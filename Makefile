@@ -9,7 +9,7 @@
 #   make test                                 set up .venv and a browser, run every test
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
 #   make test WORKERS=0                       in one process instead of two at a time
-#   make lint                                 what ruff has to say, and tsc of the JavaScript
+#   make lint                                 what ruff has to say, and of types tsc and pyright
 #   make messages                             bring the catalogues of other languages in step with the code
 #   make clean                                remove .venv and what the tools leave behind
 
@@ -48,6 +48,7 @@ test: $(VENV)/installed-dev
 lint: $(VENV)/installed-dev
 	@"$(PY)" -m ruff check .
 	@"$(PY)" -m tests.support.javascript
+	@"$(PY)" -m tests.support.python_types
 
 messages: $(VENV)/installed
 	@"$(PY)" -m viz.text.extract

@@ -37,7 +37,7 @@ def install() -> str | None:
     finished = node(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=FOLDER)
     if finished.returncode:
         shutil.rmtree(FOLDER)
-        return f"TypeScript could not be installed:\n{finished.stdout}{finished.stderr}"
+        return f"TypeScript and pyright could not be installed:\n{finished.stdout}{finished.stderr}"
     return None
 
 
