@@ -1,21 +1,16 @@
 // The page at one address: what the visitor wants goes to the engine, and its answer to the stage.
 
-import { Problem } from "../engine/problem.js";
-import { unpack } from "../recording/packed.js";
-import { recordingOf } from "../recording/reading.js";
 import { addressed } from "../stage/address.js";
 import { Stage } from "../stage/stage.js";
 import { changesAfter } from "./actions.js";
 import { isChange, noChanges, wordless } from "./changes.js";
 import { Controls } from "./controls.js";
-import { isWhole } from "./inside_payload.js";
-import { messageOf, toldOf } from "./messages.js";
-import { programOf } from "./program.js";
-import { fromBase64, inflate } from "./settings.js";
+import { messageOf } from "./messages.js";
+import { recordedMessage } from "./recorded.js";
 import { Speech } from "./speech.js";
-import { unchanged } from "./steering.js";
 import { turnTheme } from "./theme.js";
-import { PENALTY, parametersOf, readWanted, rowOf } from "./wanted.js";
+import { update } from "./update.js";
+import { parametersOf, readWanted, rowOf } from "./wanted.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./wanted.js").Wanted} Wanted */
@@ -148,52 +143,12 @@ export class App {
     return read ? read.predicted_ids.slice(0, -1) : [];
   }
 
-  /** Asks the engine, and shows its answer unless something newer is wanted by then. */
-  async update() {
-    const ticket = (this.ticket = {});
-    const { wanted, arrival } = this;
-    try {
-      if (!this.stage.whole && !this.models.isLoaded(wanted.model)) {
-        this.tell(this.models.named(wanted.model), 0);
-        await this.showRecorded();
-        await this.plotly().catch(() => null); // the first picture comes before the weights
-        if (ticket !== this.ticket) return; // that picture has asked for more
-      }
-      const message = await messageOf(wanted, this.models, this.speech);
-      if (!message || ticket !== this.ticket) return;
-      this.arrival = "";
-      this.controls.warn(arrival);
-      await this.present(message);
-    } catch (error) {
-      if (ticket === this.ticket) await this.fail(error, wanted);
-    }
+  /** Asks the engine, and shows its answer. */
+  update() {
+    return update(this);
   }
 
-  /**
-   * Says why there is no answer, and shows the sentence without changes, or what was shown before.
-   * @param {unknown} error
-   * @param {Wanted} wanted
-   */
-  async fail(error, wanted) {
-    const { speech, controls, models } = this;
-    if (!(error instanceof Problem)) {
-      console.error(error);
-      return controls.warn(speech.say(models.isLoaded(wanted.model) ? "not_computed" : "not_loaded"));
-    }
-    let instead = this.answer ? "showing_last" : "showing_example";
-    if (isChange(wanted.changes)) {
-      const plain = { ...wanted, changes: noChanges() };
-      const message = await messageOf(plain, models, speech).catch(() => null);
-      if (message && this.wanted === wanted) {
-        this.wanted = plain;
-        instead = "showing_plain";
-        await this.present(message);
-      }
-    } else if (!this.stage.whole) await this.showRecorded();
-    controls.warn(`${speech.problem(error)} ${speech.say(instead)}`);
-  }
-
-  /** @param {import("./messages.js").Message} message */
+  /** @param {{whole: any, recordings: any, answer: import("../engine/answer.js").Answer | null}} message */
   async present({ whole, recordings, answer }) {
     this.answer = answer;
     await this.stage.present({ ...whole, stamp: ++stamp }, recordings);
@@ -201,20 +156,8 @@ export class App {
 
   /** The first picture, which came with the page, until the model is there. */
   async showRecorded() {
-    const { settings, speech, stage } = this;
-    const packed = unpack(await inflate(fromBase64(settings.first)));
-    const rowwise = isWhole(settings.models[0]) && !isChange(this.wanted.changes);
-    const [model] = settings.models;
-    const { text, beam } = settings;
-    const program = programOf({ text, model: model.name, beam, penalty: PENALTY, reference: null, changes: noChanges() });
-    const told = { ...packed.after, ...toldOf(model, speech, rowwise, program) };
-    const recording = recordingOf(packed.after.recording, stage.host.part);
-    if (stage.whole) return;
-    const { language } = speech;
-    const steering = this.wanted.page === "steer" ? unchanged(speech.say) : null;
-    const words = speech.stageWords(false);
-    const whole = { ...packed, words, language, steering, address: {}, after: told, stamp: ++stamp };
-    await stage.present(whole, { after: recording, before: null });
+    const message = await recordedMessage(this.settings, this.wanted, this.speech);
+    if (!this.stage.whole) await this.present({ ...message, answer: null });
   }
 
   /**

@@ -56,7 +56,7 @@ export class Beside {
     return kind.holds(kind.placeOf(open)) ? "" : stage.say("lacks_head", named);
   }
 
-  /** The layer and head that are open in the tiles. @returns {import("../recording/kind.js").Head} */
+  /** The layer and head that are open in the tiles. @returns {import("../recording/naming.js").Head} */
   get opened() {
     const { kind } = this.stage;
     return kind ? kind.headAt(kind.open) : [0, 0];

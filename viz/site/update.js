@@ -1,0 +1,54 @@
+// What is wanted goes to the engine, and its answer, or why there is none, to the page.
+
+import { Problem } from "../engine/problem.js";
+import { isChange, noChanges } from "./changes.js";
+import { messageOf } from "./messages.js";
+
+/** @typedef {import("./app.js").App} App */
+
+/** Asks the engine, and shows its answer unless something newer is wanted by then. @param {App} app */
+export async function update(app) {
+  const ticket = (app.ticket = {});
+  const { wanted, arrival, models, stage } = app;
+  try {
+    if (!stage.whole && !models.isLoaded(wanted.model)) {
+      app.tell(models.named(wanted.model), 0);
+      await app.showRecorded();
+      await app.plotly().catch(() => null); // the first picture comes before the weights
+      if (ticket !== app.ticket) return; // that picture has asked for more
+    }
+    const message = await messageOf(wanted, models, app.speech);
+    if (!message || ticket !== app.ticket) return;
+    app.arrival = "";
+    app.controls.warn(arrival);
+    await app.present(message);
+  } catch (error) {
+    if (ticket === app.ticket) await fail(app, error, wanted);
+  }
+}
+
+/**
+ * Says why there is no answer, and shows the sentence without changes, or what was shown before.
+ * @param {App} app
+ * @param {unknown} error
+ * @param {import("./wanted.js").Wanted} wanted
+ */
+async function fail(app, error, wanted) {
+  const { speech, controls, models } = app;
+  if (!(error instanceof Problem)) {
+    console.error(error);
+    controls.warn(speech.say(models.isLoaded(wanted.model) ? "not_computed" : "not_loaded"));
+    return;
+  }
+  let instead = app.answer ? "showing_last" : "showing_example";
+  if (isChange(wanted.changes)) {
+    const plain = { ...wanted, changes: noChanges() };
+    const message = await messageOf(plain, models, speech).catch(() => null);
+    if (message && app.wanted === wanted) {
+      app.wanted = plain;
+      instead = "showing_plain";
+      await app.present(message);
+    }
+  } else if (!app.stage.whole) await app.showRecorded();
+  controls.warn(`${speech.problem(error)} ${speech.say(instead)}`);
+}
