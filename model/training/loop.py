@@ -100,7 +100,7 @@ class Trainer:
     def _warm_start(self, model: AnyModel) -> None:
         theirs, ours = (config.to_dict() for config in (model.config, self.run.model))
         for name in ours:
-            if theirs[name] != ours[name]:
+            if name != "dropout" and theirs[name] != ours[name]:  # dropout has no weights, and may change
                 raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
         checkpoint.load_parameters(self.model, dict(model.named_parameters()))
 

@@ -36,6 +36,11 @@ def test_it_begins_with_the_weights_and_the_tokenizer_of_the_checkpoint(
     assert any(not torch.equal(value, expected[name]) for name, value in trainer.model.named_parameters())
 
 
+def test_dropout_may_be_another_one(shipped: Path, data_dir: Path, tmp_path: Path) -> None:
+    trainer = Trainer(tiny_run(model={"dropout": 0.7}), data_dir, tmp_path / "second", start_from=str(shipped))
+    assert {layer.p for layer in trainer.model.modules() if isinstance(layer, torch.nn.Dropout)} == {0.7}
+
+
 def test_a_checkpoint_of_another_size_is_refused(shipped: Path, data_dir: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the checkpoint to start from has d_ff 64, the run 128"):
         Trainer(tiny_run(model={"d_ff": 128}), data_dir, tmp_path / "x", start_from=str(shipped))
