@@ -119,7 +119,7 @@ PAGES = [
     ("positions.py", {"picture": "order", "text": SENTENCE, "kind": "cross"}, ["map-own", "map-shuffled"]),
     ("positions.py", {"picture": "order", "trained": "1"}, ["map-shuffled"]),
     ("training.py", {"noam-warmup": "500"}, ["schedules"]),
-    ("check.py", {"run": "mine", "text": SENTENCE}, ["claims"]),
+    ("check.py", {"run": "mine", "text": SENTENCE, "check-show": "all"}, ["claims"]),
 ]
 
 

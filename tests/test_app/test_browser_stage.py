@@ -396,6 +396,8 @@ class TestInside:
         page.get_by_label("No scaling").uncheck()
         self.wait_for_bars(page, experiment.row(arrays, 2, 5))
         tile(page, 0, 1).click()
+        self.wait_for_bars(page, experiment.row(experiment.recorded(result, "encoder_self", 0), 1, 5))
+        part(page, "views").get_by_role("tab", name="Map", exact=True).click()
         wait_for_map(page, result.attention("encoder_self")[0, 1])
         expect(page).not_to_have_url(re.compile("view=|row=|unscaled="))
 

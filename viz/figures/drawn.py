@@ -31,6 +31,10 @@ class Drawn(go.Figure):
         super().__init__(*drawn)
         self.description, self.table = description, table
 
+    def copied(self) -> "Drawn":
+        """The same figure again, which may be changed."""
+        return Drawn(self, description=self.description, table=self.table)
+
 
 def figure(
     traces: Sequence[BaseTraceType],

@@ -136,8 +136,8 @@ def claim_tiles(claims: Measured) -> list[Tile]:
     return tiles
 
 
-def show(places: frame.Places, claims: Measured, line: str) -> None:
-    """Draw the claims as tiles and what was compared for the chosen one; `line` is small under the answer."""
+def show(places: frame.Places, claims: Measured, line: str, quoted: str = "") -> None:
+    """Draw the claims as tiles and what was compared for the chosen one; the others are small under the answer."""
     engine = claims.engine
     with places.notes:
         if engine and engine.problem:
@@ -149,7 +149,7 @@ def show(places: frame.Places, claims: Measured, line: str) -> None:
             )
             st.error(text)
     with places.answer:
-        frame.answer(answer(claims), line)
+        frame.answer(answer(claims), line, quoted)
     with places.right_controls:
         view_ = controls.views(VIEWS, "check-show")
     with places.left_controls:
@@ -244,9 +244,9 @@ def live() -> None:
         with unseen:
             engine = engine_check.measure(asked, result)
         recipe = recipes.translation(asked).then("found = checks.check(translator, result)")
-        text = result.text or say("(the model wrote nothing)")
-        line = f"{text} · {words.how_decoded(asked)}"
-        show(places, Measured(measured(asked), recipe, say("For your sentence."), engine), line)
+        nothing = "" if result.text else say("(the model wrote nothing)")
+        line = f"{nothing} {words.how_decoded(asked)}".strip()
+        show(places, Measured(measured(asked), recipe, say("For your sentence."), engine), line, result.text)
 
     controls.translation_in(places, show_mine)
 

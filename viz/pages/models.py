@@ -123,8 +123,9 @@ def show_maps(seen: Sequence[Seen], numbers: Sequence[int]) -> None:
         plots = {f"map-{number}": seen[number].plot() for number in row}
         titles = {}
         for number in row:
-            text = seen[number].side.result.text or say("(the model wrote nothing)")
-            titles[f"map-{number}"] = say(SYSTEMS[seen[number].side.system][0]), "", text
+            text = seen[number].side.result.text
+            nothing = "" if text else say("(the model wrote nothing)")
+            titles[f"map-{number}"] = say(SYSTEMS[seen[number].side.system][0]), "", nothing, "", text
         left = len(rows) - at
         below = frame.TITLED * (left - 1)
         frame.pictures(

@@ -59,7 +59,8 @@ export function card(stage, place) {
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
       looks(stage, kind.looking([layer, head])),
-      role && [stage.say("role", { role }), kind.rule([layer, head])].filter(Boolean).join(" "),
+      role && stage.say("role", { role }),
+      role && kind.rule([layer, head]),
       kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
       kind.measured?.[layer][head],

@@ -82,15 +82,17 @@ def controls(name: str) -> DeltaGenerator:
     return st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"frame-controls-{name}")
 
 
-def answer(text: str, note: str = "") -> None:
-    """The answer of the page: one large sentence and a small one, plain text."""
+def answer(text: str, note: str = "", quoted: str = "") -> None:
+    """The answer of the page: one large sentence and a small one, plain text; `quoted`: what a model wrote."""
     said = f'<p class="hl-answer" role="status">{html.escape(text)}</p>'
-    st.html(f'{said}<p class="hl-answer-note">{html.escape(note)}</p>')
+    quoted = f"<q>{html.escape(quoted)}</q> " if quoted else ""
+    st.html(f'{said}<p class="hl-answer-note">{quoted}{html.escape(note)}</p>')
 
 
-def note(text: str) -> None:
-    """One sentence under a picture, plain text."""
-    st.html(f'<p class="hl-note">{html.escape(text)}</p>')
+def note(text: str, tag: str = "") -> None:
+    """One sentence under a picture, plain text; `tag`: "code" for a formula."""
+    text = f"<{tag}>{html.escape(text)}</{tag}>" if tag else html.escape(text)
+    st.html(f'<p class="hl-note">{text}</p>')
 
 
 def label(text: str) -> None:
@@ -98,17 +100,19 @@ def label(text: str) -> None:
     st.html(f'<p class="hl-note">{html.escape(text)}</p>', width="content")
 
 
-def picture_title(text: str, marked: str = "", small: str = "", tag: str = "") -> None:
+def picture_title(text: str, marked: str = "", small: str = "", tag: str = "", quoted: str = "") -> None:
     """What a picture shows, and what is small beside it.
 
     Args:
         marked: underlined in the colour of rings.
         tag: "code" or "q", where the text is code or a quotation and not of the page's language.
+        quoted: what a model wrote, small beside it.
     """
     text = f"<{tag}>{html.escape(text)}</{tag}>" if tag else html.escape(text)
     marked = f" <em>{html.escape(marked)}</em>" if marked else ""
     small = f" <small>{html.escape(small)}</small>" if small else ""
-    st.html(f'<p class="hl-picture-title">{text}{marked}{small}</p>')
+    quoted = f" <small><q>{html.escape(quoted)}</q></small>" if quoted else ""
+    st.html(f'<p class="hl-picture-title">{text}{marked}{small}{quoted}</p>')
 
 
 def options(count: int, key: str) -> DeltaGenerator:
@@ -149,7 +153,7 @@ def pictures(
                 picture_title(*titles.get(key, (plot.title,)))
                 explore.offer(plot, key, figure)
             if is_map:
-                framed(figure, rings=rings.get(key), bar=bar)
+                figure = framed(figure.copied(), rings=rings.get(key), bar=bar)  # it may be drawn again
             show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
 
 

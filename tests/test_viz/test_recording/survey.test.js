@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { axes } from "../../../viz/recording/axes.js";
 import { build } from "../../../viz/recording/maps.js";
-import { entropies, firstHead, largest, tellingRows } from "../../../viz/recording/opening.js";
+import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/opening.js";
 import { Survey } from "../../../viz/recording/survey.js";
 import { tiles } from "../../../viz/recording/tiles.js";
 import { DEFAULTS } from "../../../viz/recording/types.js";
@@ -72,6 +72,7 @@ for (const masks of [[causal], [causal, near, causal]]) {
         tiles: plain(tiles(drawn, 1)),
         entropy: plain(entropies(drawn.weights)),
         largest: plain(largest(drawn.weights)),
+        on_first: plain(firstShares(drawn.weights, drawn.masks)),
         telling: plain(tellingRows(drawn.weights, names.queries)),
         first: firstHead(drawn.weights, drawn.masks),
       });

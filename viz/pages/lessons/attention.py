@@ -91,7 +91,7 @@ def tempered() -> dict:
 )
 def handed() -> dict:
     weights, (layer, head) = _weights(SINK), SINK
-    sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)["v"][head], axis=-1)
+    sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)[0]["v"][head], axis=-1)
     shares, (end, word) = sizes / sizes.sum(), map(compute(SENTENCE).source_tokens.index, ("</s>", READ))
     return {"end": weights[end], "word": weights[word], "end_share": shares[end], "word_share": shares[word]}
 

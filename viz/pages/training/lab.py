@@ -151,7 +151,7 @@ def show(places: frame.Places) -> None:
         )
     with places.right:
         frame.pictures({"schedules": plot}, is_map=False)
-        frame.note("factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)")
+        frame.note("factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)", tag="code")
     with places.left, st.container(gap="xxsmall"):
         for row, (*_, text) in enumerate(marks):
             shared.small(text, f"peak-{row}")
