@@ -27,7 +27,9 @@ PLACES = """() => {
   const pictures = document.querySelectorAll('.js-plotly-plot, .st-key-frame-fill');
   const plots = Array.from(pictures, node => node.getBoundingClientRect().bottom);
   const size = query => getComputedStyle(document.querySelector(query)).fontSize;
+  const notes = document.querySelector('.st-key-frame-notes')?.getBoundingClientRect().height ?? 0;
   return {
+    notes: notes && notes + 16,
     question: box('.st-key-frame-question'), answer: box('.hl-answer'), left: box('.st-key-frame-small'),
     right: box('.st-key-frame-large'), bottom: Math.max(...plots),
     sizes: { answer: size('.hl-answer'), title: size('.hl-picture-title'), note: size('.hl-note') },
@@ -57,9 +59,9 @@ def test_every_page_has_the_same_places(page, app_server, size):
         assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], name
         assert 0 <= size[1] - places["bottom"] <= 40, name
         assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, name
-        assert places["right"]["top"] < 300, name
+        assert places["right"]["top"] - places["notes"] < 300, name
         assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], name
-        answers[name] = places["answer"]["top"]
+        answers[name] = places["answer"]["top"] - places["notes"]
     assert max(answers.values()) - min(answers.values()) <= 2, answers
 
 

@@ -66,7 +66,7 @@ def places() -> Places:
     """Lay out the frame."""
     with st.container(key="frame"):
         question = st.container(horizontal=True, gap="small", vertical_alignment="center", key="frame-question")
-        notes = st.container()
+        notes = st.container(key="frame-notes")
         answer = st.container(key="frame-answer")
         with st.container(key="frame-sides"):
             left, right = st.columns([38, 62], gap="medium")
