@@ -132,11 +132,11 @@ def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     open_page(page, app_server, "Your own model")
     file = tmp_path / "mine.npz"
     np.savez(file, source_tokens=["a", "cat"], target_tokens=["<s>", "eine"], cross=np.full((2, 3, 2, 2), 0.5))
-    page.get_by_test_id("stPopover").get_by_role("button").click()
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_text("eine", exact=True).first).to_be_visible()  # drawn, not only uploaded
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"no such file")
+    page.get_by_test_id("stPopover").get_by_role("button").click()
     page.locator("input[type=file]").set_input_files(broken)
     expect(page.get_by_text("Showing the last one that worked.")).to_be_visible()
 

@@ -173,8 +173,9 @@ def test_pages_prints_when_each_was_there(environment: None, printed: Callable[.
     for name in ("Pitfalls", "Self-check"):
         window, whole = re.search(rf"^{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+$", out, re.M).groups()
         assert 0 < float(window) <= float(whole)
-        top, words, height = re.search(rf"^{name} +(\d+)(?: \*)? +(\d+)(?: \*)? +(\d+) ", out, re.M).groups()
-        assert 0 < int(words) < int(top) < int(height)
+    top, words, height = re.search(r"^Pitfalls +(\d+)(?: \*)? +(\d+)(?: \*)? +(\d+) ", out, re.M).groups()
+    assert 0 < int(words) < int(top) < int(height)
+    assert re.search(r"^Self-check +no picture ", out, re.M)
     with pytest.raises(SystemExit, match="error: there is no page 'Chek'; there are Translate, Compare, Four"):
         printed(pages, "--only", "Chek", "Self-check")
     with pytest.raises(SystemExit):
