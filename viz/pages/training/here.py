@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from model.experiments import practice
 from viz.figures import attention_heatmap, curves
@@ -105,17 +104,18 @@ def show(places: frame.Places) -> None:
     with places.notes:
         if problem := st.session_state.pop(PROBLEM, None):
             shared.warn(problem)
+    if not runs:
+        show_plan(places, settings)
+        return
+    active = runs[0].active
+    every = 1.0 if active else None
     with places.answer:
-        answered = st.empty()
+        st.fragment(say_how_far, run_every=every)()
     with places.right:
-        if runs:
-            active = runs[0].active
-            st.fragment(watch, run_every=1.0 if active else None)(answered, head, (typed or "").strip(), active)
-        else:
-            show_plan(answered, settings)
+        st.fragment(watch, run_every=every)(head, (typed or "").strip(), active)
 
 
-def show_plan(answered: DeltaGenerator, settings: practice.Settings) -> None:
+def show_plan(places: frame.Places, settings: practice.Settings) -> None:
     """Draw the rates of a run before it is trained."""
     line, name = planned(settings), described(settings)
     step, peak = line[:, line[1].argmax()].tolist()
@@ -124,19 +124,24 @@ def show_plan(answered: DeltaGenerator, settings: practice.Settings) -> None:
         "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
         "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
     )
-    with answered:
+    with places.answer:
         frame.answer(text, note)
     plot = Recipe(name).plot(say("Learning rate over the steps"), curves, {name: line}, y_axis=message("learning rate"))
-    frame.pictures({"practice-rate": plot}, is_map=False)
-    frame.note(say("Choose settings and press Train. Training runs in the background until you leave the page."))
+    with places.right:
+        frame.pictures({"practice-rate": plot}, is_map=False)
+        frame.note(say("Choose settings and press Train. Training runs in the background until you leave the page."))
 
 
-def watch(answered: DeltaGenerator, head: int, text: str, was_active: bool) -> None:
+def say_how_far() -> None:
+    """What the model can do by now."""
+    run, *_ = st.session_state[RUNS]
+    now, line = run.frame(), message("After {step} steps {share:.1%} of {n} held-out strings are right.")
+    frame.answer(say(line, step=counted(now.step), share=now.right, n=practice.UNSEEN), described(run.settings))
+
+
+def watch(head: int, text: str, was_active: bool) -> None:
     run, *_ = runs = st.session_state[RUNS]
     now = run.frame()
-    with answered:
-        line = message("After {step} steps {share:.1%} of {n} held-out strings are right.")
-        frame.answer(say(line, step=counted(now.step), share=now.right, n=practice.UNSEEN), described(run.settings))
     left, right = st.columns(2, gap="small")
     with left:
         show_loss(dict(zip((say("this run"), say("the run before")), runs)))
