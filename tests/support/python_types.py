@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tests.support.javascript import FOLDER, ROOT, install, node
+from tests.support.javascript import FOLDER, ROOT, main, node
 
 PYRIGHT = FOLDER / "node_modules/pyright/index.js"
 
@@ -16,13 +16,5 @@ def check(project: Path = ROOT / "pyrightconfig.json") -> str:
     return finished.stdout + finished.stderr if finished.returncode else ""
 
 
-def main() -> int:
-    """Print complaints; returns what the process should exit with."""
-    complaints = install() or check()
-    if complaints:
-        print(complaints.rstrip(), file=sys.stderr)
-    return int(bool(complaints))
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(check))

@@ -38,5 +38,11 @@ export function looking(weights, mask, together = null) {
  * The key of each row that all heads together look at most.
  * @param {import("./types.js").Maps} weights
  */
-export const lookedAt = (weights) =>
-  weights[0][0].map((row, i) => argmax(Float64Array.from(row, (_, j) => sum(weights.flat().map((matrix) => matrix[i][j])))));
+export function lookedAt(weights) {
+  const heads = weights.flat();
+  return heads[0].map((first, i) => {
+    const total = new Float64Array(first.length);
+    for (const matrix of heads) matrix[i].forEach((weight, j) => (total[j] += weight));
+    return argmax(total);
+  });
+}

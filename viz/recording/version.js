@@ -4,7 +4,6 @@ import { Effects } from "./effects.js";
 import { EffectsView, measuredTexts } from "./effects_view.js";
 import { Kind } from "./kind.js";
 import { NextWords } from "./next_words.js";
-import { recordingOf } from "./reading.js";
 import { candidates } from "./pictures.js";
 import * as python from "./python.js";
 import { fill } from "./sentences.js";
@@ -137,10 +136,3 @@ export function differenceOf(before, after, replaced) {
   } else made.effects = old?.kinds ? now : old;
   return made;
 }
-
-/**
- * @param {VersionPayload} told
- * @param {import("./types.js").Options} options
- * @param {Host} host
- */
-export const versionOf = (told, options, host) => new Version(told, options, host, recordingOf(told.recording, host.part));
