@@ -72,8 +72,14 @@ LOADED = f"""() => new Promise((done, failed) => {{
   }};
   look();
 }})"""
+# Ends when the frame in which the new map stands has been painted: a message that is sent before it comes after it.
 TYPE = f"""text => new Promise((done, failed) => {{
   {FRAMES}
+  const painted = then => {{
+    const {{ port1, port2 }} = new MessageChannel();
+    port1.onmessage = then;
+    port2.postMessage(null);
+  }};
   late(failed);
   const stage = document.querySelector(".hl-stage");
   const box = document.querySelector("[data-testid=stage-sentence]");
@@ -83,7 +89,7 @@ TYPE = f"""text => new Promise((done, failed) => {{
   box.dispatchEvent(new InputEvent("input", {{ bubbles: true }}));
   const look = () => {{
     if (stage.dataset.ready === before) requestAnimationFrame(look);
-    else frames(() => done((performance.now() - start) / 1000));
+    else painted(() => done((performance.now() - start) / 1000));
   }};
   look();
 }})"""
