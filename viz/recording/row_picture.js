@@ -2,8 +2,8 @@
 
 import { GRID, layoutOf, tickAxis } from "./looks.js";
 import { HIGHEST, LOWEST, isChanged, isDivided, isDividedByRoot, measures, stepsOf } from "./row.js";
-import { escape, hoverTexts, named, tickWidth } from "./text.js";
-import { LEANING, LINES, TICK_SIZE } from "./theme.js";
+import { escape, hoverTexts, named, textWidth, tickWidth } from "./text.js";
+import { GLYPH_WIDTH, LEANING, LINES, TICK_SIZE } from "./theme.js";
 
 /** @typedef {import("./looks.js").Speech} Speech */
 /** @typedef {import("./payloads.js").Field} Field */
@@ -13,6 +13,7 @@ import { LEANING, LINES, TICK_SIZE } from "./theme.js";
 /** @typedef {import("./types.js").Say} Say */
 
 const BAND = "rgba(138,141,147,0.35)"; // over keys that are masked
+const SCALE = 44; // pixels at the right, for the numbers of the panels
 
 /**
  * @param {InsidePayload} inside
@@ -85,7 +86,7 @@ function panelsOf(inside, { raw_scores, scaled, capped, scores, masked, dropped,
 }
 
 /**
- * A panel for each step, all over the same keys.
+ * A panel for each step, all over the same keys: its name at the left, its scale at the right.
  * @param {ReturnType<typeof panelsOf>} steps
  * @param {Steps} row
  * @param {string[]} keys
@@ -96,9 +97,13 @@ function panels(steps, { mask }, keys, { say, language }) {
   const all = steps.map((panel, i) => ({ ...panel, axis: `y${i ? i + 1 : ""}` }));
   const blocked = keys.flatMap((_, key) => (mask[key] ? [] : [key]));
   const band = { type: "rect", y0: 0, y1: 1, yref: "paper", layer: "below", line: { width: 0 }, fillcolor: BAND };
+  const left = GLYPH_WIDTH * Math.max(...all.map(({ title }) => textWidth(title)));
+  const at = { xref: "paper", x: 0, xanchor: "right", xshift: -6, y: 0.5, yanchor: "middle" };
+  const name = { ...at, showarrow: false, font: { size: TICK_SIZE } };
   /** @type {Record<string, any>} */
   const layout = {
-    ...layoutOf(64, LEANING * tickWidth(keys) + 24, language),
+    ...layoutOf(left, LEANING * tickWidth(keys) + 24, language, { right: SCALE }),
+    annotations: all.map(({ title, axis }) => ({ ...name, text: escape(title), yref: `${axis} domain` })),
     bargap: 0.25,
     grid: { rows: all.length, columns: 1, subplots: all.map(({ axis }) => [`x${axis}`]), ygap: 0.12 },
     xaxis: tickAxis(keys, "", { side: "top", tickangle: -45, anchor: "y" }),
@@ -108,12 +113,12 @@ function panels(steps, { mask }, keys, { say, language }) {
   const data = all.map(({ title, numbers, axis, isShare = false, colour = LINES[0] }) => {
     layout[axis.replace("y", "yaxis")] = {
       ...GRID,
-      title: { text: escape(title), font: { size: TICK_SIZE }, standoff: 2 },
-      nticks: 4,
+      side: "right",
+      nticks: 3,
       range: isShare ? [0, 1.05] : null,
     };
     const hovertemplate = `%{customdata}<br>${escape(title)} %{y:.4g}<extra></extra>`;
-    return { ...shared, yaxis: axis, marker: { color: colour }, hovertemplate, y: numbers };
+    return { ...shared, name: title, yaxis: axis, marker: { color: colour }, hovertemplate, y: numbers };
   });
   return { data, layout, hover: null };
 }

@@ -86,8 +86,8 @@ def test_the_second_panel_says_how_scores_are_scaled(result) -> None:
         (("temperature", "2"),): "÷ √d ÷ 2.0",
     }
     for codes, title in titles.items():
-        layout = drawn(result, "cross", 0, dict(codes))["look"]["layout"]
-        assert layout["yaxis2"]["title"]["text"] == title
+        look = drawn(result, "cross", 0, dict(codes))["look"]
+        assert look["data"][1]["name"] == look["layout"]["annotations"][1]["text"] == title
 
 
 @pytest.mark.parametrize("bad", ["", "x", "<b>", "nan", "1 2", "-3", "0", "99", "1e999", "-inf"])
@@ -131,10 +131,7 @@ def test_a_row_of_a_model_of_transformers(name: str, codes: dict) -> None:
     shown = read(message.message(message.Shown(result.recording(), inside=payload)), {"rows": "read"} | codes)["inside"]
     switches = Switches("unscaled" not in codes, float(codes.get("temperature", 1)), "unmasked" not in codes)
     wanted = experiment.row(arrays, head, query, switches, cap)
-    bars = {
-        shown["look"]["layout"][bar["yaxis"].replace("y", "yaxis")]["title"]["text"]: np.asarray(bar["y"], float)
-        for bar in shown["look"]["data"]
-    }
+    bars = {bar["name"]: np.asarray(bar["y"], float) for bar in shown["look"]["data"]}
     np.testing.assert_allclose(bars["softmax"], wanted.weights, rtol=1e-4, atol=2e-6)
     np.testing.assert_allclose(bars["masked"], np.where(wanted.mask, wanted.scores, np.nan), rtol=1e-4, atol=1e-5)
     if not codes:
