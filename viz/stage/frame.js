@@ -58,8 +58,8 @@ export function build(stage) {
   if (beside) {
     const left = el("div.left", places.kinds, tiles.bar, tiles.box);
     const main = el("div.main.sides", left, beside.strips);
-    const about = el("div.about", bar, stage.title, stage.card);
-    return put(stage.root, beside.texts, corner, stage.notes, main, about, beside.pictures, stage.says);
+    const about = el("div.about", bar, stage.title);
+    return put(stage.root, beside.texts, corner, stage.notes, main, about, beside.pictures, stage.says, stage.card);
   }
   const steering = (stage.steering = whole.steering && host.act ? new Steering(stage) : null);
   const head = el("div.head", stage.title, places.measures, bar);
