@@ -40,25 +40,57 @@ REPEATED = " ".join(2 * random.Random(4).sample(WORDS, len(WORDS)))
 TEXTS = {"drink": DRINK, "sink": SINK, "other_first": OTHER_FIRST, "without_first": WITHOUT_FIRST, "repeated": REPEATED}
 MASKED = "masked"  # the text of the sink, its first token hidden from all later ones
 ASKED, RIVAL = " Mary", " John"
-N_OFF = 2  # heads that are switched off: those that add most
+N_MOVERS = 2  # heads that are switched off together
 _BYTE = 255
+Place = tuple[int, int]  # layer and head
+
+
+@dataclass(frozen=True)
+class Heads:
+    """What the heads of a model do with the word asked for in DRINK, at its last token."""
+
+    on_words: np.ndarray  # float32 (2, L, H): what each adds to the logits of ASKED and of RIVAL
+    last_rows: np.ndarray  # float32 (L, H, T): weights of the last token
+    asked_at: int  # place of ASKED in the text
+
+    @property
+    def effects(self) -> np.ndarray:
+        """What each head adds to ASKED over RIVAL, in logits (L, H)."""
+        return self.on_words[0] - self.on_words[1]
+
+    @property
+    def movers(self) -> list[Place]:
+        """The name movers (Wang et al. 2022): of the heads that look most at ASKED, the N_MOVERS that add most to it.
+
+        Layer and head of each, the strongest first; fewer where fewer add anything.
+        """
+        look = self.last_rows.argmax(-1) == self.asked_at
+        places = _largest(np.where(look, self.effects, -np.inf), N_MOVERS)
+        return [place for place in places if look[place] and self.effects[place] > 0]
+
+    @property
+    def strongest(self) -> Place:
+        """The head that adds most, wherever it looks."""
+        return _largest(self.effects, 1)[0]
 
 
 @dataclass(frozen=True)
 class Recorded:
-    """By name of TEXTS its tokens and maps float32 (L, H, T, T); what heads add to Mary less John, and what follows."""
+    """By name of TEXTS its tokens and maps float32 (L, H, T, T); what heads add to the names, and what follows."""
 
     tokens: dict[str, list[str]]
     ids: dict[str, list[int]]
     weights: dict[str, np.ndarray]
-    effects: np.ndarray  # float32 (L, H), in logits
-    chances: np.ndarray  # float32 (2,), of Mary, with all heads and without the N_OFF that add most
+    on_words: np.ndarray  # float32 (2, L, H), as of `Heads`
+    asked_at: int
+    chances: np.ndarray  # float32 (3, 2), of ASKED and RIVAL: with all heads, without the movers, without the strongest
     n_key_value_heads: int
+    is_direct: bool = True  # whether `on_words` are direct effects; else what the words lose without each head
 
     @property
-    def off(self) -> list[tuple[int, int]]:
-        """The heads that are switched off."""
-        return _largest(self.effects)
+    def heads(self) -> Heads:
+        """What heads do with the word asked for."""
+        return Heads(self.on_words, self.weights["drink"][:, :, -1], self.asked_at)
 
     def induction(self) -> np.ndarray:
         """How much each head gives to the token after the last occurrence, (L, H)."""
@@ -81,8 +113,10 @@ def read(path: Path) -> Recorded:
     with np.load(path) as kept:
         about = json.loads(str(kept["about"]))
         weights = {name: kept[name].astype(np.float32) / _BYTE for name in (*TEXTS, MASKED)}
-        effects, chances = (kept[name].astype(np.float32) for name in ("effects", "chances"))
-    return Recorded(about["tokens"], about["ids"], weights, effects, chances, about["n_key_value_heads"])
+        on_words, chances = (kept[name].astype(np.float32) for name in ("on_words", "chances"))
+    return Recorded(
+        about["tokens"], about["ids"], weights, on_words, about["asked_at"], chances, about["n_key_value_heads"]
+    )
 
 
 def shipped() -> Recorded:
@@ -100,17 +134,21 @@ def study(loaded: Reader | Writer) -> Recorded:
 
 def _study_reader(reader: Reader) -> Recorded:
     results = {name: reader.read(text) for name, text in TEXTS.items()}
-    asked, rival = (_one_token(reader, word) for word in (ASKED, RIVAL))
-    effects = reader.effects(results["drink"], asked, against=rival).heads("decoder_self")[:, :, -1].sum(-1)
-    off = Edits(off=tuple(Head("decoder_self", *place) for place in _largest(effects)))
-    logits = [results["drink"].logits[-1], reader.read(DRINK, edits=off).logits[-1]]
+    ids = {name: reader.encode(text)["input_ids"][0].tolist() for name, text in TEXTS.items()}
+    words = [_one_token(reader, word) for word in (ASKED, RIVAL)]
+    drink = results["drink"]
+    on_words = np.stack([reader.effects(drink, word).heads("decoder_self")[:, :, -1].sum(-1) for word in words])
+    weights = {name: result.attention("decoder_self") for name, result in results.items()}
     masked = reader.read(SINK, edits=_first_blocked(len(results["sink"].target_tokens)))
+    heads = Heads(on_words.astype(np.float32), weights["drink"][:, :, -1], _place_of(words[0], ids["drink"]))
+    logits = [reader.read(DRINK, edits=_switched_off(off)).logits[-1] for off in _without(heads)]
     return Recorded(
         tokens={name: result.target_tokens for name, result in results.items()},
-        ids={name: reader.encode(text)["input_ids"][0].tolist() for name, text in TEXTS.items()},
-        weights={name: result.attention("decoder_self") for name, result in (results | {MASKED: masked}).items()},
-        effects=effects.astype(np.float32),
-        chances=np.array([_softmax(one)[asked] for one in logits], dtype=np.float32),
+        ids=ids,
+        weights=weights | {MASKED: masked.attention("decoder_self")},
+        on_words=heads.on_words,
+        asked_at=heads.asked_at,
+        chances=np.stack([_softmax(of_text)[words] for of_text in logits]).astype(np.float32),
         n_key_value_heads=reader.config.layers("decoder_self")[0].n_key_value_heads,
     )
 
@@ -120,34 +158,35 @@ def _study_writer(writer: Writer) -> Recorded:
     """Texts begin with their own first token here, not with the end of the line before."""
     model, config, tokenizer = writer.model, writer.model.config, writer.tokenizer
     ids = {name: tokenizer.encode(text) for name, text in TEXTS.items()}
-    asked, rival = (tokenizer.encode(word.strip())[0] for word in (ASKED, RIVAL))
+    words = [tokenizer.encode(word.strip())[0] for word in (ASKED, RIVAL)]
 
     def weights(text: str, edits: Edits) -> np.ndarray:
         with edits.applied(config, "decoder"), record_taps("*.self_attention.weights") as trace:
             model(torch.tensor([ids[text]]))
         return np.stack([trace[f"{module_of('decoder_self', n)}.weights"][0] for n in range(config.n_layers)])
 
-    def last_logits(*off: tuple[int, int]) -> np.ndarray:
-        edits = Edits(off=tuple(Head("decoder_self", *place) for place in off))
-        with edits.applied(config, "decoder"):
+    def last_logits(off: list[Place]) -> np.ndarray:
+        with _switched_off(off).applied(config, "decoder"):
             return model(torch.tensor([ids["drink"]]))[0, -1].double().numpy()
 
-    whole = last_logits()
-    effects = np.zeros((config.n_layers, config.n_heads))
-    for place in np.ndindex(effects.shape):
-        without = last_logits(place)
-        effects[place] = (whole[asked] - whole[rival]) - (without[asked] - without[rival])
-    chances = [_softmax(logits)[asked] for logits in (whole, last_logits(*_largest(effects)))]
+    whole = last_logits([])
+    on_words = np.zeros((2, config.n_layers, config.n_heads), np.float32)
+    for layer, head in np.ndindex(on_words.shape[1:]):
+        on_words[:, layer, head] = (whole - last_logits([(layer, head)]))[words]
     maps = {name: weights(name, Edits()) for name in TEXTS} | {
         MASKED: weights("sink", _first_blocked(len(ids["sink"])))
     }
+    heads = Heads(on_words, maps["drink"][:, :, -1], _place_of(words[0], ids["drink"]))
+    chances = [_softmax(last_logits(off))[words] for off in _without(heads)]
     return Recorded(
         tokens={name: tokenizer.tokens(of_text) for name, of_text in ids.items()},
         ids=ids,
         weights=maps,
-        effects=effects.astype(np.float32),
-        chances=np.array(chances, dtype=np.float32),
+        on_words=on_words,
+        asked_at=heads.asked_at,
+        chances=np.stack(chances).astype(np.float32),
         n_key_value_heads=config.n_groups,
+        is_direct=False,
     )
 
 
@@ -210,9 +249,24 @@ def _first_blocked(n_tokens: int) -> Edits:
     return Edits(cells=tuple(Cell("decoder_self", query, 0, False) for query in range(1, n_tokens)))
 
 
-def _largest(effects: np.ndarray) -> list[tuple[int, int]]:
-    """Layer and head of the N_OFF that add most."""
-    best = np.argsort(-effects, axis=None)[:N_OFF]
+def _place_of(word: int, ids: list[int]) -> int:
+    if word not in ids:
+        raise Problem("this model splits the names of the text into several tokens")
+    return ids.index(word)
+
+
+def _without(heads: Heads) -> tuple[list[Place], ...]:
+    """Which heads are off in each of the `chances`."""
+    return [], heads.movers, [heads.strongest]
+
+
+def _switched_off(heads: list[Place]) -> Edits:
+    return Edits(off=tuple(Head("decoder_self", *place) for place in heads))
+
+
+def _largest(effects: np.ndarray, count: int) -> list[Place]:
+    """Layer and head of the `count` largest (L, H)."""
+    best = np.argsort(-effects, axis=None, kind="stable")[:count]
     layers, heads = np.unravel_index(best, effects.shape)
     return list(zip(layers.tolist(), heads.tolist()))
 
@@ -222,12 +276,13 @@ def record(folder: Path) -> None:
     from model.adapters.loading import load_model
 
     found = study(load_model(str(folder)))
-    arrays = {"effects": found.effects.astype(np.float16), "chances": found.chances}
+    arrays = {"on_words": found.on_words.astype(np.float16), "chances": found.chances}
     arrays |= {name: _bytes(weights) for name, weights in found.weights.items()}
     about = {
         "licence": LICENCE,
         "tokens": found.tokens,
         "ids": found.ids,
+        "asked_at": found.asked_at,
         "n_key_value_heads": found.n_key_value_heads,
     }
     path = checkpoints_folder() / FOLDER / FILE

@@ -366,16 +366,73 @@ def test_is_attention_an_explanation() -> None:
     )
 
 
+@torch.inference_mode()
+def norms_replaced() -> tuple[int, dict]:
+    """The card on norms, by hooks on the norms of the model."""
+    writer = load_translator(str(CHECKPOINTS / "wikitext2-lm"))  # its own: what hooks change, others would see
+    ids = torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(since.layers.LAYERS_TEXT)]])
+    norms = [module for module in writer.model.modules() if isinstance(module, torch.nn.LayerNorm)]
+    assert len(norms) == 2 * writer.config.n_layers + 1
+    seen, streams = [], writer.read(since.layers.LAYERS_TEXT).trace
+    handles = [norm.register_forward_hook(lambda norm, x, y: seen.append(x[0][0, -1])) for norm in norms]
+    own = writer.model(ids)[0, -1].softmax(-1)
+    apart = [torch.nn.functional.layer_norm(x, x.shape) - torch.nn.functional.rms_norm(x, x.shape) for x in seen]
+    positions, tokens = (streams[f"decoder.input.{part}"][-1].mean() for part in ("positions", "tokens"))
+    assert abs(positions) > 2 * abs(tokens), "what is not 0 in the mean is the positions"
+    for handle in handles:
+        handle.remove()
+    for norm in norms:
+        norm.register_forward_hook(
+            lambda norm, x, y: x[0] / x[0].pow(2).mean(-1, True).sqrt() * norm.weight + norm.bias
+        )
+    other = writer.model(ids)[0, -1].softmax(-1)
+    word = int(own.argmax())
+    stays = word == int(other.argmax()) and 0.8 < float(other[word] / own[word]) < 1.2
+    numbers = {"word": writer.tokenizer.tokens([word])[0], "before": float(own[word]), "after": float(other[word])}
+    return int(stays), numbers | {"first": float(apart[0].abs().max()), "last": float(apart[-1].abs().max())}
+
+
+@torch.inference_mode()
+def units_of_both() -> tuple[int, dict]:
+    """The card on units, by hooks on the projections; ReLU and Swish are applied once more to what these make."""
+    seen = {}
+    for name in ("wikitext2-lm", MODERN):
+        writer = load_translator(str(CHECKPOINTS / name))
+        layer = writer.model.decoder.layers[since.layers.LAYER].feed_forward
+        for part in ("inner", "gate"):
+            if hasattr(layer, part):
+                getattr(layer, part).register_forward_hook(
+                    lambda _, x, y, key=(name, part): seen.update({key: y[0, -1].clone()})
+                )
+        writer.read(since.layers.LAYERS_TEXT)
+    relu = seen["wikitext2-lm", "inner"].relu()
+    gate, value = seen[MODERN, "gate"], seen[MODERN, "inner"]
+    gated = torch.nn.functional.silu(gate) * value
+    drawn = since.layers.draw_units(True).data
+    for trace, x, y in zip(drawn, (seen["wikitext2-lm", "inner"], gate), (relu, gated), strict=True):
+        assert np.allclose(trace.x, x, atol=1e-4) and np.allclose(trace.y, y, atol=1e-4)
+    negative = float((gated < 0).float().mean())
+    numbers = {"zero": float((relu == 0).float().mean()), "n": len(relu), "m": len(gated), "negative": negative}
+    return (1 if 0.3 < negative < 0.7 else 0), numbers | {"gated_zero": int((gated == 0).sum())}
+
+
 def test_since_2017() -> None:
     """The numbers of the cards from the file that ships, and from the shipped language model."""
     with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as kept:
         about = json.loads(str(kept["about"]))
         maps = {name: kept[name] / 255 for name in (*about["tokens"], "masked")}
-        effects, (before, after) = kept["effects"].astype(float), kept["chances"]
-    layer, head = divmod(int(effects.argmax()), effects.shape[1])
-    row = maps["drink"][layer, head, -1]
-    drink = {"before": before, "after": after, "layer": layer, "head": head, "effect": effects.max()}
-    drink |= {"token": about["tokens"]["drink"][row.argmax()].lstrip("▁Ġ"), "weight": row.max()}
+        (mary, john), chances = kept["on_words"].astype(float), kept["chances"].astype(float)
+    effects, words = mary - john, [token.lstrip("▁Ġ") for token in about["tokens"]["drink"]]
+    looks_at = np.array(words)[maps["drink"][:, :, -1].argmax(-1)]
+    ranked = [divmod(int(place), effects.shape[1]) for place in np.argsort(-effects, axis=None)]
+    a, b = [place for place in ranked if looks_at[place] == "Mary"][:2]
+    assert (a, b) == ((23, 0), (23, 1)), "the heads that the design of the story names"
+    before, after = chances[:2, 0]
+    drink = {"before": before, "after": after, "a": "23.0", "b": "23.1", "added": effects[a] + effects[b]}
+    drink |= {"lost": math.log(before / chances[0, 1]) - math.log(after / chances[1, 1])}
+    drink |= {"strongest": "{}.{}".format(*ranked[0]), "token": looks_at[ranked[0]], "lowered": -john[ranked[0]]}
+    drink |= {"weight": maps["drink"][(*ranked[0], -1)].max()}
+    assert drink["token"] == "John" and abs(mary[ranked[0]]) < 0.1, "it lowers John and leaves Mary"
     # The first ten of the words, then the same ten: after word i of the second ten, the key of word i + 1 of the first.
     repeated = maps["repeated"]
     n = repeated.shape[-1] // 2
@@ -392,30 +449,32 @@ def test_since_2017() -> None:
     ]
     assert maps["masked"][:, :, 1:, 0].max() == 0, "the first token is hidden from the others"
     counts.append((maps["masked"][:, :, 2:, 1].mean(-1) > 0.5).sum())
-    tokens, added, turned = since.moved_scores()
+    tokens, added, turned = since.layers.moved_scores()
     writer = loaded("wikitext2-lm")
     model, d_head = writer.model, writer.config.d_head
     ids, last = (
-        torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(since.TEXT)]]),
+        torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(since.layers.TEXT)]]),
         writer.config.n_heads - 1,
     )
     attention, stream = model.decoder.layers[0].self_attention, model.decoder.input
     table, scores = stream.table, []
-    for start in (0, since.MOVED):
+    for start in (0, since.layers.MOVED):
         x = stream.embedding(ids) * stream.scale + table[None, start : start + ids.size(1)]
         x = model.decoder.layers[0].residual_self.norm(x)
         both = attention.q_projection(x)[0], attention.k_projection(x)[0]
         q, k = (rows.view(ids.size(1), -1, d_head)[:, last] for rows in both)
         scores.append((q @ k.T / d_head**0.5).tril().detach().numpy())
-    assert tokens == writer.read(since.TEXT).target_tokens and np.abs(turned).max() < 1e-9
+    assert tokens == writer.read(since.layers.TEXT).target_tokens and np.abs(turned).max() < 1e-9
     whole = 2 * 30 * 9 * 64 * 8192 * 2 / 1e6
     check(
         "since",
         [
-            (1 if before / 2 < after < before else 0, drink),
+            (2 if 0.75 * before < after < before else 0, drink),
             (1 if 0 < seen["n"] < 20 else 0, seen | {"all": induction.size}),
             (1, dict(zip(("n", "other", "without", "masked"), counts)) | {"all": 270}),
             (1, {"added": np.abs(scores[1] - scores[0]).max(), "turned": 0.0}),
+            norms_replaced(),
+            units_of_both(),
             (1, {"whole": whole, "grouped": whole * about["n_key_value_heads"] / 9}),
         ],
     )
@@ -456,20 +515,21 @@ def test_since_2017_with_a_model_that_is_here() -> None:
     for place in np.ndindex(shape):
         _, logits = writer_reads(recorded_model.DRINK, place)
         effects[place] = (whole - logits)[mary] - (whole - logits)[john]
-    best = [divmod(int(place), shape[1]) for place in np.argsort(-effects, axis=None)[:2]]
-    _, off = writer_reads(recorded_model.DRINK, *best)
-    before, after = (float(torch.from_numpy(logits).softmax(-1)[mary]) for logits in (whole, off))
-    (layer, head), row = best[0], maps[(*best[0], -1)]
-    token = tokenizer.tokens(tokenizer.encode(recorded_model.DRINK))[row.argmax()]
-    drink = since.live_drink(MODERN)
-    assert f"{before:.2%} and" in drink and f"most {after:.2%}" in drink and f"“{token}” ({row.max():.2f})" in drink
-    assert f"Head {layer}.{head} adds {effects[layer, head]:.1f} logits" in drink
+    layer, head = divmod(int(effects.argmax()), shape[1])
+    row = maps[layer, head, -1]
+    ids = tokenizer.encode(recorded_model.DRINK)
+    looks = np.array(ids)[maps[:, :, -1].argmax(-1)]
+    drink = since.recorded.live_drink(MODERN)
+    assert f"“Mary” has {torch.from_numpy(whole).softmax(-1)[mary]:.2%}" in drink
+    assert ("no head that adds to it looks most at it" in drink) == (not ((looks == mary) & (effects > 0)).any())
+    assert f"Head {layer}.{head} matters most: without it “Mary” loses {effects[layer, head]:.1f} logits" in drink
+    assert f"“{tokenizer.tokens(ids)[row.argmax()]}” ({row.max():.2f})" in drink
 
     maps, _ = writer_reads(recorded_model.REPEATED)
     n = maps.shape[-1] // 2
     induction = maps[:, :, range(n, 2 * n), range(1, n + 1)].mean(-1)
     layer, head = divmod(int(induction.argmax()), shape[1])
-    said = since.live_repeated(MODERN)
+    said = since.recorded.live_repeated(MODERN)
     assert f"Head {layer}.{head} gives {induction.max():.0%}" in said
     assert f"{(induction > 0.5).sum()} of {induction.size} heads" in said
 
@@ -477,7 +537,7 @@ def test_since_2017_with_a_model_that_is_here() -> None:
     on_first = [writer_reads(text)[0][:, :, 1:, 0].mean(-1) for text in texts]
     on_first.append(writer_reads(recorded_model.SINK, hidden_first=True)[0][:, :, 2:, 1].mean(-1))
     counts = [int((share > 0.5).sum()) for share in on_first]
-    said = since.live_sink(MODERN)
+    said = since.recorded.live_sink(MODERN)
     assert list(map(int, re.findall(r"\b\d+\b(?!\.)", said.partition(" The largest")[0]))) == [
         counts[0],
         12,
@@ -485,15 +545,15 @@ def test_since_2017_with_a_model_that_is_here() -> None:
     ]
     assert said.endswith(f"{on_first[0].max():.2f}.")
 
-    _, moved = since.moved_by_model(MODERN)
+    _, moved = since.layers.moved_by_model(MODERN)
     assert 0 < np.abs(moved).max() < 1e-4, "its positions are rotary; rounding differs"
-    _, added = recorded_model.moved_scores(loaded("wikitext2-lm"), since.TEXT, since.MOVED)
+    _, added = recorded_model.moved_scores(loaded("wikitext2-lm"), since.layers.TEXT, since.layers.MOVED)
     assert np.abs(added).max() > 1, "those of wikitext2-lm are added"
-    assert f"more than {np.abs(moved).max():.2g}" in since.live_turned(MODERN)
+    assert f"more than {np.abs(moved).max():.2g}" in since.layers.live_turned(MODERN)
     grouped = 2 * 3 * 2 * 64 * 8192 * 2 / 1e6
-    assert f"{grouped:.1f} MB; with" in since.live_cache(MODERN) and f"{2 * grouped:.1f} MB." in since.live_cache(
+    assert f"{grouped:.1f} MB; with" in since.layers.live_cache(
         MODERN
-    )
+    ) and f"{2 * grouped:.1f} MB." in since.layers.live_cache(MODERN)
 
 
 def llama_that_knows(*texts: str) -> Reader:
@@ -507,15 +567,25 @@ def llama_that_knows(*texts: str) -> Reader:
     return attach(LlamaForCausalLM(config), PreTrainedTokenizerFast(tokenizer_object=tokenizer))
 
 
+def without_heads(reader: Reader, off: list[tuple[int, int]]) -> float:
+    edits = Edits(off=tuple(Head("decoder_self", *place) for place in off))
+    return float(
+        torch.from_numpy(reader.read(recorded_model.DRINK, edits=edits).logits[-1]).softmax(-1)[reader.token("Mary")]
+    )
+
+
 def test_a_model_of_transformers_answers_too() -> None:
-    reader = llama_that_knows(*recorded_model.TEXTS.values(), since.TEXT)
+    reader = llama_that_knows(*recorded_model.TEXTS.values(), since.layers.TEXT)
     found = recorded_model.study(reader)
     logits = reader.read(recorded_model.DRINK).logits[-1].astype(np.float64)
     chances = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
-    assert found.chances[0] == pytest.approx(chances[reader.token("Mary")], rel=1e-4)
-    assert found.effects.shape == (2, 4) and found.n_key_value_heads == 2
+    assert found.chances[0, 0] == pytest.approx(chances[reader.token("Mary")], rel=1e-4)
+    assert found.chances[1, 0] == pytest.approx(
+        found.chances[0, 0] if not found.heads.movers else without_heads(reader, found.heads.movers), rel=1e-4
+    )
+    assert found.heads.effects.shape == (2, 4) and found.n_key_value_heads == 2
     assert found.weights["masked"][:, :, 1:, 0].max() == 0
-    _, moved = recorded_model.moved_scores(reader, since.TEXT, since.MOVED)
+    _, moved = recorded_model.moved_scores(reader, since.layers.TEXT, since.layers.MOVED)
     assert 0 < np.abs(moved).max() < 1e-3
 
 
@@ -528,7 +598,7 @@ def test_another_model_is_chosen_with_the_answer() -> None:
     at = at.selectbox(key="since-choice").select(MODERN).run(timeout=300)
     assert not at.exception and not at.warning
     assert screen.values(screen.figure(at, "lesson-figure-0")["data"][0]["z"]).shape == (3, 4)
-    assert since.live_repeated(MODERN) in screen.written(at)
+    assert since.recorded.live_repeated(MODERN) in screen.written(at)
     at = at.button(key="lesson-next").click().run(timeout=300)
     at = at.button(key="guess-1").click().run(timeout=300)
     assert MODERN in screen.written(at), "the choice holds for the next card"

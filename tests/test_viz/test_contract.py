@@ -231,6 +231,14 @@ CASES = {
         tokens=(),
         z=False,
     ),
+    "scatter": Case(
+        lambda t, s: {"cloud": signed(2, s)},
+        lambda a, q, k, **say: viz.figures.scatter(
+            {"<b>a</b>": a["cloud"], "b": np.ones((2, 3))}, diagonal=True, **say
+        ),
+        tokens=(),
+        z=False,
+    ),
     "run_curves": Case(
         lambda t, s: {"line": np.stack([np.arange(1, s + 1), signed(s)])},
         lambda a, q, k, **say: viz.figures.run_curves(

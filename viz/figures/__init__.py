@@ -33,6 +33,7 @@ from viz.figures.maps import (
     similarity_heatmap,
     values_heatmap,
 )
+from viz.figures.scatter import scatter
 from viz.figures.tree import search_tree
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "positional_heatmap",
     "positional_waves",
     "run_curves",
+    "scatter",
     "search_tree",
     "similarity_heatmap",
     "values_heatmap",

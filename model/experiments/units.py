@@ -1,0 +1,27 @@
+"""The units of a feed-forward layer at one word: what goes into the activation, and what comes out."""
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+from model.layers import GatedFeedForward
+from model.translator import Writer
+
+
+class Units(NamedTuple):
+    """One layer at one token, float32 (F,) each."""
+
+    product: np.ndarray  # what the activation takes: x W_1, or in a gated layer x W, biases added
+    hidden: np.ndarray  # what is handed on: the activation, in a gated layer times x V
+
+
+@torch.inference_mode()
+def last_units(writer: Writer, text: str, layer: int) -> Units:
+    """The units of a layer of a pre-norm language model at the last token of a text."""
+    name, trace = f"decoder.layers.{layer}", writer.read(text).trace
+    module = writer.model.decoder.layers[layer]
+    x = module.residual_ff.norm(torch.from_numpy(trace[f"{name}.residual_self.stream"][-1]))
+    feed_forward = module.feed_forward
+    projection = feed_forward.gate if isinstance(feed_forward, GatedFeedForward) else feed_forward.inner
+    return Units(projection(x).numpy(), trace[f"{name}.feed_forward.hidden"][-1])

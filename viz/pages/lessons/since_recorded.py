@@ -1,0 +1,184 @@
+"""Name movers, induction heads and sinks: what SmolLM2-135M did, recorded, or a model that is here does.
+
+The stories of "Since 2017" about heads draw and say this. The pictures are of the recording until a visitor has guessed
+and chosen another model.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+import streamlit as st
+
+from model.adapters.readers.layout import DECODER
+from model.checkpoint import available
+from model.experiments.recorded_model import MASKED, NAME, Place, Recorded, shipped, study
+from viz.figures import Drawn, attention_heatmap, head_board
+from viz.figures.framed import plain_token
+from viz.text.language import listed, message, say
+from viz.views import opened
+from viz.views.cached import remembered, translator
+from viz.views.model_results import usable
+from viz.views.turns import in_turn
+
+CHOSEN = "since-model"  # in the session: whose answer is shown, RECORDING or the name of a model
+RECORDING = ""
+
+
+@remembered(8)
+def studied(name: str) -> Recorded:
+    """What a model does with the texts of the stories; errors as of `study`."""
+    return in_turn(study)(translator(name))
+
+
+def models() -> list[str]:
+    """The language models that read a text from left to right: those that ship, and those that were opened."""
+    return [*usable(available("language_model"))[0], *opened.SHELF.names((DECODER,))]
+
+
+def chosen(answered: bool) -> str:
+    """Whose answer is shown; RECORDING until a guess was made."""
+    name = st.session_state.get(CHOSEN, RECORDING)
+    return name if answered and name in models() else RECORDING
+
+
+def subject(answered: bool) -> Recorded:
+    """What is drawn: what the chosen model does, or the recording, also where that model cannot do it."""
+    if name := chosen(answered):
+        with suppress(ValueError):  # the sentence beside says it
+            return studied(name)
+    return shipped()
+
+
+def live(sentence: Callable[[str], str]) -> Callable[[], str | None]:
+    """Let the visitor choose a model, and say what is so in that; None for the recording."""
+
+    def choose() -> str | None:
+        options = [RECORDING, *models()]
+        if st.session_state.get(CHOSEN) not in options:
+            st.session_state[CHOSEN] = RECORDING
+        name = st.selectbox(
+            say("Model"),
+            options,
+            index=options.index(st.session_state[CHOSEN]),
+            format_func=lambda name: name or say("{name}, recorded", name=NAME),
+            key="since-choice",
+            on_change=lambda: st.session_state.update({CHOSEN: st.session_state["since-choice"]}),
+        )
+        return say("{name}: {text}", name=name, text=sentence(name)) if name else None
+
+    return choose
+
+
+def best(values: np.ndarray) -> Place:
+    """Layer and head of the largest of (L, H)."""
+    layer, head = np.unravel_index(values.argmax(), values.shape)
+    return int(layer), int(head)
+
+
+def head_name(place: Place) -> str:
+    """A head as papers write it: layer.head."""
+    return "{}.{}".format(*place)
+
+
+def _board(values: np.ndarray, value: str, selected: Place | None = None, signed: bool = False) -> Drawn:
+    rows = [say("layer {n}", n=n) for n in range(len(values))]
+    columns = [say("head {n}", n=n) for n in range(values.shape[1])]
+    return head_board(values.round(2) + 0, rows, columns, value=value, selected=selected, signed=signed, say=say)
+
+
+def draw_drink(answered: bool) -> Drawn:
+    """What each head adds to Mary over John; with the answer where the name movers and the strongest head look."""
+    found = subject(answered)
+    heads = found.heads
+    if not answered:
+        return _board(heads.effects, message("logits added to “Mary” over “John”"), signed=True)
+    places = list(dict.fromkeys([*heads.movers, heads.strongest]))
+    names = [f"{head_name(place)}: {heads.effects[place]:+.1f}" for place in places]
+    rows = np.stack([heads.last_rows[place] for place in places])
+    tokens = [plain_token(token) for token in found.tokens["drink"]]
+    axes = {"query_axis": message("head"), "key_axis": message("token")}
+    return attention_heatmap(rows / rows.sum(-1, keepdims=True), names, tokens, **axes, say=say)
+
+
+def draw_repeated(answered: bool) -> Drawn:
+    """How much each head gives to the token after the last occurrence."""
+    values = subject(answered).induction()
+    return _board(values, message("weight on the token after the last occurrence"), best(values) if answered else None)
+
+
+def draw_sink(answered: bool) -> Drawn:
+    """How much each head gives to the first token, with the answer to another one that was put before the text."""
+    text = "other_first" if answered else "sink"
+    return _board(subject(answered).on_first(text), message("weight on the first token"))
+
+
+def drink_numbers(found: Recorded) -> dict:
+    """What name movers add, what is left without them, and what the strongest head does."""
+    heads, chances = found.heads, found.chances.astype(np.float64)
+    lead, lead_without = np.log(chances[:2, 0] / chances[:2, 1])  # in logits of one softmax: Mary less John
+    strongest = heads.strongest
+    row = heads.last_rows[strongest]
+    return {
+        "before": chances[0, 0],
+        "after": chances[1, 0],
+        "movers": [head_name(place) for place in heads.movers],
+        "added": float(sum(heads.effects[place] for place in heads.movers)),
+        "lost": lead - lead_without,
+        "strongest": head_name(strongest),
+        "effect": float(heads.effects[strongest]),
+        "lowered": -float(heads.on_words[1][strongest]),
+        "token": plain_token(found.tokens["drink"][int(row.argmax())]),
+        "weight": float(row.max()),
+    }
+
+
+def repeated_numbers(found: Recorded) -> dict:
+    """The head that gives most to the token after the last occurrence, and how many give more than half."""
+    values = found.induction()
+    layer, head = best(values)
+    return {"layer": layer, "head": head, "weight": values.max(), "n": int((values > 0.5).sum()), "all": values.size}
+
+
+def sink_numbers(found: Recorded) -> dict:
+    """How many heads give more than half of their weight to the first token that they see, by text."""
+    texts = {"n": "sink", "other": "other_first", "without": "without_first", "masked": MASKED}
+    counts = {name: int((found.on_first(text) > 0.5).sum()) for name, text in texts.items()}
+    return counts | {"all": found.heads.effects.size, "largest": float(found.on_first("sink").max())}
+
+
+def live_drink(name: str) -> str:
+    """What name movers do in a model; of one of ours what depends on a head, since its direct effects are not known."""
+    found = studied(name)
+    numbers = drink_numbers(found) | {"movers": listed(drink_numbers(found)["movers"])}
+    if not numbers["movers"]:
+        line = message("“Mary” has {before:.2%}; no head that adds to it looks most at it.")
+    else:
+        line = message("“Mary” has {before:.2%}, and {after:.2%} without the heads that look at it ({movers}).")
+    about = message(
+        "Head {strongest} adds most, {effect:.1f} logits over “John”; it looks at “{token}” ({weight:.2f})."
+    )
+    if not found.is_direct:
+        about = message(
+            "Head {strongest} matters most: without it “Mary” loses {effect:.1f} logits to “John”. It looks at "
+            "“{token}” ({weight:.2f})."
+        )
+    return f"{say(line, **numbers)} {say(about, **numbers)}"
+
+
+def live_repeated(name: str) -> str:
+    """Whether a model has induction heads."""
+    return say(
+        "Head {layer}.{head} gives {weight:.0%} of its weight to the token after the last occurrence; {n} of {all} "
+        "heads give more than half.",
+        **repeated_numbers(studied(name)),
+    )
+
+
+def live_sink(name: str) -> str:
+    """Whether a model has attention sinks."""
+    return say(
+        "{n} of {all} heads give “The” more than half, {other} “Because” where that is first, {without} “river” "
+        "without “The” and {masked} where “The” is hidden. The largest weight on “The” is {largest:.2f}.",
+        **sink_numbers(studied(name)),
+    )
