@@ -51,6 +51,7 @@ class TrainingConfig(JsonConfig):
     teacher_forcing: Chance = 1.0  # how often a recurrent decoder reads the target's token and not its own
     label_smoothing: Share = 0.1
     clip_norm: Positive = 1.0
+    weight_decay: Limit = 0.0  # per step, times the learning rate, of all matrices but not of gains and biases
     # of products of matrices (weights stay float32); "auto": bfloat16 where the device has instructions for it
     precision: str = one_of("auto", "bfloat16", "float32")
     # What is changed about the text, each with a probability.
@@ -80,6 +81,8 @@ class TrainingConfig(JsonConfig):
             raise ValueError(f"source and target must be en and de in some order, got {self.source} and {self.target}")
         if len(self.betas) != 2 or not all(type(beta) in (int, float) and 0 <= beta < 1 for beta in self.betas):
             raise ValueError(f"betas must be two numbers in [0, 1), got {self.betas}")
+        if self.weight_decay and self.optimizer == "sgd":
+            raise ValueError(f"weight_decay is for the optimizers adam and muon, got {self.weight_decay} with sgd")
         if self.lowercase and self.recase_rate:
             raise ValueError(f"recase_rate must be 0 where text is lowercased, got {self.recase_rate}")
 

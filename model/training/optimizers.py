@@ -13,13 +13,15 @@ _MOMENTUM = 0.95
 class Muon(torch.optim.Optimizer):
     """Steps along the orthogonalised momentum of each matrix (Jordan et al. 2024), as long as those of AdamW.
 
-    As `torch.optim.Muon` without weight decay and with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025), but matrices
-    of one shape go through the iteration together, and in float32 on a processor without instructions for bfloat16,
-    where that takes thirty times as long.
+    As `torch.optim.Muon` with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025), but matrices of one shape go through the
+    iteration together, and in float32 on a processor without instructions for bfloat16, where that takes thirty times
+    as long. Weight decay is decoupled (Loshchilov and Hutter 2019).
     """
 
-    def __init__(self, parameters: list[nn.Parameter], dtype: torch.dtype = torch.float32) -> None:
-        super().__init__(parameters, {"lr": 0.0})
+    def __init__(
+        self, parameters: list[nn.Parameter], dtype: torch.dtype = torch.float32, weight_decay: float = 0.0
+    ) -> None:
+        super().__init__(parameters, {"lr": 0.0, "weight_decay": weight_decay})
         self.dtype = dtype
 
     @torch.no_grad()
@@ -33,6 +35,7 @@ class Muon(torch.optim.Optimizer):
                 updates = torch.stack([self._look_ahead(matrix) for matrix in matrices])
                 rate = group["lr"] * 0.2 * max(shape) ** 0.5
                 for matrix, update in zip(matrices, orthogonalised(updates.to(self.dtype))):
+                    matrix.mul_(1 - group["lr"] * group["weight_decay"])
                     matrix.add_(update.to(matrix.dtype), alpha=-rate)
 
     def _look_ahead(self, matrix: nn.Parameter) -> Tensor:
@@ -69,15 +72,27 @@ def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False)
     if config.optimizer == "sgd":
         return [torch.optim.SGD(model.parameters(), lr=0.0)]
     matrices = layer_matrices(model) if config.optimizer == "muon" else {}
+    if config.optimizer == "muon" and not matrices:
+        raise ValueError("optimizer 'muon' is for the matrices of layers, and this model has no layers: use 'adam'")
     rest = [parameter for name, parameter in model.named_parameters() if name not in matrices]
+    share = config.adam_share if matrices else 1.0
+    groups = [
+        {"params": [p for p in rest if p.ndim > 1], "weight_decay": config.weight_decay, "share": share},
+        {"params": [p for p in rest if p.ndim <= 1], "weight_decay": 0.0, "share": share},
+    ]
     beta1, beta2 = config.betas
-    adam = torch.optim.Adam(rest, lr=0.0, betas=(beta1, beta2), eps=config.adam_eps, fused=True)
+    adam = torch.optim.Adam(
+        [group for group in groups if group["params"]],
+        lr=0.0,
+        betas=(beta1, beta2),
+        eps=config.adam_eps,
+        decoupled_weight_decay=True,
+        fused=True,
+    )
     if config.optimizer == "adam":
         return [adam]
-    if not matrices:
-        raise ValueError("optimizer 'muon' is for the matrices of layers, and this model has no layers: use 'adam'")
-    adam.param_groups[0]["share"] = config.adam_share
-    return [Muon(list(matrices.values()), torch.bfloat16 if fast_bfloat16 else torch.float32), adam]
+    dtype = torch.bfloat16 if fast_bfloat16 else torch.float32
+    return [Muon(list(matrices.values()), dtype, config.weight_decay), adam]
 
 
 def layer_matrices(model: nn.Module) -> dict[str, nn.Parameter]:

@@ -23,14 +23,15 @@ def test_singular_values_come_near_one():
         assert 0.5 < values.min() and values.max() < 1.5
 
 
-def test_a_step_is_that_of_the_library():
+@pytest.mark.parametrize("decay", [0.0, 0.5])
+def test_a_step_is_that_of_the_library(decay):
     """In bfloat16, which torch.optim.Muon always computes in; in float32 it is the same up to what bfloat16 rounds."""
     torch.manual_seed(0)
     starts = [torch.randn(24, 16), torch.randn(16, 24), torch.randn(16, 16), torch.randn(16, 24)]
     sets = [[torch.nn.Parameter(start.clone()) for start in starts] for _ in range(3)]
-    settings = {"momentum": 0.95, "nesterov": True, "weight_decay": 0.0, "adjust_lr_fn": "match_rms_adamw"}
+    settings = {"momentum": 0.95, "nesterov": True, "weight_decay": decay, "adjust_lr_fn": "match_rms_adamw"}
     library = torch.optim.Muon(sets[0], lr=0.02, **settings)
-    ours, exact = Muon(sets[1], torch.bfloat16), Muon(sets[2])
+    ours, exact = Muon(sets[1], torch.bfloat16, decay), Muon(sets[2], weight_decay=decay)
     for _ in range(4):
         gradients = [torch.randn_like(start) for start in starts]
         for optimizer, matrices in zip((library, ours, exact), sets):
@@ -63,6 +64,21 @@ def test_muon_has_the_matrices_of_the_layers_and_adam_the_rest():
         assert any("norm" in name for name in adam) and any(name.endswith("bias") for name in adam)
         table = "softmax" if model_config is language_model else "encoder.input.embedding"
         assert any(name.startswith(table) for name in adam)
+
+
+def test_weight_decay_is_of_matrices_and_not_of_gains_and_biases():
+    config = TrainingConfig(optimizer="muon", weight_decay=0.5, learning_rate=0.1)
+    model = checkpoint.build(tiny_run().model)
+    before = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    for optimizer in optimizers.build(model, config):
+        for group in optimizer.param_groups:
+            group["lr"] = config.learning_rate
+        for parameter in (parameter for group in optimizer.param_groups for parameter in group["params"]):
+            parameter.grad = torch.zeros_like(parameter)
+        optimizer.step()
+    for name, parameter in model.named_parameters():
+        factor = 1 - 0.5 * 0.1 if parameter.ndim > 1 else 1.0
+        torch.testing.assert_close(parameter.detach(), factor * before[name], msg=name)
 
 
 def test_a_model_without_layers_is_refused():
