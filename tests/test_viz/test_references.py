@@ -1,0 +1,30 @@
+"""The main figures look as they did: drawn by Plotly in a browser, and laid beside references."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from tests.support.reference_images import CAUSAL, FIGURES, TOKENS, draw, path_of
+from viz import figures
+
+FAR = 40  # levels out of 255, by which a part of ten by ten pixels looks different
+MOST = 0.02  # of the parts may: fonts are not the same on all machines
+
+
+def different(picture: np.ndarray, name: str) -> float:
+    """Which part of a picture is not as in its reference."""
+    reference = np.asarray(Image.open(path_of(name)).convert("RGB"))
+    far = np.abs(picture.astype(int) - reference.astype(int)).max(axis=-1) > FAR
+    return far.mean()
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_looks_as_its_reference(plotly_page, name: str) -> None:
+    assert different(draw(plotly_page, FIGURES[name]()), name) <= MOST
+
+
+def test_a_mask_upside_down_does_not(plotly_page) -> None:
+    upside_down = figures.mask_heatmap(CAUSAL[::-1], TOKENS, TOKENS, look_ahead=~CAUSAL[::-1])
+    assert different(draw(plotly_page, upside_down), "mask") > 10 * MOST
