@@ -11,7 +11,8 @@ import pytest
 from model import load_translator
 from model.checkpoint import WEIGHTS
 from tests.test_app import screen
-from tests.test_app.systems import save_language_model
+from tests.test_app.systems import LM_CARD, save_language_model
+from viz.pages.lessons.lessons import LESSONS
 from viz.stage.sampling import SHOWN
 from viz.stage.words import label
 
@@ -162,6 +163,29 @@ def test_the_preset_that_the_page_names_exists():
     from model.training.presets import PRESETS
 
     assert TRAIN.split()[4] in PRESETS
+
+
+def test_both_perplexities_stand_side_by_side(tmp_path, monkeypatch):
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    modern = {"positional": "rotary_halves", "norm_type": "rms", "gated": True, "activation": "swish", "n_kv_heads": 1}
+    for name, perplexity, changes in (("a", 114.36, {}), ("b", 57.18, modern), ("c", None, {})):
+        scores = {"wikitext-2/test": {"perplexity": perplexity, "window": 24}} if perplexity else {}
+        save_language_model(tmp_path / name, LM_CARD | {"parameters": 1000 - len(changes), "scores": scores}, **changes)
+    at = screen.open_page("language_model.py", text=TEXT)
+    labels = [popover.proto.popover.label for popover in at.get("popover")]
+    assert "Perplexity 114.4 | 57.2" in labels
+    at.session_state["systems"] = True  # the popover is open
+    at = at.run()
+    assert not at.exception and "b has a perplexity 50% lower than a" in screen.framed(at, "answer")
+    shown = at.table[0].value
+    assert list(shown.columns) == ["a", "b"] and shown.loc["Perplexity"].tolist() == ["114.4", "57.2"]
+    assert shown.loc["Norm"].tolist() == ["LayerNorm", "RMSNorm"]
+    assert shown.loc["Feed-forward"].tolist() == ["ReLU, 20 units", "SwiGLU, 20 units"]
+    assert shown.loc["Key/value heads"].tolist() == ["3", "1"]
+    links = " ".join(html.proto.body for html in at.get("html"))
+    assert "lesson=since-5" in links and "lesson=since-6" in links and "picture=beyond" not in links
+    for number, word in ((5, "RMSNorm"), (6, "SwiGLU")):
+        assert word in LESSONS["since"].cards[number - 1].look
 
 
 def test_the_card_of_the_cache_says_what_keys_and_values_take(writer):

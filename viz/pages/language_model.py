@@ -13,7 +13,7 @@ from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged
+from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged, systems_card
 from viz.views import cached, opened, recipes, view
 from viz.views.made import Recipe, call, made, with_imports
 from viz.views.model_results import usable
@@ -109,6 +109,7 @@ def show() -> None:
             controls.examples("beginning", words.TEXTS)
         model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
         if names:
+            systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
     if not names:
         controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
