@@ -13,8 +13,8 @@ MENU = {
     },
     message("Change"): {
         "steer": message("Steer"),
-        "masks": message("Masks"),
-        "positions": message("Positions"),
+        "masks/masks": message("Masks"),
+        "positions/positions": message("Positions"),
     },
     message("Learn"): {
         "lessons/lessons": message("Lessons"),

@@ -1,0 +1,223 @@
+"""The page Masks: who may attend to whom in a padded batch, and what leaks where a mask is left out."""
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from model.checkpoint import available
+from model.experiments import text_masks
+from model.interventions.edits import Cell, Edits
+from model.translation import SIDES
+from viz.pages.masks import captions, conventions, measurements, pictures
+from viz.pages.masks.compared import Choices, Compared, head_of, of_batch, of_text
+from viz.text import errors, words
+from viz.text.language import message, messages, say
+from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
+from viz.ui import choices, controls, frame, shared, speaking
+from viz.views import cached, mask_results
+from viz.views.made import value_of
+from viz.views.mask_results import Request, Result, TextRequest
+
+CELLS = "cells"
+WINDOWS = 2, 3, 4, 6, 8
+MODERN = "wikitext2-modern"
+LEFT_OUT = {
+    "nothing": message("All masks"),
+    "look-ahead": message("No look-ahead"),
+    "padding": message("No padding mask"),
+    "both": message("Neither"),
+}
+VIEWS = messages(
+    both="Head under the mask",
+    head="Mask, large",
+    sentences="All sentences",
+    code="PyTorch",
+    numbers="As numbers",
+    blocked="No key left",
+)
+OF_TEXT = ("both", "head", "code")
+
+
+def flip(*cell: int) -> None:
+    """Open a blocked cell of a query and a key, or block an open one."""
+    st.session_state[CELLS] = sorted({*st.session_state.get(CELLS, ())} ^ {cell})
+
+
+def forget() -> None:
+    """Another mask or sentence: flipped cells are of the one before, and its most telling head is opened."""
+    st.session_state[CELLS] = []
+    frame.forget_head()
+
+
+def ask(checkpoint: str) -> tuple[Request, int]:
+    """The batch, and the number of the sentence that is shown; the other sentences keep their texts."""
+    state, query = st.session_state, st.query_params
+    once = {"on_change": forget, "label_visibility": "collapsed"}
+    count_of = choices.code_of("sentences", "3")
+    count = int(count_of) if count_of in ("2", "3", "4") else 3
+    if choices.code_of("batch", "sentences") == "example":
+        number = controls.choose(say("Sentence"), (1, 2, 3), "sentence", **once)
+        return Request(checkpoint), number - 1
+    number = controls.choose(say("Sentence"), range(1, count + 1), "sentence", **once)
+    card = cached.translator(checkpoint).card
+    sides = messages(source="Source", target="Target").items()
+    pairs = []
+    for at, examples in enumerate(PAIRS[:count], 1):
+        pair = []
+        for (side, name), example in zip(sides, examples):
+            key, label = f"{side}{at}", f"{words.language(card.get(side), name)} {at}"
+            if at == number:
+                pair.append(controls.text(label, example, key, live="200ms", label_visibility="collapsed"))
+                continue
+            text = state.setdefault(key, query.get(key, example))
+            choices.told({key: None if text == example else text})
+            pair.append(text)
+        pairs.append(pair)
+    return Request(checkpoint, *zip(*pairs)), number - 1
+
+
+def settings(checkpoint: str) -> DeltaGenerator:
+    """What is set once: which batch, and how many sentences it has; and the model. Returns the menu, for more."""
+    batches = messages(sentences="My sentences", example="Worked example")
+    help_ = say("4, 2 and 6 tokens in a batch 7 wide, the same on both sides: each token is 2, padding 1 (here: 0).")
+    count = sum(
+        choices.code_of(key, default) != default for key, default in (("batch", "sentences"), ("sentences", "3"))
+    )
+    count += bool(choices.code_of(CELLS, ""))
+    menu = frame.options(count, "masks")
+    with menu:
+        if controls.choose(say("Batch"), batches, "batch", help=help_) == "sentences":
+            controls.choose(say("Sentences"), (2, 3, 4), "sentences", 3)
+        flipped = st.container()
+        shared.card(checkpoint)
+    return flipped
+
+
+def language_model() -> str | None:
+    """The model under the masks of texts: that of today where it is there."""
+    names = available("language_model")
+    return MODERN if MODERN in names else next(iter(names), None)
+
+
+def texts_of(request: Request, window: int) -> TextRequest | None:
+    """The source texts as one row of the language model; None without a model or texts."""
+    name = language_model()
+    return TextRequest(name, request.sources, window) if name and request.sources else None
+
+
+def flipped_cells(compared: Compared, sentence: int) -> list[tuple[int, int, int]]:
+    """The cells that a visitor flipped, of which more can be chosen: sentence, query and key of each."""
+    queries, keys = compared.names
+    spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(queries) for s, key in enumerate(keys)}
+    cells = controls.some(
+        st.multiselect,
+        say("Flipped cells"),
+        list(spots),
+        [],
+        CELLS,
+        format_func=lambda cell: spots.get(tuple(cell), ""),
+        placeholder=say("Click a cell of the mask"),
+        help=say("Opens blocked cells and blocks open ones, in all layers and heads, for this sentence."),
+    )
+    return [(sentence, *cell) for cell in sorted(cells)]
+
+
+def link_to_steer(request: Request, chosen: Choices, result: Result) -> None:
+    """On Steer the model writes a translation of its own with the flipped cells."""
+    kind = kind_of(chosen.mask)
+    real = dict(zip(("source", "target"), result.lengths[chosen.sentence]))
+    n_queries, n_keys = (real[side] for side in SIDES[kind])
+    mask = result.own.masks[kind]
+    cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in chosen.cells if t < n_queries and s < n_keys]
+    if cells and request.sources:
+        query = {"text": request.sources[chosen.sentence], "edits": Edits(cells=tuple(cells)).code}
+        st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
+
+
+@choices.fragment
+def live() -> None:
+    places = frame.places()
+    with places.notes:
+        if (checkpoint := controls.default_model()) is None:
+            return
+    with places.question:
+        request, sentence = ask(checkpoint)
+        flipped = settings(checkpoint)
+    with places.notes:
+        answered = shared.compute_or_keep("masks-answered", request, mask_results.compute, Request(checkpoint))
+    if answered is None:
+        return
+    request, plain = answered
+    sentence = min(sentence, len(plain.lengths) - 1)
+    window = int(choices.code_of("window", str(text_masks.WINDOW)))
+    of_texts = texts_of(request, window)
+    texts = None
+    if of_texts is not None:
+        try:
+            texts = mask_results.compute_texts(of_texts)
+        except ValueError as error:
+            with places.notes:
+                shared.small(errors.sentence(error), "texts")
+    with places.left:
+        tiles = pictures.mask_tiles(plain, sentence, texts)
+        mask = frame.choose_tile(say("Masks"), tiles, "mask", "decoder_self", columns=4, on_change=forget)
+    is_text = mask in TEXT_MASKS
+    with places.left_controls:
+        if is_text:
+            left_out = "nothing"
+            if mask == "window":
+                frame.note(say("Window (keys)"))
+                hidden = {"label_visibility": "collapsed"}
+                window = controls.choose(say("Window (keys)"), WINDOWS, "window", text_masks.WINDOW, **hidden)
+            else:
+                frame.note(say("The source texts in one row, read by {name}.", name=of_texts.checkpoint))
+        else:
+            left_out = controls.choose(
+                say("Leave out"), LEFT_OUT, "without", "look-ahead", label_visibility="collapsed"
+            )
+    with places.right_controls:
+        views = {name: VIEWS[name] for name in (OF_TEXT if is_text else VIEWS)}
+        view = controls.views(views, "show")
+    chosen, result = Choices(sentence, mask, left_out, []), None
+    if is_text:
+        compared = of_text(of_texts, mask)
+    else:
+        compared, _ = of_batch(request, chosen)
+        with flipped:
+            chosen = Choices(sentence, mask, left_out, flipped_cells(compared, sentence))
+        compared, result = of_batch(request, chosen)
+    is_changed = is_text or bool(chosen.cells) or left_out != "nothing"
+    weights = value_of(compared.weights[1])
+    default = mask_results.leaking_head(compared.opened, weights)
+    with places.left:
+        frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
+        place = frame.choose_head(weights, value_of(compared.masks[1]), default)
+        frame.note(captions.purpose(mask, window))
+    _, leak = head_of(compared, place)
+    with places.answer:
+        frame.answer(
+            captions.answer_of(compared, chosen, leak, result),
+            captions.below_answer(compared, chosen, result, texts if is_text else None),
+        )
+    with places.right:
+        if view == "both":
+            pictures.draw_head(compared, place, leak, is_changed)
+        elif view == "head":
+            pictures.draw_mask(compared, chosen, result, flip)
+        elif view == "sentences":
+            pictures.show_sentences(compared, chosen, result)
+        elif view == "code":
+            conventions.show_conventions(compared)
+        elif view == "numbers":
+            measurements.show_numbers(request, chosen)
+        else:
+            measurements.show_nothing(compared, chosen, result, place)
+        if view in ("both", "head"):
+            frame.note(captions.under_picture(compared, chosen, leak, result, place))
+        if view in ("both", "head") and chosen.cells and not is_text:
+            link_to_steer(request, chosen, result)
+        if view == "numbers" and is_changed:
+            frame.note(measurements.effect(compared, chosen, result, place))
+
+
+frame.opening(say("Masks"))
+live()

@@ -1,0 +1,73 @@
+"""Beyond the trained length: the loss by position of language models, as it was measured."""
+
+import numpy as np
+
+from model.checkpoint import available
+from model.measures import context
+from viz.figures import curves
+from viz.pages.positions.page import Page
+from viz.text.language import listed, message, say
+from viz.ui import frame
+from viz.views import cached, position_results
+from viz.views.made import Made, Recipe, made, value_of
+from viz.views.position_results import ENCODINGS
+
+
+def measured() -> dict[str, dict]:
+    """What is recorded of the loss by position, by language model."""
+    recorded = {}
+    for name in available("language_model"):
+        try:
+            if (own := context.read(cached.translator(name).folder)) is not None:
+                recorded[name] = own
+        except ValueError:
+            continue
+    return recorded
+
+
+def loss_lines(own: dict) -> dict[str, Made]:
+    """The loss by position at every length that was measured, named by the length and its perplexity."""
+    lines = {}
+    for entry in own["lengths"]:
+        edges = np.linspace(0, entry["length"], len(entry["loss"]) + 1)
+        line = np.stack([(edges[:-1] + edges[1:]) / 2, entry["loss"]]).round(3)
+        name = say("{n:,} tokens: {perplexity:.1f}", n=entry["length"], perplexity=entry["perplexity"])
+        lines[name] = made(line, f"np.array({line.tolist()})")
+    return lines
+
+
+def encoding_of(name: str) -> str:
+    """What the positions of a model are called."""
+    positional = cached.translator(name).config.positional
+    code = position_results.ROTARY if positional.startswith("rotary") else positional
+    return say(ENCODINGS[code][0]) if code in ENCODINGS else positional
+
+
+def show_beyond(page: Page) -> None:
+    """Losses by position of the language models, side by side on one scale."""
+    results = measured()
+    with page.places.left_controls:
+        frame.note(say("Encodings"))
+    lines = {name: loss_lines(own) for name, own in results.items()}
+    losses = [value_of(line)[1] for own in lines.values() for line in own.values()]
+    reach = min(map(np.min, losses)), max(map(np.max, losses))
+    axes = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
+    plots, titles, factors, notes = {}, {}, [], []
+    for name, own in results.items():
+        key, title = f"beyond-{name}", say("{name}: loss by position", name=name)
+        recipe = Recipe(own["command"], ("# as measured",))
+        plots[key] = recipe.plot(title, curves, lines[name], reach=reach, **axes)
+        titles[key] = name, "", encoding_of(name)
+        first, last = own["lengths"][0], own["lengths"][-1]
+        factor = last["perplexity"] / first["perplexity"]
+        factors.append(say("{factor:.2f} ({name})", factor=factor, name=name))
+        line = message("{name} has perplexity {a} at the trained {n:,} tokens, {b} when it reads {m:,} at once.")
+        values = {"a": first["perplexity"], "n": first["length"], "b": last["perplexity"], "m": last["length"]}
+        notes.append(say(line, name=name, **values))
+    with page.places.answer:
+        line = message("Four times the trained length multiplies the perplexity by {list}.")
+        frame.answer(say(line, list=listed(factors)), " ".join(notes))
+    with page.places.right:
+        frame.pictures(plots, titles=titles, is_map=False)
+        tokens = max(own["tokens"] for own in results.values())
+        frame.note(say("Measured over {n:,} tokens by {command}.", n=tokens, command="python -m model context"))

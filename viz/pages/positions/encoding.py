@@ -1,0 +1,139 @@
+"""One encoding: its table over some of its waves, and what it does in the numbers of this table."""
+
+import numpy as np
+import streamlit as st
+
+from viz.figures import encoding_panels, positional_heatmap
+from viz.pages.positions.page import Page, Sizes
+from viz.text import words
+from viz.text.language import message, say
+from viz.ui import controls, frame, speaking
+from viz.views import position_results, view
+from viz.views.made import Recipe, lines_of, value_of
+from viz.views.position_results import ENCODINGS
+
+MAX_WAVES = 8
+ON_STEER = {
+    message("positions off"): {"scale": "0"},
+    message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
+    message("half as strong"): {"scale": "0.5"},
+    message("shifted by 20"): {"shift": "20"},
+}
+
+
+def legend(place: str, name: str) -> str:
+    """What a line of the first or second encoding is called."""
+    return say({"first": message("first: {name}"), "second": message("second: {name}")}[place], name=name)
+
+
+class Encodings:
+    """One encoding or two, their tables, and the recipe of figures of them."""
+
+    def __init__(self, sizes: Sizes, chosen: dict[str, str]) -> None:
+        self.chosen = chosen
+        self.n_positions, self.d_model = sizes.n_positions, sizes.d_model
+        self.names = {place: say(ENCODINGS[name][0]) for place, name in chosen.items()}
+        self.legends = {place: legend(place, name) for place, name in self.names.items()}
+        self.tables = {
+            place: position_results.table(name, self.n_positions, self.d_model).named(place)
+            for place, name in chosen.items()
+        }
+        line = say(
+            "{positions} positions, {dimensions} dimensions", positions=sizes.n_positions, dimensions=sizes.d_model
+        )
+        self.recipe = Recipe(" · ".join([line, *self.legends.values()]), lines_of(self.tables))
+
+    def line(self, place: str) -> str:
+        """What is said of an encoding."""
+        line = say(ENCODINGS[self.chosen[place]][1])
+        if self.chosen[place] == "learned":
+            learned = position_results.learn(self.n_positions, self.d_model)
+            values = {"hits": learned.hits, "loss": learned.losses[-1]}
+            line += " " + say("It does in {hits:.0%} of the rows, at a loss of {loss:.3f}.", **values)
+        return line
+
+    def drawn(self, *places: str) -> dict:
+        """The tables of some of them as figures, by the key of each."""
+        title = message("Positional encoding: {name}")
+        return {
+            f"table-{place}": self.recipe.plot(
+                say(title, name=self.names[place]), positional_heatmap, self.tables[place]
+            )
+            for place in places
+        }
+
+
+def answer(name: str, sizes: Sizes) -> str:
+    """What an encoding does, in the numbers of this table."""
+    n = sizes.n_positions
+    if name == "none":
+        return say("Without an encoding every position looks the same.")
+    if name == "alibi":
+        table = value_of(position_results.table(name, max(n, 11), sizes.d_model))
+        near, far = (float(np.exp(table[10, head])) for head in (0, -1))
+        line = message("ALiBi: 10 positions back a weight shrinks to {near:.1%} in head 0, to {far:.1%} in head 7.")
+        return say(line, near=near, far=far)
+    if name == "buckets":
+        line = message("T5 tells distances up to {exact} apart one by one; from {far} on all share one bucket.")
+        exact, far = position_results.bucket_limits()
+        return say(line, exact=exact, far=far)
+    _, by_offset = position_results.similarity(name, n, sizes.d_model)
+    if by_offset.residual < 1e-9:
+        apart = min(5, n - 1)
+        values = {"apart": apart, "product": by_offset.means[apart], "self": by_offset.means[0]}
+        line = message(
+            "Any two positions {apart} apart have the product {product:.1f}, wherever they stand; a position with "
+            "itself {self:.1f}."
+        )
+        return say(line, **values)
+    line = message("Here the place matters, too: at one distance products differ by up to {residual}.")
+    return say(line, residual=words.number(by_offset.residual))
+
+
+def show_encoding(page: Page) -> None:
+    """The table of the chosen encoding over some of its waves."""
+    name, state = page.first, st.session_state
+    encodings = Encodings(page.sizes, {"first": name})
+    width = value_of(encodings.tables["first"]).shape[1]
+    if "dimensions" in state:  # a narrower encoding lacks some
+        state["dimensions"] = [one for one in state["dimensions"] if one < width][:MAX_WAVES]
+    column, row = position_results.axes(name)
+    default = sorted({0, 1, width // 4, width // 2})
+    with page.places.left_controls:
+        frame.note(say("Lines"))
+        dimensions = controls.some(
+            st.multiselect,
+            say(column),
+            list(range(width)),
+            default,
+            "dimensions",
+            max_selections=MAX_WAVES,
+            label_visibility="collapsed",
+            width=340,
+        )
+    with page.places.answer:
+        frame.answer(answer(name, page.sizes), encodings.line("first"))
+    with page.places.right:
+        if not dimensions:
+            st.info(say("Choose at least one dimension to see its wave."))
+        title = say("Positional encoding: {name}", name=encodings.names["first"])
+        table = encodings.tables["first"]
+        plot = encodings.recipe.plot(title, encoding_panels, table, dimensions, column_axis=column, row_axis=row)
+        frame.pictures({"table": plot}, on_click=add_wave, is_map=False)
+        frame.note(
+            say(
+                "Above, a row per {column}; below, some of them as lines. Click a row to see its line.",
+                column=say(column),
+            )
+        )
+    with page.places.left:
+        text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
+        links = [speaking.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
+        st.html(f'<p class="hl-note">{say("In the model, on Steer:")} {" · ".join(links)}</p>')
+
+
+def add_wave(dimension: int, _: int) -> None:
+    """Draw the line of a dimension, or take it away."""
+    kept = st.session_state["dimensions"]
+    changed = [one for one in kept if one != dimension] if dimension in kept else [*kept, dimension][-MAX_WAVES:]
+    st.session_state["dimensions"] = sorted(changed)

@@ -1,0 +1,73 @@
+"""Word order: a sentence and its words in another order, with positions in the encoder and without."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from model.interventions.edits import layer_counts
+from viz.pages.positions.page import EXAMPLE, Page
+from viz.text import words
+from viz.text.language import message, say
+from viz.text.words_masks import axes
+from viz.ui import controls, frame, shared
+from viz.views import cached, position_results, recipes
+from viz.views.cached import Request, compute
+from viz.views.changes import Changes
+from viz.views.heads_results import name_of
+from viz.views.made import made
+
+
+def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
+    """The translations by what was read, and how order-blind the encoder is, as of `shuffled`."""
+    results = {own: compute(own)}  # says what is wrong with the sentence
+    other, differences = position_results.shuffled(own.model, own.text, order)
+    other = replace(own, text=other)
+    return results | {other: compute(other)}, differences
+
+
+def show_order(page: Page) -> None:
+    """One head over the sentence and over its words in another order, and both translations."""
+    if page.checkpoint is None:
+        return
+    loaded = cached.translator(page.checkpoint)
+    hidden = {"label_visibility": "collapsed"}
+    with page.places.left_controls:
+        help_ = say("The same words in another order; tokens of a word stay together.")
+        order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_, **hidden)
+        trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
+    with page.places.left:
+        kinds = {kind: words.KINDS[kind].name for kind in layer_counts(loaded.config)}
+        kind = controls.choose(say("Attention"), kinds, "kind", "encoder_self", on_change=frame.forget_head, **hidden)
+    changes = Changes(scale=float(trained), stacks="encoder")
+    asked, example = (Request(one, page.checkpoint, 1, changes=changes) for one in (page.text, EXAMPLE))
+    with page.places.notes:
+        kept = shared.compute_or_keep("positions-answered", asked, lambda own: both_orders(own, order), example)
+    if kept is None:
+        return
+    results, (off, on) = kept[1]
+    if len(results) == 1:
+        with page.places.notes:
+            st.info(say("This sentence has no other order: type one with two different words or more."))
+    own = next(iter(results.values()))
+    with page.places.left:
+        place = frame.choose_head(own.attention(kind), own.mask(kind), (0, 0))
+    plots, titles = {}, {}
+    for key, (request, result) in zip(("own", "shuffled"), results.items()):
+        known, recipe = made(result, "result"), recipes.translation(request)
+        more = axes(kind) | {"mask": known.mask(kind)}
+        plots[f"map-{key}"] = recipes.head(recipe, name_of(kind, *place), known, kind, place, **more)
+        titles[f"map-{key}"] = request.text, "", "", "q"
+    texts = [result.text for result in results.values()]
+    with page.places.answer:
+        same = len(set(texts)) == 1
+        line = message("Both orders give the same translation: “{a}”") if same else message("“{a}” becomes “{b}”")
+        blind = say(
+            "Without positions the encoder is order-blind: shuffled input gives shuffled output (largest difference "
+            "{off}; as trained {on}).",
+            off=words.number(off),
+            on=words.number(on),
+        )
+        frame.answer(say(line, a=texts[0], b=texts[-1]), blind)
+    with page.places.right:
+        frame.pictures(plots, titles=titles)
+        frame.note(say("The same head over the sentence and over its words in another order."))

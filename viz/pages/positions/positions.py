@@ -1,0 +1,73 @@
+"""The page Positions: what encodings look like, and what a model knows of word order without one."""
+
+import numpy as np
+
+from viz.pages.positions import beyond, compared, encoding, order, rotary
+from viz.pages.positions.page import EXAMPLE, Page, Sizes
+from viz.text.language import message, say
+from viz.ui import choices, controls, frame
+from viz.ui.frame import Tile
+from viz.views import cached, position_results
+from viz.views.made import value_of
+from viz.views.position_results import ENCODINGS
+
+SIZES = {"length": "50", "width": "64"}  # the defaults, as codes
+VIEWS = {
+    "encoding": (message("Encoding"), encoding.show_encoding),
+    "difference": (message("Two compared"), compared.show_difference),
+    "similarity": (message("Similarity"), compared.show_similarity),
+    "wavelengths": (message("Wavelengths"), compared.show_wavelengths),
+    "order": (message("Word order"), order.show_order),
+    "rotary": (message("Rotary head"), rotary.show_rotary),
+    "beyond": (message("Too long"), beyond.show_beyond),
+}
+
+
+def settings() -> Sizes:
+    """The menu of sizes."""
+    changed = sum(choices.code_of(key, default) != default for key, default in SIZES.items())
+    with frame.options(changed, "positions"):
+        n = controls.slider(say("Positions"), 8, 128, 50, key="length")
+        d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
+    return Sizes(n, d)
+
+
+def tiles(sizes: Sizes) -> list[Tile]:
+    """The encodings, positions to the right; one that is learned has its picture once it was."""
+    drawn = []
+    for name, (said, _) in ENCODINGS.items():
+        pixels = None
+        if name != "learned":
+            table = value_of(position_results.table(name, sizes.n_positions, sizes.d_model))
+            limit = 1.0 if name == "none" else float(np.abs(table).max())
+            pixels = frame.signed_pixels(table.T, limit)
+        note = say("trains when chosen") if name == "learned" else ""
+        drawn.append(Tile(name, say(said), note, pixels=pixels))
+    return drawn
+
+
+@choices.fragment
+def live() -> None:
+    places = frame.places()
+    with places.right_controls:
+        shown = {code: name for code, (name, _) in VIEWS.items()}
+        if rotary.rotary_model() is None:
+            del shown["rotary"]
+        if not beyond.measured():
+            del shown["beyond"]
+        view_code = controls.views(shown, "picture")
+    checkpoint, text = None, EXAMPLE
+    with places.notes:
+        if view_code == "order":
+            checkpoint = controls.default_model()
+    with places.question:
+        language = cached.translator(checkpoint).card.get("source") if checkpoint else "en"
+        text = controls.sentence_box(language, EXAMPLE)
+        sizes = settings()
+    with places.left:
+        first = frame.choose_tile(say("Encodings"), tiles(sizes), "first", "sinusoidal", columns=3)
+    VIEWS[view_code][1](Page(places, sizes, first, checkpoint, text))
+
+
+frame.opening(say("Positions"))
+live()

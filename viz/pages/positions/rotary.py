@@ -1,0 +1,80 @@
+"""A rotary head: q·k by offset, before queries and keys are turned and after."""
+
+import numpy as np
+
+from model.checkpoint import available
+from viz.figures import curves
+from viz.pages.positions.page import EXAMPLE, Page
+from viz.text.language import message, say
+from viz.ui import frame, shared
+from viz.views import cached, position_results
+from viz.views.made import Recipe, made
+
+N_OFFSETS = 64  # of a rotary head
+NEAR, FAR = 0, 16  # offsets that are compared in words
+
+
+def rotary_model() -> str | None:
+    """A language model here whose positions are rotary, if any."""
+    for name in available("language_model"):
+        try:
+            if cached.translator(name).config.positional.startswith("rotary"):
+                return name
+        except ValueError:
+            continue
+    return None
+
+
+def show_rotary(page: Page) -> None:
+    """The products of a head by offset; at first of the head in which they change most."""
+    name = rotary_model()
+    with page.places.notes:
+        kept = shared.compute_or_keep(
+            "rotary-answered", page.text, lambda text: position_results.turned(name, text, N_OFFSETS), EXAMPLE
+        )
+    if kept is None:
+        return
+    text, (before, after) = kept
+    with page.places.left_controls:
+        frame.note(say("Encodings"))
+    default = np.unravel_index(np.abs(after[..., NEAR] - after[..., FAR]).argmax(), before.shape)
+    with page.places.left:
+        frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
+        limit = float(np.abs(after).max())
+        layer, head = frame.choose_head_by_pixels(
+            [[frame.signed_pixels(line[None], limit) for line in row] for row in after], tuple(map(int, default))
+        )
+    near, far = after[layer, head, [NEAR, FAR]]
+    with page.places.answer:
+        line = message(
+            "Turned {n} positions apart, q·k falls from {a:.1f} to {b:.1f}; before the turn it stays {a:.1f}."
+        )
+        if far > near:
+            line = message(
+                "Turned {n} positions apart, q·k rises from {a:.1f} to {b:.1f}; before the turn it stays {a:.1f}."
+            )
+        about = message(
+            "Layer {layer}, head {head} of {name}: the mean over all pairs of a query and a key of the text."
+        )
+        note = say(about, layer=layer, head=head, name=name)
+        frame.answer(say(line, n=FAR, a=near, b=far), note)
+    code = f"before, after = positions.turned_products(writer, {text!r}, {N_OFFSETS})"
+    lines = (f"writer = load_translator({name!r})", code, f"offsets = np.arange({N_OFFSETS})")
+    recipe = Recipe(say("“{text}” · {checkpoint}", text=text, checkpoint=name), lines)
+    offsets = np.arange(N_OFFSETS)
+    flat = f"np.full({N_OFFSETS}, before[{layer}, {head}])"
+    turned, still = (
+        np.stack([offsets, after[layer, head]]),
+        np.stack([offsets, np.full(N_OFFSETS, before[layer, head])]),
+    )
+    drawn = {
+        say("after the turn"): made(turned, f"np.stack([offsets, after[{layer}, {head}]])"),
+        say("before the turn"): made(still, f"np.stack([offsets, {flat}])"),
+    }
+    title = say("q·k by offset, layer {layer}, head {head}", layer=layer, head=head)
+    plot = recipe.plot(title, curves, drawn, x_axis=message("offset (positions apart)"), y_axis="q·k / √d")
+    with page.places.right:
+        frame.pictures({"turned": plot}, is_map=False)
+        frame.note(
+            say("Each pair of dimensions turns at a speed of its own: the sum of their waves favours some distances.")
+        )
