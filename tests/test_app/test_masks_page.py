@@ -19,6 +19,7 @@ from viz.figures.framed import shown_token
 from viz.figures.labels import spell_bytes
 from viz.text import words
 from viz.text.words_masks import MASKS, PAIRS, TEXT_MASKS, code, flex_code
+from viz.views.mask_results import SEEN
 
 DEFAULT = tuple(zip(*PAIRS[:3], strict=True))
 SCORES = "additive", "blocked", "integers"
@@ -301,6 +302,9 @@ def test_masks_of_today_are_those_of_the_model_over_the_texts_in_one_row(writer,
     )
     shares = {f"{weight:.0%}" for weight in opened[opened > 0]}
     assert any(f" {share} of its attention" in screen.framed(at, "answer") for share in shares)
+    is_word = np.array([not token.startswith("<") for token in packed.tokens])
+    if opened[is_word[:, None] & is_word].max() >= SEEN:
+        assert "“<" not in screen.framed(at, "answer"), "words say more than the mark between texts"
     assert [element.value for element in screen.choose(at, show="code").code][1] == flex_code(mask)
 
 

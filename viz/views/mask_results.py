@@ -100,17 +100,21 @@ class Leak:
 SEEN = 0.05  # weight from which on an opened cell is worth a ring
 
 
-def leak(opened: np.ndarray, weights: np.ndarray) -> Leak | None:
+def leak(opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | None = None) -> Leak | None:
     """What cells bool (T, S) that a mask opened get in a head (T, S); None if nothing.
 
-    The cell of a query that sees the very next token is taken if it gets at least half of the largest weight.
+    The cell of a query that sees the very next token is taken if it gets at least half of the largest weight. One of
+    the cells `telling` bool (T, S) is taken before all others, if one of them is worth a ring.
     """
     values = np.where(opened, weights, 0.0)
     if not opened.any() or values.max() <= 0:
         return None
-    row, column = map(int, np.unravel_index(values.argmax(), values.shape))
-    following = np.diagonal(values, offset=1)
-    if len(following) and following.max() >= values.max() / 2:
+    candidates = values
+    if telling is not None and values[telling].max(initial=0.0) >= SEEN:
+        candidates = np.where(telling, values, 0.0)
+    row, column = map(int, np.unravel_index(candidates.argmax(), values.shape))
+    following = np.diagonal(candidates, offset=1)
+    if len(following) and following.max() >= candidates.max() / 2:
         row = int(following.argmax())
         column = row + 1
     cells = [(int(t), int(s)) for t, s in np.argwhere(values >= SEEN)]

@@ -43,6 +43,20 @@ class Compared:
     recipe: Recipe
 
     @property
+    def between_words(self) -> np.ndarray | None:
+        """The cells bool (T, S) of which neither token is a mark like <eos>; None of a batch, which has few of them."""
+        if self.mask not in TEXT_MASKS:
+            return None
+        queries, keys = (np.array([not name.startswith("<") for name in side]) for side in self.names)
+        return queries[:, None] & keys
+
+    @property
+    def most_telling_head(self) -> tuple[int, int]:
+        """Layer and head in which what the second mask opens gets most."""
+        cells = self.opened if self.between_words is None else self.opened & self.between_words
+        return mask_results.leaking_head(cells if cells.any() else self.opened, value_of(self.weights[1]))
+
+    @property
     def names(self) -> tuple[list[str], list[str]]:
         return tuple([shown_token(token) for token in value_of(side)] for side in (self.queries, self.keys))
 
@@ -94,7 +108,7 @@ def of_text(request: TextRequest, mask: str) -> Compared:
 def head_of(compared: Compared, place: tuple[int, int]) -> tuple[np.ndarray, Leak | None]:
     """The weights (T, S) of the second map in a head, and what leaks there."""
     weights = value_of(compared.weights[1])[place]
-    return weights, mask_results.leak(compared.opened, weights)
+    return weights, mask_results.leak(compared.opened, weights, compared.between_words)
 
 
 def axes_of(mask: str) -> dict[str, str]:

@@ -187,10 +187,9 @@ def live() -> None:
         compared, result = of_batch(request, chosen)
     is_changed = is_text or bool(chosen.cells) or left_out != "nothing"
     weights = value_of(compared.weights[1])
-    default = mask_results.leaking_head(compared.opened, weights)
     with places.left:
         frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
-        place = frame.choose_head(weights, value_of(compared.masks[1]), default)
+        place = frame.choose_head(weights, value_of(compared.masks[1]), compared.most_telling_head)
         frame.note(captions.purpose(mask, window))
     _, leak = head_of(compared, place)
     with places.answer:
