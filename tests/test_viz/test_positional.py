@@ -33,7 +33,7 @@ def test_rows_carry_numbers_without_tokens_and_tokens_with():
 
 def test_dimensions_are_thinned_to_powers_of_two():
     values = list(positional_heatmap(np.zeros((2, 256))).layout.xaxis.tickvals)
-    assert values == list(range(0, 256, 16))
+    assert values == list(range(0, 256, 32))
 
 
 def test_each_line_is_its_dimension_in_the_order_asked_for():

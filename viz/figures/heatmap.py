@@ -48,6 +48,8 @@ def side(
     """The axis of tokens, or of so many numbers from 0, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
+        if entries > 100 and not downwards:  # numbers of three digits stand side by side, also in a narrow picture
+            most = min(most, 8)
         step, numbers = labels.tick_step(entries, most), list(map(str, range(entries)))
         return axis(numbers, title, step=step, downwards=downwards, tickangle=0)
     if (step := labels.tick_step(len(entries))) > 1:
