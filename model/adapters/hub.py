@@ -34,7 +34,8 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
     """The folder of that name on this machine, or with a model of the hub, fetched into the cache of its own library.
 
     Args:
-        name: of a folder, or of a model on the Hugging Face hub (of the server HF_ENDPOINT).
+        name: of a folder, or of a model on the Hugging Face hub (of the server HF_ENDPOINT), with "@" and a revision
+            behind it or without.
         revision: a branch or a commit on the hub.
         progress: called a few times per second while something is fetched. Whatever it raises stops the download, and
             is raised here.
@@ -50,6 +51,8 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
         )
     if Path(name).is_dir():
         return Path(name)
+    if revision is None:
+        name, _, revision = str(name).partition("@")
     command = [sys.executable, "-m", "model.adapters.download", str(name), *([revision] if revision else [])]
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(

@@ -106,7 +106,7 @@ def no_weights(name: str, others: list[str]) -> Problem:
         return Problem("{name} has no {file}: a model saved with save_pretrained has one", name=name, file=WEIGHTS)
     return Problem(
         "{name} has no {file}, and other files with weights ({other}) are not read, because they can run code: many "
-        "models have theirs in a revision of the hub, named like --revision refs/pr/1",
+        "models have theirs in a revision of the hub, named like NAME@refs/pr/1",
         name=name,
         file=WEIGHTS,
         other=others[0],

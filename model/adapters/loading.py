@@ -29,7 +29,7 @@ def load_model(name: str | Path, revision: str | None = None, progress: Progress
     """A reader of any model of transformers, of a folder or of a name on the Hugging Face hub.
 
     Args:
-        name: of a folder that `save_pretrained` made, or of a model on the hub.
+        name: of a folder that `save_pretrained` made, or of a model on the hub, also as "name@revision".
         revision: a branch or a commit on the hub.
         progress: called with the bytes that have arrived and of how many while something is fetched, a few times per
             second. Whatever it raises stops the download, and is raised here.

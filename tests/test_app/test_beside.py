@@ -151,7 +151,7 @@ def test_open(offered, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     name = "my 'file'.npz"
     (tmp_path / name).write_bytes(WHOLE)
-    at = screen.open_page("open_file.py", kind=DECODER, rows="predicted")
+    at = screen.open_page("open_file.py", model="file", kind=DECODER, rows="predicted")
     at.file_uploader(key="file").set_value((name, WHOLE, "application/octet-stream")).run()
     assert run(screen.stage(at)["code"]["cross"]).data[0].z.shape == (5, 7)
     at = screen.choose(at, part="roles", kind="cross", layer=1)
@@ -167,7 +167,7 @@ def test_open_where_heads_read_nothing_and_words_are_marked_elsewhere(offered, t
     weights[0, 1] = 0
     tokens = {"source_tokens": ["[CLS]", "cat", "##s", "[SEP]"], "target_tokens": ["[CLS]", "eine", "Katze"]}
     np.savez(tmp_path / "mine.npz", cross=weights, decoder_self=np.full((2, 2, 3, 3), 1 / 3, np.float32), **tokens)
-    at = screen.open_page("open_file.py")
+    at = screen.open_page("open_file.py", model="file")
     data = (tmp_path / "mine.npz").read_bytes()
     at.file_uploader(key="file").set_value(("mine.npz", data, "application/octet-stream")).run()
     at = screen.choose(at, part="roles")

@@ -130,13 +130,14 @@ def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
 
 def test_a_file_of_attention_is_opened(page, app_server, tmp_path):
     open_page(page, app_server, "Your own model")
+    page.get_by_role("radio", name=re.compile("A file of attention")).click()
     file = tmp_path / "mine.npz"
     np.savez(file, source_tokens=["a", "cat"], target_tokens=["<s>", "eine"], cross=np.full((2, 3, 2, 2), 0.5))
     page.locator("input[type=file]").set_input_files(file)
     expect(page.get_by_text("eine", exact=True).first).to_be_visible()  # drawn, not only uploaded
     broken = tmp_path / "broken.npz"
     broken.write_bytes(b"no such file")
-    page.get_by_test_id("stPopover").get_by_role("button").click()
+    page.get_by_role("button", name="Open a file").click()
     page.locator("input[type=file]").set_input_files(broken)
     expect(page.get_by_text("Showing the last one that worked.")).to_be_visible()
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 
 import numpy as np
 import pytest
 
+from model import load_model
 from model.adapters.attention_file import read_attention
 from model.analysis import head_roles
 from model.measures import contribution
 from model.recording import Recording
 from model.translation import KINDS
+from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.text.markdown import literal
@@ -49,7 +52,7 @@ DECODER = content(target_tokens=[token.strip("▁") for token in TARGET], decode
 
 
 def open_page(**query):
-    at = screen.open_page("open_file.py", **query)
+    at = screen.open_page("open_file.py", **{"model": "file"} | query)
     assert not at.exception and not at.warning
     return at
 
@@ -88,9 +91,16 @@ def test_the_page_says_how_to_make_a_file() -> None:
         assert part in code
 
 
-def suggested(at) -> list[str]:
-    """The labels of the models that a click opens."""
-    return [button.label for button in at.button if (button.key or "").startswith("suggestion-")]
+def answers(at) -> str:
+    """The answer of the page, and the small line under it."""
+    (answer,) = [element.proto.body for element in at.get("html") if "hl-answer" in element.proto.body]
+    return html.unescape(answer)
+
+
+def listed(at) -> dict[str, dict]:
+    """The tiles of models and files by their codes."""
+    (tiles,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-model-tiles")]
+    return {tile["code"]: tile for tile in unpack(tiles.proto.bytes)["tiles"]}
 
 
 @pytest.fixture
@@ -100,17 +110,20 @@ def own_machine(monkeypatch) -> None:
 
 
 def test_models_are_opened_on_this_machine(own_machine, monkeypatch) -> None:
-    at = open_page()
-    assert at.text_input(key=model_choice.PLACE) and any("SmolLM2-135M" in label for label in suggested(at))
-    said = " ".join(element.value for element in at.caption)
-    assert all(suggestion.about in said for suggestion in model_choice.SUGGESTIONS)
+    assert open_page().text_input(key=model_choice.PLACE)
+    for suggestion in model_choice.SUGGESTIONS:
+        at = open_page(model=suggestion.place)
+        tile, said = listed(at)[suggestion.place], " ".join(element.proto.body for element in at.get("html"))
+        assert suggestion.licence in tile["note"] and suggestion.size in tile["note"]
+        assert html.escape(suggestion.about) in said and html.escape(suggestion.text) in said
+        assert suggestion.size in at.button(key="download").label
     monkeypatch.setattr(model_choice, "is_own_machine", lambda: False)  # a served app offers what its operator lists
     at = open_page()
-    assert not suggested(at) and model_choice.PLACE not in [box.key for box in at.text_input]
-    assert "HEADLIGHT_MODELS" in " ".join(element.value for element in at.markdown)
+    assert model_choice.PLACE not in [box.key for box in at.text_input]
+    assert not listed(at).keys() & {suggestion.place for suggestion in model_choice.SUGGESTIONS}
 
 
-def test_a_model_that_has_come_is_shown_on_its_page(own_machine, tmp_path, monkeypatch) -> None:
+def test_a_model_that_has_come_is_shown(own_machine, tmp_path, monkeypatch) -> None:
     folder = tmp_path / "tiny"
     model_of("gpt2").save_pretrained(folder)
     theirs("gpt2").save_pretrained(folder)
@@ -121,10 +134,15 @@ def test_a_model_that_has_come_is_shown_on_its_page(own_machine, tmp_path, monke
     opening._thread.join()
     at.run()
     assert not at.exception and not at.warning
-    assert at.session_state["language-model"] == "tiny"
-    assert [kind["code"] for kind in screen.stage(at)["kinds"]] == ["decoder_self"]
-    at = open_page()
-    assert "model=tiny" in " ".join(element.proto.body for element in at.get("html"))
+    assert at.session_state["model"] == "tiny" and "tiny" in listed(at)
+    text = "the cat sat on the mat"
+    at.text_input(key="own-text-decoder-").set_value(text).run()
+    result = load_model(folder).read(text)
+    np.testing.assert_allclose(screen.weights(at, "decoder_self"), result.attention("decoder_self"), atol=2e-5)
+    shares = np.exp(result.logits[-1] - np.logaddexp.reduce(result.logits[-1].astype(float)))
+    assert f"({shares.max():.0%})" in answers(at)
+    at.button(key="to-steer").click().run()
+    assert not at.exception and at.session_state["stage-model"] == "tiny" and at.session_state["sentence"] == text
 
 
 def test_a_folder_without_a_model_is_told(own_machine) -> None:
@@ -137,7 +155,7 @@ def test_a_folder_without_a_model_is_told(own_machine) -> None:
 
 def test_every_head_of_a_file_is_on_the_stage() -> None:
     at = upload(open_page(), WHOLE)
-    assert "mine.npz" in screen.written(at)
+    assert "mine.npz" in answers(at)
     for kind, weights in WEIGHTS.items():
         np.testing.assert_allclose(screen.weights(at, kind), weights, atol=2e-5)
     stage = screen.stage(at)
@@ -173,7 +191,7 @@ def test_masks_are_shown_where_they_are_known() -> None:
 def test_sums_are_told() -> None:
     def said(weights: np.ndarray) -> str:
         at = upload(open_page(), content(source_tokens=SOURCE, encoder_self=weights))
-        return next(line for line in screen.written(at).split("\n") if line.startswith("Encoder self: "))
+        return re.search(r"Encoder self: [^<]*", answers(at)).group()
 
     assert "add up to 1 (largest deviation" in said(WEIGHTS["encoder_self"])
     assert "do not add up to 1: the worst is off by 0.5" in said(WEIGHTS["encoder_self"] / 2)

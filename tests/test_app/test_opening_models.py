@@ -159,5 +159,5 @@ def test_models_that_are_loaded_at_once_are_whole(folders: dict[str, Path]) -> N
 def test_which_model_goes_first_is_said_before_another_is_opened(folders: dict[str, Path], shelf: opened.Shelf) -> None:
     shelf.open(str(folders["one"]))
     at = screen.open_page("language_model.py", text=TEXT, model="one")
-    said = " ".join(part.value for part in at.text)
+    said = " ".join(part.proto.body for part in at.get("html"))
     assert "one goes first where another one needs room" in said

@@ -95,7 +95,7 @@ class TestHeads:
 def cost(change: float) -> str:
     factor = f"{np.exp(abs(change)):.1f}"
     if factor == "1.0":
-        return "The old translation is as probable as before."
+        return "The old translation is about as probable as before."
     return f"The old translation is {factor} times {'less' if change < 0 else 'more'} probable."
 
 

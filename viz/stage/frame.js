@@ -24,7 +24,7 @@ export function build(stage) {
   clearInterval(stage.film?.playing ?? undefined);
   const names = whole.comparing ? Object.keys(stage.sides) : ["after"];
   const versions = /** @type {import("./state.js").VersionName[]} */ (names);
-  const height = whole.comparing || told.next ? LOW : undefined;
+  const height = whole.comparing || !told.source.tokens.length ? LOW : undefined;
   stage.parts = {};
   for (const version of versions) {
     const lines = version === "difference" ? null : new Lines(stage, version, height);

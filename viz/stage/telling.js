@@ -94,7 +94,8 @@ function writing(stage, place) {
 }
 
 /**
- * The heads that link the pinned word most to others, or to the one pointed at, or that added most.
+ * The heads that link the pinned word most to others, or to the one pointed at, or that added most; before them, in a
+ * text, those that look back at the same word.
  * @param {Stage} stage
  */
 function strongest(stage) {
@@ -110,16 +111,45 @@ function strongest(stage) {
   const dull = (/** @type {number} */ key) =>
     !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row) || (isText && key === 0));
   const found = kind.places.map(([layer, head]) => {
-    const [key, value] = chosen >= 0 ? [chosen, kind.map(layer, head, true)[row][chosen]] : (kind.peak(layer, head, row) ?? [0, 0]);
+    if (chosen >= 0) return linkTo(kind, [layer, head], row, chosen);
+    const [key, value] = kind.peak(layer, head, row) ?? [0, 0];
     return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
   });
-  const first = found.filter(({ key }) => !dull(key)).sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
-  if (!first.length) return [];
+  const same = isText && !kind.did && kind.loaded && chosen < 0 ? kind.keys.lastIndexOf(kind.queries[row], row) : -1;
+  const back = same > 0 ? kind.places.map((place) => linkTo(kind, place, row, same)) : [];
+  return [
+    ...listed(stage, row, back, "looks_back"),
+    ...listed(stage, row, found.filter(({ key }) => !dull(key)), kind.did ? "adding" : "strongest"),
+  ];
+}
+
+/** @typedef {{layer: number, head: number, key: number, value: number}} Link  what a head has in a row, and at which key */
+
+/**
+ * @param {import("../recording/kind.js").Kind} kind
+ * @param {import("../recording/drawing.js").Place} place
+ * @param {number} row
+ * @param {number} key
+ * @returns {Link}
+ */
+const linkTo = (kind, [layer, head], row, key) => ({ layer, head, key, value: kind.map(layer, head, true)[row][key] });
+
+/**
+ * Buttons for the heads with the largest values, under a title; what a click does is chosen above the tiles.
+ * @param {Stage} stage
+ * @param {number} row
+ * @param {Link[]} links
+ * @param {string} title
+ */
+function listed(stage, row, links, title) {
+  const { kind } = stage;
+  const first = links.sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
+  if (!kind || !first.length) return [];
   const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
     const [number] = kind.headAt([layer, head]);
     const text = stage.say("link", { layer: number, head, key: kind.keys[key], weight: kind.written(value) });
-    return button("plain", text, () => stage.open([layer, head]));
+    const turn = () => stage.steering?.switches.tile([layer, head], false) || stage.open([layer, head]);
+    return button("plain", text, turn);
   });
-  const title = stage.say(kind.did ? "adding" : "strongest", { query: kind.queries[row] });
-  return [el("p", title), el("div.links", heads)];
+  return [el("p", stage.say(title, { query: kind.queries[row] })), el("div.links", heads)];
 }

@@ -44,6 +44,7 @@ WORDS = messages(  # the browser fills the places in braces
     attended="“{key}” gets the most attention from “{query}” ({weight}).",
     empty="“{query}” attends to nothing here: all its weights are 0.",
     strongest="Heads that link “{query}” most to another word:",
+    looks_back="Heads that look back most at the earlier “{query}”:",
     link="{layer}.{head} → {key} {weight}",
     written="“{token}” was written with probability {probability}.",
     undecided="Entropy of this step: {entropy} nats (0: no doubt).",

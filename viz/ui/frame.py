@@ -41,6 +41,7 @@ class Tile:
     name: str
     note: str = ""
     flag: str = ""  # said in the colour of rings
+    heading: str = ""  # above it, of the tiles that begin with it
     pixels: np.ndarray | None = None
 
 
@@ -62,19 +63,19 @@ def opening(title: str) -> None:
     st.html(f'<h1 class="hl-hidden">{html.escape(title)}</h1>')
 
 
-def places() -> Places:
-    """Lay out the frame."""
+def places(left: int = 38) -> Places:
+    """Lay out the frame; `left`: per cent of the width that the left side has."""
     with st.container(key="frame"):
         question = st.container(horizontal=True, gap="small", vertical_alignment="center", key="frame-question")
         notes = st.container(key="frame-notes")
         answer = st.container(key="frame-answer")
         with st.container(key="frame-sides"):
-            left, right = st.columns([38, 62], gap="medium")
-        with left, st.container(key="frame-left"):
-            left_controls, left = controls("left"), st.container(key="frame-small")
-        with right, st.container(key="frame-right"):
-            right_controls, right = controls("right"), st.container(key="frame-large")
-    return Places(question, notes, answer, left_controls, left, right_controls, right)
+            small, large = st.columns([left, 100 - left], gap="medium")
+        with small, st.container(key="frame-left"):
+            left_controls, left_side = controls("left"), st.container(key="frame-small")
+        with large, st.container(key="frame-right"):
+            right_controls, right_side = controls("right"), st.container(key="frame-large")
+    return Places(question, notes, answer, left_controls, left_side, right_controls, right_side)
 
 
 def controls(name: str) -> DeltaGenerator:
@@ -198,7 +199,7 @@ def _mounted():
 
 
 def _packed(tile: Tile) -> dict:
-    told = {"code": tile.code, "name": tile.name, "note": tile.note, "flag": tile.flag}
+    told = {"code": tile.code, "name": tile.name, "note": tile.note, "flag": tile.flag, "heading": tile.heading}
     return told | ({} if tile.pixels is None else {"pixels": tile.pixels})
 
 

@@ -4,14 +4,14 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from ipaddress import ip_address
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import shared
+from viz.ui import frame, shared
 from viz.views import cached, opened
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
@@ -25,44 +25,54 @@ class Suggestion(NamedTuple):
     """A model of the hub that a newcomer can open with a click."""
 
     place: str
-    size: str  # of its weights, rounded
+    size: str  # of its weights in GB, rounded
     licence: str
     about: str  # what to look for
     text: str  # in which one sees it
+
+    @property
+    def name(self) -> str:
+        """What it is called, without its owner and the revision."""
+        return self.place.partition("/")[2].partition("@")[0]
+
+    @property
+    def terms(self) -> str:
+        """How large it is, and its licence."""
+        return say("≈ {size} GB · {licence}", size=self.size, licence=self.licence)
 
 
 SUGGESTIONS = (
     Suggestion(
         "HuggingFaceTB/SmolLM2-135M",
-        "0.27 GB",
+        "0.27",
         "Apache 2.0",
         message("30 layers of 9 heads: which of them look at Mary, and what happens without them?"),
         "When Mary and John went to the store, John gave a drink to",
     ),
     Suggestion(
         "openai-community/gpt2",
-        "0.55 GB",
+        "0.55",
         "MIT",
         message("12 layers of 12 heads, in which name movers were found first (Wang et al. 2022)."),
         "When Mary and John went to the store, John gave a drink to",
     ),
     Suggestion(
         "google-bert/bert-base-uncased",
-        "0.44 GB",
+        "0.44",
         "Apache 2.0",
         message("Reads both ways and fills in [MASK]: heads for objects of verbs and for [SEP]."),
         "The capital of France is [MASK].",
     ),
     Suggestion(
         "google-t5/t5-small",
-        "0.24 GB",
+        "0.24",
         "Apache 2.0",
         message("Encoder and decoder with relative positions: what it does stands before the text."),
         "translate English to German: The house is wonderful.",
     ),
     Suggestion(
-        "Helsinki-NLP/opus-mt-en-de",
-        "0.3 GB",
+        "Helsinki-NLP/opus-mt-en-de@refs/pr/4",  # whose main branch has pickled weights alone
+        "0.3",
         "CC BY 4.0",
         message("A translator of 6 + 6 layers: its cross-attention beside ours."),
         "The animal didn't cross the street because it was too tired.",
@@ -122,11 +132,8 @@ def _is_loopback(address: str) -> bool:
         return address == "localhost"
 
 
-def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
-    """Choose the model that has just been opened, if one has, before the controls of these keys are drawn.
-
-    A model that is none of the names of this page is shown where it is at home.
-    """
+def arrived() -> tuple[str, str] | None:
+    """The model that has just been opened, or that another page hands over, and the text for it ("": none)."""
     state = st.session_state
     opening = state.get(OPENING)
     if opening is not None and opening.is_over:
@@ -135,9 +142,19 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
             state[PROBLEM] = opening.problem
         elif opening.name:
             state[ARRIVED] = opening.name, opening.text
-    if ARRIVED not in state:
+    return state.get(ARRIVED)
+
+
+def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
+    """Choose the model that has just been opened, if one has, before the controls of these keys are drawn.
+
+    A model that is none of the names of this page is shown where it is at home.
+    """
+    state = st.session_state
+    found = arrived()
+    if found is None:
         return False
-    name, text = state[ARRIVED]
+    name, text = found
     if name not in names:
         st.switch_page(f"../pages/{home(name)}.py")
     del state[ARRIVED]
@@ -180,32 +197,26 @@ def open_place(place: str, text: str = "") -> None:
         st.session_state[OPENING] = Opening(place, text)
 
 
-def offer_opening(in_words: bool = False) -> None:
-    """A box for a folder or a name, and models to click; `in_words`: beside each what to look for in it."""
-    state = st.session_state
-    st.text_input(
-        say("A folder, or a name on the Hugging Face hub"),
-        key=PLACE,
-        placeholder="HuggingFaceTB/SmolLM2-135M",
-        on_change=lambda: open_place(state[PLACE]),
-    )
+def offer_opening() -> None:
+    """A box for a folder or a name, and models to click."""
+    ask_place(label_visibility="visible", placeholder=SUGGESTIONS[0].place)
     for number, suggestion in enumerate(SUGGESTIONS):
-        name, about = (
-            st.columns([5, 7], gap="small", vertical_alignment="center") if in_words else (st.container(),) * 2
+        st.button(
+            f"{suggestion.name} · {suggestion.terms}",
+            key=f"suggestion-{number}",
+            help=say(suggestion.about),
+            type="tertiary",
+            on_click=open_place,
+            args=(suggestion.place, suggestion.text),
+            disabled=st.session_state.get(OPENING) is not None,
         )
-        with name:
-            st.button(
-                f"{suggestion.place.partition('/')[2]} · {suggestion.size} · {suggestion.licence}",
-                key=f"suggestion-{number}",
-                help=None if in_words else say(suggestion.about),
-                type="secondary" if in_words else "tertiary",
-                width="stretch" if in_words else "content",
-                on_click=open_place,
-                args=(suggestion.place, suggestion.text),
-                disabled=state.get(OPENING) is not None,
-            )
-        if in_words:
-            about.caption(say(suggestion.about))
+
+
+def ask_place(**kwargs: Any) -> None:
+    """A box for a folder or a name; `kwargs` are those of `st.text_input`."""
+    state = st.session_state
+    label = say("A folder, or a name on the Hugging Face hub")
+    st.text_input(label, key=PLACE, on_change=lambda: open_place(state[PLACE]), **kwargs)
 
 
 def say_memory() -> None:
@@ -216,7 +227,7 @@ def say_memory() -> None:
     listed = ", ".join(say("{name} {size:.1f} GB", name=name, size=size / 1e9) for name, size in sizes.items())
     first = next(iter(sizes))
     line = message("In memory: {models}. {first} goes first where another one needs room, and comes back when chosen.")
-    shared.small(say(line, models=listed, first=first), "memory")
+    frame.note(say(line, models=listed, first=first))
 
 
 @st.fragment(run_every=EVERY)

@@ -232,8 +232,8 @@ def _spoken_cost(request: Request) -> str:
     factor = math.exp(min(abs(change), 700))
     is_translation = recipes.writes_target(request.model)
     if f"{factor:.1f}" == "1.0":
-        line = message("The old translation is as probable as before.")
-        return say(line if is_translation else message("The old answer is as probable as before."))
+        line = message("The old translation is about as probable as before.")
+        return say(line if is_translation else message("The old answer is about as probable as before."))
     line = message("The old translation is {factor} times more probable.")
     if change < 0:
         line = message("The old translation is {factor} times less probable.")

@@ -8,6 +8,7 @@ import { arrows } from "../stage/widgets.js";
  * @typedef {object} Tile
  * @property {string} code
  * @property {string} name
+ * @property {string} [heading]  of the group that begins with this tile
  * @property {string} [note]  under the picture
  * @property {string} [flag]  of a tile that stands out, in the colour of rings
  * @property {import("../recording/types.js").Matrix[]} [pixels]  rows of columns of red, green, blue and opacity, bytes
@@ -64,7 +65,7 @@ class Tiles {
     this.choose = () => {};
     /** @param {HTMLElement} from @param {number} right @param {number} down */
     const move = (from, right, down) => {
-      const all = /** @type {HTMLElement[]} */ ([...this.box.children]);
+      const all = /** @type {HTMLElement[]} */ ([...this.box.querySelectorAll("[role=radio]")]);
       const next = all[all.indexOf(from) + right + this.columns * down];
       next?.focus();
       next?.click();
@@ -83,7 +84,9 @@ class Tiles {
     box.style.setProperty("--hl-columns", String(told.columns));
     box.style.setProperty("--hl-tile-height", `${told.height}px`);
     dress(box, { small: told.small });
-    put(box, told.tiles.map((tile) => tileOf(tile, told, () => this.choose(tile.code))));
+    /** @param {Tile} tile */
+    const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, () => this.choose(tile.code))];
+    put(box, told.tiles.flatMap(parts));
     if (focused) /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'))?.focus();
   }
 }

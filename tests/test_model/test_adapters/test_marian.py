@@ -328,7 +328,7 @@ class TestCommand:
         assert "model.safetensors cannot be read" in self.refusal(capsys, folder)
         path.rename(folder / "pytorch_model.bin")
         assert "has no model.safetensors" in self.refusal(capsys, folder)
-        assert "--revision refs/pr/1" in self.refusal(capsys, folder)
+        assert "NAME@refs/pr/1" in self.refusal(capsys, folder)
 
     def test_it_cannot_be_trained_with(self, folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         self.run(capsys, folder, tmp_path / "ours")

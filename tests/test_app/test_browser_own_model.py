@@ -1,0 +1,177 @@
+"""The page Your own model in a real browser: folders and names of a hub are opened, downloads stopped, two visitors."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from benchmarks.support.server import serve
+from model import Edits, Head, load_model
+from tests.support import PATIENCE
+from tests.support.architectures import build
+from tests.test_app.test_browser_stage import part, tile, wait_for_map
+from tests.test_app.test_browser_steer import changed, switch_off
+from tests.test_model.test_adapters.other_models import model_of, theirs
+from tests.test_model.test_adapters.small_hub import SmallHub, Stall, small_hub
+
+TEXT, OTHER = "the cat sat on the mat", "a dog ran and then slept"
+NAME, SLOW = "someone/tiny", "someone/slow"
+WEIGHTS = "model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Tiny language models in the folders of their names."""
+    root = tmp_path_factory.mktemp("models")
+    models = {"one": model_of("gpt2"), "two": build("llama")}
+    for name, model in models.items():
+        model.save_pretrained(root / name)
+        theirs("gpt2").save_pretrained(root / name)
+    return {name: root / name for name in models}
+
+
+@pytest.fixture(scope="module")
+def hub(folders: dict[str, Path]) -> Iterator[SmallHub]:
+    with small_hub() as running:
+        running.models |= {NAME: folders["one"], SLOW: folders["two"]}
+        yield running
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where downloads go."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def app_server(hub: SmallHub, cache: Path, checkpoints: Path) -> Iterator[str]:
+    """The app as `make run` serves it, with that hub."""
+    told = {"HF_ENDPOINT": hub.url, "HF_HOME": str(cache), "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
+    with serve(environment=told | {"no_proxy": "127.0.0.1", "HEADLIGHT_CHECKPOINTS": str(checkpoints)}) as url:
+        yield url
+
+
+def show(page: Page, url: str) -> None:
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{url}/open_file")
+    expect(place_box(page)).to_be_visible()
+    expect(page.locator(".hl-tile").first).to_be_visible()
+
+
+def place_box(page: Page):
+    return page.get_by_role("textbox", name="A folder, or a name on the Hugging Face hub")
+
+
+def ask(page: Page, place: str) -> None:
+    place_box(page).fill(place)
+    place_box(page).press("Enter")
+
+
+def chosen(page: Page, name: str) -> None:
+    """Waits until a model is the one that is shown."""
+    expect(page.get_by_role("radio", name=re.compile(f"^{name}, "), checked=True)).to_be_visible()
+    expect(page.locator(".hl-answer")).to_have_text(re.compile(f"^{name} goes on with"))
+
+
+def read(page: Page, text: str) -> None:
+    box = page.get_by_role("textbox", name="Text", exact=True)
+    box.fill(text)
+    box.press("Enter")
+    expect(part(page, "target").locator("[data-index='1']")).to_have_text(text.split()[2])
+
+
+def maps_of(folder: Path, text: str) -> np.ndarray:
+    return load_model(folder).read(text).attention("decoder_self")
+
+
+def left(cache: Path) -> list[Path]:
+    """The files of models that downloads have left."""
+    files = [path for path in cache.rglob("*") if path.is_file() or path.is_symlink()]
+    return [path for path in files if "models--" in str(path) and ".locks" not in str(path)]
+
+
+def test_a_folder_is_opened_and_a_head_of_it_is_switched_off(
+    page: Page, app_server: str, folders: dict[str, Path]
+) -> None:
+    show(page, app_server)
+    ask(page, str(folders["one"]))
+    chosen(page, "one")
+    read(page, TEXT)
+    tile(page, 1, 2).click()
+    wait_for_map(page, maps_of(folders["one"], TEXT)[1, 2])
+    page.get_by_role("button", name="Switch heads off →").click()
+    page.wait_for_url("**/steer**")
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(TEXT)
+    wait_for_map(page, maps_of(folders["one"], TEXT)[1, 2])  # which is still open
+    changed(page, lambda: switch_off(page, 0, 1))
+    off = load_model(folders["one"]).read(TEXT, edits=Edits(off=(Head("decoder_self", 0, 1),)))
+    wait_for_map(page, off.attention("decoder_self")[1, 2])
+
+
+def test_a_name_of_the_hub_is_fetched_and_shown(page: Page, app_server: str, folders: dict[str, Path]) -> None:
+    show(page, app_server)
+    ask(page, NAME)
+    chosen(page, "tiny")
+    read(page, OTHER)
+    tile(page, 0, 1).click()
+    wait_for_map(page, maps_of(folders["one"], OTHER)[0, 1])
+    expect(page).to_have_url(re.compile("model=someone(/|%2F)tiny"))
+    page.reload()
+    chosen(page, "tiny")
+    expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(OTHER)
+    wait_for_map(page, maps_of(folders["one"], OTHER)[0, 1])
+
+
+def test_a_wrong_name_is_one_sentence_and_what_was_shown_stays(page: Page, app_server: str) -> None:
+    show(page, app_server)
+    answer = page.locator(".hl-answer").inner_text()
+    for wrong in ("someone/nothing", "/no/such/folder"):
+        ask(page, wrong)
+        expect(page.get_by_test_id("stAlert")).to_have_count(1)
+        expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile(f"no folder.*{wrong}"))
+        expect(page.locator(".hl-answer")).to_have_text(answer)
+
+
+def test_a_download_shows_bytes_and_is_stopped_and_leaves_nothing(
+    page: Page, app_server: str, hub: SmallHub, cache: Path
+) -> None:
+    before = left(cache)
+    stall = hub.answers[WEIGHTS] = Stall()
+    try:
+        show(page, app_server)
+        ask(page, SLOW)
+        expect(page.get_by_text(re.compile(rf"{SLOW}: .* of .* MB"))).to_be_visible()
+        page.get_by_role("button", name="Stop", exact=True).click()
+        expect(page.get_by_text(re.compile(f"{SLOW}: "))).to_have_count(0)
+        expect(page.get_by_test_id("stAlert")).to_have_count(0)
+        expect(page.get_by_role("radio", name=re.compile("^slow"))).to_have_count(0)
+        deadline = time.monotonic() + 60
+        while left(cache) != before and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert left(cache) == before
+    finally:
+        stall.over.set()
+        del hub.answers[WEIGHTS]
+
+
+def test_two_visitors_see_each_their_own_model(
+    page: Page, browser: Browser, app_server: str, folders: dict[str, Path]
+) -> None:
+    other = browser.new_context().new_page()
+    visitors = {"one": (page, TEXT), "two": (other, OTHER)}
+    for name, (visitor, text) in visitors.items():
+        show(visitor, app_server)
+        ask(visitor, str(folders[name]))
+        chosen(visitor, name)
+        read(visitor, text)
+    for name, (visitor, text) in visitors.items():
+        chosen(visitor, name)
+        tile(visitor, 1, 0).click()
+        wait_for_map(visitor, maps_of(folders[name], text)[1, 0])
+    other.context.close()

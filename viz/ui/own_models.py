@@ -1,0 +1,141 @@
+"""The models of the page Your own model: what is open or listed here, what a click fetches, and what ships."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.adapters.readers.reader import Reader
+from model.checkpoint import available, by_direction
+from model.recording import Recording
+from viz.stage import words as stage_words
+from viz.text import words
+from viz.text.language import message, say
+from viz.ui import attention_file, frame, model_choice
+from viz.ui.frame import Tile
+from viz.ui.model_choice import Suggestion
+from viz.views import cached, opened, view
+
+FILE, WRITER = attention_file.CODE, "language model"  # beside the tasks of models of transformers
+MASK = "[MASK]"  # in the text below, in whose place a model's own stands
+TEXTS = {  # that a model reads until the visitor types another one
+    DECODER: "When Mary and John went to the store, John gave a drink to",
+    ENCODER: f"The capital of France is {MASK}.",
+    ENCODER_DECODER: view.EXAMPLE,
+    WRITER: "The game was released in",
+}
+EXAMPLES = {ENCODER: (TEXTS[ENCODER], f"The {MASK} crossed the street because it was tired."), ENCODER_DECODER: ()}
+ABOUT = {  # by task
+    DECODER: message("goes on with a text"),
+    ENCODER: message("reads both ways"),
+    ENCODER_DECODER: message("reads a text and writes another"),
+    WRITER: message("goes on with a text"),
+}
+HERE, HUB, SHIPPED = message("Here"), message("On the Hugging Face hub"), message("In this app")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One of the list: a model, a file, or a model of the hub that is not here yet."""
+
+    code: str  # in addresses
+    name: str
+    task: str
+    note: str = ""
+    suggestion: Suggestion | None = None
+
+
+def entries(file: str | None) -> dict[str, list[Entry]]:
+    """What can be chosen, by heading; `file`: the name of the one that is open."""
+    here = list(map(_of_shelf, opened.SHELF.names()))
+    here.append(Entry(FILE, file or say("A file of attention"), FILE, say("from any tool, .npz")))
+    hub = [
+        Entry(suggestion.place, suggestion.name, "", suggestion.terms, suggestion)
+        for suggestion in model_choice.SUGGESTIONS
+        if model_choice.is_own_machine() and suggestion.place not in opened.SHELF
+    ]
+    return {heading: found for heading, found in ((HERE, here), (HUB, hub), (SHIPPED, _shipped())) if found}
+
+
+def _of_shelf(name: str) -> Entry:
+    task = opened.SHELF.task(name) or DECODER  # until it is loaded
+    return Entry(name, Path(name.partition("@")[0]).name, task, say(ABOUT[task]))
+
+
+def _shipped() -> list[Entry]:
+    """The checkpoints that attend, the default one first."""
+    attending = available("transformer")
+    found = []
+    for codes, names in by_direction()[0].items():
+        languages = " → ".join(words.language(code, code) for code in codes)
+        found += [Entry(name, name, ENCODER_DECODER, languages) for name in names if name in attending]
+    default = cached.default_checkpoint()
+    found.sort(key=lambda entry: entry.code != default)
+    return found + [Entry(name, name, WRITER, say(ABOUT[WRITER])) for name in available("language_model")]
+
+
+def choose(groups: dict[str, list[Entry]]) -> Entry:
+    """Let the visitor choose one, at first a model that is here, else the one that the app begins with."""
+    known = {entry.code: entry for found in groups.values() for entry in found}
+    loaded = [name for name in opened.SHELF.names() if name in opened.SHELF.in_memory() or opened.SHELF.task(name)]
+    default = next(iter([*loaded, *(entry.code for entry in groups.get(SHIPPED, ()))]), FILE)
+    tiles = [
+        Tile(entry.code, entry.name, entry.note, heading="" if number else say(heading))
+        for heading, found in groups.items()
+        for number, entry in enumerate(found)
+    ]
+    return known[frame.choose_tile(say("Models"), tiles, "model", default, columns=2)]
+
+
+def mask_of(entry: Entry) -> str:
+    """The token that stands for a masked word; "" of models without one. Errors as of `cached.translator`."""
+    if entry.task != ENCODER:
+        return ""
+    loaded = cached.translator(entry.code)
+    return (isinstance(loaded, Reader) and getattr(loaded.tokenizer, "mask_token", "")) or MASK
+
+
+def text_key(entry: Entry, mask: str) -> str:
+    """Where a session keeps the text for a model: models of one task read the same one."""
+    return f"own-text-{entry.task}-{mask}"
+
+
+def ask_text(entry: Entry, mask: str) -> str:
+    """The text that a model reads, in the row above its maps."""
+    key, state = text_key(entry, mask), st.session_state
+    if key not in state:
+        state[key] = TEXTS[entry.task].replace(MASK, mask)
+    hidden = {"label_visibility": "collapsed", "placeholder": say("Type a text")}
+    text = st.text_input(say("Text"), key=key, live="200ms", persist_state="session", **hidden)
+    examples = words.TEXTS if entry.task in (DECODER, WRITER) else words.EXAMPLES
+    if entry.task == ENCODER:
+        examples = {text.replace(MASK, mask): text.replace(MASK, mask) for text in EXAMPLES[ENCODER]}
+    with st.popover(say("Examples"), key="examples"):
+        for number, (name, example) in enumerate(examples.items()):
+            st.button(say(name), key=f"example-{number}", on_click=state.update, args=({key: example},))
+    return text or ""
+
+
+def answer(name: str, result: cached.Shown) -> str:
+    """What a model says to a text, in one sentence computed from it."""
+    if result.next_logits is not None:
+        found = zip(result.next_words.tokens[-1][:2], result.next_words.probabilities[-1])
+        (first, p), (second, q) = ((stage_words.label(word), float(share)) for word, share in found)
+        line = message("{name} goes on with “{first}” ({p:.0%}), or else with “{second}” ({q:.1%}).")
+        return say(line, name=name, first=first, p=p, second=second, q=q)
+    if result.target_tokens:
+        return say("{name} writes “{text}”", name=name, text=result.text or say("(the model wrote nothing)"))
+    for (word, share), *_ in result.masked_words.values():
+        line = message("Under the mask {name} reads “{word}” ({share:.0%}).")
+        return say(line, name=name, word=stage_words.label(word), share=float(share))
+    return sharp_heads(name, result)
+
+
+def sharp_heads(name: str, seen: cached.Shown | Recording) -> str:
+    """How many heads put most of a row on one token, of a file or a model that predicts no word."""
+    tops = [np.nan_to_num(seen.attention(kind)).max(-1).mean(-1) for kind in seen.kinds]  # each (L, H)
+    n, total = (sum(map(int, counts)) for counts in zip(*(((top > 0.5).sum(), top.size) for top in tops)))
+    line = message("{n} of {total} heads of {name} put more than half of a row, on average, on one token.")
+    return say(line, name=name, n=n, total=total)
