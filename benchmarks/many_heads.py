@@ -1,15 +1,16 @@
-"""How long a model of transformers with 32 layers of 32 heads keeps a visitor waiting on the stage.
+"""How long models of transformers with 30 layers of 9 heads, and with 32 of 32, keep a visitor waiting on the stage.
 
-    python -m benchmarks.many_heads [--rounds 20] [--warmup 3] [--texts 5] [--tokens 64]
+    python -m benchmarks.many_heads [--sizes 30x9 32x32] [--rounds 20] [--warmup 3] [--texts 5] [--tokens 64]
 
-A Llama with random weights and few dimensions: what is measured is the stage, not the model. The app runs with
+Llamas with random weights and few dimensions: what is measured is the stage, not the model. The app runs with
 `streamlit run app.py` on a free port and is looked at in Chromium, as `benchmarks.page` does it.
 
 Text: one of so many tokens that was never read before is entered on the page Steer; the clock runs inside the page from
 Enter to the new maps, two frames later. The model's own time, the median of `reader.read` of the same texts by the same
 number of threads in another process, is taken off.
 
-Another head: from the mouse button, or the key, to the repainted map. Sort: from the choice to two frames after all
+Another head: from the mouse button, or the key, to the repainted map, in turns with a bare `Plotly.react` of the same
+figure with other numbers; the ratio is that of the medians. Sort: from the choice to two frames after all
 tiles stand in another order.
 """
 
@@ -26,12 +27,13 @@ from typing import Any
 import torch
 
 from benchmarks.browsing import ENTER, FRAMES, chromium, open_page
-from benchmarks.common import Machine, row, table
-from benchmarks.page import HEADS, measure_heads
+from benchmarks.common import Machine, table
+from benchmarks.page import line, measure_heads
 from benchmarks.support.server import serve
 from model import load_model
 
-LAYERS = N_HEADS = 32
+SIZES = ("30x9", "32x32")  # layers and heads of each
+HEADS = ("", "wanted", "median", "quartiles", "bare redraw", "ratio")
 WORDS = [f"word{number}" for number in range(500)]
 OPENED_WITHIN, HEAD_WITHIN = 1.5, 0.06  # seconds, on top of the model's own time
 ORDERS = ("first", "role", "layer")
@@ -54,18 +56,18 @@ SORT = f"""order => new Promise((done, failed) => {{
 }})"""
 
 
-def save_model(folder: Path) -> Path:
-    """A Llama of LAYERS layers of N_HEADS heads with random weights, and a tokenizer of whole words."""
+def save_model(folder: Path, n_layers: int, n_heads: int) -> Path:
+    """A Llama of so many layers and heads with random weights, and a tokenizer of whole words."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
     config = LlamaConfig(
         vocab_size=len(WORDS),
-        hidden_size=8 * N_HEADS,
+        hidden_size=8 * n_heads,
         intermediate_size=256,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=N_HEADS,
-        num_key_value_heads=8,
+        num_hidden_layers=n_layers,
+        num_attention_heads=n_heads,
+        num_key_value_heads=n_heads // 4 if n_heads % 4 == 0 else n_heads // 3,
         max_position_embeddings=512,
     )
     torch.manual_seed(0)
@@ -90,14 +92,38 @@ def own_time(folder: Path, texts: list[str]) -> float:
 
 def measure(page: Any, texts: list[str], rounds: int, warmup: int) -> dict[str, list[float]]:
     """Seconds by what was done: texts opened, heads opened by click and key, and tiles sorted."""
-    found = {"text": [page.evaluate(ENTER, text)["seconds"] for text in texts]}
-    found |= measure_heads(page, rounds, warmup)
-    found["sort"] = [page.evaluate(SORT, order) for _ in range(-(-rounds // len(ORDERS))) for order in ORDERS]
-    return found
+    seconds = {"text": [page.evaluate(ENTER, text)["seconds"] for text in texts]}
+    seconds |= measure_heads(page, rounds, warmup)
+    seconds["sort"] = [page.evaluate(SORT, order) for _ in range(-(-rounds // len(ORDERS))) for order in ORDERS]
+    return seconds
+
+
+def report(browser: Any, size: str, options: argparse.Namespace, texts: list[str]) -> str:
+    """The table of a model of a size, and how busy the machine was meanwhile."""
+    with tempfile.TemporaryDirectory() as folder:
+        name = f"llama-{size}"
+        model = save_model(Path(folder) / name, *map(int, size.split("x")))
+        model_time = own_time(model, texts)
+        machine = Machine()
+        with serve(environment={"HEADLIGHT_MODELS": str(model)}) as url:
+            page = open_page(browser, f"{url}/steer?model={name}&text={texts[0].replace(' ', '+')}", READY)
+            seconds = measure(page, texts[1:], options.rounds, options.warmup)
+            busy = machine.said()
+            page.context.close()
+    opened, head = f"<= {1000 * OPENED_WITHIN:g}", f"<= {1000 * HEAD_WITHIN:g}"
+    rows = [
+        line(f"text of {options.tokens} tokens, ms", opened, [whole - model_time for whole in seconds["text"]]),
+        line("another head by click, ms", head, seconds["click"], seconds["bare"]),
+        line("another head by key, ms", head, seconds["key"], seconds["bare"]),
+        line("sort, ms", "", seconds["sort"]),
+    ]
+    own = f"the model reads {options.tokens} tokens in {model_time:.2f} s, which is taken off"
+    return f"{size} heads; {own}; {busy}\n\n{table(HEADS, rows)}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES, help="layers and heads (default: all)")
     parser.add_argument("--rounds", type=int, default=20, help="heads that are opened (default: %(default)s)")
     parser.add_argument("--warmup", type=int, default=3, help="heads first that do not count (default: %(default)s)")
     parser.add_argument("--texts", type=int, default=5, help="texts that are entered (default: %(default)s)")
@@ -105,25 +131,9 @@ def main() -> None:
     options = parser.parse_args()
     draw = random.Random(0)
     texts = [" ".join(draw.choices(WORDS, k=options.tokens)) for _ in range(options.texts + 1)]
-    machine = Machine()
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        model = save_model(Path(folder) / "many-heads")
-        seconds = own_time(model, texts)
-        with serve(environment={"HEADLIGHT_MODELS": str(model)}) as url:
-            page = open_page(browser, f"{url}/steer?model=many-heads&text={texts[0].replace(' ', '+')}", READY)
-            found = measure(page, texts[1:], options.rounds, options.warmup)
-            said = machine.said()
-    rows = [
-        (f"text of {options.tokens} tokens", f"{OPENED_WITHIN:g} s", [t - seconds for t in found["text"]], 1, "s"),
-        ("another head, click", f"{1000 * HEAD_WITHIN:g} ms", found["click"], 1000, "ms"),
-        ("another head, key", f"{1000 * HEAD_WITHIN:g} ms", found["key"], 1000, "ms"),
-        ("bare Plotly.react", "", found["bare"], 1000, "ms"),
-        ("sort", "", found["sort"], 1000, "ms"),
-    ]
-    cells = [(f"{name} ({unit})", wanted, *row("", times, factor)[1:3]) for name, wanted, times, factor, unit in rows]
-    print(f"{LAYERS} layers of {N_HEADS} heads; the model reads {options.tokens} tokens in {seconds:.2f} s, taken off")
-    print(table(HEADS[:4], cells))
-    print(said)
+    with chromium() as browser:
+        for size in options.sizes:
+            print(f"{report(browser, size, options, texts)}\n", flush=True)
 
 
 if __name__ == "__main__":

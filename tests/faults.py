@@ -331,9 +331,9 @@ FAULTS = (
     ),
     Fault(
         "tiles of heads swapped",
-        "viz/stage/tiles.js",
-        "kind.tiles[row][head], row)",
-        "kind.tiles[row].at(head - 1), row)",
+        "viz/stage/sprite.js",
+        "tiles[row][head].forEach",
+        "tiles[row].at(head - 1)?.forEach",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
     ),
     Fault(

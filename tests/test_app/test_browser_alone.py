@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from model import load_translator
@@ -103,6 +105,12 @@ def test_another_model_with_many_heads_and_hostile_tokens(tmp_path, alone):
     wait_for_map(alone, maps[30, 1])
     tile(alone, 31, 31).click()
     wait_for_map(alone, maps[31, 31])
+    colours = tile_colours(alone)[..., :3].astype(int)
+    for layer, head in ((0, 0), (12, 30), (31, 0)):  # a small tile shows the cells of no neighbour
+        seen = seen_colours(alone, layer, head, maps.shape[2:])
+        apart = np.abs(seen - colours[32 * layer + head]).max(-1)
+        apart[np.ix_([0, -1], [0, -1])] = 0  # corners are round
+        assert apart.max() <= 2, (layer, head)
     assert part(alone, "source").locator(".hl-token").all_inner_texts() == HOSTILE
     expect(part(alone, "translation")).to_be_hidden()
     expect(part(alone, "play")).to_be_hidden()
@@ -114,14 +122,38 @@ def test_another_model_with_many_heads_and_hostile_tokens(tmp_path, alone):
     assert opened(alone) == [0, 0], "where no step is decoded, the next head"
 
 
-# Per tile the columns of each row's most different pixels; and where lines begin and end, in pixels.
-PIXELS = """() => [...document.querySelectorAll(".hl-tile canvas")].map(canvas => {
-  const {width, height} = canvas, {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
-  const at = (i, j) => [0, 1, 2].map(k => data[4 * (i * width + j) + k]).join();
-  const row = i => Array.from({length: width}, (_, j) => at(i, j));
-  return Array.from({length: height}, (_, i) =>
-    row(i).findIndex(one => row(i).filter(other => other === one).length === 1));
-})"""
+# Of every tile, by its place in the image that all share, whether its cells are drawn and in which colour.
+TILES = """async () => {
+  const pictures = [...document.querySelectorAll(".hl-tile .hl-picture")], image = new Image();
+  image.src = getComputedStyle(pictures[0]).backgroundImage.slice(5, -2);
+  await image.decode();
+  const canvas = document.createElement("canvas"), side = Math.ceil(Math.sqrt(pictures.length));
+  Object.assign(canvas, {width: image.width, height: image.height});
+  const drawing = canvas.getContext("2d", {willReadFrequently: true});
+  const [width, height] = [image.width / side, image.height / side];
+  drawing.drawImage(image, 0, 0);
+  return pictures.map(picture => {
+    const places = getComputedStyle(picture).backgroundPosition.split(" ");
+    const [x, y] = places.map(place => Math.round(parseFloat(place) / 100 * (side - 1)));
+    const {data} = drawing.getImageData(x * width, y * height, width, height);
+    return Array.from({length: height}, (_, i) => Array.from({length: width}, (_, j) =>
+      Array.from(data.slice(4 * (i * width + j), 4 * (i * width + j) + 4))));
+  });
+}"""
+
+
+def tile_colours(page):
+    """The colours of the cells of all tiles, (tiles, rows, columns, 4)."""
+    return np.array(page.evaluate(TILES))
+
+
+def seen_colours(page, layer, head, shape):
+    """What a visitor sees in the middle of each cell of a tile, (rows, columns, 3)."""
+    image = np.array(Image.open(io.BytesIO(tile(page, layer, head).locator(".hl-picture").screenshot())).convert("RGB"))
+    rows, columns = (((np.arange(n) + 0.5) / n * size).astype(int) for n, size in zip(shape, image.shape))
+    return image[np.ix_(rows, columns)]
+
+
 LINES = """() => [...document.querySelectorAll(".hl-between path")].map(path => {
   const end = path.getTotalLength(), [from, to] = [path.getPointAtLength(0), path.getPointAtLength(end)];
   return from.y < to.y ? [from.x, to.x] : [to.x, from.x];
@@ -137,7 +169,9 @@ def test_tiles_and_lines_are_of_their_head(tmp_path, alone):
     tokens = {"source": list("abcd"), "target": list("xyz")}
     page = stage(attention={"cross": np.eye(4, dtype=np.float32)[keys]}, tokens=tokens, layer=0, head=1)
     open_file(alone, page.save(tmp_path / "stage.html"))
-    assert alone.evaluate(PIXELS) == keys.reshape(6, 3).tolist()
+    brightest = tile_colours(alone)[..., :3].sum(-1).argmax(-1)
+    assert brightest.tolist() == keys.reshape(6, 3).tolist()
+    assert seen_colours(alone, 2, 0, (3, 4)).sum(-1).argmax(-1).tolist() == keys[2, 0].tolist()
     source, target = (np.array(alone.evaluate(MIDDLES, side)) for side in ("source", "target"))
     for layer, head in ((0, 1), (2, 0)):
         tile(alone, layer, head).click()
@@ -147,13 +181,7 @@ def test_tiles_and_lines_are_of_their_head(tmp_path, alone):
         np.testing.assert_allclose(ends, np.stack([source[keys[layer, head]], target], 1), atol=1)
 
 
-# Which cells of a tile are drawn; which ones of the large map are hatched; the numbers of the large map.
-OPAQUE = """layer => {
-  const canvas = document.querySelector(`.hl-tile[data-layer="${layer}"][data-head="1"] canvas`);
-  const {width, height} = canvas, {data} = canvas.getContext("2d").getImageData(0, 0, width, height);
-  const row = i => Array.from({length: width}, (_, j) => data[4 * (i * width + j) + 3] > 0);
-  return Array.from({length: height}, (_, i) => row(i));
-}"""
+# Which cells of the large map are hatched; its numbers.
 HATCHED = """() => {
   const {data: [{z}, boxes]} = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
   const blocked = z.map(row => Array.from(row, () => false));
@@ -180,7 +208,7 @@ def test_masks_that_differ_from_layer_to_layer_are_those_of_the_layer(tmp_path, 
         tile(alone, layer, 1).click()
         wait_for_map(alone, maps[layer, 1])
         assert alone.evaluate(HATCHED) == (~masks[layer]).tolist()
-        assert alone.evaluate(OPAQUE, layer) == masks[layer].tolist()
+        assert (tile_colours(alone)[2 * layer + 1, ..., 3] > 0).tolist() == masks[layer].tolist()
     alone.get_by_role("tab", name="Mask", exact=True).click()
     for layer in (1, 0):
         tile(alone, layer, 1).click()

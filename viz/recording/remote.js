@@ -5,7 +5,7 @@ import { dequantised, headOf, nested } from "./packed.js";
 /** @typedef {import("./types.js").Matrix} Matrix */
 /** @typedef {(address: string) => Promise<ArrayBuffer>} Part  what is behind an address */
 
-const HELD = 40; // heads that stay, of those that are fetched each: the newest
+const HELD = 4_000_000; // weights of the heads that stay, of those that are fetched each: the newest
 const MOST = 40_000_000; // weights that a browser can hold all at once
 
 /** @typedef {import("./payloads.js").AttentionPayload} AttentionPayload */
@@ -81,7 +81,8 @@ export class Remote {
     if (this.heads.has(name)) return;
     this.heads.set(name, await this.once(name, () => this.fetchHead(layer, head)));
     const others = [...this.heads.keys()].filter((place) => !this.travelled.has(place));
-    for (const place of others.slice(0, -HELD)) this.heads.delete(place);
+    const [, , rows, columns] = this.shape;
+    for (const place of others.slice(0, -Math.ceil(HELD / (rows * columns)))) this.heads.delete(place);
   }
 
   /** The key that a row of a head has most of, and how much. @param {number} layer @param {number} head @param {number} row */

@@ -142,6 +142,7 @@ const lines = (kind, map) =>
 /** Tints every tile by what its head did for the lit row. @param {Stage} stage @param {number} row */
 function tint({ kind, tiles }, row) {
   const did = (row >= 0 && kind?.did) || null;
+  if (!did && !tiles.box.classList.contains("hl-tinted")) return;
   dress(tiles.box, { tinted: did });
   for (const { place, cell } of tiles.cells) {
     cell.style.background = "";

@@ -95,6 +95,7 @@ export class HeadSwitches {
       cell.title = stage.say("costs", { change: change(value) });
       cell.ariaLabel += `. ${cell.title}`;
     }
+    if (stage.tiles.areSmall) return; // there is no room for a button: the mode says what a click does
     const about = { tabindex: "-1", "aria-pressed": String(off), ...named(stage.say("switch", { layer, head })) };
     const flip = (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();

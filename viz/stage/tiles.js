@@ -1,6 +1,7 @@
-// All heads of a kind as small canvases: layers in rows and heads in columns, or sorted by what heads do.
+// All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
 
 import { decimals, dress, el, mark, named, put } from "./dom.js";
+import { spriteOf } from "./sprite.js";
 import { groupsOf, ordersOf } from "./tile_order.js";
 import { arrows, select } from "./widgets.js";
 
@@ -8,59 +9,31 @@ const MOST_LAYERS = 12; // that need no choice of the one to scroll to
 const MANY_HEADS = 16; // of a layer, above which tiles are small
 const SORTED = 10; // tiles in a row where they are sorted
 const TOP = 24; // pixels of the line with the numbers of heads
+const STEPS = [[1, 0], [-1, 0], [0, 1], [0, -1]]; // of arrow keys, to the right and down
+let count = 0; // of boxes of tiles on this page
 
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("../recording/kind.js").Kind} Kind */
 /** @typedef {import("../recording/drawing.js").Place} Place */
 
-/** @type {WeakMap<number[][], Uint32Array>} */
-const palettes = new WeakMap();
-
-/** Colours as the pixels of a canvas have them. @param {number[][]} colours  red, green and blue */
-function paletteOf(colours) {
-  const known = palettes.get(colours);
-  if (known) return known;
-  const palette = new Uint32Array(Uint8ClampedArray.from(colours.flatMap((colour) => [...colour, 255])).buffer);
-  palettes.set(colours, palette);
-  return palette;
-}
-
 /** @type {(role: string, text: import("./dom.js").Children, about?: Record<string, string>) => HTMLElement} */
 const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
-
-/**
- * The picture of a head.
- * @param {Kind} kind
- * @param {Uint8Array[]} rows  of colours, by number
- * @param {number} row  of the tiles
- */
-function drawn({ colours, queries, keys, maskOf }, rows, row) {
-  const [height, width] = [rows.length, rows[0].length];
-  const canvas = el("canvas", { width, height, "aria-hidden": "true" });
-  const mask = height === queries.length && width === keys.length ? maskOf(row) : null;
-  const picture = new ImageData(width, height);
-  const pixels = new Uint32Array(picture.data.buffer);
-  const palette = paletteOf(colours);
-  rows.forEach((values, i) =>
-    values.forEach((value, j) => {
-      if (!mask || mask[i][j]) pixels[i * width + j] = palette[value];
-    }),
-  );
-  canvas.getContext("2d")?.putImageData(picture, 0, 0);
-  return canvas;
-}
 
 export class Tiles {
   /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
   /** @type {Place[][]} that stand in a row */ lines = [];
   /** @type {HTMLElement | null} the tile of the opened head */ marked = null;
   /** @type {Kind} */ kind;
+  /** Whether they are too small for a button. */
+  areSmall = false;
 
   /** @param {Stage} stage */
   constructor(stage) {
     this.stage = stage;
-    this.bar = el("div.sorting");
-    this.box = el("div.heads#heads", {
+    this.name = `hl-tiles-${++count}`;
+    this.sprite = el("style");
+    this.bar = el("div.sorting", this.sprite);
+    this.box = el(/** @type {"div.heads#heads"} */ (`div.heads.${this.name.slice(3)}#heads`), {
       role: "grid",
       "aria-label": stage.say("heads"),
       onpointerleave: () => stage.describe(),
@@ -70,9 +43,7 @@ export class Tiles {
       this.box,
       (target, right, down) => {
         const from = this.cells.find(({ cell }) => cell.contains(target));
-        const row = this.lines.findIndex((line) => from && line.includes(from.place));
-        if (!from || row < 0) return;
-        const to = this.lines[row + down]?.[this.lines[row].indexOf(from.place) + right];
+        const to = from && this.beside(from.place, right, down);
         if (to) stage.open(to, true);
       },
       true,
@@ -84,13 +55,36 @@ export class Tiles {
     const { stage } = this;
     this.kind = kind;
     this.marked = null;
-    this.cells = kind.places.map((place) => ({ place, cell: this.cell(place) }));
     const orders = ordersOf(stage, kind);
     const order = orders.includes(stage.state.sort) ? stage.state.sort : "layer";
-    dress(this.box, { many: order === "layer" && kind.headNames.length > MANY_HEADS, sorted: order !== "layer" });
+    this.areSmall = order === "layer" && kind.headNames.length > MANY_HEADS;
+    const sprite = spriteOf(kind);
+    // A rule is read once, where a property would be read again for every tile.
+    this.sprite.textContent = `.${this.name} .hl-picture { background-image: url(${sprite.url}) }`;
+    this.cells = kind.places.map((place) => ({ place, cell: this.cell(place, sprite.styleOf(place)) }));
+    dress(this.box, { many: this.areSmall, sorted: order !== "layer" });
     if (order === "layer") this.buildLayers(kind);
     else this.buildGroups(groupsOf(stage, kind, order));
     this.buildBar(orders, order);
+  }
+
+  /**
+   * The place of the tile so many to the right and below another one, if there is one.
+   * @param {Place} place
+   * @param {number} right
+   * @param {number} down
+   */
+  beside([layer, head], right, down) {
+    const isSame = (/** @type {Place} */ other) => other[0] === layer && other[1] === head;
+    const row = this.lines.findIndex((line) => line.some(isSame));
+    return this.lines[row + down]?.[this.lines[row].findIndex(isSame) + right];
+  }
+
+  /** Gets the numbers of heads that may be opened next, where each is fetched by itself. @param {(Place | undefined)[]} places */
+  ahead(...places) {
+    const { kind } = this;
+    if (!kind.byHead || kind.survey || kind.signed) return;
+    for (const place of places) if (place && !kind.has(...place)) kind.fetch(...place).catch(() => {});
   }
 
   /** Layers in rows, heads in columns. @param {Kind} kind */
@@ -152,7 +146,7 @@ export class Tiles {
     const choose = (chosen) => stage.choose({ sort: /** @type {import("./tile_order.js").Order} */ (chosen) });
     const sorting = orders.length > 1 && select(options, order, choose, about, ".sort#sort");
     const jump = order === "layer" && kind.layers.length > MOST_LAYERS && this.jump(kind.layers);
-    put(this.bar, sorting, jump);
+    put(this.bar, this.sprite, sorting, jump);
     this.bar.hidden = !sorting && !jump;
     if (isFocused && sorting) sorting.focus();
   }
@@ -182,8 +176,8 @@ export class Tiles {
     return own && single ? own.n_heads / own.n_key_value_heads : 1;
   }
 
-  /** @param {Place} place */
-  cell(place) {
+  /** @param {Place} place @param {string} style  of its picture */
+  cell(place, style) {
     const [row, head] = place;
     const { kind, stage } = this;
     const [layer] = kind.headAt(place);
@@ -195,10 +189,14 @@ export class Tiles {
       "aria-label": [...kind.names(place), kind.role(place), entropy].filter(Boolean).join(", "),
       onclick: (/** @type {MouseEvent} */ { shiftKey }) => stage.steering?.switches.tile(place, shiftKey) || stage.open(place),
       onkeydown: (/** @type {KeyboardEvent} */ { key }) => key === "Delete" && stage.steering?.switches.turn("off", place),
-      onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && stage.describe(place),
+      onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => {
+        if (pointerType !== "mouse") return;
+        stage.describe(place);
+        this.ahead(place);
+      },
       onfocusin: () => stage.describe(place),
     };
-    const cell = el("div.tile", about, drawn(kind, kind.tiles[row][head], row));
+    const cell = el("div.tile", about, el("div.picture", { style, "aria-hidden": "true" }));
     mark(cell, false);
     const group = this.group(row);
     dress(cell, { group: group > 1 && head > 0 && head % group === 0 });
@@ -214,6 +212,7 @@ export class Tiles {
     mark(cell, true);
     this.marked = cell;
     if (focus) cell.focus();
+    this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
   }
 
   /** Scrolls the tiles so that a cell can be seen; the page stays where it is. @param {HTMLElement} cell */
