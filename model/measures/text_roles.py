@@ -1,6 +1,7 @@
 """What the heads of a model of transformers do over the lines of a text: where they look, and what they repeat."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ DRAWS = 4  # of them
 FREQUENT = 1 / 3  # of the weight, from which a head is named by what it repeats
 LEAST_ROWS = 4  # tokens of one text that occurred before, with less of which no head is named by what it repeats
 MOVES = 0.03  # of what heads add to a word's logit, from which one that adds it from where the word stands is a mover
+EXAMPLES = 3  # texts that are kept of each head
 NAME_MOVER = "name mover"
 _ROLES = {"induction": "induction", "duplicate": "duplicate token"}
 _PLACES = 4  # decimals
@@ -38,10 +40,14 @@ def measure(
         progress: called with the share of the texts that are read.
 
     Returns:
-        JSON: "sentences", "tokens" and "kinds": for each kind the "layers" as the model numbers them, and of each head
-        (L, H) the means of `head_roles.NUMBERS` over rows and its "role". Of a decoder also "induction" and
-        "duplicate", on random tokens (`model.analysis.repetitions`): a head that puts FREQUENT of its weight there has
-        that role.
+        JSON: "sentences", "tokens", "texts" (those that were read) and "kinds": for each kind the "layers" as the model
+        numbers them, and of each head (L, H) the means of `head_roles.NUMBERS` over rows, its "role" and "examples":
+        the texts in which it attends most to a token that is neither the first one nor the query, each as [text, row,
+        column, query, key, weight]. Of a decoder also "induction" and "duplicate", on random tokens
+        (`model.analysis.repetitions`): a head that puts FREQUENT of its weight there has that role. Where direct
+        effects are exact, and names that the model predicts stood in their text before, also "moves": the share of each
+        head in all that heads add directly to the logits of these names, from where they stood. A head with MOVES of it
+        that has no role by what it repeats is a name mover.
 
     Raises:
         ValueError: if no text can be read.
@@ -51,33 +57,107 @@ def measure(
     chosen = [lines[int(place * step)] for place in range(min(sentences, len(lines)))]
     tallies: dict[str, Tally] = {}
     layers: dict[str, list[int]] = {}
-    n_read = n_tokens = 0
+    examples: dict[str, list[list]] = {}
+    movers = Movers() if _has_effects(reader) else None
+    read: list[str] = []
+    n_tokens = 0
     for number, text in enumerate(chosen, start=1):
         progress(number / len(chosen))
         try:
             result = reader.read(text)
         except ValueError:  # too long
             continue
-        n_read, n_tokens = n_read + 1, n_tokens + len(result.source_tokens or result.target_tokens)
         for kind in reader.config.kinds:
             counted = tally(result, kind)
             tallies[kind] = tallies[kind] + counted if kind in tallies else counted
             layers[kind] = result.layers(kind)
+            _add_examples(examples.setdefault(kind, []), result, kind, len(read))
+        if movers is not None:
+            movers.add(reader, result)
+        read.append(text)
+        n_tokens += len(result.source_tokens or result.target_tokens)
         if number % 20 == 0:
             say(f"{number} of {len(chosen)} texts")
-    if not n_read:
+    if not read:
         raise ValueError("no line of the file is a text that the model can read")
     kinds = {
         kind: {
             "layers": layers[kind],
             **{name: _rounded(values) for name, values in counted.numbers().items()},
             "role": head_roles.roles(counted, kind),
+            "examples": examples[kind],
         }
         for kind, counted in tallies.items()
     }
     if reader.config.task == DECODER:
-        _add_repetitions(reader, kinds["decoder_self"])
-    return {"sentences": n_read, "tokens": n_tokens, "kinds": kinds}
+        values = kinds["decoder_self"]
+        if movers is not None and movers.steps:
+            values["moves"] = _rounded(movers.shares())
+            for layer, head in np.argwhere(movers.shares() >= MOVES):
+                values["role"][layer][head] = NAME_MOVER
+        _add_repetitions(reader, values)
+    return {"sentences": len(read), "tokens": n_tokens, "texts": read, "kinds": kinds}
+
+
+@dataclass
+class Movers:
+    """Sums of what heads add directly to names that are predicted and stood in their text before; they grow by text."""
+
+    steps: int = 0  # at which the next word stood before
+    moved: Any = 0.0  # (L, H), what each head added from where it stood
+    total: float = 0.0  # what all heads that add to it added together
+
+    def add(self, reader: Any, result: Any) -> None:
+        """Count the steps of a text at which a decoder predicts the word that comes."""
+        tokens, effects = result.target_tokens, reader.effects(result).heads("decoder_self")
+        best = result.trace["logits"].argmax(axis=-1)  # (T,)
+        for step in np.flatnonzero(best == result.predicted_ids):
+            word = result.predicted_tokens[step]
+            self.count(effects[:, :, step, : step + 1], tokens[: step + 1], word)
+
+    def count(self, added: np.ndarray, tokens: Sequence[str], word: str) -> None:
+        """Count a step: what heads add (L, H, S) from S tokens to the word that follows them, if it may be a name.
+
+        A name begins with a capital letter, or with a letter of a script without capital ones.
+        """
+        stands = np.array([_bare(token) == _bare(word) for token in tokens])
+        if not _bare(word)[:1].isalpha() or _bare(word)[0].islower() or not stands.any():
+            return
+        added = added.astype(np.float64)
+        self.steps += 1
+        self.moved = self.moved + added[:, :, stands].sum(axis=-1)
+        self.total += added.clip(min=0).sum()
+
+    def shares(self) -> np.ndarray:
+        """The share (L, H) of each head; 0 where heads add nothing."""
+        return self.moved / self.total if self.total > 0 else np.zeros_like(self.moved)
+
+
+def _has_effects(reader: Any) -> bool:
+    """Whether a model is a decoder whose direct effects on the next word are exact."""
+    try:
+        reader.check_effects()
+    except ValueError:
+        return False
+    return reader.config.task == DECODER
+
+
+def _add_examples(examples: list[list], result: Any, kind: str, text: int) -> None:
+    """Add to each head's examples (L, H) its largest weight in a text; the EXAMPLES largest stay."""
+    queries, keys = (getattr(result, f"{side}_tokens") for side in SIDES[kind])
+    weights = result.attention(kind).copy()
+    weights[..., 0] = 0
+    if kind != "cross":
+        np.einsum("lhtt->lht", weights)[:] = 0
+    if not examples:
+        examples += [[[] for _ in layer] for layer in weights]
+    places = weights.reshape(*weights.shape[:2], -1).argmax(axis=-1)
+    for layer, head in np.ndindex(places.shape):
+        row, column = divmod(int(places[layer, head]), weights.shape[-1])
+        value = round(float(weights[layer, head, row, column]), _PLACES)
+        if value:
+            kept = [*examples[layer][head], [text, row, column, queries[row], keys[column], value]]
+            examples[layer][head] = sorted(kept, key=lambda example: -example[-1])[:EXAMPLES]
 
 
 def in_one_text(result: Any, kind: str, effects: np.ndarray | None = None) -> list[list[str]]:
@@ -105,7 +185,8 @@ def moves(effects: np.ndarray, tokens: Sequence[str], word: str) -> np.ndarray:
     """How much each head adds to the logit of the next word from the places of a text where that word stands.
 
     Name movers copy a name to the output (Wang et al. 2022, "Interpretability in the Wild"). Shares (L, H) of all that
-    heads add to it, at the last step; 0 where the word does not stand in the text, or heads add nothing.
+    heads add to it, at the last step; 0 where the word is not a name (`Movers.count`), does not stand in the text, or
+    heads add nothing.
 
     Args:
         effects: direct effects in logits (L, H, T, T): what each head adds from each token.
@@ -118,10 +199,9 @@ def moves(effects: np.ndarray, tokens: Sequence[str], word: str) -> np.ndarray:
         >>> moves(effects, ["Mary", "gave", "to"], " Mary").tolist()
         [[0.45, 0.0]]
     """
-    stands = np.array([_bare(token) == _bare(word) for token in tokens])
-    last = effects[:, :, -1].astype(np.float64)  # (L, H, T)
-    total = last.clip(min=0).sum()
-    return last[:, :, stands].sum(axis=-1) / total if total > 0 and stands.any() else np.zeros(last.shape[:2])
+    movers = Movers()
+    movers.count(effects[:, :, -1], tokens, word)
+    return movers.shares() if movers.steps else np.zeros(effects.shape[:2])
 
 
 def _bare(token: str) -> str:
@@ -133,13 +213,19 @@ def strongest(found: dict[str, Any], most: int = 5) -> list[str]:
     """Lines: of each role how many heads have it and, for what heads are known by, the strongest."""
     lines = []
     for kind, values in found["kinds"].items():
-        for name in ("induction", "duplicate", "previous", "first"):
+        for name in ("induction", "duplicate", "previous", "first", "moves"):
             if name not in values:
                 continue
             numbers = np.array(values[name])
             best = np.argsort(-numbers, axis=None, kind="stable")[:most]
             heads = (divmod(int(place), numbers.shape[1]) for place in best)
             named = ", ".join(f"{values['layers'][row]}-{head} {numbers[row, head]:.2f}" for row, head in heads)
+            if name == "moves":
+                share = f"{int((numbers >= MOVES).sum())} of {numbers.size} heads add at least {MOVES:.0%}"
+                lines.append(
+                    f"{kind} name movers: {named}; {share} of what all add directly to names that stood before"
+                )
+                continue
             share = int((numbers > 0.5).sum())
             lines.append(
                 f"{kind} {name}: {named}; {share} of {numbers.size} heads put more than half of their weight there"

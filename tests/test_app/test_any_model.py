@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model_of, theirs
 from viz.stage.alone import stage
 from viz.stage.words import label
+from viz.ui import text_atlas
 from viz.views import cached, heads_results, opened
 
 TEXT = "the cat sat on the mat"
@@ -177,25 +179,74 @@ def test_a_decoder_beside_another_model_on_compare(shelf: opened.Shelf, folders:
     assert message["comparing"]["note"]
 
 
+def measure_all(at: AppTest) -> None:
+    """Has all heads measured, and waits until they are."""
+    at.button(key="measure-heads").click().run()
+    if text_atlas.MEASURING in at.session_state:
+        at.session_state[text_atlas.MEASURING].wait()
+        at.run()
+    assert not at.exception
+
+
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_the_head_atlas_is_measured_on_request(shelf: opened.Shelf, folders: dict[str, Path], name: str) -> None:
     at = screen.open_page("atlas.py", **{"atlas-model": name})
-    assert not at.exception and not screen.charts(at)
+    reader = load_model(folders[name])
+    (kind,) = reader.config.kinds
+    here = text_roles.tally(reader.read(text_atlas.LINES.splitlines()[0]), kind).numbers()
+    board = screen.figure(at, "role-board")["data"][0]
+    np.testing.assert_allclose(screen.values(board["z"]), here["sharpness"], atol=1e-6)
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
-    at.button(key="measure-heads").click().run()
-    assert not at.exception and not at.warning
-    found = text_roles.measure(load_model(folders[name]), texts, 2)
-    (kind,) = found["kinds"]
-    board = screen.figure(at, "role-board")["data"][0]
-    np.testing.assert_allclose(screen.values(board["z"]), found["kinds"][kind]["sharpness"], atol=1e-6)
-    measure = "induction" if name == "gpt2" else "first"
-    at.selectbox(key="atlas-colour").set_value(measure).run()
-    board = screen.figure(at, "role-board")["data"][0]
-    np.testing.assert_allclose(screen.values(board["z"]), found["kinds"][kind][measure], atol=1e-6)
+    measure_all(at)
+    assert not at.warning
+    numbers = text_roles.measure(reader, texts, 2)["kinds"][kind]
+    for measure in ("induction", "first") if name == "gpt2" else ("sharpness", "first"):
+        at.selectbox(key="atlas-colour").set_value(measure).run()
+        board = screen.figure(at, "role-board")["data"][0]
+        np.testing.assert_allclose(screen.values(board["z"]), numbers[measure], atol=1e-6)
     at.text_area(key="atlas-lines").set_value(" ").run()
+    measure_all(at)
+    assert len(at.warning) == 1
+
+
+def test_the_card_of_a_head_has_the_texts_where_it_attends_most(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    at = screen.open_page("atlas.py", **{"atlas-model": "gpt2", "layer": "1", "head": "2"})
+    texts = [TEXT, "a dog ran on the mat and a cat sat"]
+    at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
+    measure_all(at)
+    at.selectbox(key="layer").set_value(1).run()
+    at.selectbox(key="head").set_value(2).run()
+    numbers = text_roles.measure(load_model(folders["gpt2"]), texts, 2)["kinds"]["decoder_self"]
+    text, row, column, *_, weight = numbers["examples"][1][2][0]
+    message = told(at)
+    (kind,) = message["after"]["recording"]["kinds"]
+    assert message["setting"]["ring"] == [row, column] and message["setting"]["pin"] == f"t{row - 1}"
+    assert np.asarray(kind["weights"])[1, 2, row, column] == pytest.approx(weight, abs=1e-4)
+    assert message["after"]["recording"]["target_tokens"][row] == texts[text].split()[row]
+
+
+def test_measuring_heads_can_be_stopped(shelf: opened.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def measure(*given: Any, progress: Any) -> dict[str, Any]:
+        progress(0.5)
+        begun.set()
+        assert go_on.wait(30)
+        progress(1.0)
+        raise AssertionError("it went on")
+
+    monkeypatch.setattr(text_roles, "measure", measure)
+    at = screen.open_page("atlas.py", **{"atlas-model": "gpt2"})
     at.button(key="measure-heads").click().run()
-    assert not at.exception and len(at.warning) == 1
+    measuring = at.session_state[text_atlas.MEASURING]
+    assert begun.wait(30) and at.button(key="measure-heads").disabled
+    at.button(key="stop-measuring").click().run()
+    go_on.set()
+    measuring.wait()
+    at.run()
+    assert measuring.measured is None and not at.warning and not at.exception
+    assert not at.button(key="measure-heads").disabled
 
 
 def test_a_loaded_model_in_a_notebook() -> None:

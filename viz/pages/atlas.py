@@ -33,7 +33,7 @@ VIEWS = messages(
     alignment="Alignment",
     table="Table",
 )
-REPEATING = ("induction", "duplicate")  # measures of decoders alone
+REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 HIDDEN = {"label_visibility": "collapsed"}
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
@@ -328,7 +328,7 @@ def live() -> None:
     with places.question:
         model = controls.choose(say("Model"), names, "atlas-model", "", **HIDDEN) if len(names) > 1 else ""
     if model:
-        text_atlas.show(model)
+        text_atlas.show(model, places)
         return
     with places.right_controls:
         part = controls.views(VIEWS, "part")

@@ -154,7 +154,8 @@ export class Stage extends Elements {
 
   resized() {
     const width = this.root.clientWidth;
-    const size = `${width} ${innerHeight}`;
+    const top = this.whole?.setting ? Math.round(Math.max(0, this.root.getBoundingClientRect().top)) : "";
+    const size = `${width} ${innerHeight} ${top}`;
     if (size === this.size || !this.told || !width) return;
     Object.assign(this, { size, narrow: width < QUIET });
     for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;

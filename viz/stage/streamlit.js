@@ -5,7 +5,7 @@ import { plotly } from "./plotly.js";
 import { Stage } from "./stage.js";
 
 /** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
-/** @typedef {{stage: Stage, trigger: Trigger, colour: string}} Mounted */
+/** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null}} Mounted */
 
 /** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
@@ -45,7 +45,8 @@ function hosted() {
     ask: (asked) => mounted.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(asked)),
     act: (action) => mounted.trigger("did", action),
   });
-  const mounted = { stage, trigger: /** @type {Trigger} */ (() => {}), colour: "" };
+  /** @type {Mounted} */
+  const mounted = { stage, trigger: () => {}, colour: "" };
   return mounted;
 }
 
@@ -57,7 +58,12 @@ export function show({ data, parentElement, setTriggerValue }) {
   const mounted = stages.get(parentElement) ?? hosted();
   const { stage } = mounted;
   stages.set(parentElement, mounted);
-  if (!stage.root.isConnected) parentElement.append(stage.root);
+  if (!stage.root.isConnected) {
+    parentElement.append(stage.root);
+    const page = parentElement.closest(".stMainBlockContainer");
+    if (page && page !== mounted.page) new ResizeObserver(() => stage.resized()).observe(page); // what is above may come later
+    mounted.page = page;
+  }
   mounted.trigger = setTriggerValue;
   stage.show(data);
   const { color } = getComputedStyle(stage.root);

@@ -46,8 +46,8 @@ _RULES = messages(
         "Rule: more than a third of its weight is on earlier occurrences of the query's token (Wang et al. 2022)."
     ),
     name=(
-        "Rule: from where the next word stands in the text, it adds at least 3 % of what all heads add to the logit of "
-        "that word directly (Wang et al. 2022)."
+        "Rule: where the model predicts a name (a capital letter) that stands in the text, it adds from there at least "
+        "3 % of what all heads add directly to the logit of that name (Wang et al. 2022)."
     ),
     broad="Rule: the entropy of its rows is at least 80 % of that of an even spread.",
     nothing="Rule: all its weights are 0.",

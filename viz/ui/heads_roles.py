@@ -44,9 +44,10 @@ MEASURES = messages(
     aer_input="alignment error, step that reads",
     induction="induction",
     duplicate="duplicate token",
+    moves="name mover (share of the direct effect)",
 )
 CROSS_MEASURES = messages(previous="place before", same="same place", next="place after")
-SIGNED = ("sharpness", "log_probability", "bleu", "agreement", "norms", "occlusion", "input_gradient")
+SIGNED = ("sharpness", "moves", "log_probability", "bleu", "agreement", "norms", "occlusion", "input_gradient")
 LOW_IS_GOOD = ("aer_output", "aer_input")
 LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted: what is missed most
 ABOUT = messages(
@@ -55,6 +56,8 @@ ABOUT = messages(
     gradient="Estimates the change without this head by one backward pass (Michel et al. 2019).",
     effect="Direct effect on the logit of the written word, against the most probable other word; effects through "
     "later layers do not count.",
+    moves="Of what all heads add directly to names that are predicted and stood before: the share that a head adds "
+    "from there (Wang et al. 2022).",
     agreement="Kendall's rank correlation of a row of weights with the direct effects of its keys.",
 )
 ROLE = message(
@@ -62,6 +65,8 @@ ROLE = message(
     "place with most of the weight, if more than a third. Broad: at least 80 % of the entropy of an even spread. Rows "
     "without a choice are not counted."
 )
+HIGH = 12  # rows of a board, above which it takes what is left of the window
+BELOW = 80  # pixels that are left free under a board
 ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, and what it shows
     encoder=("Encoder", "How much of each encoder output comes from each source token."),
     source=("Source", "How much of each decoder step comes from each source token, through the cross-attention."),
@@ -103,7 +108,7 @@ def show_board(
 
     def text(kind: str, layer: int, head: int) -> str:
         if sorted_by:
-            return f"{say(words.SHORT_KINDS[kind])[0]} {layer}.{head}"
+            return f"{say(words.SHORT_KINDS[kind])[0]} {source.number(kind, layer)}.{head}"
         # A small board has no room for roles: the card says them.
         positional = role_name(source.kinds[kind]["role"][layer][head], short=True).startswith("★")
         return source.mark(kind, layer, head)[:1] or ("★" if positional else "")
@@ -114,16 +119,23 @@ def show_board(
     if sorted_by:
         rows = [f"{start + 1}–{start + n_heads}" for start in range(0, len(places), n_heads)]
     else:
-        rows = [f"{say(words.SHORT_KINDS[kind])} {layer}" for kind, layer, number in places if not number]
-    spot = (head.kind, head.layer, head.head)
+        rows = [
+            f"{say(words.SHORT_KINDS[kind])} {source.number(kind, layer)}"
+            for kind, layer, number in places
+            if not number
+        ]
+    spot, is_high = (head.kind, head.layer, head.head), len(rows) > HIGH
+    texts = in_rows(text) if sorted_by or with_roles else None
+    if texts is None and is_high:  # there is no room for numbers
+        texts = in_rows(lambda *place: "")
     plot = recipe.plot(
         f"{say('All heads')}: {say(MEASURES[measure])}",
         head_board,
         known,
         rows,
         [str(number + sorted_by) for number in range(n_heads)],
-        texts=in_rows(text) if sorted_by or with_roles else None,
-        names=in_rows(lambda *place: source.about(*place, name=name_of(*place))),
+        texts=texts,
+        names=in_rows(lambda *place: source.about(*place, name=source.name(*place))),
         value=MEASURES[measure],
         signed=signed or None,
         low_is_good=measure in LOW_IS_GOOD or None,
@@ -131,10 +143,11 @@ def show_board(
     )
 
     def clicked(row: int, column: int) -> None:
-        open_head(*ordered[row * n_heads + column])
+        kind, layer, number = ordered[row * n_heads + column]
+        open_head(kind, source.number(kind, layer), number)
 
-    frame.pictures({"role-board": plot}, on_click=clicked, fills=False, bar=False)
-    high, low = (name_of(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
+    frame.pictures({"role-board": plot}, on_click=clicked, fills=is_high, bar=False, below=BELOW)
+    high, low = (source.name(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
     line = message("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).")
     _caption(say(line, high=high, low=low, most=numbers.max(), least=numbers.min()), measure)
 
@@ -178,7 +191,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
             if source.having(measure, [kind]):
                 row, own = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
                 row[title] = say("{x:.3f}", x=own[place])
-                if rank not in row and source.name != "here":
+                if rank not in row and source.held != "here":
                     every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
                     n = int((every > own[place]).sum()) + 1
                     row[rank] = say("{n} of {total}", n=n, total=every.size)
@@ -217,8 +230,8 @@ def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
         explore.heading(name, line)
         return
     divergence = f"head_roles.divergences(result.attention({kind!r}))"
-    if source.name != "here":  # an atlas keeps it
-        divergence, lines = f"np.array({source.name}[{kind!r}]['divergence'])", source.lines
+    if source.held != "here":  # an atlas keeps it
+        divergence, lines = f"np.array({source.held}[{kind!r}]['divergence'])", source.lines
     points, kept = head_roles.layout(shown["divergence"])
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "

@@ -1,29 +1,37 @@
 """The atlas of a model of transformers: what its heads do over texts, measured when a visitor asks for it."""
 
-from collections.abc import Sequence
-from typing import Any
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import text_roles
-from viz.text import errors
+from viz.stage.roles import heads_here
+from viz.text import errors, words
 from viz.text.language import message, say
-from viz.ui import controls, heads_roles, shared, speaking
-from viz.views import heads_results, opened
+from viz.text.roles import role_name, rules_of
+from viz.ui import controls, frame, heads_roles, shared, speaking, staged
+from viz.views import cached, heads_results, opened
+from viz.views.cached import Request
+from viz.views.heads_results import Source
 from viz.views.made import Recipe, call, made
+from viz.views.view import View
 
 MOST_LINES = 200  # that are read
 LINES = """\
 The cat sat on the mat, and the dog lay beside it.
 When Mary and John went to the store, John gave a drink to Mary.
+When Anna and Peter had dinner at home, Peter read a book to Anna.
 In 1998, the company opened its first office in Berlin; in 2004, its second one in Paris.
 She said that she would come, but nobody believed that she would.
 The keys to the cabinet, which nobody had seen for years, were on the table.
 A river runs through the town, and an old bridge crosses the river.
 He poured water from the bottle into the cup until it was full.
-If it rains tomorrow, we will stay at home and read a book.
 The capital of France is Paris, and the capital of Italy is Rome.
 One two three four five, one two three four five."""
 RULES = message(
@@ -32,68 +40,313 @@ RULES = message(
     "of its weight there has that role."
 )
 COMMAND = "python -m model atlas --model {place} --data FILE.txt --out atlas.json"
-MEASURED = "measured-texts"  # in the session: by model the lines that were read, and what was measured
+# In the session: by model the lines that were read, and what was measured; what is measured now; why it could not be.
+MEASURED, MEASURING, PROBLEM = "measured-texts", "measuring-texts", "measuring-problem"
 BY_PLACE = message("layer and head")
+REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
+EVERY = 0.5  # seconds between two looks at how far it is
+TILE_HEIGHT = 84  # pixels
+HIDDEN = {"label_visibility": "collapsed"}
 
 
-def show(name: str) -> None:
-    """The heads of a model over the texts that the visitor gives."""
-    lines = st.text_area(say("Texts, one per line"), LINES, key="atlas-lines", height=100).splitlines()[:MOST_LINES]
-    measured: dict[str, tuple[list[str], dict[str, Any]]] = st.session_state.setdefault(MEASURED, {})
-    with shared.row(gap="small"):
-        is_asked = st.button(say("Measure all heads"), key="measure-heads", type="primary")
-        with st.popover(say("Over a file, as a command"), type="tertiary"):
-            st.code(COMMAND.format(place=opened.SHELF.place(name)), "bash", wrap_lines=True)
-    if is_asked:
-        measure(name, lines, measured)
-    if name not in measured:
-        st.caption(say("Every text is read once; of a decoder, random tokens besides."))
-        return
-    read, found = measured[name]
-    if read != lines:
-        shared.small(say("The texts have changed since they were measured."), "changed-texts")
-    show_board(name, read, found)
+class Measured(NamedTuple):
+    """Lines of a visitor, and what `text_roles.measure` says of them."""
+
+    lines: list[str]
+    numbers: dict[str, Any]
 
 
-def measure(name: str, lines: Sequence[str], measured: dict[str, tuple[list[str], dict[str, Any]]]) -> None:
-    """Measure the heads of a model over lines, and keep that; a warning says why it cannot be."""
-    bar = st.progress(0.0, say("Reading the texts …"))
+class Stopped(Exception):
+    """The visitor does not want the numbers any more, or has left."""
+
+
+class Measuring:
+    """The heads of a model that are measured for one visitor, in a thread of its own."""
+
+    def __init__(self, model: str, lines: list[str]) -> None:
+        self.model, self.lines, self.share = model, lines, 0.0
+        self.is_stopped = False
+        self.measured: Measured | None = None
+        self.problem: ValueError | None = None
+        self._is_present = cached.presence()
+        self._thread = threading.Thread(target=self._measure, name="measuring heads", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def wait(self) -> None:
+        self._thread.join()
+
+    def _measure(self) -> None:
+        try:
+            reader = opened.SHELF.reader(self.model)
+            numbers = text_roles.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
+            self.measured = Measured(self.lines, numbers)
+        except Stopped:
+            self.is_stopped = True
+        except ValueError as error:
+            self.problem = error
+
+    def _progress(self, share: float) -> None:
+        self.share = share
+        if self.is_stopped or not self._is_present():
+            raise Stopped
+
+
+def show(name: str, places: frame.Places) -> None:
+    """The heads of a model, in one text until the visitor has all measured over texts."""
+    state = st.session_state
+    take_up()
+    with places.question:
+        lines = ask_for_lines(name)
+    with places.notes:
+        if state.get(MEASURING) is not None:
+            _watch()
+        if problem := state.pop(PROBLEM, None):
+            shared.warn(errors.sentence(problem))
+    measured: Measured | None = state.get(MEASURED, {}).get(name)
     try:
-        reader = opened.SHELF.reader(name)
-        measured[name] = list(lines), text_roles.measure(reader, lines, max(len(lines), 1), progress=bar.progress)
+        if measured:
+            source = of_measured(name, measured)
+            texts = measured.numbers["texts"]
+            known = say(
+                message("{sentences} texts, {tokens:,} tokens of {model}."), model=name, **_counted(measured.numbers)
+            )
+            if measured.lines != lines:
+                known += " " + say("The texts have changed since they were measured.")
+        else:
+            texts = [line for line in lines if line.strip()][:1]
+            request = _request(name, texts[0] if texts else "")
+            source = of_text(cached.compute(request))
+            known = say(
+                message("In one text. “Measure all heads” reads all of them; of a decoder, random tokens besides.")
+            )
     except ValueError as error:
-        shared.warn(errors.sentence(error))
-    finally:
-        bar.empty()
+        with places.notes:
+            shared.warn(errors.sentence(error))
+        return
+    show_heads(name, source, texts, known, places)
 
 
-def show_board(name: str, lines: Sequence[str], found: dict[str, Any]) -> None:
-    """All heads by a measure, and the numbers of the one that is clicked."""
-    kinds = {kind: numbers | {"divergence": None} for kind, numbers in found["kinds"].items()}
+def ask_for_lines(name: str) -> list[str]:
+    """The texts of the visitor, a button that has them measured, and the command that does so."""
+    state = st.session_state
+    with st.popover(say("Texts"), key="atlas-texts", width=160):
+        lines = st.text_area(say("Texts, one per line"), LINES, key="atlas-lines", height=260).splitlines()[:MOST_LINES]
+    is_running = state.get(MEASURING) is not None
+
+    def begin() -> None:
+        state[MEASURING] = Measuring(name, lines)
+
+    label = say("Measure all heads")
+    st.button(label, key="measure-heads", type="primary", on_click=begin, disabled=is_running)
+    with st.popover(say("Over a file, as a command"), type="tertiary"):
+        st.code(COMMAND.format(place=opened.SHELF.place(name)), "bash", wrap_lines=True)
+    return lines
+
+
+def take_up() -> None:
+    """Keep what has been measured by now, or why it could not be."""
+    state = st.session_state
+    measuring: Measuring | None = state.get(MEASURING)
+    if measuring is None or not measuring.is_over:
+        return
+    del state[MEASURING]
+    if measuring.problem is not None:
+        state[PROBLEM] = measuring.problem
+    elif measuring.measured is not None:
+        state.setdefault(MEASURED, {})[measuring.model] = measuring.measured
+        for key in ("kind", "layer", "head", "atlas-colour"):  # what says most may be something else now
+            state.pop(key, None)
+
+
+@st.fragment(run_every=EVERY)
+def _watch() -> None:
+    """How far it is, and a way to stop it."""
+    measuring: Measuring | None = st.session_state.get(MEASURING)
+    if measuring is None:
+        return
+    if measuring.is_over:
+        st.rerun()
+
+    def stop() -> None:
+        measuring.is_stopped = True
+
+    with shared.row(gap="small", key="measuring"):
+        count = len([line for line in measuring.lines if line.strip()])
+        line = say("Reading text {n} of {total} …", n=round(measuring.share * count), total=count)
+        st.progress(min(measuring.share, 1.0), line)
+        st.button(say("Stop"), key="stop-measuring", on_click=stop)
+
+
+def of_measured(name: str, measured: Measured) -> Source:
+    """What was measured over texts."""
+    kinds = {kind: numbers | {"divergence": None} for kind, numbers in measured.numbers["kinds"].items()}
     loading = f"reader = {call('load_model', opened.SHELF.place(name))}"
-    measuring = f"found = {call('text_roles.measure', made(None, 'reader'), list(lines), len(lines))}"
-    source = heads_results.Source(kinds, "found['kinds']", (loading, measuring))
-    known = list(kinds)
-    repeating = [one for one in ("induction", "duplicate") if any(one in numbers for numbers in kinds.values())]
-    names = heads_roles.MEASURES | {"place": BY_PLACE}
-    offered = [*repeating, *head_roles.NUMBERS]
-    with shared.row(gap="small"):
-        colour = controls.among(say("Measure"), offered, "atlas-colour", "sharpness", names)
-        order = controls.among(say("Sort by"), ["place", *offered], "atlas-sort", "place", names)
-    line = message("{sentences} texts, {tokens:,} tokens of {model}.")
-    shared.small(say(line, sentences=found["sentences"], tokens=found["tokens"], model=name), "measured")
-    counts = {kind: (len(numbers["role"]), len(numbers["role"][0])) for kind, numbers in kinds.items()}
-    board = st.container()
-    head = Head(*controls.choose_head(counts.__getitem__, known[-1], kinds=known))
-    asked = [one for one in (colour, order) if one != "place"]
-    shown = [kind for kind in known if all(source.having(one, [kind]) for one in asked)]
-    with board:
+    measuring = (
+        f"found = {call('text_roles.measure', made(None, 'reader'), measured.lines, max(len(measured.lines), 1))}"
+    )
+    layers = {kind: numbers["layers"] for kind, numbers in kinds.items()}
+    return Source(kinds, "found['kinds']", (loading, measuring), layers)
+
+
+def of_text(result: cached.Shown) -> Source:
+    """What heads do in one text."""
+    kinds, lines = {}, ["here = {}"]
+    for kind in result.kinds:
+        numbers = text_roles.tally(result, kind).numbers()
+        kinds[kind] = numbers | {"role": text_roles.in_one_text(result, kind), "divergence": None}
+        lines.append(f"here[{kind!r}] = text_roles.tally(result, {kind!r}).numbers()")
+    return Source(kinds, "here", tuple(lines), {kind: result.layers(kind) for kind in result.kinds})
+
+
+def show_heads(name: str, source: Source, texts: Sequence[str], known: str, places: frame.Places) -> None:
+    """All heads at the left, by a measure; at the right one of them in the texts where it says most."""
+    kinds = list(source.kinds)
+    repeating = [measure for measure in REPEATING if any(measure in numbers for numbers in source.kinds.values())]
+    names, offered = heads_roles.MEASURES | {"place": BY_PLACE}, [*repeating, *head_roles.NUMBERS]
+    with places.left_controls:
+        colour = controls.among(say("Measure"), offered, "atlas-colour", offered[0], names, **HIDDEN)
+        frame.label(say("Sort by"))
+        order = controls.among(say("Sort by"), ["place", *offered], "atlas-sort", "place", names, **HIDDEN)
+    with places.right_controls:
+        head = choose_head(source, kinds)
+    asked = [measure for measure in (colour, order) if measure != "place"]
+    shown = [kind for kind in kinds if all(source.having(measure, [kind]) for measure in asked)]
+    with places.left:
         if shown:
             heads_roles.show_board(source, shown, colour, head, Recipe(name, ()), sort=order)
         else:
             st.info(say("No head of this model has this measure."))
-        st.caption(f"{say(heads_roles.ROLE)} {say(RULES)}")
-    heads_roles.show_card(head, {say("these texts"): source})
-    layer = kinds[head.kind]["layers"][head.layer]
-    query = {"model": name, "text": lines[0], "kind": head.kind, "layer": str(layer), "head": str(head.head)}
+        with st.expander(say("Numbers of this head")):
+            heads_roles.show_card(head, {say("these texts"): source})
+            frame.note(f"{say(heads_roles.ROLE)} {say(RULES)}")
+    with places.right:
+        result = show_example(name, source, head, texts)
+    with places.answer:
+        looks = heads_results.in_words(result.attention(head.kind)[head.layer, head.head], head.kind)
+        frame.answer(f"{called(source, head)}: {looks}", f"{known} {counted_roles(source)}")
+
+
+def called(source: Source, head: Head) -> str:
+    """A head and its role; of models with one kind of attention without the kind."""
+    role = source.kinds[head.kind]["role"][head.layer][head.head]
+    name = source.name(head.kind, head.layer, head.head)
+    if len(source.kinds) == 1:
+        name = say("Layer {layer}, head {head}", layer=source.number(head.kind, head.layer), head=head.head)
+    return f"{name} ({role_name(role)})"
+
+
+def counted_roles(source: Source) -> str:
+    """How many heads have the roles that most have."""
+    roles = [role for numbers in source.kinds.values() for row in numbers["role"] for role in row]
+    counts = {role: roles.count(role) for role in roles if role != "mixed"}
+    most = sorted(counts, key=lambda role: -counts[role])[:4]
+    listed = ", ".join(f"{role_name(role)} {counts[role]}" for role in most)
+    return say("Roles of {total} heads: {listed}.", total=len(roles), listed=listed) if most else ""
+
+
+def choose_head(source: Source, kinds: Sequence[str]) -> Head:
+    """Let the visitor choose a head by its numbers, as a click on the board does; layers as the model numbers them."""
+    default = telling_head(source, kinds)
+    kind = default.kind
+    if len(kinds) > 1:
+        names = {kind: words.SHORT_KINDS[kind] for kind in kinds}
+        kind = controls.among(say("Attention"), kinds, "kind", default.kind, names, **HIDDEN)
+    n_layers, n_heads = np.shape(source.kinds[kind]["role"])
+    first = default if kind == default.kind else Head(kind, 0, 0)
+    numbers = [source.number(kind, layer) for layer in range(n_layers)]
+    frame.label(say("Layer"))
+    layer = controls.among(say("Layer"), numbers, "layer", numbers[first.layer], **HIDDEN)
+    frame.label(say("Head"))
+    number = controls.among(say("Head"), range(n_heads), "head", first.head, **HIDDEN)
+    return Head(kind, numbers.index(layer), number)
+
+
+def telling_head(source: Source, kinds: Sequence[str]) -> Head:
+    """The head that repeats most, or moves names most; where neither is known the one with most on the token before."""
+    for measure in ("induction", "moves", "previous"):
+        for kind in kinds[::-1]:
+            if measure in source.kinds[kind] and (kind != "cross" or measure == "previous"):
+                numbers = np.array(source.kinds[kind][measure])
+                layer, head = np.unravel_index(numbers.argmax(), numbers.shape)
+                return Head(kind, int(layer), int(head))
+    return Head(kinds[0], 0, 0)
+
+
+def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) -> cached.Shown:
+    """The head in the texts where it attends most, small, and in one of them large; what was read there."""
+    kind, layer, number = head.kind, head.layer, head.head
+    numbers = source.kinds[kind]
+    examples = numbers["examples"][layer][number] if "examples" in numbers else []
+    read = [texts[example[0]] for example in examples] or list(texts[:1])
+    results = [cached.compute(_request(name, text)) for text in read]
+    at = 0
+    if len(read) > 1:
+        tiles = []
+        for place, (text, result) in enumerate(zip(read, results)):
+            pixels = frame.weight_pixels(result.attention(kind)[layer, number], _mask_of(result, kind, layer))
+            tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=pixels))
+        title = say("Texts where this head attends most to one token, the first one and its own apart")
+        at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
+    result, request = results[at], _request(name, read[at])
+    ring = tuple(examples[at][1:3]) if examples else None
+    place = {"kind": kind, "layer": str(source.number(kind, layer)), "head": str(number)}
+    pin = pin_of(kind, ring[0]) if ring else None
+    if pin:
+        place["pin"] = pin
+    st.session_state[staged.QUERY] = place
+    shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
+    shown = replace(shown, recording=replace(shown.recording, text=None), notes=(), known=_roles_of(source, result))
+    # Rows are the tokens that attend, of which roles speak, and not what is written there.
+    staged.put(shown, asked=lambda query: None, setting=place | {"rows": "read", "ring": ring})
+    for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
+        frame.note(rule)
+    query = {"model": name, "text": read[at], **place}
     st.html(speaking.link(say("Open this head on the stage →"), "steer", query))
+    return result
+
+
+def pin_of(kind: str, row: int) -> str | None:
+    """The token that attends in a row, as an address pins it: written tokens count from the second one that is read."""
+    if kind == "encoder_self":
+        return f"s{row}"
+    return f"t{row - 1}" if row else None
+
+
+def _roles_of(source: Source, result: cached.Shown) -> dict[str, Any]:
+    """The roles that the board says, as the stage is told them; in one text those of the text."""
+    if source.held == "here":
+        return heads_here(result)
+    names = {"mixed": "", head_roles.NO_CHOICE: ""}
+    return {
+        kind: ([[names.get(role, role) and role_name(role) for role in row] for row in numbers["role"]], None)
+        for kind, numbers in source.kinds.items()
+        if kind in result.kinds
+    }
+
+
+def _request(name: str, text: str) -> Request:
+    return Request.of(View(text=text, model=name, beam=1), name)
+
+
+def _counted(numbers: Mapping[str, Any]) -> dict[str, int]:
+    return {"sentences": numbers["sentences"], "tokens": numbers["tokens"]}
+
+
+def _mask_of(result: cached.Shown, kind: str, layer: int) -> np.ndarray:
+    mask = result.mask(kind)
+    return mask[layer] if mask.ndim == 3 else mask
+
+
+def _said(example: Sequence[Any]) -> str:
+    """What a head does in a text: whom a token attends to most."""
+    *_, query, key, value = example
+    named = {name: token.strip("▁ ") or token for name, token in (("word", query), ("key", key))}
+    return say("“{word}” attends {value:.2f} to “{key}”", value=value, **named)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 30 else f"{text[:29]}…"

@@ -1,7 +1,7 @@
 """What is known of heads, measured before or here."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -96,8 +96,18 @@ class Source:
     # By kind: numbers (L, H) by measure of `model.measures.atlas`, the "role" of each, "divergence" of every pair
     # (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.
     kinds: dict[str, dict[str, Any]]
-    name: str  # what holds them by kind and measure, in Python
+    held: str  # what holds them by kind and measure, in Python
     lines: tuple[str, ...]  # that make it
+    # By kind the number in the model of each layer, where these are not 0, 1, 2, ...
+    layers: Mapping[str, Sequence[int]] = field(default_factory=dict)
+
+    def number(self, kind: str, layer: int) -> int:
+        """How the model numbers a layer of the table."""
+        return self.layers[kind][layer] if kind in self.layers else layer
+
+    def name(self, kind: str, layer: int, head: int) -> str:
+        """What a head is called, its layer numbered as in the model."""
+        return name_of(kind, self.number(kind, layer), head)
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds of whose heads a measure is known and means something."""
@@ -107,7 +117,7 @@ class Source:
 
     def table(self, measure: str, kinds: Sequence[str]) -> Made:
         """A measure of all heads of some kinds, their layers in rows."""
-        here = made(self.kinds, self.name, *self.lines)
+        here = made(self.kinds, self.held, *self.lines)
         return the(np.concatenate)([here[kind][measure] for kind in kinds])
 
     def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:

@@ -132,6 +132,13 @@ def test_atlas_measures_every_head_of_every_line(run, folders: dict[str, str], t
         np.testing.assert_allclose(values[name], expected, atol=1e-4)
     expected = np.concatenate([part[:, :, 1:, 0] for part in maps], axis=-1).mean(axis=-1)
     np.testing.assert_allclose(values["first"], expected, atol=1e-4)
+    assert found["texts"] == texts[:2] and "moves" not in values  # no name stands in them twice
+    text, row, column, query, key, weight = values["examples"][1][2][0]
+    tokens = reader.read(texts[text]).target_tokens
+    assert (tokens[row], tokens[column]) == (query, key) and 0 < column < row
+    assert weight == pytest.approx(maps[text][1, 2, row, column], abs=1e-4)
+    others = [np.tril(part[1, 2], -1)[:, 1:].max() for part in maps]
+    assert weight == pytest.approx(max(others), abs=1e-4)
     assert values["layers"] == [0, 1, 2] and np.shape(values["induction"]) == np.shape(values["role"]) == (3, 4)
     code, out, _ = run("atlas", "--model", folders["bart"], "--data", tmp_path / "lines.txt", "--sentences", 1)
     assert code == 0 and "cross first: " in out and "induction" not in out
