@@ -261,7 +261,26 @@ def test_a_loaded_model_in_a_notebook() -> None:
         (kind,) = message[name]["recording"]["kinds"]
         weights = np.asarray(kind["weights"])
         np.testing.assert_allclose(weights, result.attention("decoder_self"), atol=2e-5)
+        best = label(reader.words([int(result.logits[-1].argmax())])[0])
+        assert message[name]["recording"]["text"].startswith(best)
+    assert any("1.2" in note for note in message["after"]["notes"])
+    assert not any("1.2" in note for note in message["before"]["notes"])
     assert "iframe" in page._repr_html_()
+
+
+def test_an_encoder_in_a_notebook_says_the_words_under_masks_or_nothing(folders: dict[str, Path]) -> None:
+    reader = load_model(folders["bert"])
+    text = f"the cat sat on the {MASK}"
+    (found,) = reader.read(text).masked_words.values()
+    recording = unpack(stage(reader, None, text).message)["after"]["recording"]
+    assert recording["text"].startswith(f"{label(found[0][0])} ")
+    assert unpack(stage(reader, None, TEXT).message)["after"]["recording"]["text"] is None
+
+
+@pytest.mark.parametrize("off", [(1, 2), 5, ["x"], [(1,)], [("cross", 1, 2)], [(9, 0)]])
+def test_heads_that_are_not_there_are_refused_in_a_notebook(off: Any) -> None:
+    with pytest.raises(ValueError, match="head|layers"):
+        stage(model_of("gpt2"), theirs("gpt2"), TEXT, off=off)
 
 
 def test_the_least_recently_used_model_goes_and_comes_back(folders: dict[str, Path]) -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
+from viz.stage.answers import answer
 from viz.text import words
 from viz.text.language import messages, say
 from viz.ui import choices, shared, staged
@@ -57,8 +58,8 @@ def languages_of(request: cached.Request) -> list[str | None]:
 
 def words_of(request: cached.Request, result: cached.Shown) -> list[str]:
     """The words that a model answers, or, where it has no output over words, those that it read."""
-    answer = staged.answer(result)
-    return (request.text if answer is None else answer).split()
+    line = answer(result, result.next_words)
+    return (request.text if line is None else line).split()
 
 
 def score_of(result: cached.Shown) -> str:

@@ -22,6 +22,7 @@ from model.interventions.edits import Edits, Head
 from model.recording import Candidates, Recording
 from model.translation import Translation
 from viz.figures.labels import spell_bytes
+from viz.stage.answers import answer
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown
 from viz.stage.message import message as message_of
@@ -30,7 +31,7 @@ from viz.stage.packing import pack_head
 from viz.stage.recordings import ORDER
 from viz.stage.roles import heads_here
 from viz.text.language import current, message, say
-from viz.text.words import KINDS
+from viz.text.words import KINDS, SHORT_KINDS
 
 HEIGHT = 780  # pixels of the frame in a notebook
 ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
@@ -136,7 +137,11 @@ def stage(
 
 def _read(model: Any, tokenizer: Any, text: str, off: Iterable[Any]) -> tuple[Reading, Reading | None, Reader]:
     """What a model of transformers reads with heads off, and without where there are any; and its reader."""
+    if not isinstance(model, Reader) and tokenizer is None:
+        raise ValueError("stage(model, tokenizer, text) needs the tokenizer of the model")
     reader = model if isinstance(model, Reader) else attach(model, tokenizer)
+    if not isinstance(off, Iterable):
+        raise ValueError(f"off is a list of heads, off=[(23, 0)] for example, got {off!r}")
     heads = tuple(head if isinstance(head, Head) else _head(head, reader.config.kinds) for head in off)
     result = reader.read(text)
     if not heads:
@@ -144,12 +149,17 @@ def _read(model: Any, tokenizer: Any, text: str, off: Iterable[Any]) -> tuple[Re
     return reader.read(text, edits=Edits(off=heads)), result, reader
 
 
-def _head(place: Sequence[Any], kinds: Sequence[str]) -> Head:
-    if len(place) == 2 and len(kinds) == 1:
-        return Head(kinds[0], *place)
-    if len(place) != 3 or place[0] not in kinds:
-        raise ValueError(f"a head is (kind, layer, head) with a kind of {', '.join(kinds)}, got {place!r}")
-    return Head(*place)
+def _head(place: Any, kinds: Sequence[str]) -> Head:
+    """The head of (layer, head) or (kind, layer, head), where a model has these kinds; else a ValueError."""
+    parts = tuple(place) if isinstance(place, Sequence) and not isinstance(place, str) else ()
+    if len(parts) == 2 and len(kinds) == 1:
+        return Head(kinds[0], *parts)
+    if len(parts) != 3 or parts[0] not in kinds:
+        short = "(layer, head) or " if len(kinds) == 1 else ""
+        raise ValueError(
+            f"a head of off is {short}(kind, layer, head) with a kind of {', '.join(kinds)}, got {place!r}"
+        )
+    return Head(*parts)
 
 
 def _shown(result: Translation, translator: Any) -> Shown:
@@ -157,9 +167,19 @@ def _shown(result: Translation, translator: Any) -> Shown:
     logits = result.trace.get("logits") if result.predicted_tokens else None
     if isinstance(translator, Reader):
         found = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
-        return Shown(result.recording(found), known=heads_here(result), notes=of_reading(result), is_live=True)
+        recording = replace(result.recording(found), text=answer(result, found))
+        notes = [*_changes(result), *of_reading(result)]
+        return Shown(recording, known=heads_here(result), notes=notes, is_live=True)
     known = translator is not None and logits is not None
     return Shown(result.recording(Candidates.of(logits, translator.tokenizer) if known else None))
+
+
+def _changes(result: Translation) -> list[str]:
+    """The heads that were off while a model read a text, in one sentence; nothing where there are none."""
+    line, names = message("{kind} {layer}.{head} off"), []
+    for head in getattr(result, "edits", Edits()).off:
+        names.append(say(line, kind=say(SHORT_KINDS[head.kind]), layer=head.layer, head=head.head))
+    return [f"{', '.join(names)}."] if names else []
 
 
 def _packed(data: bytes) -> str:

@@ -1,6 +1,6 @@
 """The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
@@ -16,7 +16,7 @@ from model.translation import Translation
 from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
-from viz.stage import words as stage_words
+from viz.stage.answers import answer
 from viz.stage.notes import of_reading
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
@@ -32,7 +32,6 @@ Show = Callable[[list[str], View, bool], None]
 # In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
-ANSWERS = 3  # words that an answer names
 
 
 def live() -> str | bool:
@@ -171,22 +170,6 @@ def has_rows(result: cached.Shown) -> bool:
     return isinstance(config, StackConfig) and are_whole(config)
 
 
-def answer(result: cached.Shown) -> str | None:
-    """What a model says to a text, in one line: what it wrote, its next words, or the words under masks."""
-    if result.next_logits is not None:
-        best, chances = result.next_words.tokens[-1], result.next_words.probabilities[-1]
-        return _listed(zip(best[:ANSWERS], chances))
-    if result.target_tokens:
-        return result.text
-    lines = [_listed(found[:ANSWERS]) for found in result.masked_words.values()]
-    return "; ".join(lines) or None
-
-
-def _listed(found: Iterable[tuple[str, float]]) -> str:
-    """Words and their probabilities."""
-    return " · ".join(say("{word} {p:.1%}", word=stage_words.label(word), p=float(p)) for word, p in found)
-
-
 def shown_of(
     result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
 ) -> stage_message.Shown:
@@ -199,7 +182,7 @@ def shown_of(
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     effects, told = effects_found(result, request, st.session_state[QUERY], recipe)
-    recording = replace(result.recording(result.next_words, name=request.model), text=answer(result))
+    recording = replace(result.recording(result.next_words, name=request.model), text=answer(result, result.next_words))
     is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
         replace(recording, effects=effects),

@@ -16,6 +16,7 @@ from model.text.cleaning import tidy
 from model.translation import SIDES
 from viz.stage import assets
 from viz.stage import message as stage_message
+from viz.stage.answers import answer
 from viz.stage.payloads import Action, SteeringPayload
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
@@ -270,7 +271,7 @@ def told(
     if changes:
         old = compute(request.plain)
         before = staged.shown_of(old, request.plain, chosen, rowwise=False)
-        texts = (staged.answer(old) or "", staged.answer(result) or "")
+        texts = (answer(old, old.next_words) or "", answer(result, result.next_words) or "")
         steering["pairs"] = comparison.beside(*(text.split() for text in texts))
         steering["cost"] = _spoken_cost(request)
         if edits.without_future != edits:
