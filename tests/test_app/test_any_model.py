@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -288,6 +289,24 @@ def test_the_least_recently_used_model_goes_and_comes_back(folders: dict[str, Pa
     first = shelf.reader("gpt2")
     shelf.reader("bert")
     assert shelf.reader("gpt2") is first
+    assert shelf.leaving("bart") == ["bert"] and shelf.leaving("gpt2") == []
     shelf.reader("bart")
     assert list(shelf.in_memory()) == ["gpt2", "bart"]
     assert shelf.reader("bert").config.task == "encoder" and list(shelf.in_memory()) == ["bart", "bert"]
+
+
+def test_a_model_that_goes_leaves_memory(folders: dict[str, Path]) -> None:
+    sizes = {name: sum(4 * p.numel() for p in load_model(folders[name]).model.parameters()) for name in folders}
+    shelf = opened.Shelf(list(map(str, folders.values())), budget=max(sizes.values()) + 1000)
+    model = weakref.ref(shelf.reader("gpt2").model)
+    shelf.reader("gpt2").read(TEXT)
+    assert model() is not None and shelf.leaving("bert") == ["gpt2"]
+    shelf.reader("bert")
+    assert model() is None, "something still holds the model that went"
+
+
+def test_what_goes_is_said_before_another_model_is_chosen(shelf: opened.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "most", 1)
+    at = screen.open_page("steer.py", model="gpt2", text=TEXT)
+    (line,) = [part.proto.body for part in at.get("html") if "In memory: gpt2" in part.proto.body]
+    assert "Choosing bert takes gpt2 out of memory." in line

@@ -107,7 +107,7 @@ def show() -> None:
         text = st.text_input(say("Beginning"), key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", words.TEXTS)
-        model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
+        memory = model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
         if names:
             systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
@@ -122,6 +122,8 @@ def show() -> None:
     with st.container():
         key, example = f"language-model-answered-{name}", (name, EXAMPLE)
         answered = shared.compute_or_keep(key, (name, text), lambda asked: told(*asked, shown, chance), example)
+    with memory:
+        model_choice.say_memory()
     if answered is None:
         return
     (name, _), of_stage = answered

@@ -168,7 +168,7 @@ def live() -> None:
         frame.label(say("Which model, or which file?"))
     with places.left:
         entry = own_models.choose(own_models.entries(file and file.name))
-        model_choice.say_memory()
+        memory = st.container()
     with places.question:
         ask_what(entry.code)
     with places.notes:
@@ -180,6 +180,8 @@ def live() -> None:
         show_file(places)
     else:
         show_model(entry, places)
+    with memory:  # the chosen model is there by now
+        model_choice.say_memory()
     if model_choice.is_own_machine():
         with places.left, st.expander(say("A Marian translator beside those of this app")):
             st.caption(say("A command imports a Marian translator, which then stands beside those that ship:"))

@@ -7,6 +7,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from viz.text import errors
@@ -169,8 +170,11 @@ def home(name: str) -> str:
     return PAGES[opened.SHELF.task(name) or DECODER]
 
 
-def choose(label: str, names: Sequence[str], key: str, more: Callable[[], None] | None = None) -> None:
-    """The button with what is chosen on it; in it the models, what else is chosen of one, and how to open another."""
+def choose(label: str, names: Sequence[str], key: str, more: Callable[[], None] | None = None) -> DeltaGenerator:
+    """The button with what is chosen on it; in it the models, what else is chosen of one, and how to open another.
+
+    Returns the place there for `say_memory`, which knows what is in memory when the chosen model is loaded.
+    """
     with st.popover(label, key="search"):
         st.selectbox(say("Model"), names, key=key)
         if more is not None:
@@ -178,8 +182,9 @@ def choose(label: str, names: Sequence[str], key: str, more: Callable[[], None] 
         if is_own_machine():
             st.markdown(say("**Open another model**"))
             offer_opening()
-        say_memory()
+        memory = st.container(width=380)
     watch()
+    return memory
 
 
 def watch() -> None:
@@ -220,14 +225,18 @@ def ask_place(**kwargs: Any) -> None:
 
 
 def say_memory() -> None:
-    """Which models are in memory, and which of them goes first."""
+    """Which models are in memory, which of them goes first, and for which one that would be so now."""
     sizes = opened.SHELF.in_memory()
     if not sizes:
         return
     listed = ", ".join(say("{name} {size:.1f} GB", name=name, size=size / 1e9) for name, size in sizes.items())
     first = next(iter(sizes))
     line = message("In memory: {models}. {first} goes first where another one needs room, and comes back when chosen.")
-    frame.note(say(line, models=listed, first=first))
+    lines = [say(line, models=listed, first=first)]
+    for name in opened.SHELF.names():
+        if leaving := opened.SHELF.leaving(name):
+            lines.append(say("Choosing {name} takes {models} out of memory.", name=name, models=", ".join(leaving)))
+    frame.note(" ".join(lines))
 
 
 @st.fragment(run_every=EVERY)

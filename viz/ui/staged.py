@@ -68,9 +68,11 @@ def page(names: list[str], show: Show) -> None:
         if _writes_target():
             how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
             label = f"{label} · {how}"
-        model_choice.choose(label, names, "stage-model", _search)
+        memory = model_choice.choose(label, names, "stage-model", _search)
         with st.container(key="live"):
             _live(names, show)
+        with memory:
+            model_choice.say_memory()
 
 
 def _writes_target() -> bool:

@@ -4,6 +4,7 @@ All of them stay on the list; as many as there is room for stay in memory. The o
 first, and is loaded again when somebody asks for it.
 """
 
+import gc
 import json
 import os
 import shlex
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from model.adapters.hub import CONFIG, Progress, fetch
-from model.adapters.inspection import available_memory, local_size
+from model.adapters.inspection import FLOAT32, available_memory, local_size
 from model.adapters.loading import load_model
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import Reader
@@ -45,6 +46,7 @@ class Shelf:
         self._folders: dict[str, Path] = {}
         self._tasks: dict[str, str] = {}
         self._loaded: OrderedDict[str, InMemory] = OrderedDict()  # the one that was used last stands last
+        self._coming: dict[object, int] = {}  # bytes of models that are being loaded
         for place in listed:
             self._add(place)
 
@@ -110,17 +112,42 @@ class Shelf:
             self._tasks[short] = task
         return short
 
+    def leaving(self, name: str) -> list[str]:
+        """The models that leave memory when this one is chosen now; none where it is there, or is of unknown size."""
+        with self._lock:
+            if name in self._loaded:
+                return []
+            folder = self._folders.get(name) or Path(self._places[name])
+            try:
+                return self._to_leave(_needed(folder))
+            except (ValueError, OSError):  # it is not on this machine yet, or broken, which is said when it is chosen
+                return []
+
     def _load(self, folder: Path) -> Reader:
         """Load a model after others have made room for it."""
-        needed = local_size(folder).stored
+        needed, token = _needed(folder), object()
         with self._lock:
-            while self._loaded and (len(self._loaded) >= self.most or not self._has_room(needed)):
-                self._loaded.popitem(last=False)
-        return queued(load_model(folder))
+            leaving = self._to_leave(needed)
+            for name in leaving:
+                del self._loaded[name]
+            self._coming[token] = needed
+        if leaving:
+            gc.collect()  # a model and what is attached to it hold each other
+        try:
+            return queued(load_model(folder))
+        finally:
+            with self._lock:
+                del self._coming[token]
 
-    def _has_room(self, needed: int) -> bool:
-        taken = sum(model.size for model in self._loaded.values())
-        return self.budget is None or taken + needed <= self.budget
+    def _to_leave(self, needed: int) -> list[str]:
+        """Which models make room for `needed` bytes, the one that was used the longest ago first."""
+        names = list(self._loaded)
+        taken = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
+        count, leaving = len(names) + len(self._coming), []
+        while names and (count >= self.most or (self.budget is not None and taken + needed > self.budget)):
+            leaving.append(names.pop(0))
+            taken, count = taken - self._loaded[leaving[-1]].size, count - 1
+        return leaving
 
     def _keep(self, name: str, folder: Path, reader: Reader) -> None:
         parameters = reader.model.parameters()
@@ -128,6 +155,12 @@ class Shelf:
         self._folders[name], self._tasks[name] = folder, reader.config.task
         self._loaded[name] = InMemory(reader, size)
         self._loaded.move_to_end(name)
+
+
+def _needed(folder: Path) -> int:
+    """The bytes of the model in a folder in memory, where its numbers become float32; errors as of `local_size`."""
+    size = local_size(folder)
+    return max(size.stored, FLOAT32 * size.parameters)
 
 
 def _task_of(folder: Path) -> str | None:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from torch import Tensor, nn
 
@@ -15,7 +15,10 @@ from model.errors import Problem
 from model.taps import Tap, observed
 
 _LOCK = threading.Lock()
-_ATTACHED: "WeakKeyDictionary[nn.Module, Attached]" = WeakKeyDictionary()
+# What is attached names the parts of its model: held here it would keep the model in memory, so the model holds it. A
+# copy of a model has that, too, but is not among these.
+_ATTACHED: "WeakKeyDictionary[nn.Module, ref[Attached]]" = WeakKeyDictionary()
+_HELD = "_headlight_attached"
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,13 @@ def instrument(model: Any) -> Attached:
     Nothing about a call is kept on the model: its hooks ask, as taps do, what observes in their own thread.
     """
     with _LOCK:
-        if model not in _ATTACHED:
-            _ATTACHED[model] = _instrument(model)
-        return _ATTACHED[model]
+        known = _ATTACHED.get(model)
+        attached = known() if known else None
+        if attached is None:
+            attached = _instrument(model)
+            setattr(model, _HELD, attached)
+            _ATTACHED[model] = ref(attached)
+        return attached
 
 
 def _instrument(model: Any) -> Attached:
