@@ -286,3 +286,5 @@ def test_what_was_measured_beyond_the_trained_length(modern, monkeypatch):
         assert f"perplexity {first} at" in note and f"{last} when" in note and f"{last / first:.2f} ({name})" in answer
     assert ranges[0] == ranges[1], "both have one axis"
     assert len([key for key in charts if key.startswith("beyond")]) == 2
+    alone = screen.choose_tile(at, "measured-tiles", "turning")
+    assert not alone.exception and list(screen.charts(alone)) == ["beyond-turning"]

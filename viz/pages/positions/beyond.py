@@ -8,9 +8,12 @@ from viz.figures import curves
 from viz.pages.positions.page import Page
 from viz.text.language import listed, message, say
 from viz.ui import frame
+from viz.ui.frame import Tile
 from viz.views import cached, position_results
 from viz.views.made import Made, Recipe, made, value_of
 from viz.views.position_results import ENCODINGS
+
+ALL = "all"  # the code of the tile of all models
 
 
 def measured() -> dict[str, dict]:
@@ -43,11 +46,22 @@ def encoding_of(name: str) -> str:
     return say(ENCODINGS[code][0]) if code in ENCODINGS else positional
 
 
+def model_tiles(results: dict[str, dict]) -> list[Tile]:
+    """The models beside each other, and each alone, with its loss over the longest text."""
+    tiles = [Tile(ALL, say("Side by side"), listed(results))]
+    for name, result in results.items():
+        losses = np.array(result["lengths"][-1]["loss"])
+        tiles.append(Tile(name, name, encoding_of(name), pixels=frame.curve_pixels(losses - losses.min())))
+    return tiles
+
+
 def show_beyond(page: Page) -> None:
     """Losses by position of the language models, side by side on one scale."""
     results = measured()
     with page.places.left_controls:
-        frame.note(say("Encodings"))
+        frame.note(say("Loss by position at 1, 2 and 4 times the trained length"))
+    with page.places.left:
+        selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2)
     lines = {name: loss_lines(own) for name, own in results.items()}
     losses = [value_of(line)[1] for own in lines.values() for line in own.values()]
     reach = min(map(np.min, losses)), max(map(np.max, losses))
@@ -68,6 +82,7 @@ def show_beyond(page: Page) -> None:
         line = message("Four times the trained length multiplies the perplexity by {list}.")
         frame.answer(say(line, list=listed(factors)), " ".join(notes))
     with page.places.right:
-        frame.pictures(plots, titles=titles, is_map=False)
+        shown = {key: plot for key, plot in plots.items() if selected in (ALL, key.removeprefix("beyond-"))}
+        frame.pictures(shown, titles=titles, is_map=False)
         tokens = max(own["tokens"] for own in results.values())
         frame.note(say("Measured over {n:,} tokens by {command}.", n=tokens, command="python -m model context"))

@@ -22,6 +22,9 @@ VIEWS = {
     "beyond": (message("Too long"), beyond.show_beyond),
 }
 
+OF_ENCODINGS = ("encoding", "difference", "similarity", "wavelengths")  # the views of which one is chosen
+FIRST = "sinusoidal"
+
 
 def settings() -> Sizes:
     """The menu of sizes."""
@@ -64,8 +67,10 @@ def live() -> None:
         language = cached.translator(checkpoint).card.get("source") if checkpoint else "en"
         text = controls.sentence_box(language, EXAMPLE)
         sizes = settings()
-    with places.left:
-        first = frame.choose_tile(say("Encodings"), tiles(sizes), "first", "sinusoidal", columns=3)
+    first = FIRST
+    if view_code in OF_ENCODINGS:
+        with places.left:
+            first = frame.choose_tile(say("Encodings"), tiles(sizes), "first", FIRST, columns=3)
     VIEWS[view_code][1](Page(places, sizes, first, checkpoint, text))
 
 

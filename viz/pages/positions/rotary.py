@@ -36,7 +36,7 @@ def show_rotary(page: Page) -> None:
         return
     text, (before, after) = kept
     with page.places.left_controls:
-        frame.note(say("Encodings"))
+        frame.note(say("q·k of each head, by how far apart query and key stand"))
     default = np.unravel_index(np.abs(after[..., NEAR] - after[..., FAR]).argmax(), before.shape)
     with page.places.left:
         frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
