@@ -12,6 +12,7 @@ from model.config import (
     Count,
     JsonConfig,
     LanguageModelConfig,
+    Limit,
     Positive,
     Share,
     TransformerConfig,

@@ -13,9 +13,9 @@ _MOMENTUM = 0.95
 class Muon(torch.optim.Optimizer):
     """Steps along the orthogonalised momentum of each matrix (Jordan et al. 2024), as long as those of AdamW.
 
-    As `torch.optim.Muon` with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025), but matrices of one shape go through the
-    iteration together, and in float32 on a processor without instructions for bfloat16, where that takes thirty times
-    as long. Weight decay is decoupled (Loshchilov and Hutter 2019).
+    As `torch.optim.Muon` with adjust_lr_fn "match_rms_adamw" (Liu et al. 2025), but matrices of one shape go through
+    the iteration together, and in float32 on a processor without instructions for bfloat16, where that takes thirty
+    times as long. Weight decay is decoupled (Loshchilov and Hutter 2019).
     """
 
     def __init__(
