@@ -1,14 +1,14 @@
-"""Text as people type, paste and keep it in files, made what the models read: one rule for all that comes in.
+"""Turns text as people type, paste and store it into what the models read: one rule for every input.
 
-`tidy` takes out what nobody sees, of every text; `as_meant` reads characters that only look different as what they
-mean, in the language that is read. The browser has the same rule (viz/engine/tidy.js).
+`tidy` takes invisible characters out of every text; `as_meant` replaces, in the source language, characters that only
+look different by those that they stand for. The browser has the same rule (viz/engine/tidy.js).
 """
 
 import re
 import unicodedata
 from typing import Any
 
-# What nobody sees beside control and format characters (categories Cc and Cf): the others of Unicode's
+# Invisible characters beside control and format characters (categories Cc and Cf): the others of Unicode's
 # Default_Ignorable_Code_Point, variation selectors among them, as ranges of a regular expression.
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 _UNSEEN = re.compile(f"[{UNSEEN}]")
@@ -21,7 +21,7 @@ MEANT = {
     **dict.fromkeys("\u2010\u2011\u2012\u2043\u2212", "-"),  # hyphens and minus; dashes are another sign
     "\u2044": "/",  # the stroke of ½, as NFKC writes it
 }
-# The same of quotes, but in texts with „ or ‚: there they are the closing ones of German, which models know.
+# The same for quotes, except in texts with „ or ‚: there they are the closing quotes of German, which models know.
 MEANT_QUOTES = {"‘": "'", **dict.fromkeys("“”‟″〝〞＂", '"')}
 GERMAN_QUOTES = "„‚"
 _MEANT, _MEANT_QUOTES = str.maketrans(MEANT), str.maketrans(MEANT_QUOTES)
@@ -30,19 +30,23 @@ _POWER = re.compile("(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 
 
 
 def visible(text: str) -> str:
-    """The text without characters that nobody sees; white space stays as it is.
+    """The text without invisible characters; white space stays as it is.
 
     Control characters, format characters (zero-width spaces, soft hyphens, marks of order and direction) and variation
     selectors go, but for those that are part of an emoji.
     """
     before = ["", *text]
     after = [*text[1:], ""]
-    kept = [c for last, c, following in zip(before, text, after) if not _is_unseen(c) or _in_emoji(last, c, following)]
-    return "".join(kept)
+    characters = [
+        character
+        for previous, character, following in zip(before, text, after)
+        if not _is_unseen(character) or _in_emoji(previous, character, following)
+    ]
+    return "".join(characters)
 
 
 def tidy(text: str) -> str:
-    """What is `visible` of a text, with white space as single spaces and none at the ends.
+    """The `visible` text, with white space as single spaces and none at the ends.
 
     Example:
         >>> tidy("  a\\n\\tb\\x00 "), tidy("\\ufeffsta\\u00adtion\\u200b"), tidy("\\u200b")
@@ -71,7 +75,7 @@ def _in_emoji(before: str, character: str, after: str) -> bool:
 
 
 def _category(character: str) -> str:
-    """The category of a character, of none where there is none."""
+    """The Unicode category of a character ("Lu"); "" for no character."""
     return unicodedata.category(character) if character else ""
 
 

@@ -1,5 +1,6 @@
-"""SentencePiece's pieces (Kudo and Richardson 2018) for imported translators: each language has its own model to cut
-with, both share a list of tokens, which has our special tokens first.
+"""SentencePiece's pieces (Kudo and Richardson 2018) for imported translators.
+
+Each language has its own model that cuts texts; both share a list of tokens, which has our special tokens first.
 """
 
 import base64
@@ -21,7 +22,8 @@ _CODE = re.compile(r">>.*?<<")
 class PieceTokenizer(Vocabulary):
     """One language of an imported translator, with the content of a SentencePiece model file (.spm).
 
-    A ValueError if a token is empty or twice there, or the model is none or writes long texts for characters.
+    A ValueError if a token is empty or occurs twice, the model is not one of SentencePiece, or it replaces characters
+    by more than MAX_REPLACEMENT characters.
     """
 
     def __init__(self, tokens: Sequence[str], model: bytes) -> None:
@@ -30,14 +32,14 @@ class PieceTokenizer(Vocabulary):
         if len(set(tokens)) != len(tokens) or "" in tokens:
             raise ValueError("the tokens must differ from each other, and none be empty")
         try:
-            if not model:  # which the library reads
+            if not model:  # the library takes an empty file
                 raise RuntimeError("it is empty")
             table = ModelProto.FromString(model).normalizer_spec.precompiled_charsmap
             self._cutter = SentencePieceProcessor(model_proto=model)
         except (DecodeError, RuntimeError) as error:
             raise ValueError(f"not a SentencePiece model: {error}") from None
-        written = table[4 + int.from_bytes(table[:4], "little") :]  # what is written instead, each with a 0 after it
-        if max(map(len, written.split(b"\0"))) > MAX_REPLACEMENT:
+        replacements = table[4 + int.from_bytes(table[:4], "little") :].split(b"\0")
+        if max(map(len, replacements)) > MAX_REPLACEMENT:
             raise ValueError(f"at most {MAX_REPLACEMENT} characters can be replaced, and by as many")
         super().__init__(tokens)
         self.model = model
@@ -46,14 +48,16 @@ class PieceTokenizer(Vocabulary):
         """What the model cuts a text into; a code such as `>>deu<<` (the target language) in front is one piece."""
         code = _CODE.match(text)
         rest = as_unicode(text[code.end() :] if code else text)
-        return [*([code[0]] if code else []), *self._cutter.encode(rest, out_type=str)]
+        pieces = self._cutter.encode(rest, out_type=str)
+        return [code[0], *pieces] if code else pieces
 
     def piece_ids(self, piece: str) -> list[int]:
-        return [self._known(piece)]
+        """The single id of a piece."""
+        return [self._id_of_typed(piece)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text without special tokens, `<unk>` among them."""
-        return "".join(self._said(ids)).replace(MARK, " ").strip()
+        return "".join(self._ordinary_tokens(ids)).replace(MARK, " ").strip()
 
 
 def texts(value: object, what: str) -> list[str]:
@@ -64,6 +68,8 @@ def texts(value: object, what: str) -> list[str]:
 
 
 class PieceTokenizers(Pair[PieceTokenizer]):
+    """The tokenizers of both languages of an imported translator."""
+
     as_meant = False  # a SentencePiece model brings its own table of such characters
 
     @classmethod
@@ -77,6 +83,7 @@ class PieceTokenizers(Pair[PieceTokenizer]):
         return cls(*(PieceTokenizer(tokens, model) for model in models))
 
     def to_json(self) -> str:
+        """The text of a tokenizer.json, which `from_dict` reads once it is parsed; the models are in base64."""
         tokens = self.source.tokens(range(len(self.source)))
         sides = {"source": self.source, "target": self.target}
         models = {name: base64.b64encode(side.model).decode() for name, side in sides.items()}

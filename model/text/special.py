@@ -1,4 +1,4 @@
-"""What every tokenizer shares."""
+"""What all tokenizers share: the special tokens with their ids, and the base classes."""
 
 from collections.abc import Sequence
 from typing import Any, Generic, Self, TypeVar
@@ -22,9 +22,7 @@ class Vocabulary:
     """The tokens of one language, or of both where they share theirs, by id."""
 
     lowercase = False
-    as_meant = (
-        True  # whether characters of the source that only look different are read as what they mean (cleaning.py)
-    )
+    as_meant = True  # whether the source is read through `cleaning.as_meant`, or only through `cleaning.tidy`
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self._tokens = list(tokens)
@@ -35,10 +33,12 @@ class Vocabulary:
 
     @property
     def source(self) -> Self:
+        """The tokenizer of the source language: this one, which serves both."""
         return self
 
     @property
     def target(self) -> Self:
+        """The tokenizer of the target language: this one, which serves both."""
         return self
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
@@ -64,11 +64,12 @@ class Vocabulary:
         """Ids without start or end token."""
         return [index for piece in self.pieces(text) for index in self.piece_ids(piece)]
 
-    def _known(self, token: str) -> int:
-        """The id of a typed token, which cannot be a special one."""
+    def _id_of_typed(self, token: str) -> int:
+        """The id of a token that was typed: `<unk>` for special tokens and for those outside the vocabulary."""
         return UNK_ID if token in SPECIAL_TOKENS else self._ids.get(token, UNK_ID)
 
-    def _said(self, ids: Sequence[int]) -> list[str]:
+    def _ordinary_tokens(self, ids: Sequence[int]) -> list[str]:
+        """The tokens of ids, special ones left out."""
         return [token for token in self.tokens(ids) if token not in SPECIAL_TOKENS]
 
 

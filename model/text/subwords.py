@@ -20,7 +20,7 @@ _PIECE = rf"{MARK}?[\p{{L}}\p{{M}}]+|{MARK}?\p{{N}}|{MARK}?[^\p{{L}}\p{{M}}\p{{N
 
 
 class Tokenizer(Vocabulary):
-    """Text, lowercased first where that is said, to token ids and back."""
+    """Text, lowercased first if `lowercase` is set, to token ids and back."""
 
     def __init__(self, backend: tokenizers.Tokenizer, lowercase: bool = False, as_meant: bool = True) -> None:
         super().__init__([backend.id_to_token(index) or "" for index in range(backend.get_vocab_size())])
@@ -38,8 +38,8 @@ class Tokenizer(Vocabulary):
     ) -> Self:
         """Learn the merges from sentences of both languages (Sennrich et al. 2016).
 
-        The vocabulary has special and byte tokens, the `alphabet_size` most frequent characters, and merges: a
-        ValueError where there is no room for these.
+        The vocabulary holds special and byte tokens, the `alphabet_size` most frequent characters, and merges; a
+        ValueError if `vocab_size` leaves no room for merges.
         """
         reserved = [*SPECIAL_TOKENS, *BYTE_TOKENS]
         if vocab_size <= len(reserved) + alphabet_size:
@@ -62,7 +62,7 @@ class Tokenizer(Vocabulary):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read what `to_json` wrote; a ValueError if it is none, or special and byte tokens have other ids than here.
+        """Read what `to_json` wrote; a ValueError for anything else, or other ids of special and byte tokens than here.
 
         Of a file only vocabulary, merges and our own keys "lowercase" and "as_meant" are taken: no added tokens,
         dropout or normalisers can make typed text special or the segmentation random.
@@ -84,16 +84,19 @@ class Tokenizer(Vocabulary):
                 raise ValueError(f"the token {token} must have id {index}, the tokenizer gives it {vocab.get(token)}")
         if sorted(vocab.values()) != list(range(len(vocab))):
             raise ValueError(f"the {len(vocab)} token ids must be 0 to {len(vocab) - 1} without gaps")
-        own = {"lowercase": False, "as_meant": True}
-        for name in own:
-            own[name] = switch(values, name, own[name])
-        return cls(_pipeline(bpe), **own)
+        lowercase = switch(values, "lowercase", False)
+        as_meant = switch(values, "as_meant", True)
+        return cls(_pipeline(bpe), lowercase, as_meant)
 
     def to_json(self) -> str:
+        """The text of a tokenizer.json: the library's format, after our switches where they are not the default."""
         text = self.backend.to_str(pretty=True)
-        own = {"lowercase": True} if self.lowercase else {}
-        own |= {} if self.as_meant else {"as_meant": False}
-        return json.dumps({**own, **json.loads(text)}, indent=2, ensure_ascii=False) if own else text
+        switches = {}
+        if self.lowercase:
+            switches["lowercase"] = True
+        if not self.as_meant:
+            switches["as_meant"] = False
+        return json.dumps(switches | json.loads(text), indent=2, ensure_ascii=False) if switches else text
 
     def pieces(self, text: str) -> list[str]:
         """Words, digits and signs, inside which subwords are formed, each with the mark of its space."""
@@ -101,19 +104,21 @@ class Tokenizer(Vocabulary):
             return []
         pieces: list[str] = []
         # A mark that the text itself contains must not come back as a space: it stands apart, spelt in bytes.
-        for i, part in enumerate(_mark(text.lower() if self.lowercase else text)):
-            cut = self.backend.pre_tokenizer.pre_tokenize_str(part)
-            pieces += [_LITERAL_MARK] * (i > 0) + [piece for piece, _ in cut]
+        for number, part in enumerate(_mark(text.lower() if self.lowercase else text)):
+            if number > 0:
+                pieces.append(_LITERAL_MARK)
+            pieces += [piece for piece, _ in self.backend.pre_tokenizer.pre_tokenize_str(part)]
         return pieces
 
     def piece_ids(self, piece: str) -> list[int]:
+        """The ids of the subwords of a piece."""
         if piece == _LITERAL_MARK:
             return [len(SPECIAL_TOKENS) + byte for byte in MARK.encode()]
         return [token.id for token in self.backend.model.tokenize(piece)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text without special tokens; bytes that are not UTF-8 become U+FFFD."""
-        text = self.backend.decoder.decode(self._said(ids))
+        text = self.backend.decoder.decode(self._ordinary_tokens(ids))
         return text[1:] if text.startswith(" ") else text
 
 

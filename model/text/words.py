@@ -17,10 +17,10 @@ _KEYS = {"language": str, "lowercase": bool, "words": list, "no_space_before": l
 
 
 class WordTokenizer(Vocabulary):
-    """The words of one language, "en" or "de", lowercased after they are cut where that is said.
+    """The words of one language, "en" or "de", lowercased after they are cut if `lowercase` is set.
 
-    Which of them are written without a space before (",") or after them ("(") is learnt from the text. A ValueError if
-    the language is another, or a word is empty, twice there or that of a special token.
+    `train` learns which of them are written without a space before (",") or after them ("("). A ValueError for another
+    language, or if a word is empty, occurs twice or is a special token.
     """
 
     def __init__(
@@ -41,23 +41,28 @@ class WordTokenizer(Vocabulary):
 
     @classmethod
     def train(cls, sentences: Iterable[str], language: str, min_count: int, lowercase: bool) -> Self:
-        """The words seen at least min_count times, the most frequent first."""
-        counts, before, after = Counter[str](), Counter[str](), Counter[str]()
+        """Collect the words that occur at least min_count times, the most frequent first."""
+        counts = Counter[str]()
+        no_space_before, no_space_after = Counter[str](), Counter[str]()
         for text in sentences:
+            parts = _cutter(language)(as_unicode(text))
             space = True
-            for place, part in enumerate(parsed := _cutter(language)(as_unicode(text)), start=1):
+            for place, part in enumerate(parts, start=1):
                 word = part.text.lower() if lowercase else part.text
                 counts[word] += 1
-                before[word] += not space
-                space = bool(part.whitespace_) or place == len(parsed)
-                after[word] += not space
-        words = sorted((w for w, n in counts.items() if n >= min_count), key=lambda w: (-counts[w], w))
+                no_space_before[word] += not space
+                space = bool(part.whitespace_) or place == len(parts)
+                no_space_after[word] += not space
+        frequent = (word for word, count in counts.items() if count >= min_count)
+        words = sorted(frequent, key=lambda word: (-counts[word], word))
         # The majority decides how a word is written.
-        glued = ([w for w in words if 2 * n[w] > counts[w]] for n in (before, after))
-        return cls(language, lowercase, words, *glued)
+        before = [word for word in words if 2 * no_space_before[word] > counts[word]]
+        after = [word for word in words if 2 * no_space_after[word] > counts[word]]
+        return cls(language, lowercase, words, before, after)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Read what `to_dict` wrote; a ValueError for other keys or values of another type."""
         if not isinstance(values, dict) or set(values) != set(_KEYS):
             raise ValueError(f"not a list of words: the keys must be {', '.join(_KEYS)}")
         for key, kind in _KEYS.items():
@@ -68,6 +73,7 @@ class WordTokenizer(Vocabulary):
         return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
+        """The arguments of the constructor, as JSON: one side of a tokenizer.json."""
         return {
             "language": self.language,
             "lowercase": self.lowercase,
@@ -77,28 +83,35 @@ class WordTokenizer(Vocabulary):
         }
 
     def pieces(self, text: str) -> list[str]:
+        """The words and signs of a text, as spaCy's rules cut it."""
         words = [part.text for part in _cutter(self.language)(as_unicode(text))]
         return [word.lower() for word in words] if self.lowercase else words
 
     def piece_ids(self, piece: str) -> list[int]:
-        return [self._known(piece)]
+        """The single id of a word."""
+        return [self._id_of_typed(piece)]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text without special tokens, `<unk>` among them."""
-        words = self._said(ids)
-        return "".join(words[:1] + [self._space(*pair) + pair[1] for pair in pairwise(words)])
+        words = self._ordinary_tokens(ids)
+        return "".join(words[:1] + [self._space(left, right) + right for left, right in pairwise(words)])
 
     def _space(self, left: str, right: str) -> str:
-        # What the lists say of plain words ("house" before a full stop) holds beside signs only.
+        """What is written between two words: a space or nothing."""
+        # Between two plain words there is always a space: "house", often before a full stop, is glued to signs only.
         close_to_left = right in self._before and not (left.isalnum() and right.isalnum())
         close_to_right = left in self._after and not left.isalnum()
         return "" if close_to_left or close_to_right else " "
 
 
 class WordTokenizers(Pair[WordTokenizer]):
+    """The word lists of two languages."""
+
     def to_json(self) -> str:
-        values = {"type": "words", "source": self.source.to_dict(), "target": self.target.to_dict()}
-        values |= {} if self.as_meant else {"as_meant": False}
+        """The text of a tokenizer.json, which `read_tokenizer` reads."""
+        values: dict[str, Any] = {"type": "words", "source": self.source.to_dict(), "target": self.target.to_dict()}
+        if not self.as_meant:
+            values["as_meant"] = False
         return json.dumps(values, ensure_ascii=False, indent=1)
 
 
@@ -120,12 +133,14 @@ class TextWords(Vocabulary):
 
     @classmethod
     def train(cls, lines: Iterable[str]) -> Self:
+        """Collect every word of the lines, the most frequent first."""
         counts = Counter({cls.UNK: 0})
         for line in lines:
             counts.update([*line.split(), cls.EOS])
         return cls(sorted(counts, key=lambda word: (-counts[word], word)))
 
     def to_json(self) -> str:
+        """The text of a tokenizer.json, which `read_tokenizer` reads."""
         return json.dumps({"type": "text", "words": self._tokens}, ensure_ascii=False, indent=1)
 
     def line_ids(self, lines: Iterable[str]) -> list[int]:
@@ -136,7 +151,8 @@ class TextWords(Vocabulary):
         """The ids of typed text, cut further where a piece is not a word: well-known to well, @-@, known."""
         ids: list[int] = []
         for number, line in enumerate(as_unicode(text).strip().split("\n")):
-            ids += [self.eos_id] if number else []
+            if number > 0:
+                ids.append(self.eos_id)
             for piece in line.split():
                 parts = [piece] if piece in self._ids else _PARTS.findall(_INSIDE.sub(r" @\g<0>@ ", piece))
                 ids += map(self._id, parts)
@@ -157,12 +173,12 @@ _INSIDE = re.compile(r"(?<=\w)-(?=\w)|(?<=\d)[.,](?=\d)")
 _PARTS = re.compile(r"@[-,.]@|<unk>|'?[^\W_]+|[^\w\s]|_")
 
 
-PairTokenizer = Tokenizer | WordTokenizers  # what training makes of pairs
+PairTokenizer = Tokenizer | WordTokenizers  # what training learns from pairs of sentences
 AnyTokenizer = PairTokenizer | TextWords | PieceTokenizers
 
 
 def read_tokenizer(text: str) -> AnyTokenizer:
-    """The tokenizer.json of any checkpoint; else a ValueError."""
+    """Read the tokenizer.json of any checkpoint; a ValueError if the text is none."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
@@ -181,11 +197,11 @@ def read_tokenizer(text: str) -> AnyTokenizer:
     return pair
 
 
-MAX_STRINGS = 50_000  # that a cutter keeps: about 5 MB
+MAX_STRINGS = 50_000  # that spaCy may store: about 5 MB
 
 
 def _cutter(language: str):
-    """spaCy's rules, which keep every word that they see: made again when these are too many."""
+    """spaCy's rules, which store every word that they see: created again when they store more than MAX_STRINGS."""
     cutter = _blank(language)
     if len(cutter.vocab.strings) > MAX_STRINGS:
         _blank.cache_clear()
