@@ -147,8 +147,8 @@ FAULTS = (
     Fault(
         "end token not counted in the length",
         "model/decoding/beam.py",
-        "len(one.ids) + one.finished",
-        "len(one.ids)",
+        "len(hypothesis.ids) + hypothesis.finished",
+        "len(hypothesis.ids)",
         f"{_MODEL}decoding/test_searches.py",
     ),
     Fault(

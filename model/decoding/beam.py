@@ -19,7 +19,7 @@ NEVER = [PAD_ID, BOS_ID]
 
 @dataclass
 class SearchTree:
-    """Everything one search looked at, one list entry per node; node 0 is the start token."""
+    """Everything that one search considered, with one list entry per node; node 0 is the start token."""
 
     parent: list[int] = field(default_factory=lambda: [-1])
     token: list[int] = field(default_factory=lambda: [BOS_ID])
@@ -52,29 +52,29 @@ class SearchTree:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One translation that a search found."""
+    """One translation, finished or cut off, at the end of a search."""
 
     ids: list[int]  # without start and end token
     log_probability: float  # in nats, the end token's included if it is finished
-    score: float  # log_probability / length penalty; what hypotheses are ranked by
+    score: float  # log_probability / length penalty, by which hypotheses are ranked
     finished: bool  # by itself and not at the length limit
     node: int  # the last one in the tree
 
 
 @dataclass(frozen=True)
 class Search:
-    """The result of one search: hypotheses, the best first, and the tree they were found in."""
+    """The result of one search: the hypotheses, the best first, and the search tree."""
 
     hypotheses: list[Hypothesis]
     tree: SearchTree
 
     def rescored(self, alpha: float) -> Self:
-        """What a search with another length penalty would have given, which only ranks what was found."""
-        scored = [
-            replace(one, score=one.log_probability / length_penalty(len(one.ids) + one.finished, alpha))
-            for one in self.hypotheses
-        ]
-        return replace(self, hypotheses=sorted(scored, key=lambda hypothesis: -hypothesis.score))
+        """The result of a search with another length penalty, which only ranks the same hypotheses."""
+        hypotheses = []
+        for hypothesis in self.hypotheses:
+            penalty = length_penalty(len(hypothesis.ids) + hypothesis.finished, alpha)
+            hypotheses.append(replace(hypothesis, score=hypothesis.log_probability / penalty))
+        return replace(self, hypotheses=sorted(hypotheses, key=lambda hypothesis: -hypothesis.score))
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -105,7 +105,8 @@ def beam_search(
         prefixes: what each source's translations begin with, without the start token; the end token may be the last.
 
     Raises:
-        ValueError: for a width, limit or prefix that is not allowed, or logits that are not numbers.
+        ValueError: for a width or limit below 1, a prefix that is too long or holds padding, start or an early end
+            token, or logits that are not numbers.
     """
     if width < 1 or min(max_lengths) < 1:
         raise ValueError(f"beam width and length limit must be at least 1, got {width} and {min(max_lengths)}")
@@ -136,27 +137,26 @@ class _Beam:
         wrong = [token for token in prefix if token in NEVER] + [token for token in prefix[:-1] if token == EOS_ID]
         if wrong:
             raise ValueError(f"token {wrong[0]} cannot stand in a prefix, or only at its end")
-        self.width, self.steps_left, self.unread, self.tree = width, limit, list(prefix), SearchTree()
-        self.live, self.finished, self.cut_off = [ROOT], [], []  # nodes
+        self.width, self.steps_left = width, limit
+        self.unread = list(prefix)
+        self.tree = SearchTree()
+        self.live: list[int] = [ROOT]  # nodes
+        self.finished: list[int] = []
+        self.cut_off: list[int] = []
 
     def advance(self, log_probabilities: Tensor) -> list[int]:
         """Extend the live hypotheses by the best tokens, given theirs (live, V).
 
         Returns:
-            For each hypothesis that is live now, which of the old ones it extends.
+            For each hypothesis that is live now, the number of the old one that it extends.
         """
-        before, found = self.live, []
-        if self.unread:  # by the one live hypothesis
-            found.append((log_probabilities[0, self.unread[0]].item(), 0, self.unread.pop(0)))
-        else:  # twice the width is enough: at most one candidate per hypothesis ends it
-            best = log_probabilities.topk(min(2 * self.width, log_probabilities.size(1)))
-            for row, candidates in enumerate(zip(best.values.tolist(), best.indices.tolist())):
-                found += [(value, row, token) for value, token in zip(*candidates) if value > -math.inf]
-        totals = [(self.tree.total[before[row]] + value, row, token) for value, row, token in found]
+        parents = self.live
+        candidates = self._candidates(log_probabilities)
+        candidates.sort(key=lambda candidate: -candidate[0])
         self.live, kept_rows = [], []
-        for total, row, token in sorted(totals, key=lambda one: -one[0])[: 2 * self.width]:
+        for total, row, token in candidates[: 2 * self.width]:
             fate = "pruned" if len(self.live) == self.width else "finished" if token == EOS_ID else "kept"
-            node = self.tree.add(before[row], token, total, fate)
+            node = self.tree.add(parents[row], token, total, fate)
             if fate == "finished":
                 self.finished.append(node)
             elif fate == "kept":
@@ -167,7 +167,23 @@ class _Beam:
             self.cut_off, self.live, kept_rows = self.live, [], []
         return kept_rows
 
+    def _candidates(self, log_probabilities: Tensor) -> list[tuple[float, int, int]]:
+        """The next tokens to choose from: total log-probability, number of the live hypothesis, token."""
+        totals = [self.tree.total[node] for node in self.live]
+        if self.unread:  # while the prefix is read, there is a single live hypothesis
+            token = self.unread.pop(0)
+            return [(totals[0] + log_probabilities[0, token].item(), 0, token)]
+        # Twice the width is enough: at most one candidate per hypothesis ends it.
+        best = log_probabilities.topk(min(2 * self.width, log_probabilities.size(1)))
+        candidates = []
+        for row, (values, tokens) in enumerate(zip(best.values.tolist(), best.indices.tolist())):
+            candidates += [
+                (totals[row] + value, row, token) for value, token in zip(values, tokens) if value > -math.inf
+            ]
+        return candidates
+
     def result(self, alpha: float) -> Search:
+        """The hypotheses of the finished search, ranked with a length penalty."""
         ended = bool(self.finished)  # a hypothesis cut off at the limit counts only where none ended by itself
         paths = [(self.tree.path(node), node) for node in self.finished or self.cut_off]
         hypotheses = [Hypothesis(ids[: len(ids) - ended], self.tree.total[at], 0.0, ended, at) for ids, at in paths]
@@ -178,7 +194,7 @@ class _Beam:
 def greedy(model: Decodable, src: Tensor, max_length: int) -> list[list[int]]:
     """Target ids of each source (B, S), without start and end token: the most probable token at every step.
 
-    Of logits that are not numbers, any token may come.
+    Logits that are not numbers give arbitrary tokens.
     """
     state = model.start(src)
     tokens = torch.full((src.size(0),), BOS_ID, device=src.device)

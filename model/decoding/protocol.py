@@ -1,4 +1,4 @@
-"""What a model offers to be decoded from."""
+"""The interface that decoders need of a model, and the limits that they share."""
 
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -12,7 +12,10 @@ BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps
 
 
 def between_steps() -> None:
-    """Called by everything long between two of its steps: what is in BETWEEN_STEPS lets others compute, or raises."""
+    """Call the hook in BETWEEN_STEPS, if there is one, which lets other threads compute or raises to stop.
+
+    Everything that takes long calls this between two of its steps.
+    """
     if (hook := BETWEEN_STEPS.get()) is not None:
         hook()
 

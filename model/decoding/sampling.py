@@ -10,7 +10,7 @@ from model.decoding.protocol import Decodable, between_steps, check_logits
 
 
 class Chance(TypedDict, total=False):
-    """Arguments of `restrict`."""
+    """The keyword arguments of `restrict`."""
 
     temperature: float
     top_k: int
@@ -18,12 +18,16 @@ class Chance(TypedDict, total=False):
 
 
 def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: float = 1.0) -> Tensor:
-    """The distribution that is drawn from, of logits (..., V): probabilities (..., V), summing to 1.
+    """The distribution to draw from, given logits (..., V): probabilities (..., V), summing to 1.
 
     Args:
         temperature: divides the logits; 0 leaves the most probable.
         top_k: only so many of the most probable tokens stay; 0: all.
         top_p: only the fewest most probable tokens stay that reach this sum (after temperature and top_k); 1: all.
+
+    Raises:
+        ValueError: for a temperature outside 0 to 100, a negative top_k, a top_p outside (0, 1], or logits that are
+            not numbers.
 
     Example:
         >>> restrict(torch.tensor([1.0, 2.0, 3.0]).log(), top_p=0.6).tolist()
@@ -61,17 +65,17 @@ def sample(
     seed: int = 0,
     **chance: Unpack[Chance],
 ) -> list[list[int]]:
-    """Draw `length` tokens, none of `never`, after each row of `tokens` (B,), which are read first.
+    """Draw `length` tokens, none of `never`, after each row of `tokens` (B,), which are read first: B lists of ids.
 
-    chance is as for `restrict`; the same seed gives the same.
+    The keywords of `chance` are those of `restrict`; the same seed draws the same tokens.
     """
     generator = torch.Generator().manual_seed(seed)
-    drawn = []
+    steps = []
     for _ in range(length):
         between_steps()
         logits = model.step(state, tokens).clone()  # (B, V)
         logits[:, list(never)] = -math.inf
         probabilities = restrict(logits, **chance)
         tokens = torch.multinomial(probabilities.cpu(), 1, generator=generator)[:, 0].to(logits.device)
-        drawn.append(tokens)
-    return torch.stack(drawn, dim=1).tolist()
+        steps.append(tokens)
+    return torch.stack(steps, dim=1).tolist()
