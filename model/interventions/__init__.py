@@ -1,1 +1,1 @@
-"""What can be changed inside a running model during a call, as plain data, and how it is carried out."""
+"""Changes inside a running model during a call, described as plain data and carried out."""

@@ -35,7 +35,9 @@ class Changeable(Protocol):
 
 @dataclass(frozen=True, order=True)
 class Head:
-    kind: str
+    """The address of one attention head."""
+
+    kind: str  # of attention, of KINDS
     layer: int
     head: int
 
@@ -59,12 +61,13 @@ class Force:
         object.__setattr__(self, "heads", tuple(sorted(set(self.heads))))
 
     def heads_of(self, layer: int) -> list[int] | slice:
+        """The index of the heads of a layer that are forced; all of them as a slice."""
         return [head for at, head in self.heads if at == layer] if self.heads else slice(None)
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """One cell of a mask, the same in every layer and head, open (may attend, whatever the mask said) or blocked."""
+    """One cell of a mask, the same in every layer and head, open (may attend, whatever the mask) or blocked."""
 
     kind: str
     query: int
@@ -73,13 +76,13 @@ class Cell:
 
     @property
     def shows_future(self) -> bool:
-        """Whether it lets a step of the decoder read a later one, which while decoding does not exist yet."""
+        """Whether it lets a step of the decoder read a later step, which while decoding does not exist yet."""
         return self.kind == "decoder_self" and self.open and self.key > self.query
 
 
 @dataclass(frozen=True)
 class Edits:
-    """What is changed, in any order; a ValueError for edits that contradict each other.
+    """All changes of one run, in any order; a ValueError for edits that contradict each other.
 
     Example:
         >>> Edits(off=(Head("cross", 0, 3),), forced=(Force(4, 2, 0.8),)).code
@@ -101,22 +104,22 @@ class Edits:
             if replace(cell, open=not cell.open) in self.cells:
                 where = f"{IN_WORDS[cell.kind]} cell in row {cell.query}, column {cell.key}"
                 raise ValueError(f"the {where} cannot be both open and blocked")
-        for one, other in combinations(self.forced, 2):
-            shared = not one.heads or not other.heads or set(one.heads) & set(other.heads)
-            if (one.kind, one.query) == (other.kind, other.query) and shared:
-                raise ValueError(f"the attention of step {one.query} is forced twice in the same head")
+        for first, second in combinations(self.forced, 2):
+            share_a_head = not first.heads or not second.heads or set(first.heads) & set(second.heads)
+            if (first.kind, first.query) == (second.kind, second.query) and share_a_head:
+                raise ValueError(f"the attention of step {first.query} is forced twice in the same head")
 
     def __bool__(self) -> bool:
         return any(vars(self).values())
 
     @property
     def without_future(self) -> Self:
-        """Those that a decoder can make that writes token by token: no cells that open the future."""
+        """The edits that a decoder which writes token by token can make: no cells that open the future."""
         return replace(self, cells=tuple(cell for cell in self.cells if not cell.shows_future))
 
     @property
     def code(self) -> str:
-        """All of it in a short text of letters, digits and "-_." that `from_code` reads; empty for no edits."""
+        """The edits as a short text of letters, digits and "-_." that `from_code` reads; empty for no edits."""
         items = [f"o{head.kind[0]}{head.layer}-{head.head}" for head in self.off]
         items += [f"u{head.kind[0]}{head.layer}-{head.head}" for head in self.uniform]
         for force in self.forced:
@@ -129,7 +132,7 @@ class Edits:
 
     @classmethod
     def from_code(cls, code: str) -> Self:
-        """Read what `code` wrote, or somebody typed; a ValueError names the part that cannot be read."""
+        """Read a `code`, perhaps typed by hand; a ValueError names the part that cannot be read."""
         if not code:
             return cls()
         if len(code) > MAX_CODE:
@@ -137,15 +140,19 @@ class Edits:
         version, *items = code.split("_")
         if version != VERSION:
             raise ValueError(f"the code of edits begins with {VERSION!r}, got {version[:20]!r}")
-        found: dict[str, tuple] = {}
-        for name, edit in map(_read, items):
-            found[name] = (*found.get(name, ()), edit)
-        return cls(**found)
+        edits: dict[str, tuple] = {}  # by field
+        for item in items:
+            name, edit = _read_edit(item)
+            edits[name] = (*edits.get(name, ()), edit)
+        return cls(**edits)
 
     def check(self, config: Changeable, n_source: int | None = None, n_target: int | None = None) -> None:
-        """Refuse with a ValueError what a model, or a sentence of so many source tokens and steps, does not have.
+        """Raise a ValueError for heads or cells that the model, or its pass over one sentence, does not have.
 
-        Edits of single cells, which need one sentence, are refused without one.
+        Args:
+            config: of the model.
+            n_source, n_target: source tokens and decoder steps of the sentence. Without them, edits of single cells,
+                which hold for one sentence only, are a ValueError.
         """
         if not config.heads_by_layer:
             raise Problem("this model has no attention heads that can be changed")
@@ -156,23 +163,29 @@ class Edits:
             _layers_of(config, cell.kind)
             if n_source is None or n_target is None:
                 raise ValueError("single cells can be changed for one sentence only, not for many at a time")
-            n_queries, n_keys = ({"source": n_source, "target": n_target}[side] for side in SIDES[cell.kind])
+            lengths = {"source": n_source, "target": n_target}
+            query_side, key_side = SIDES[cell.kind]
+            n_queries, n_keys = lengths[query_side], lengths[key_side]
             _check_place(cell.kind, "row", cell.query, n_queries, " here")
             _check_place(cell.kind, "column", cell.key, n_keys, " here")
 
     def changes(self, config: Changeable) -> dict[str, Change]:
-        """The interventions that make these edits, which must fit the model (`check`); a mapping serves one thread."""
+        """The interventions that make these edits, by address, as `model.taps.intervene` takes them.
+
+        The edits must fit the model (`check`). The changes share state: a mapping is for one pass or search at a time,
+        in one thread.
+        """
         first = 0  # the position of the decoder's first query in the pass that is running
         heads = config.heads_by_layer
         counted = any(edit.kind != "encoder_self" for edit in (*self.forced, *self.cells))
         masks: dict[str, Tensor] = {}
 
         def row_of(edit: Cell | Force, tensor: Tensor) -> int | None:
-            """The row of an edit in this pass, if it has one."""
+            """The row of an edit in this pass; None if it is not among them."""
             row = edit.query if edit.kind == "encoder_self" else edit.query - first
             return row if 0 <= row < tensor.size(-2) else None
 
-        def of_layer(kind: str, layer: int) -> Iterator[tuple[str, Change]]:
+        def changes_of_layer(kind: str, layer: int) -> Iterator[tuple[str, Change]]:
             module = module_of(kind, layer)
             off = [head.head for head in self.off if (head.kind, head.layer) == (kind, layer)]
             uniform = [head.head for head in self.uniform if (head.kind, head.layer) == (kind, layer)]
@@ -180,7 +193,7 @@ class Edits:
             forced = [force for force in self.forced if force.kind == kind and force.heads_of(layer)]
             counts = counted and kind == "decoder_self" and layer == min(heads[kind])
 
-            def at_mask(mask: Tensor) -> Tensor:  # (B, 1, T, S)
+            def change_mask(mask: Tensor) -> Tensor:  # (B, 1, T, S)
                 nonlocal first
                 if counts:
                     # Keys are all positions so far, queries the last of them: also with a cache.
@@ -192,7 +205,7 @@ class Edits:
                 masks[module] = mask
                 return mask
 
-            def at_weights(weights: Tensor) -> Tensor:  # (B, H, T, S)
+            def change_weights(weights: Tensor) -> Tensor:  # (B, H, T, S)
                 if uniform:
                     allowed = masks[module].to(weights.dtype)  # (B, 1, T, S)
                     weights[:, uniform] = allowed / allowed.sum(-1, keepdim=True).clamp(min=1)
@@ -205,23 +218,23 @@ class Edits:
                 return weights
 
             if counts or cells or uniform:
-                yield f"{module}.mask", at_mask
+                yield f"{module}.mask", change_mask
             if off or uniform or forced:
-                yield f"{module}.weights", at_weights
+                yield f"{module}.weights", change_weights
 
-        return dict(change for kind in heads for layer in heads[kind] for change in of_layer(kind, layer))
+        return dict(change for kind in heads for layer in heads[kind] for change in changes_of_layer(kind, layer))
 
     @contextmanager
     def applied(self, config: Changeable, stack: str) -> Iterator[None]:
         """Make the edits of the "encoder" or the "decoder", which must run in the block, in this thread only."""
         changes = self.changes(config).items() if self else ()
-        found = {address: change for address, change in changes if address.startswith(f"{stack}.")}
-        with intervene(found) if found else nullcontext():  # with nothing to change the fast paths stay open
+        of_stack = {address: change for address, change in changes if address.startswith(f"{stack}.")}
+        with intervene(of_stack) if of_stack else nullcontext():  # with nothing to change the fast paths stay open
             yield
 
 
 def layer_counts(config: Changeable) -> dict[str, int]:
-    """How many layers each kind of attention has."""
+    """The number of layers with each kind of attention."""
     return {kind: len(layers) for kind, layers in config.heads_by_layer.items()}
 
 
@@ -257,7 +270,8 @@ def _check_place(kind: str, name: str, place: int, count: int, here: str = "") -
         raise ValueError(f"{allowed}, got {name} {place}")
 
 
-def _read(item: str) -> tuple[str, Head | Force | Cell]:
+def _read_edit(item: str) -> tuple[str, Head | Force | Cell]:
+    """The field of `Edits` and the edit that one part of a code stands for."""
     if match := _PLACE.fullmatch(item):
         what, letter, row, column = match.groups()
         place = _LETTERS[letter], int(row), int(column)
@@ -266,6 +280,7 @@ def _read(item: str) -> tuple[str, Head | Force | Cell]:
         return "cells", Cell(*place, what == "a")
     if match := _FORCE.fullmatch(item):
         letter, query, key, strength, heads = match.groups()
-        pairs = tuple((int(layer), int(head)) for layer, head in (pair.split("-") for pair in heads.split("h")[1:]))
-        return "forced", Force(int(query), int(key), float(strength), pairs, _LETTERS[letter or "c"])
+        pairs = [pair.split("-") for pair in heads.split("h")[1:]]
+        forced_heads = tuple((int(layer), int(head)) for layer, head in pairs)
+        return "forced", Force(int(query), int(key), float(strength), forced_heads, _LETTERS[letter or "c"])
     raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")
