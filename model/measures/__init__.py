@@ -1,1 +1,1 @@
-"""A checkpoint over a data set: its scores, what its heads do and are worth, self-checks. `links/` holds word links."""
+"""A checkpoint measured over a data set: scores, what heads do and contribute, self-checks. `links/` has word links."""

@@ -1,4 +1,4 @@
-"""What each head is worth to a translation, and do its weights, direct effects and gradients say so?"""
+"""What each head contributes to a translation, and whether its weights, direct effects and gradients agree with it."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -29,16 +29,18 @@ def kendall(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         >>> round(float(kendall(np.array([1, 2, 2, 3]), np.array([1, 3, 2, 4]))), 4)
         0.9129
     """
-    one, two = (np.sign(x[..., :, None] - x[..., None, :]).astype(np.float64) for x in (a, b))
-    pairs = np.sqrt((one**2).sum((-2, -1)) * (two**2).sum((-2, -1)))
-    both = (one * two).sum((-2, -1))
-    return np.divide(both, pairs, out=np.full_like(both, np.nan), where=pairs > 0)
+    order_a = np.sign(a[..., :, None] - a[..., None, :]).astype(np.float64)  # (..., N, N), of every pair of values
+    order_b = np.sign(b[..., :, None] - b[..., None, :]).astype(np.float64)
+    untied = np.sqrt((order_a**2).sum((-2, -1)) * (order_b**2).sum((-2, -1)))
+    concordant = (order_a * order_b).sum((-2, -1))  # less the discordant ones
+    return np.divide(concordant, untied, out=np.full_like(concordant, np.nan), where=untied > 0)
 
 
 def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman's rank correlation of two lists (N,); equal values share the mean of their ranks."""
 
     def ranks(values: np.ndarray) -> np.ndarray:
+        """The rank of each value, from 1."""
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
         return (counts.cumsum() - (counts - 1) / 2)[place]
 
@@ -48,7 +50,8 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
 # Below, `source` are ids with the end token and `written` without the start token.
 
 
-def _read(source: Sequence[int], written: Sequence[int]) -> tuple[Tensor, Tensor]:
+def _inputs(source: Sequence[int], written: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """The ids that encoder (1, S) and decoder (1, T) read."""
     return torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
 
 
@@ -61,22 +64,22 @@ def without_each_head(
     Yields:
         The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.
     """
-    src, tgt = _read(source, written)
+    src, tgt = _inputs(source, written)
     mask, heads = masks.decoder_mask(tgt), all_heads(model.config)
     with record("decoder.*.stream") as trace:
         cache = model.start(src)
         model.read(tgt, cache.fresh())
     for layer in range(model.config.n_encoder_layers):
-        some = [head for head in heads if (head.kind, head.layer) == ("encoder_self", layer)]
-        with intervene(_row_changes(some)):
-            changed = model.start(src.expand(len(some), -1))
-        yield some, _scores(model.read(tgt.expand(len(some), -1), changed), written)
+        of_layer = [head for head in heads if (head.kind, head.layer) == ("encoder_self", layer)]
+        with intervene(_row_changes(of_layer)):
+            changed = model.start(src.expand(len(of_layer), -1))
+        yield of_layer, _scores(model.read(tgt.expand(len(of_layer), -1), changed), written)
     x = trace["decoder.input.stream"]  # (1, T, D)
     for layer in range(model.config.n_decoder_layers):
-        some = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
-        with intervene(_row_changes(some)):
-            hidden = model.decoder.from_layer(layer, x.expand(len(some), -1, -1), mask, cache.fresh())
-        yield some, _scores(model.output(hidden), written)
+        of_layer = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
+        with intervene(_row_changes(of_layer)):
+            hidden = model.decoder.from_layer(layer, x.expand(len(of_layer), -1, -1), mask, cache.fresh())
+        yield of_layer, _scores(model.output(hidden), written)
         x = trace[f"decoder.layers.{layer}.residual_ff.stream"]
 
 
@@ -87,6 +90,7 @@ def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:
 
 
 def _row_changes(heads: list[Head]) -> dict[str, Change]:
+    """Interventions that switch each head off in its own row of the batch."""
 
     def zero(weights: Tensor, kind: str) -> Tensor:  # (B, H, T, S)
         for row, head in enumerate(heads):
@@ -101,9 +105,9 @@ def gradient_estimates(model: Transformer, source: Sequence[int], written: Seque
     """|dL / d gate| of every head, where a gate of 1 scales what the head returns (Michel et al. 2019, equation 2).
 
     L is the negative log-probability of the translation, so this is what `without_each_head` would measure if the model
-    were linear in the gate: by kind float64 (layers, H).
+    were linear in the gate: by kind float64 (layers, H), in nats.
     """
-    src, tgt = _read(source, written)
+    src, tgt = _inputs(source, written)
     like = {"dtype": model.output.weight.dtype, "requires_grad": True}
     counts, n_heads = layer_counts(model.config).items(), model.config.n_heads
     gates = {kind: torch.ones(n_layers, n_heads, 1, 1, **like) for kind, n_layers in counts}
@@ -116,28 +120,28 @@ def gradient_estimates(model: Transformer, source: Sequence[int], written: Seque
         with intervene(scaled):
             loss = F.cross_entropy(model(src, tgt)[0], torch.tensor(written), reduction="sum")
         gradients = torch.autograd.grad(loss, list(gates.values()))  # (L, H, 1, 1)
-    return {kind: one[..., 0, 0].abs().double().numpy() for kind, one in zip(gates, gradients)}
+    return {kind: gradient[..., 0, 0].abs().double().numpy() for kind, gradient in zip(gates, gradients)}
 
 
 def gradient_times_input(model: Transformer, source: Sequence[int], written: Sequence[int]) -> np.ndarray:
-    """The gradient of each written word's log-probability by a source embedding, times that: (T, S), in nats."""
+    """The gradient of each written word's log-probability by a source embedding, times it: (T, S), in nats."""
     steps = torch.arange(len(written))
-    src, tgt = (ids.expand(len(steps), -1) for ids in _read(source, written))  # row t is for step t
-    seen: list[Tensor] = []
+    src, tgt = (ids.expand(len(steps), -1) for ids in _inputs(source, written))  # row t is for step t
+    embeddings: list[Tensor] = []
 
-    def follow(embeddings: Tensor) -> Tensor:
-        seen.append(embeddings.requires_grad_())  # (T, S, D)
-        return embeddings
+    def track(tokens: Tensor) -> Tensor:  # (T, S, D)
+        embeddings.append(tokens.detach().requires_grad_())
+        return embeddings[-1]
 
-    with torch.enable_grad(), intervene({"encoder.input.tokens": lambda tokens: follow(tokens.detach())}):
+    with torch.enable_grad(), intervene({"encoder.input.tokens": track}):
         hidden = model.decoder(tgt, masks.decoder_mask(tgt), model.start(src))[steps, steps]  # (T, D)
-        chosen = model.output(hidden).log_softmax(-1)[steps, torch.tensor(written)]  # (T,)
-        (gradient,) = torch.autograd.grad(chosen.sum(), seen)
-    return (gradient * seen[0]).sum(-1).detach().numpy()
+        log_probabilities = model.output(hidden).log_softmax(-1)[steps, torch.tensor(written)]  # (T,)
+        (gradient,) = torch.autograd.grad(log_probabilities.sum(), embeddings)
+    return (gradient * embeddings[0]).sum(-1).detach().numpy()
 
 
 def of_words(translator: Translator, result: Translation) -> dict[str, dict[str, np.ndarray]]:
-    """What every head does for each word of a translation without edits, and how far its weights say so.
+    """What every head does for each word of a translation without edits, and how far its weights agree with it.
 
     Returns:
         By kind of attention and measure (L, H, T). "log_probability": the word's change without that head, in nats. Of
@@ -146,21 +150,26 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         and with its `contributions`; of cross-attention also "occlusion" and "input_gradient", the same with these.
     """
     source, written = translator.source_ids(result.source), result.predicted_ids
-    found = {kind: {"log_probability": np.zeros((*result.attention(kind).shape[:2], len(written)))} for kind in KINDS}
+    measures: dict[str, dict[str, np.ndarray]] = {}
+    for kind in KINDS:
+        n_layers, n_heads = result.attention(kind).shape[:2]
+        measures[kind] = {"log_probability": np.zeros((n_layers, n_heads, len(written)))}
     for heads, without in without_each_head(translator.transformer, source, written):
         for head, value in zip(heads, without, strict=True):
-            found[head.kind]["log_probability"][head.layer, head.head] = value - result.log_probabilities
+            measures[head.kind]["log_probability"][head.layer, head.head] = value - result.log_probabilities
     effects = {name: translator.effects(result, against) for name, against in AGAINST.items()}
     for kind in DECODER:
-        weights, mask, own = result.attention(kind), result.mask(kind), found[kind]
-        own |= {name: one.heads(kind).sum(-1) for name, one in effects.items()}
-        own["effect"] = np.abs(own[RUNNER_UP])
+        weights, mask, of_kind = result.attention(kind), result.mask(kind), measures[kind]
+        for name, effect in effects.items():
+            of_kind[name] = effect.heads(kind).sum(-1)
+        of_kind["effect"] = np.abs(of_kind[RUNNER_UP])
         norms = contributions(translator.transformer, result, kind)
-        added = {"agreement": effects[RUNNER_UP].heads(kind), "norms": norms}
-        for name, values in added.items():  # keys that a row may not read are not ties
+        compared = {"agreement": effects[RUNNER_UP].heads(kind), "norms": norms}
+        for name, values in compared.items():  # keys that a row may not read are not ties
             rows = [kendall(weights[:, :, t, may], values[:, :, t, may]) for t, may in enumerate(mask)]
-            own[name] = np.stack(rows, axis=-1)
+            of_kind[name] = np.stack(rows, axis=-1)
     gradient = gradient_times_input(translator.transformer, source, written)
-    found["cross"]["occlusion"] = kendall(weights, translator.occlusion(result))
-    found["cross"]["input_gradient"] = kendall(weights, gradient)
-    return found
+    cross = result.attention("cross")
+    measures["cross"]["occlusion"] = kendall(cross, translator.occlusion(result))
+    measures["cross"]["input_gradient"] = kendall(cross, gradient)
+    return measures

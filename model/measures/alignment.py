@@ -1,4 +1,4 @@
-"""How well cross-attention aligns words: every head against links made by hand."""
+"""How well cross-attention aligns words: every head against word links made by hand."""
 
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -45,17 +45,18 @@ def best_words(values: np.ndarray, source_of: Sequence[int], target_of: Sequence
 
     `values` (..., T, S) are of tokens, which belong to the words `target_of` and `source_of`.
     """
-    present, source = np.unique(source_of, return_inverse=True)
-    named, target = np.unique(target_of, return_inverse=True)
-    sides = [analysis.Words([str(n) for n in own], of.tolist()) for own, of in ((named, target), (present, source))]
-    return present[analysis.merge_words(values, *sides).argmax(axis=-1)]
+    source_words, source_index = np.unique(source_of, return_inverse=True)
+    target_words, target_index = np.unique(target_of, return_inverse=True)
+    queries = analysis.Words([str(n) for n in target_words], target_index.tolist())
+    keys = analysis.Words([str(n) for n in source_words], source_index.tolist())
+    return source_words[analysis.merge_words(values, queries, keys).argmax(axis=-1)]
 
 
 @dataclass
 class Counts:
     """Links counted over pairs, for any number of aligners at once."""
 
-    made: int = 0  # |A|, links that an aligner made
+    links: int = 0  # |A|, those of one aligner
     sure: int = 0  # |S|
     in_sure: np.ndarray | int = 0  # |A n S|, one number per aligner
     in_possible: np.ndarray | int = 0  # |A n P|
@@ -67,13 +68,14 @@ class Counts:
             for link in links:
                 right[which, *link] = True
         in_sure, in_possible = right[:, linked, list(targets)].sum(axis=-1)
-        self.in_sure, self.in_possible = self.in_sure + in_sure, self.in_possible + in_possible
-        self.made += len(targets)
+        self.in_sure = self.in_sure + in_sure
+        self.in_possible = self.in_possible + in_possible
+        self.links += len(targets)
         self.sure += len(pair.sure)
 
     def error_rate(self) -> np.ndarray:
         """AER = 1 - (|A n S| + |A n P|) / (|A| + |S|) (Och and Ney 2003, equation 21); 0 is perfect."""
-        return 1 - (np.asarray(self.in_sure) + self.in_possible) / (self.made + self.sure)
+        return 1 - (np.asarray(self.in_sure) + self.in_possible) / (self.links + self.sure)
 
 
 def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
@@ -115,9 +117,9 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
                     of_group.add(best_words(_GROUPS[name](values), source_of, target_of), targets, pair)
         share = (np.array(targets) + 0.5) / len(pair.target_words)
         diagonal.add(np.floor(share * len(pair.source_words)).astype(int), targets, pair)
-        right = {t: s for some in (pair.possible, pair.sure) for s, t in sorted(some)}
+        right = {t: s for links in (pair.possible, pair.sure) for s, t in sorted(links)}
         best.add(np.array([right.get(t, 0) for t in targets]), targets, pair)
-    if not best.made:
+    if not best.links:
         raise ValueError(f"{text.name}: the model can read none of the {len(text.pairs)} pairs")
     return {
         "source": text.languages[0],
@@ -125,7 +127,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         "made_by": text.made_by,
         "pairs": len(text.pairs) - too_long,
         "too_long": too_long,
-        "words": best.made,
+        "words": best.links,
         "links": best.sure,
         "outside": text.outside,
         "aer": {at: {what: _rates(groups) for what, groups in of_place.items()} for at, of_place in counts.items()},
@@ -134,7 +136,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
 
 
 def _rates(counts: dict[str, Counts]) -> dict[str, Any]:
-    return {name: np.round(one.error_rate(), 4).tolist() for name, one in counts.items()}
+    return {name: np.round(count.error_rate(), 4).tolist() for name, count in counts.items()}
 
 
 _GROUPS = {
@@ -151,8 +153,11 @@ def roles(results: Iterable[dict[str, Any]]) -> list[list[str]]:
 
     Of READ_AT that with the smaller mean of the `measure`d rates, or "".
     """
-    rates, diagonal = zip(*((result["aer"], result["diagonal"]) for result in results))
-    errors = np.array([[one[at]["weights"]["heads"] for at in READ_AT] for one in rates])  # (sets, READ_AT, L, H)
+    rates, diagonal = [], []
+    for result in results:
+        rates.append([result["aer"][at]["weights"]["heads"] for at in READ_AT])
+        diagonal.append(result["diagonal"])
+    errors = np.array(rates)  # (sets, READ_AT, L, H)
     better = (errors < np.reshape(diagonal, (-1, 1, 1, 1))).all(axis=0)  # (READ_AT, L, H)
     best = np.where(better, errors.mean(axis=0), np.inf).argmin(axis=0)
     return np.where(better.any(axis=0), np.array(READ_AT, dtype=object)[best], "").tolist()

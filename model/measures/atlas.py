@@ -1,10 +1,10 @@
-"""The atlas of a checkpoint's heads: what each does and is worth over held-out sentences, kept beside its weights."""
+"""The atlas of a checkpoint's heads: what each does and contributes over held-out sentences, beside the weights."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
@@ -29,7 +29,7 @@ _PLACES = 4  # decimals
 ALWAYS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, (*head_roles.NUMBERS, "rare", "log_probability", "gradient"))
 ALWAYS |= {kind: (*ALWAYS[kind], *agreement.AGAINST, "effect", "agreement", "norms") for kind in agreement.DECODER}
 ALWAYS["cross"] += ("occlusion", "input_gradient")
-SOMETIMES = ("bleu", "aer_output", "aer_input")  # where it was asked for, or links were given
+SOMETIMES = ("bleu", "aer_output", "aer_input")  # with `bleu_sentences`, or with word links
 
 
 @dataclass
@@ -41,10 +41,11 @@ class Counted:
     divergence: np.ndarray  # (N, N)
 
     def __add__(self, other: "Counted") -> "Counted":
-        sums = {name: one + other.sums[name] for name, one in self.sums.items()}
+        sums = {name: total + other.sums[name] for name, total in self.sums.items()}
         return Counted(self.tally + other.tally, sums, self.divergence + other.divergence)
 
     def numbers(self) -> dict[str, np.ndarray]:
+        """The mean of every measure, (L, H), over the rows or words that have it."""
         return self.tally.numbers() | {name: total / np.maximum(n, 1) for name, (total, n) in self.sums.items()}
 
 
@@ -56,21 +57,27 @@ def count(
 ) -> dict[str, Counted]:
     """Count what the heads do in one translation without edits: the measures of ALWAYS by kind of attention.
 
-    Takes what `agreement.of_words` gives, and by kind how often a key was seen; without that "rare" is left out.
+    Args:
+        words: the result of `agreement.of_words`.
+        frequencies: by kind how often each key occurred; without them "rare" is left out.
     """
-    found, written = {}, result.predicted_ids
+    counts = {}
+    written = result.predicted_ids
     gradients = agreement.gradient_estimates(translator.transformer, translator.source_ids(result.source), written)
     for kind in KINDS:
         weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
-        sums = {name: np.stack([np.nansum(one, -1), np.isfinite(one).sum(-1)]) for name, one in words[kind].items()}
+        sums = {}
+        for name, values in words[kind].items():  # (L, H, T)
+            sums[name] = np.stack([np.nansum(values, -1), np.isfinite(values).sum(-1)])
         sums["gradient"] = np.stack([gradients[kind], np.full(weights.shape[:2], len(written))])
         if frequencies is not None:
             sums["rare"] = _on_rare(weights, mask, keys, frequencies[kind])
-        found[kind] = Counted(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
-    return found
+        counts[kind] = Counted(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
+    return counts
 
 
 def _keys(result: Translation, kind: str) -> list[str]:
+    """The tokens that a kind of attention reads."""
     return getattr(result, f"{SIDES[kind][1]}_tokens")
 
 
@@ -98,7 +105,7 @@ def measure(
         sentences: how many are read, spread evenly over the pairs.
         bleu_sentences: how many of them are translated once without each head.
         links: sets of word links, between the languages of the model.
-        say: told how far it is.
+        say: called with the progress from time to time, as a text.
 
     Returns:
         JSON: "bleu" of the whole model, greedy; "agreement" of direct effect and loss without a head, over all decoder
@@ -106,83 +113,100 @@ def measure(
         "texts" of the examples; "kinds": for each kind the measures of ALWAYS and SOMETIMES (L, H), the "role" of each
         head, how it "aligns" words, the "divergence" (N, N) of heads, and "examples": for each head the strongest
         sentences as [number of the text, row, token of the row, key, value], by the largest direct effect on a written
-        word, in the encoder by the sharpness.
+        word, in the encoder by the sharpness; "weights", the SHA-256 of the file.
 
     Raises:
         ValueError: if the model is not an encoder-decoder Transformer, or no sentence can be read.
     """
     Edits(off=(Head("cross", 0, 0),)).check(translator.config)
-    as_read = [(source_text(source, translator.tokenizer), tidy(target)) for source, target in pairs]
-    sides = zip((translator.tokenizer.source, translator.tokenizer.target), zip(*as_read))
-    read_by = [Counter(token for text in texts for token in side.tokens(side.encode(text))) for side, texts in sides]
-    frequencies = {kind: read_by[SIDES[kind][1] == "target"] for kind in KINDS}
+    frequencies = _key_frequencies(translator, pairs)
     counts: dict[str, Counted] = {}
-    shown: dict[int, int] = {}
-    examples: dict[str, list[tuple]] = {kind: [] for kind in KINDS}
-    seen, read = [], []
+    candidates: dict[str, list[Candidate]] = {kind: [] for kind in KINDS}
+    word_measures, translated = [], []
     step = max(1, len(pairs) / sentences)
-    chosen = [pairs[int(place * step)] for place in range(min(sentences, len(pairs)))]
-    for number, pair in enumerate(chosen, start=1):
+    sample = [pairs[int(place * step)] for place in range(min(sentences, len(pairs)))]
+    for number, (source, reference) in enumerate(sample, start=1):
         try:
-            result = translator.translate(pair[0], beam=1)
+            result = translator.translate(source, beam=1)
         except ValueError:  # too long
             continue
         words = agreement.of_words(translator, result)
-        for kind, one in count(translator, result, words, frequencies).items():
-            counts[kind] = counts[kind] + one if kind in counts else one
-            examples[kind].append(_shown(translator, result, kind, one))
-        seen.append({kind: words[kind] for kind in agreement.DECODER})
-        read.append((result.source, pair[1]))
+        for kind, counted in count(translator, result, words, frequencies).items():
+            counts[kind] = counts[kind] + counted if kind in counts else counted
+            candidates[kind].append(_candidate(translator, result, kind, counted))
+        word_measures.append({kind: words[kind] for kind in agreement.DECODER})
+        translated.append((result.source, reference))
         if number % 20 == 0:
-            say(f"{number} of {len(chosen)} sentences")
-    if not read:
+            say(f"{number} of {len(sample)} sentences")
+    if not translated:
         raise ValueError("no sentence of the file is short enough for the model")
-    kinds = {
-        kind: {
-            **{name: _round(value) for name, value in counted.numbers().items()},
-            "role": head_roles.roles(counted.tally, kind),
-            "divergence": _round(counted.divergence / len(read)),
-            "examples": _examples(examples[kind], shown),
-        }
-        for kind, counted in counts.items()
-    }
-    bleu = _bleu(translator, read[:bleu_sentences], kinds, say) if bleu_sentences else None
+    text_numbers: dict[int, int] = {}
+    kinds = {}
+    for kind, counted in counts.items():
+        kinds[kind] = {name: _round(value) for name, value in counted.numbers().items()}
+        kinds[kind]["role"] = head_roles.roles(counted.tally, kind)
+        kinds[kind]["divergence"] = _round(counted.divergence / len(translated))
+        kinds[kind]["examples"] = _examples(candidates[kind], text_numbers)
+    bleu = _bleu(translator, translated[:bleu_sentences], kinds, say) if bleu_sentences else None
     sets = {text.name: alignment.measure(translator, text) for text in links}
     if sets:
         for at in alignment.READ_AT:
-            rates = [one["aer"][at]["weights"]["heads"] for one in sets.values()]
+            rates = [alignments["aer"][at]["weights"]["heads"] for alignments in sets.values()]
             kinds["cross"][f"aer_{at}"] = _round(np.mean(rates, axis=0))
         kinds["cross"]["aligns"] = alignment.roles(sets.values())
     return {
-        "sentences": len(read),
-        "words": sum(len(one["cross"]["effect"][0, 0]) for one in seen),
+        "sentences": len(translated),
+        "words": sum(len(measures["cross"]["effect"][0, 0]) for measures in word_measures),
         "weights": sha256_of(translator.folder / WEIGHTS),
         "bleu": bleu,
-        "agreement": _agreement(seen),
+        "agreement": _agreement(word_measures),
         "alignment": sets,
         "kinds": kinds,
-        "texts": [read[i][0] for i in shown],
+        "texts": [translated[i][0] for i in text_numbers],
     }
 
 
-def _shown(translator: Translator, result: Translation, kind: str, counted: Counted) -> tuple:
-    """How strong each head is in a sentence (L, H); its values (L, H, T, S); tokens of rows and keys."""
+def _key_frequencies(translator: Translator, pairs: Sequence[Pair]) -> dict[str, Counter[str]]:
+    """By kind of attention, how often each token that it reads occurs in the pairs."""
+    tokenizer = translator.tokenizer
+    tokens = {"source": Counter[str](), "target": Counter[str]()}
+    for source, target in pairs:
+        source_ids = tokenizer.source.encode(source_text(source, tokenizer))
+        tokens["source"].update(tokenizer.source.tokens(source_ids))
+        tokens["target"].update(tokenizer.target.tokens(tokenizer.target.encode(tidy(target))))
+    return {kind: tokens[SIDES[kind][1]] for kind in KINDS}
+
+
+class Candidate(NamedTuple):
+    """A sentence that may become an example of the heads of one kind."""
+
+    strength: np.ndarray  # (L, H), by which examples are ranked
+    values: np.ndarray  # (L, H, T, S)
+    rows: list[str]  # T tokens
+    keys: list[str]  # S tokens
+
+
+def _candidate(translator: Translator, result: Translation, kind: str, counted: Counted) -> Candidate:
     if kind in agreement.DECODER:
-        values = translator.effects(result, RUNNER_UP).heads(kind)
-        return np.abs(values).max(axis=(2, 3)), values, result.predicted_tokens, _keys(result, kind)
+        effects = translator.effects(result, RUNNER_UP).heads(kind)
+        return Candidate(np.abs(effects).max(axis=(2, 3)), effects, result.predicted_tokens, _keys(result, kind))
     entropy = counted.tally.numbers()["relative_entropy"]
-    return -entropy, result.attention(kind), result.source_tokens, result.source_tokens
+    return Candidate(-entropy, result.attention(kind), result.source_tokens, result.source_tokens)
 
 
-def _examples(seen: list[tuple], shown: dict[int, int]) -> list:
-    """The strongest sentences of every head, of what `_shown` said; `shown` numbers those that are used."""
-    strength = np.stack([one[0] for one in seen])  # (sentences, L, H)
+def _examples(candidates: list[Candidate], text_numbers: dict[int, int]) -> list:
+    """The strongest sentences of every head, by layer and head.
+
+    `text_numbers` gives each candidate that is used its number among the texts of the atlas, and grows.
+    """
+    strength = np.stack([candidate.strength for candidate in candidates])  # (sentences, L, H)
     best = np.argsort(-strength, axis=0, kind="stable")[:MOST_EXAMPLES]
 
-    def example(i: int, *head: int) -> list:
-        _, values, rows, keys = seen[i]
-        row, key = divmod(int(np.abs(values[head]).argmax()), len(keys))
-        return [shown.setdefault(i, len(shown)), row, rows[row], keys[key], _round(values[*head, row, key])]
+    def example(i: int, layer: int, head: int) -> list:
+        _, values, rows, keys = candidates[i]
+        row, key = divmod(int(np.abs(values[layer, head]).argmax()), len(keys))
+        number = text_numbers.setdefault(i, len(text_numbers))
+        return [number, row, rows[row], keys[key], _round(values[layer, head, row, key])]
 
     return [
         [[example(i, layer, head) for i in best[:, layer, head].tolist()] for head in range(best.shape[2])]
@@ -190,10 +214,15 @@ def _examples(seen: list[tuple], shown: dict[int, int]) -> list:
     ]
 
 
-def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
+def _agreement(word_measures: list[dict]) -> dict[str, dict[str, float]]:
+    """Rank correlations of direct effects with the loss without a head; see `measure`."""
+
     def cells(name: str) -> np.ndarray:  # (words, heads)
-        of_all = np.concatenate([np.concatenate([of[name] for of in one.values()]) for one in seen], axis=-1)
-        return of_all.reshape(-1, of_all.shape[-1]).T
+        sentences = []
+        for measures in word_measures:
+            sentences.append(np.concatenate([of_kind[name] for of_kind in measures.values()]))  # (layers, H, T)
+        values = np.concatenate(sentences, axis=-1)
+        return values.reshape(-1, values.shape[-1]).T
 
     drops = -cells("log_probability")
     return {
@@ -206,7 +235,9 @@ def _agreement(seen: list[dict]) -> dict[str, dict[str, float]]:
 
 
 def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say: Callable[[str], None]) -> dict:
-    sources, references = [source for source, _ in pairs], [reference for _, reference in pairs]
+    """The BLEU of the whole model; the change without each head goes into `kinds`."""
+    sources = [source for source, _ in pairs]
+    references = [reference for _, reference in pairs]
     metric, heads = BLEU(), all_heads(translator.config)
 
     def score(*off: Head) -> float:
@@ -225,14 +256,17 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
 
 
 def read(folder: Path, config: TransformerConfig) -> dict[str, Any] | None:
-    """What `measure` found of a checkpoint, its "command", "data" and "credit"; None without; errors as `kept.read`."""
-    found = kept.read(folder / FILE, "atlas")
-    if found is None:
+    """The result of `measure` in a checkpoint's folder, with its "command", "data" and "credit", or None.
+
+    Errors as of `kept.read`; also a ValueError if the atlas is of a model of other sizes.
+    """
+    atlas = kept.read(folder / FILE, "atlas")
+    if atlas is None:
         return None
     for kind, n_layers in layer_counts(config).items():
-        if np.shape(found["kinds"][kind]["role"]) != (n_layers, config.n_heads):
+        if np.shape(atlas["kinds"][kind]["role"]) != (n_layers, config.n_heads):
             raise ValueError(f"{folder / FILE} does not fit the model: it has other layers or heads in {kind}")
-    return found
+    return atlas
 
 
 def _round(values: np.ndarray | float) -> Any:

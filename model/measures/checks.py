@@ -1,4 +1,4 @@
-"""Is what is drawn what was computed? Claims about one translation, each with the measured deviation."""
+"""Does the recording show what was computed? Claims about one translation, each with the measured deviation."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -36,14 +36,17 @@ OF_PARTS = 1e-4  # of the largest logit
 
 @dataclass(frozen=True)
 class Check:
+    """One claim, measured."""
+
     claim: str  # of CLAIMS
-    deviation: float  # the largest absolute difference found; NaN counts as broken
+    deviation: float  # the largest absolute difference; NaN counts as broken
     allowed: float  # up to which the claim holds
-    compared: int  # how many numbers were compared
+    compared: int  # number of numbers that were compared
     control: float | None = None  # the deviation without the mask that the claim rests on
 
     @property
     def holds(self) -> bool:
+        """Whether the deviation is allowed."""
         return self.deviation <= self.allowed
 
 
@@ -64,9 +67,10 @@ class _Run:
 
 @torch.inference_mode()
 def check(translator: Translator, result: Translation) -> list[Check]:
-    """Measure every claim, in the order of CLAIMS, on what an encoder-decoder Transformer translated, wholly recorded.
+    """Measure every claim, in the order of CLAIMS, on a translation with its whole trace.
 
-    Weights are compared as numbers from 0 to 1, logits and log-probabilities in nats. Another model is a ValueError.
+    Weights are compared as numbers from 0 to 1, logits and log-probabilities in nats. A ValueError for a model that is
+    not an encoder-decoder Transformer.
     """
     if not isinstance(translator.config, TransformerConfig):
         raise Problem("the checks are for an encoder-decoder Transformer; this model is another one")
@@ -77,36 +81,44 @@ def check(translator: Translator, result: Translation) -> list[Check]:
 
 
 def measure(translator: Translator, sources: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict:
-    """Measure every claim on the translations of texts; `say` is told how far it is.
+    """Measure every claim on the translations of texts; `say` is called with the progress.
 
     Returns:
-        "sentences", how many; "weights" (SHA-256 of the file); "claims": the Checks in the order of CLAIMS, each that
-        of the sentence that uses the largest share of what is allowed, with all numbers compared and the least control.
+        "sentences", their number; "weights" (SHA-256 of the file); "claims": the Checks in the order of CLAIMS as
+        dicts, each that of the sentence that uses the largest share of the allowed deviation, with the numbers compared
+        in all sentences and the least control.
     """
-    found = []
+    checks = []
     for number, source in enumerate(sources, start=1):
-        found.append(check(translator, translator.translate(source)))
+        checks.append(check(translator, translator.translate(source)))
         if number % 10 == 0:
             say(f"{number} of {len(sources)} sentences")
-    claims = [vars(_worst(of_claim)) for of_claim in zip(*found, strict=True)]
+    claims = [vars(_worst(of_claim)) for of_claim in zip(*checks, strict=True)]
     return {"sentences": len(sources), "weights": sha256_of(translator.folder / WEIGHTS), "claims": claims}
 
 
 def _worst(checks: Sequence[Check]) -> Check:
-    def share(one: Check) -> float:
-        return float("inf") if np.isnan(one.deviation) else one.deviation / (one.allowed or 1e-300)
+    """The checks of one claim over sentences as one; see `measure`."""
 
-    control = min((one.control for one in checks if one.control is not None), default=None)
-    return replace(max(checks, key=share), compared=sum(one.compared for one in checks), control=control)
+    def share(check: Check) -> float:
+        """How much of the allowed deviation a check uses."""
+        return float("inf") if np.isnan(check.deviation) else check.deviation / (check.allowed or 1e-300)
+
+    controls = [check.control for check in checks if check.control is not None]
+    compared = sum(check.compared for check in checks)
+    return replace(max(checks, key=share), compared=compared, control=min(controls, default=None))
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """What is kept of `measure` in a checkpoint, "claims" as Checks, or None; errors as `kept.read`."""
-    found = kept.read(folder / FILE, "check --save")
-    return found and found | {"claims": [Check(**one) for one in found["claims"]]}
+    """The result of `measure` in a checkpoint's folder, "claims" as Checks, or None; errors as `kept.read`."""
+    result = kept.read(folder / FILE, "check --save")
+    if result is None:
+        return None
+    return result | {"claims": [Check(**values) for values in result["claims"]]}
 
 
 def source_of(claim: str) -> str:
+    """The source code of the function that measures a claim."""
     return inspect.getsource(_MEASURED_BY[claim])
 
 
@@ -115,11 +127,11 @@ def _largest(*differences: np.ndarray | float) -> float:
 
 
 def _sink_of(run: _Run, module: str) -> np.ndarray:
-    """The weight (H, T) that a learned sink took, 0 where there is none."""
+    """The weight (H, T) that a learned sink takes, 0 without one."""
     return run.result.trace.get(f"{module}.sink", np.zeros((1, 1))).astype(np.float64)
 
 
-# What measures a claim returns its deviation, what is allowed, how many numbers were compared, and perhaps the control.
+# Functions that measure a claim return deviation, allowed deviation, number of numbers compared, perhaps the control.
 
 
 def _rows(run: _Run) -> tuple:
@@ -132,7 +144,7 @@ def _rows(run: _Run) -> tuple:
 
 
 def _softmax(run: _Run) -> tuple:
-    """Every map is the softmax of the recorded scores, taken again in float64; a learned sink takes its share."""
+    """Every map is the softmax of the recorded scores, computed again in float64; a learned sink takes its share."""
     worst, compared = 0.0, 0
     for module in (module for kind in KINDS for module in run.result.modules(kind)):
         scores = run.result.trace[f"{module}.scores"].astype(np.float64)  # (H, T, S)
@@ -249,7 +261,7 @@ def _positions(run: _Run) -> tuple:
 
 
 def _relative_positions(run: _Run, module: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """What the relative positions of a self-attention made, as recorded, and by the formula in float64."""
+    """The results of relative positions in a self-attention: as recorded, and by the formula in float64."""
     config, trace = run.translator.transformer.config, run.result.trace
     attention = run.translator.transformer.get_submodule(module)
     assert isinstance(attention, MultiHeadAttention)

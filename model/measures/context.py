@@ -46,8 +46,8 @@ def loss_by_position(
 ) -> np.ndarray:
     """The mean loss in nats at every position of windows of `length` tokens, float64 (length,).
 
-    ids (N,) are cut into windows that do not overlap, what is left over is dropped; `first` is read before them. `say`
-    is told from time to time how many windows are read. A ValueError if there is no whole window.
+    ids (N,) are cut into windows that do not overlap, a rest is dropped; `first` is read before them. `say` is called
+    with the progress from time to time. A ValueError if there is no whole window.
     """
     n_windows = len(ids) // length
     if not n_windows:
@@ -65,10 +65,10 @@ def loss_by_position(
 
 
 def measure(writer: Writer, lines: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict[str, Any]:
-    """The loss by position at the trained length, twice and four times that; `say` is told how far it is.
+    """The loss by position at the trained length, twice and four times that; `say` is called with the progress.
 
     Returns:
-        "weights" (SHA-256 of the file), "trained" (tokens), "tokens" of the text, and "lengths": for each one
+        "weights" (SHA-256 of the file), "trained" (tokens), "tokens" of the text, and "lengths": for each its
         "length", "windows" (how many were read), "perplexity" of all positions, and "loss", the mean of each of
         equally many bins of positions.
     """
@@ -91,7 +91,7 @@ def measure(writer: Writer, lines: Sequence[str], say: Callable[[str], None] = l
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """What is kept of `measure` in a checkpoint, or None; errors as `kept.read`."""
+    """The result of `measure` in a checkpoint's folder, or None; errors as `kept.read`."""
     return kept.read(folder / FILE, "context --save")
 
 

@@ -36,15 +36,19 @@ def rollout(weights: np.ndarray) -> np.ndarray:
     return flow.astype(np.float32)
 
 
-def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def decoder_rollout(
+    self_weights: np.ndarray, cross_weights: np.ndarray, encoder: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Follow a decoder, weights (L, H, T, T) and (L, H, T, S), to the translation so far and to the source.
 
-    The rule of `rollout` at both attentions of a layer; from the encoder's output its own rollout (S, S) leads on.
-    float32 (T, T) and (T, S): the two rows of a step together sum to 1.
+    The rule of `rollout` at both attentions of a layer; from the encoder's output the encoder's rollout (S, S) leads
+    on. float32 (T, T) and (T, S): the two rows of a step together sum to 1.
     """
-    target, source = np.eye(own.shape[-1]), np.zeros((own.shape[-1], len(encoder)))
-    means = (weights.mean(axis=1, dtype=np.float64) for weights in (own, cross))
-    for self_mean, cross_mean in zip(*means, strict=True):
+    n_steps = self_weights.shape[-1]
+    target, source = np.eye(n_steps), np.zeros((n_steps, len(encoder)))
+    self_means = self_weights.mean(axis=1, dtype=np.float64)  # (L, T, T)
+    cross_means = cross_weights.mean(axis=1, dtype=np.float64)  # (L, T, S)
+    for self_mean, cross_mean in zip(self_means, cross_means, strict=True):
         target, source = (target + self_mean @ target) / 2, (source + self_mean @ source) / 2
         target, source = target / 2, (source + cross_mean @ encoder) / 2
     return target.astype(np.float32), source.astype(np.float32)
@@ -53,31 +57,35 @@ def decoder_rollout(own: np.ndarray, cross: np.ndarray, encoder: np.ndarray) -> 
 def rollouts(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Every rollout that the maps of a model, by kind (L, H, queries, keys), allow.
 
-    By what is followed: "encoder" (S, S); "target" (T, T) and, with cross-attention, "source" (T, S) of a decoder,
-    which without the maps of the encoder ends at its outputs. Different numbers of layers are a ValueError.
+    By name: "encoder" (S, S); of a decoder "target" (T, T) and, with cross-attention, "source" (T, S), which without
+    the maps of the encoder ends at its outputs. Different numbers of layers of the two are a ValueError.
     """
-    own, cross = weights.get("decoder_self"), weights.get("cross")
-    found = {"encoder": rollout(weights["encoder_self"])} if "encoder_self" in weights else {}
-    if own is None:
-        return found
+    by_name: dict[str, np.ndarray] = {}
+    if "encoder_self" in weights:
+        by_name["encoder"] = rollout(weights["encoder_self"])
+    decoder_self, cross = weights.get("decoder_self"), weights.get("cross")
+    if decoder_self is None:
+        return by_name
     if cross is None:
-        return found | {"target": rollout(own)}
-    if len(own) != len(cross):
+        by_name["target"] = rollout(decoder_self)
+        return by_name
+    if len(decoder_self) != len(cross):
         raise ValueError(
             "attention can be followed through a decoder with as much self-attention as cross-attention, got "
-            f"{len(own)} and {len(cross)} layers"
+            f"{len(decoder_self)} and {len(cross)} layers"
         )
-    target, source = decoder_rollout(own, cross, found.get("encoder", np.eye(cross.shape[-1])))
-    return {**found, "target": target, "source": source}
+    encoder = by_name.get("encoder", np.eye(cross.shape[-1]))
+    by_name["target"], by_name["source"] = decoder_rollout(decoder_self, cross, encoder)
+    return by_name
 
 
 def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Leave keys, bool (S,), of weights (..., T, S) out and scale every row to what it was: what is read beside sinks.
+    """Leave keys, bool (S,), of weights (..., T, S) out, such as sinks, and scale every row back to its sum.
 
     float32 (..., T, S), 0 in rows that had all their mass there, and the mass removed from each row (..., T).
     """
     removed = weights[..., columns].sum(axis=-1)
-    kept = np.where(columns, 0, weights).astype(np.float64)
-    left, before = kept.sum(axis=-1, keepdims=True), weights.sum(axis=-1, keepdims=True)
-    scale = np.divide(before, left, out=np.zeros_like(left), where=left > 1e-6)
-    return (kept * scale).astype(np.float32), removed.astype(np.float32)
+    remaining = np.where(columns, 0, weights).astype(np.float64)
+    mass, mass_before = remaining.sum(axis=-1, keepdims=True), weights.sum(axis=-1, keepdims=True)
+    scale = np.divide(mass_before, mass, out=np.zeros_like(mass), where=mass > 1e-6)
+    return (remaining * scale).astype(np.float32), removed.astype(np.float32)

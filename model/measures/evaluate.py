@@ -47,7 +47,7 @@ def evaluate(
     """Translate the sources of raw pairs and compare with the references; a source that is too long is a ValueError.
 
     BLEU and chrF are sacreBLEU's (13a tokenisation; Post 2018). Of a recurrent model there is also the perplexity of
-    the references where every step reads what the one before found most probable, and with teacher forcing.
+    the references, with teacher forcing and without: then every step reads the most probable token of the last step.
     """
     sources, references = zip(*pairs, strict=True)
     begun = time.perf_counter()
@@ -56,8 +56,10 @@ def evaluate(
     metrics = {"bleu": BLEU(lowercase=lowercase), "chrf": CHRF(lowercase=lowercase)}
 
     def score(numbers: Sequence[int]) -> dict[str, float]:
-        said, right = ([lines[n] for n in numbers] for lines in (hypotheses, references))
-        return {name: round(metric.corpus_score(said, [right]).score, 2) for name, metric in metrics.items()}
+        """The scores, in percent, of the sentences with these numbers."""
+        translations = [hypotheses[n] for n in numbers]
+        expected = [references[n] for n in numbers]
+        return {name: round(metric.corpus_score(translations, [expected]).score, 2) for name, metric in metrics.items()}
 
     tokens = sum(len(translator.tokenizer.target.encode(text)) for text in hypotheses)
     scores = {
@@ -69,13 +71,10 @@ def evaluate(
         "tokens_per_second": round(tokens / seconds, 1),
     }
     if isinstance(translator.model, GruModel):
-        system = (
-            translator.model,
-            translator.tokenizer,
-            [(source_text(source, translator.tokenizer), tidy(target)) for source, target in pairs],
-        )
-        scores["perplexity"] = round(perplexity(*system, teacher_forcing=0), 3)
-        scores["perplexity_teacher_forced"] = round(perplexity(*system), 3)
+        model, tokenizer = translator.model, translator.tokenizer
+        clean = [(source_text(source, tokenizer), tidy(target)) for source, target in pairs]
+        scores["perplexity"] = round(perplexity(model, tokenizer, clean, teacher_forcing=0), 3)
+        scores["perplexity_teacher_forced"] = round(perplexity(model, tokenizer, clean), 3)
     for group in lengths.numbers_by_length(sources) if by_length else ():
         words = [len(sources[n].split()) for n in group]
         sizes = round(sum(words) / len(words), 2), min(words), max(words), len(group)

@@ -1,4 +1,4 @@
-"""What a measure found, in a sealed file beside the weights it is of: anybody can have changed either."""
+"""The result of a measure in a sealed file beside the weights that were measured: both may have been changed since."""
 
 import hashlib
 import json
@@ -9,23 +9,26 @@ from typing import Any
 from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 
 
-def write(path: Path, found: dict[str, Any]) -> None:
-    """Write JSON that names the SHA-256 of its "weights", one row of a table per line, with a seal."""
-    text = json.dumps(found | {"seal": _seal(found)}, indent=1, ensure_ascii=False)
+def write(path: Path, result: dict[str, Any]) -> None:
+    """Write a result, which has the SHA-256 of its "weights", as JSON with a seal, one row of a table per line."""
+    text = json.dumps(result | {"seal": _seal(result)}, indent=1, ensure_ascii=False)
     write_text(path, re.sub(r"\[[^\[\]{}]*\]", lambda row: " ".join(row[0].split()), text) + "\n")
 
 
 def read(path: Path, command: str) -> dict[str, Any] | None:
-    """What `write` wrote, or None; a ValueError if it was changed since, or is not of the weights beside it."""
+    """The result that `write` wrote, without its seal, or None if there is no file.
+
+    A ValueError, which names the command to run again, if the file or the weights beside it were changed since.
+    """
     if not path.is_file():
         return None
-    found = read_json(path)
-    if found.pop("seal", None) != _seal(found):
+    result = read_json(path)
+    if result.pop("seal", None) != _seal(result):
         raise ValueError(f"{path} is not what python -m model {command} wrote: run it again")
-    if found["weights"] != sha256_of(path.parent / WEIGHTS):
+    if result["weights"] != sha256_of(path.parent / WEIGHTS):
         raise ValueError(f"{path} was measured with other weights: run python -m model {command} again")
-    return found
+    return result
 
 
-def _seal(found: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()
+def _seal(result: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What every step of a search looked at in the source: one recorded pass over its hypotheses, in batches."""
+"""Where every step of a search looked in the source: one recorded pass over its hypotheses, in batches."""
 
 from typing import Any
 
@@ -27,10 +27,10 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
     """
     edits = edits.without_future  # as in the search
     rows: dict[int, np.ndarray] = {}  # by the node that a step read last
-    leaves = _read_last(tree)
+    leaves = _deepest_extended(tree)
     with edits.applied(translator.config, "encoder"):
         start = translator.model.start(torch.tensor([translator.source_ids(text)]))
-    read_on: Any = translator.model.read  # each kind of model reads with the state that it made itself
+    read_on: Any = translator.model.read  # each kind of model reads with a state of its own type
     for first in range(0, len(leaves), BATCH):
         between_steps()
         batch = leaves[first : first + BATCH]
@@ -51,8 +51,8 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
     return table
 
 
-def _read_last(tree: SearchTree) -> list[int]:
-    """The nodes from which a search went on and no node below which it did."""
-    went_on = set(tree.parent) - {-1}
-    above = {tree.parent[node] for node in went_on}
-    return sorted(went_on - above)
+def _deepest_extended(tree: SearchTree) -> list[int]:
+    """The nodes that the search extended and below which it extended no other."""
+    extended = set(tree.parent) - {-1}
+    above = {tree.parent[node] for node in extended}
+    return sorted(extended - above)

@@ -1,4 +1,4 @@
-"""Sentence pairs with word links made by hand, as word aligners are measured with."""
+"""Sentence pairs with word links made by hand, by which word aligners are measured."""
 
 import hashlib
 import re
@@ -18,6 +18,8 @@ _LISTED = re.compile(r"(\w+)-(\w+)(?:\.ref)?\.wa")
 
 @dataclass(frozen=True)
 class LinkedPair:
+    """One sentence pair and the links between its words."""
+
     number: int  # of its line, counted from 1
     source: str
     target: str
@@ -27,13 +29,22 @@ class LinkedPair:
     possible: Links  # the sure ones among them
 
     def turned(self) -> "LinkedPair":
-        texts = (self.target, self.source, self.target_words, self.source_words)
-        links = (frozenset((t, s) for s, t in links) for links in (self.sure, self.possible))
-        return LinkedPair(self.number, *texts, *links)
+        """The same pair with source and target exchanged."""
+        return LinkedPair(
+            self.number,
+            source=self.target,
+            target=self.source,
+            source_words=self.target_words,
+            target_words=self.source_words,
+            sure=frozenset((t, s) for s, t in self.sure),
+            possible=frozenset((t, s) for s, t in self.possible),
+        )
 
 
 @dataclass(frozen=True)
 class LinkedText:
+    """A set of linked sentence pairs."""
+
     name: str
     languages: tuple[str, str]  # of source and target
     made_by: str  # who made the links, as far as the files say
@@ -50,17 +61,17 @@ class LinkedText:
 
 
 def read_linked_text(paths: Sequence[Path]) -> LinkedText:
-    """Read pairs and their links; a ValueError says what is wrong, and in which line.
+    """Read pairs and their links; a ValueError names the file, the line and what is wrong there.
 
     Args:
         paths: a folder with X-Y.ref.wa (lines of sentence from 1, word of X from 0, word of Y from 0, S or P), test.X
             and test.Y, cut into words by spaces; or such a file or one of `model/measures/links/`, and the two texts.
     """
     if len(paths) == 1 and paths[0].is_dir():
-        found = sorted(paths[0].glob("*.wa"))
-        if len(found) != 1 or not (languages := _LISTED.fullmatch(found[0].name)):
+        link_files = sorted(paths[0].glob("*.wa"))
+        if len(link_files) != 1 or not (languages := _LISTED.fullmatch(link_files[0].name)):
             raise ValueError(f"{paths[0]} must hold one file of links, named like de-en.ref.wa")
-        paths = [found[0], *(paths[0] / f"test.{language}" for language in languages.groups())]
+        paths = [link_files[0], *(paths[0] / f"test.{language}" for language in languages.groups())]
     if len(paths) != 3:
         raise ValueError("give a folder with links and texts, or three files: the links and the text of each language")
     texts = [list(read_lines(path)) for path in paths[1:]]
@@ -73,7 +84,8 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
     links: dict[int, dict[tuple[int, int], str]] = {}
     outside = 0
     for number, link, kind in listed:
-        if 1 <= number <= len(lines) and all(place < len(own) for place, own in zip(link, words[number - 1])):
+        is_inside = 1 <= number <= len(lines)
+        if is_inside and all(place < len(sentence) for place, sentence in zip(link, words[number - 1])):
             links.setdefault(number, {})[link] = kind
         else:
             outside += 1
@@ -83,25 +95,26 @@ def read_linked_text(paths: Sequence[Path]) -> LinkedText:
         source, target = lines[number - 1]
         source_words, target_words = words[number - 1]
         pairs.append(LinkedPair(number, source, target, source_words, target_words, sure, frozenset(of_pair)))
-    name, spoken, made_by = about
-    return LinkedText(name, spoken, made_by, pairs, outside)
+    name, languages, made_by = about
+    return LinkedText(name, languages, made_by, pairs, outside)
 
 
 def _read_list(path: Path) -> tuple[About, list[Listed]]:
+    """The links of a text file, one a line: "sentence word word S"."""
     languages = _LISTED.fullmatch(path.name)
     if not languages:
         raise ValueError(f"{path}: the name must say which languages are linked, like de-en.ref.wa")
     links = []
     for number, line in enumerate(read_lines(path), start=1):
-        found = re.fullmatch(r"(\d+) (\d+) (\d+) ([SP])", line.strip(), re.ASCII)
-        if not found:
+        match = re.fullmatch(r"(\d+) (\d+) (\d+) ([SP])", line.strip(), re.ASCII)
+        if not match:
             raise ValueError(f"{path}, line {number}: expected sentence, word, word, S or P, got {line[:60]!r}")
-        links.append((int(found[1]), (int(found[2]), int(found[3])), found[4]))
+        links.append((int(match[1]), (int(match[2]), int(match[3])), match[4]))
     return (path.parent.name, (languages[1], languages[2]), f"as in {path.name}"), links
 
 
 def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[About, list[Listed]]:
-    """The same of links by line number, of raw texts of which the file has only a hash each."""
+    """The links of a JSON file, by line number of raw texts, of which the file has only a hash each."""
     values = read_json(path)
     for key, kind in (("name", str), ("made_by", str), ("languages", list), ("pairs", list)):
         if not isinstance(values.get(key), kind):
@@ -118,9 +131,10 @@ def _read_json(path: Path, lines: list[tuple[str, str]]) -> tuple[About, list[Li
         if text_hash(*lines[number - 1]) != entry.get("sha256"):
             raise ValueError(f"{path}: line {number} of the texts is not the pair that was linked")
         for link in entry["links"].split():
-            if not (found := re.fullmatch(r"(\d+)-(\d+)", link, re.ASCII)):
+            match = re.fullmatch(r"(\d+)-(\d+)", link, re.ASCII)
+            if not match:
                 raise ValueError(f"{path}, line {number} of the texts: expected links like 0-1, got {link!r}")
-            links.append((number, (int(found[1]), int(found[2])), "S"))
+            links.append((number, (int(match[1]), int(match[2])), "S"))
     source, target = values["languages"]
     return (values["name"], (source, target), values["made_by"]), links
 
