@@ -14,6 +14,7 @@ _REPLACED, _MOVED = 3, 2  # what an edit costs: words that are equal but for cas
 
 
 def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> analysis.Words:
+    """The words that tokens make up; of a tokenizer of words each token is one."""
     if isinstance(tokenizer, WordTokenizer):
         return analysis.Words(list(tokens), list(range(len(tokens))))
     return analysis.words(tokens)
@@ -30,23 +31,24 @@ def align(texts: Sequence[Sequence[str]]) -> list[tuple[int | None, ...]]:
         [(0, 0), (1, None), (2, 1), (None, 2)]
     """
     first = texts[0]
-    partner: list[list[int | None]] = []  # for each text: its own word beside each word of the first
-    extra: list[list[list[int]]] = []  # for each text: its own words before each word of the first, and at the end
+    partners: list[list[int | None]] = []  # for each text: its word beside each word of the first
+    insertions: list[list[list[int]]] = []  # for each text: its words before each word of the first, and at the end
     for text in texts:
-        own, between = [], [[]]
+        beside_first: list[int | None] = []
+        between: list[list[int]] = [[]]
         for i, j in _pairs(first, text):
-            if i is None:
-                between[-1].append(j)
-            else:
-                own.append(j)
+            if i is not None:
+                beside_first.append(j)
                 between.append([])
-        partner.append(own)
-        extra.append(between)
+            elif j is not None:
+                between[-1].append(j)
+        partners.append(beside_first)
+        insertions.append(between)
     rows: list[tuple[int | None, ...]] = []
-    for i, between in enumerate(zip(*extra)):
-        rows += zip_longest(*between)
+    for i, inserted in enumerate(zip(*insertions)):
+        rows += zip_longest(*inserted)
         if i < len(first):
-            rows.append(tuple(own[i] for own in partner))
+            rows.append(tuple(beside_first[i] for beside_first in partners))
     return rows
 
 
@@ -65,7 +67,8 @@ def pairs(a: Sequence[str], b: Sequence[str]) -> Pairs:
 
 def difference(a: np.ndarray, b: np.ndarray, rows: Pairs, columns: Pairs) -> np.ndarray:
     """a (..., T, S) minus b (..., T', S') at R pairs of rows and C of columns: (..., R, C)."""
-    (rows_a, rows_b), (columns_a, columns_b) = (np.transpose(some) for some in (rows, columns))
+    rows_a, rows_b = np.transpose(rows)
+    columns_a, columns_b = np.transpose(columns)
     return a[..., rows_a[:, None], columns_a] - b[..., rows_b[:, None], columns_b]
 
 

@@ -1,7 +1,8 @@
-"""Direct effects: what each part of a decoder adds itself to the logit of a word, from recorded arrays.
+"""Direct effects: what each part of a decoder itself adds to the logit of a word, from recorded arrays.
 
 A pre-norm decoder's logits are a matrix times the norm of a sum of what heads and feed-forwards add: with the norm's
-deviation held, they split without a rest. What a post-norm decoder's parts add passes the later norms, held likewise.
+deviation fixed, they split without a rest. In a post-norm decoder every part also passes the later norms, whose
+deviations are fixed likewise.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,13 +35,14 @@ class Effects:
 
     @property
     def kinds(self) -> list[str]:
+        """The kinds of attention whose heads have direct effects: "decoder_self", and "cross" where there is one."""
         return list(self._heads)
 
     def heads(self, kind: str) -> np.ndarray:
         """What each head adds for each position that it read, (L, H, T, S); a ValueError for other kinds."""
         if kind not in self._heads:
-            found = " and ".join(self._heads)
-            raise ValueError(f"direct effects on a word are those of decoder heads, here of {found}; got {kind!r}")
+            kinds = " and ".join(self._heads)
+            raise ValueError(f"direct effects on a word are those of decoder heads, here of {kinds}; got {kind!r}")
         return self._heads[kind]
 
     @property
@@ -64,11 +66,15 @@ def direct_effects(
     """Split the logit of each written word into what every part adds (direct logit attribution, Elhage et al. 2021).
 
     Args:
-        trace: by address what a decoder computed for one sentence, without the batch axis; else a KeyError.
+        trace: by address the arrays that a decoder computed for one sentence, without the batch axis; a KeyError for
+            one that is missing.
+        parameters: by address the weights and biases of norms and output projections.
         matrix, bias: (V, D) and (V,), from the decoder's output to logits.
         written: T ids.
         against: what a logit is compared with: None, the mean of all logits of the step; RUNNER_UP, the most probable
             other word of each step; or T ids, else a ValueError.
+        pre_norm: whether norms stand before the sublayers, else after the residual connections.
+        norm_eps: what norms add to the variance.
     """
     logits, ids, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
     bias = np.zeros(len(matrix)) if bias is None else bias
@@ -79,8 +85,8 @@ def direct_effects(
         compared, row, offset = logits[steps, others], matrix[others], bias[others]
     parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(written))}
     heads: dict[str, list[np.ndarray]] = {}
-    found = sublayers(trace)
-    streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in found)]  # (T, D)
+    modules = sublayers(trace)
+    streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in modules)]  # (T, D)
     # From the output down: each part is its vector times the direction that leads from there to the compared logits.
     direction = matrix[ids].astype(np.float64) - row  # (T, D)
 
@@ -99,7 +105,7 @@ def direct_effects(
             direction /= np.sqrt(size + norm_eps)
 
     pass_norm("decoder.norm", streams[-1])
-    for (module, residual), before in zip(found[::-1], streams[-2::-1], strict=True):
+    for (module, residual), before in zip(modules[::-1], streams[-2::-1], strict=True):
         output = trace[f"{module}.output"]  # (T, D)
         if not pre_norm:
             pass_norm(f"{residual}.norm", before.astype(np.float64) + output)
@@ -113,17 +119,17 @@ def direct_effects(
         heads.setdefault(module.rpartition(".")[2], []).insert(0, effect)
     for name in ("positions", "tokens"):
         parts[f"input.{name}"] = (direction * trace[f"decoder.input.{name}"]).sum(1)
-    as_recorded = trace["logits"].dtype
+    dtype = trace["logits"].dtype
     return Effects(
-        (logits[steps, ids] - compared).astype(as_recorded),
+        (logits[steps, ids] - compared).astype(dtype),
         others,
-        {name: part.astype(as_recorded) for name, part in reversed(parts.items())},
-        {kind: np.stack(heads[name]).astype(as_recorded) for kind, name in _MODULES.items() if name in heads},
+        {name: part.astype(dtype) for name, part in reversed(parts.items())},
+        {kind: np.stack(heads[name]).astype(dtype) for kind, name in _MODULES.items() if name in heads},
     )
 
 
 def compared_words(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int] | None) -> np.ndarray | None:
-    """The ids (T,) that the words written (T,) are compared with, given logits (T, V); see `direct_effects`."""
+    """The ids (T,) that the written words (T,) are compared with, given logits (T, V); see `direct_effects`."""
     if against is None:
         return None
     if isinstance(against, str):
@@ -142,12 +148,15 @@ def compared_words(logits: np.ndarray, written: np.ndarray, against: str | Seque
 
 def sublayers(trace: Arrays) -> list[tuple[str, str]]:
     """The addresses of every sublayer of the decoder and of its residual connection, in order."""
-    found, layer = [], "decoder.layers.0"
+    addresses = []
+    number, layer = 0, "decoder.layers.0"
     while f"{layer}.feed_forward.output" in trace:
-        names = [name for name in _RESIDUALS if f"{layer}.{name}.output" in trace]
-        found += [(f"{layer}.{name}", f"{layer}.residual_{_RESIDUALS[name]}") for name in names]
-        layer = f"decoder.layers.{len(found) // len(names)}"
-    return found
+        for name, residual in _RESIDUALS.items():
+            if f"{layer}.{name}.output" in trace:
+                addresses.append((f"{layer}.{name}", f"{layer}.residual_{residual}"))
+        number += 1
+        layer = f"decoder.layers.{number}"
+    return addresses
 
 
 def _of_heads(trace: Arrays, module: str, direction: np.ndarray, projection: np.ndarray) -> np.ndarray:

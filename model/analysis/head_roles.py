@@ -7,10 +7,10 @@ import numpy as np
 
 from model.analysis import maps as analysis
 
-OFFSETS = range(-3, 4)  # of key and query, at which a head may keep its largest weight
-POSITIONAL = 0.9  # Voita et al. 2019, section 4.1
-FEW = 3  # rows, with less of which nothing is called positional
-MOST, BROAD = 1 / 3, 0.8
+OFFSETS = range(-3, 4)  # key position minus query position, for the roles of positional heads
+POSITIONAL = 0.9  # share of rows (Voita et al. 2019, section 4.1)
+FEW = 3  # rows, with less of which no head is called positional
+MOST, BROAD = 1 / 3, 0.8  # shares of the mass, and of the largest possible entropy
 MOST_HEADS, MOST_NUMBERS = 1024, 600_000_000  # whose pairs are compared: 12 layers of 12 heads over 166 tokens
 SHARES = ("previous", "same", "next", "first", "last", "punctuation")
 _TOKENS = ("previous token", "same token", "next token")
@@ -31,7 +31,13 @@ class Tally:
     mass: np.ndarray  # (L, H), the sum of all weights of all rows: 0 for heads that read nothing
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(*(one + two for one, two in zip(vars(self).values(), vars(other).values())))
+        return Tally(
+            rows=self.rows + other.rows,
+            sums=self.sums + other.sums,
+            largest=self.largest + other.largest,
+            possible=self.possible + other.possible,
+            mass=self.mass + other.mass,
+        )
 
     def numbers(self) -> dict[str, np.ndarray]:
         """The means over rows, by name of NUMBERS (L, H)."""
@@ -44,10 +50,15 @@ class Tally:
 
 
 def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
-    """Count what the heads of one kind, weights (L, H, T, S), do in one sentence.
+    """Count what the heads of one kind do in one sentence.
 
     Rows that may read a single key, or are 0, are left out. Offsets are key position minus query position, in
     cross-attention too.
+
+    Args:
+        weights: (L, H, T, S).
+        mask: bool (T, S), True = may attend.
+        keys: the S tokens that are read.
     """
     mass = weights.sum(axis=(2, 3), dtype=np.float64)
     counted = mask.sum(axis=1) > 1
@@ -64,14 +75,16 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     sums["relative_entropy"] = (entropy / np.log(mask.sum(axis=1))).sum(axis=2)
     sums["sharpness"] = read.sum(axis=2) / 2 - sums["relative_entropy"]  # one half minus it: 0 where nothing is read
     sums["distance"] = (weights * np.abs(offsets)).sum(axis=(2, 3))
-    at = weights.argmax(axis=-1) - queries  # (L, H, T)
-    one = (weights == weights.max(axis=-1, keepdims=True)).sum(axis=-1) == 1  # an even row has no largest weight
-    can = np.stack([(mask & (offsets == offset)).any(axis=1) for offset in OFFSETS], axis=-1)  # (T, offsets)
+    strongest = weights.argmax(axis=-1) - queries  # (L, H, T), the offset of the largest weight
+    # An even row has no largest weight.
+    has_strongest = (weights == weights.max(axis=-1, keepdims=True)).sum(axis=-1) == 1
+    largest = [(has_strongest & (strongest == offset)).sum(axis=2) for offset in OFFSETS]
+    readable = np.stack([(mask & (offsets == offset)).any(axis=1) for offset in OFFSETS], axis=-1)  # (T, offsets)
     return Tally(
         rows=read.sum(axis=2),
         sums=np.stack([sums[name] for name in NUMBERS]),
-        largest=np.stack([(one & (at == offset)).sum(axis=2) for offset in OFFSETS], axis=-1).astype(np.float64),
-        possible=read.astype(np.float64) @ can,
+        largest=np.stack(largest, axis=-1).astype(np.float64),
+        possible=read.astype(np.float64) @ readable,
         mass=mass,
     )
 
@@ -79,15 +92,16 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
 def roles(counted: Tally, kind: str) -> list[list[str]]:
     """Name what each head mostly does: L lists of H names.
 
-    Positional: the largest weight keeps one offset in POSITIONAL of the rows that can read there, half of all and FEW
-    at least (Voita et al. 2019). Else what holds MOST of the mass. Else broad, where the entropy is BROAD of that of an
-    even spread. Else mixed. Without a counted row: nothing, where all weights are 0; no choice of keys.
+    Positional: the largest weight has the same offset in POSITIONAL of the rows that can read there, which are at least
+    half of all and FEW (Voita et al. 2019). Else the token with more than MOST of the mass. Else broad, if the entropy
+    is BROAD of that of an even spread. Else mixed. Without a counted row: "nothing" if all weights are 0, else "no
+    choice" of keys.
     """
     numbers, offsets = counted.numbers(), counted.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS
-    named = _ENDS | dict(zip(SHARES, neighbours))
+    captions = _ENDS | dict(zip(SHARES, neighbours))
 
-    def name(layer: int, head: int) -> str:
+    def role_of(layer: int, head: int) -> str:
         if not counted.mass[layer, head]:
             return NOTHING
         if not counted.rows[layer, head]:
@@ -97,12 +111,12 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
             offset = OFFSETS[best]
             far = f"{abs(offset)} {'before' if offset < 0 else 'after'}"
             return f"positional: {neighbours[offset + 1] if abs(offset) < 2 else far}"
-        most = max(named, key=lambda share: numbers[share][layer, head])
+        most = max(captions, key=lambda share: numbers[share][layer, head])
         if numbers[most][layer, head] > MOST:
-            return named[most]
+            return captions[most]
         return "broad" if numbers["relative_entropy"][layer, head] >= BROAD else "mixed"
 
-    return [[name(layer, head) for head in range(offsets.shape[1])] for layer in range(len(offsets))]
+    return [[role_of(layer, head) for head in range(offsets.shape[1])] for layer in range(len(offsets))]
 
 
 def comparable(weights: np.ndarray) -> bool:
@@ -117,13 +131,15 @@ def divergences(weights: np.ndarray) -> np.ndarray:
     float64 (N, N), from 0 (the same rows) to ln 2 (no key in common), in nats.
     """
     heads = weights.reshape(-1, *weights.shape[2:])  # (N, T, S)
-    own = analysis.entropy(heads).mean(axis=1, dtype=np.float64)  # (N,)
+    entropies = analysis.entropy(heads).mean(axis=1, dtype=np.float64)  # (N,)
     result = np.zeros((len(heads), len(heads)))
-    for one in range(len(heads)):
-        middle = (heads[one:] + heads[one]) / 2
-        logs = np.log(np.maximum(middle, np.finfo(middle.dtype).tiny))  # a third of the time of a log where it is > 0
-        together = -(middle * logs).sum(axis=-1).mean(axis=-1, dtype=np.float64)
-        result[one, one:] = result[one:, one] = np.maximum(together - (own[one] + own[one:]) / 2, 0)
+    for i in range(len(heads)):
+        mixture = (heads[i:] + heads[i]) / 2  # (N - i, T, S)
+        # With the smallest number instead of 0 this takes a third of the time of a log only where weights are > 0.
+        logs = np.log(np.maximum(mixture, np.finfo(mixture.dtype).tiny))
+        of_mixture = -(mixture * logs).sum(axis=-1).mean(axis=-1, dtype=np.float64)  # (N - i,)
+        result[i, i:] = np.maximum(of_mixture - (entropies[i] + entropies[i:]) / 2, 0)
+        result[i:, i] = result[i, i:]
     np.fill_diagonal(result, 0)
     return result
 
@@ -131,7 +147,10 @@ def divergences(weights: np.ndarray) -> np.ndarray:
 def layout(divergence: np.ndarray) -> tuple[np.ndarray, float]:
     """Place heads in a plane so that distances come near the square roots of their divergences (N, N), a metric.
 
-    float32 (N, 2), centred, by classical multidimensional scaling, and the share of the spread that is kept.
+    Classical multidimensional scaling (Torgerson 1952).
+
+    Returns:
+        Points, float32 (N, 2), centred; and the share of the spread that the plane keeps.
     """
     n = len(divergence)
     centre = np.eye(n) - 1 / n

@@ -1,4 +1,4 @@
-"""Quality by length of sentence, as a checkpoint's card keeps it: a length is a number of words between spaces."""
+"""Quality by length of sentence, as a checkpoint's card holds it: a length is a number of words between spaces."""
 
 import math
 from collections.abc import Sequence
@@ -38,18 +38,27 @@ def numbers_by_length(sources: Sequence[str]) -> list[list[int]]:
 
 def read(card: dict[str, Any]) -> dict[str, list[Group]]:
     """The groups of a checkpoint's card, by test set; a ValueError if they are wrong."""
-    found = {}
     scores = card.get("scores")
-    for test, score in scores.items() if isinstance(scores, dict) else ():
-        if isinstance(score, dict) and KEY in score:
-            try:
-                found[test] = [Group(**row) for row in score[KEY]]
-            except TypeError:
-                raise ValueError(f"the scores by length of {test!r} have other keys than those of a group") from None
-            if not found[test]:
-                raise ValueError(f"the scores by length of {test!r} are empty")
-            for name, value in (item for group in found[test] for item in vars(group).items()):
-                if type(value) not in (int, float) or not 0 <= value < math.inf:
-                    wrong = f"{name} must be a number from 0 up, got {value!r}"
-                    raise ValueError(f"the scores by length of {test!r}: {wrong}")
-    return found
+    if not isinstance(scores, dict):
+        return {}
+    return {
+        test: _read_groups(test, score[KEY])
+        for test, score in scores.items()
+        if isinstance(score, dict) and KEY in score
+    }
+
+
+def _read_groups(test: str, rows: Any) -> list[Group]:
+    """The groups of one test set; a ValueError if they are wrong."""
+    try:
+        groups = [Group(**row) for row in rows]
+    except TypeError:
+        raise ValueError(f"the scores by length of {test!r} have other keys than those of a group") from None
+    if not groups:
+        raise ValueError(f"the scores by length of {test!r} are empty")
+    for group in groups:
+        for name, value in vars(group).items():
+            if type(value) not in (int, float) or not 0 <= value < math.inf:
+                problem = f"{name} must be a number from 0 up, got {value!r}"
+                raise ValueError(f"the scores by length of {test!r}: {problem}")
+    return groups

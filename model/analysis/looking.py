@@ -1,4 +1,4 @@
-"""Where a head looks in one text, in words for a newcomer: the place of the largest weight of most of its rows."""
+"""Where a head looks in one text, for a newcomer: the place of the largest weight of most of its rows."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ def looking(weights: np.ndarray, mask: np.ndarray, together: np.ndarray | None =
         weights: of one head, (queries, keys). Rows that may read a single key, or read nothing, are left out.
         mask: bool (queries, keys), True = may attend.
         together: of cross-attention the key (queries,) that all heads together look at most, by `looked_at`. Queries
-            and keys are of two sentences then, and places of one in the other mean nothing. Else None.
+            and keys are then of two sentences, so places of one mean nothing in the other. Else None.
 
     Returns:
         None where no row is left.

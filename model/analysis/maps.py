@@ -60,11 +60,16 @@ def word_mark(tokens: Sequence[str]) -> str | None:
 
 
 def _begins_word(before: str, token: str, mark: str) -> bool:
-    if any(one in _SPECIAL or _BREAK.fullmatch(one) for one in (before, token)):
+    """Whether a token begins a word after the token before it."""
+    if _stands_alone(before) or _stands_alone(token):
         return True
     if mark == CONTINUED:
         return not token.startswith(mark)
     return token.startswith(mark) or _is_mark_of_punctuation(token, mark) != _is_mark_of_punctuation(before, mark)
+
+
+def _stands_alone(token: str) -> bool:
+    return token in _SPECIAL or bool(_BREAK.fullmatch(token))
 
 
 def _is_mark_of_punctuation(token: str, mark: str) -> bool:
@@ -92,21 +97,26 @@ def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
 
 
 def is_special(tokens: Sequence[str]) -> np.ndarray:
+    """Which tokens are special ones, of this project or another library: bool (tokens,)."""
     return np.array([token in _SPECIAL for token in tokens], dtype=bool)
 
 
 def is_punctuation(tokens: Sequence[str]) -> np.ndarray:
+    """Which tokens have neither letters nor digits, special ones and bytes aside: bool (tokens,)."""
     mark = word_mark(tokens) or MARK
     marks = [token not in SPECIAL_TOKENS and _is_mark_of_punctuation(token, mark) for token in tokens]
     return np.array(marks, dtype=bool)
 
 
 def hide(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (..., T, S) without rows, bool (T,), and columns, bool (S,), and the mass removed from each kept row."""
+    """Weights (..., T, S) without rows, bool (T,), and columns, bool (S,), and the mass that each remaining row lost.
+
+    With T' rows and S' columns left: (..., T', S') and (..., T').
+    """
     if not rows.any() and not columns.any():
         return weights, np.zeros(weights.shape[:-1], weights.dtype)
-    kept = weights[..., ~rows, :]
-    return kept[..., ~columns], kept[..., columns].sum(axis=-1)
+    remaining = weights[..., ~rows, :]
+    return remaining[..., ~columns], remaining[..., columns].sum(axis=-1)
 
 
 def top_share(weights: np.ndarray, share: float) -> np.ndarray:
@@ -118,11 +128,11 @@ def top_share(weights: np.ndarray, share: float) -> np.ndarray:
     """
     order = np.argsort(-weights, axis=-1, kind="stable")
     ranked = np.take_along_axis(weights, order, axis=-1).astype(np.float64)
-    before = np.cumsum(ranked, axis=-1) - ranked  # the mass of all larger weights
+    larger = np.cumsum(ranked, axis=-1) - ranked  # the mass of all larger weights
     total = ranked.sum(axis=-1, keepdims=True)
-    kept = (before < share * total * (1 - 1e-6)) & (ranked > 0)  # rounding must not ask for one weight more
+    in_share = (larger < share * total * (1 - 1e-6)) & (ranked > 0)  # rounding must not ask for one weight more
     marked = np.zeros(weights.shape, dtype=bool)
-    np.put_along_axis(marked, order, kept, axis=-1)
+    np.put_along_axis(marked, order, in_share, axis=-1)
     return marked
 
 
@@ -133,6 +143,7 @@ def entropy(weights: np.ndarray) -> np.ndarray:
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """The log-probabilities of logits (..., V), in nats, float64 (..., V)."""
     shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
@@ -151,12 +162,14 @@ def candidates(logits: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class ByOffset:
+    """Dot products of positions, summarised by how far apart the positions are."""
+
     means: np.ndarray  # (T,) float64, for every offset from 0 the mean dot product of two positions that far apart
     residual: float  # the largest distance of any dot product from that mean: 0 where only the offset matters
 
 
 def by_offset(table: np.ndarray) -> tuple[np.ndarray, ByOffset]:
-    """The dot products (T, T) of all positions of an encoding (T, D), and what they are by offset.
+    """The dot products (T, T) of all positions of an encoding (T, D), and their means by offset.
 
     In float32 rounding alone makes a residual of about 3e-4.
     """

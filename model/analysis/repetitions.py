@@ -33,8 +33,8 @@ def repetitions(weights: np.ndarray, ids: Sequence[int]) -> Repetitions:
     Example:
         >>> weights = np.zeros((1, 1, 4, 4))
         >>> weights[0, 0, 2] = [0.1, 0.7, 0.2, 0.0]  # token 2 is token 0 again, which token 1 followed
-        >>> found = repetitions(weights, [5, 6, 5, 7]).means()
-        >>> found["duplicate"].item(), found["induction"].item()
+        >>> means = repetitions(weights, [5, 6, 5, 7]).means()
+        >>> means["duplicate"].item(), means["induction"].item()
         (0.1, 0.7)
     """
     tokens, places = np.asarray(ids), np.arange(len(ids))
@@ -43,8 +43,9 @@ def repetitions(weights: np.ndarray, ids: Sequence[int]) -> Repetitions:
     following[:, 1:] = earlier[:, :-1]  # key j + 1 follows key j
     np.fill_diagonal(following, False)  # right after it: the query itself
     rows = earlier.any(axis=1)
-    sums = {
-        name: (weights[:, :, rows] * cells[rows]).sum(axis=(2, 3), dtype=np.float64)
-        for name, cells in (("duplicate", earlier), ("induction", following))
-    }
-    return Repetitions(int(rows.sum()), **sums)
+
+    def mass_on(cells: np.ndarray) -> np.ndarray:
+        """The weight (L, H) on cells, bool (T, T), of the rows whose token occurred before."""
+        return (weights[:, :, rows] * cells[rows]).sum(axis=(2, 3), dtype=np.float64)
+
+    return Repetitions(int(rows.sum()), duplicate=mass_on(earlier), induction=mass_on(following))
