@@ -26,7 +26,7 @@ STEPS, BATCH, RATE = 150, 32, 0.01
 
 @dataclass(frozen=True)
 class Trained:
-    """A model, and its losses while it learned: float32 (STEPS,), in nats per word."""
+    """A model and its training losses, float32 (STEPS,), in nats per word."""
 
     model: LanguageModel
     losses: np.ndarray
@@ -66,13 +66,13 @@ def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None)
 
 
 def sentence(generator: random.Random) -> list[str]:
-    """Article, perhaps an adjective, noun, verb, and the same once more, and a stop."""
+    """A random sentence: article, perhaps an adjective, noun; verb; article, perhaps an adjective, noun; stop."""
 
-    def thing() -> list[str]:
+    def noun_phrase() -> list[str]:
         adjective = [generator.choice(ADJECTIVES)] if generator.random() < 0.5 else []
         return [generator.choice(ARTICLES), *adjective, generator.choice(NOUNS)]
 
-    return [*thing(), generator.choice(VERBS), *thing(), STOP]
+    return [*noun_phrase(), generator.choice(VERBS), *noun_phrase(), STOP]
 
 
 def is_sentence(words: Sequence[str]) -> bool:
@@ -82,8 +82,13 @@ def is_sentence(words: Sequence[str]) -> bool:
         >>> is_sentence("the old dog sees a cat .".split()), is_sentence("the sees dog .".split())
         (True, False)
     """
-    some = zip("tanv.", (ARTICLES, ADJECTIVES, NOUNS, VERBS, (STOP,)))
-    kinds = {word: letter for letter, of_kind in some for word in of_kind}
+    kinds = {
+        **dict.fromkeys(ARTICLES, "t"),
+        **dict.fromkeys(ADJECTIVES, "a"),
+        **dict.fromkeys(NOUNS, "n"),
+        **dict.fromkeys(VERBS, "v"),
+        STOP: ".",
+    }
     return bool(re.fullmatch(r"ta?nvta?n\.", "".join(kinds.get(word, "?") for word in words)))
 
 
@@ -108,11 +113,11 @@ def write(model: LanguageModel, n: int) -> list[list[str]]:
 
 @torch.inference_mode()
 def leaks(model: LanguageModel, words: Sequence[str]) -> np.ndarray:
-    """How probable word t of a sentence is to a model at row t if cell (t, s) of its causal mask is open: (T, T)."""
+    """The probability of word t of a sentence at row t if cell (t, s) of the causal mask is open: float32 (T, T)."""
     ids = torch.tensor([[VOCABULARY.index(word) for word in (STOP, *words)]])
-    found = np.zeros((len(words), len(words)), dtype=np.float32)
+    probabilities = np.zeros((len(words), len(words)), dtype=np.float32)
     for row in range(len(words)):
         for column in range(len(words)):
             with opened(model, [(row, column)]):
-                found[row, column] = model(ids[:, :-1])[0, row].softmax(-1)[ids[0, row + 1]]
-    return found
+                probabilities[row, column] = model(ids[:, :-1])[0, row].softmax(-1)[ids[0, row + 1]]
+    return probabilities

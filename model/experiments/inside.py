@@ -1,7 +1,7 @@
-"""One query of one attention head, step by step, as recorded or with something done differently.
+"""One query of one attention head, step by step, as recorded or with a step changed.
 
-Of models of this project and of transformers alike: what is recorded are the arrays of RECORDED, and of SOMETIMES those
-that a model has.
+For models of this project and of the transformers library alike: the recorded arrays are those of RECORDED, and of
+SOMETIMES those that a model has.
 """
 
 import math
@@ -23,7 +23,7 @@ SOMETIMES = ("bias", "sink")
 
 @dataclass(frozen=True)
 class Switches:
-    """What is done differently from the model as it translates."""
+    """Changes of single steps; the defaults are the model as it translates."""
 
     scaled: bool = True  # whether scores are divided by sqrt(K)
     temperature: float = 1.0  # what scores are divided by besides, above 0
@@ -36,7 +36,7 @@ AS_RECORDED = Switches()
 
 
 def are_whole(config: StackConfig) -> bool:
-    """Whether these steps are all that weights of a model of this project come from: it records no bias and no cap."""
+    """Whether the steps of `Row` are all that lead to the weights of a model of this project: no bias, cap or sink."""
     return config.positional not in ("alibi", "buckets") and not config.score_cap and not config.attention_sink
 
 
@@ -69,16 +69,19 @@ class Row:
 
 
 def recorded(result: Translation, kind: str, layer: int) -> dict[str, np.ndarray]:
-    """What `row` takes, arrays of RECORDED and SOMETIMES, of one layer, as the model numbers it, of a whole trace."""
+    """The arrays of RECORDED and SOMETIMES of one layer, as `row` takes them, from a result with its whole trace.
+
+    `layer` is the number in the model.
+    """
     module = result.modules(kind)[result.layers(kind).index(layer)]
     names = [*RECORDED, *(name for name in SOMETIMES if f"{module}.{name}" in result.trace)]
     return {name: result.trace[f"{module}.{name}"] for name in names}
 
 
 def rotation(result: Translation, kind: str, layer: int) -> Rotation | None:
-    """What rotary positions do in a layer, as the model numbers it, of a model of this project; None without them.
+    """The rotation of queries and keys in a layer of a model of this project; None without rotary positions.
 
-    Takes a result with its whole trace.
+    Takes a result with its whole trace; `layer` is the number in the model.
     """
     module, trace, config = result.modules(kind)[result.layers(kind).index(layer)], result.trace, result.config
     if f"{module}.relative.q" not in trace or not isinstance(config, StackConfig):
@@ -95,13 +98,13 @@ def rotation(result: Translation, kind: str, layer: int) -> Rotation | None:
 
 
 def scoring(arrays: Mapping[str, np.ndarray], head: int, query: int, cap: float = 0.0) -> Scoring:
-    """How a recorded layer, whose scores are capped at `cap`, scored one query of one head."""
+    """How a recorded layer, with scores capped at `cap` (0: not), turned the products of one query into scores."""
     bias = arrays["bias"][head, query] if "bias" in arrays and arrays["bias"].any() else None
     return Scoring(_divisor(arrays, cap), cap, bias, _sink_score(arrays, head, query))
 
 
 def _divisor(arrays: Mapping[str, np.ndarray], cap: float) -> float:
-    """What a layer divides its products by: models choose it, so it is read off the scores (least squares)."""
+    """The divisor of a layer's products: models differ in it, so it is estimated from the scores (least squares)."""
     products, scores = (arrays[name].astype(np.float64) for name in ("raw_scores", "scores"))  # (H, T, S)
     scores = scores - arrays.get("bias", 0.0)
     read = np.isfinite(scores)
@@ -133,8 +136,11 @@ def compute(
 ) -> Row:
     """Compute every step of one query, (K,), (S, K), (S, K) and bool (S,) (Vaswani et al. 2017, equation 1).
 
-    raw_scores (S,) are those recorded, where q and k were turned after they were (rotary positions); `scoring` is that
-    of the equation unless given.
+    Args:
+        q, k, v, mask: the query, and keys, values and mask cells that it may read.
+        switches: changes of single steps.
+        raw_scores: (S,) recorded products; needed with rotary positions, which turn q and k after they are recorded.
+        scoring: None for that of the equation.
     """
     scoring = scoring or Scoring(math.sqrt(len(q)))
     mask = mask if switches.masked else np.ones_like(mask)
@@ -149,20 +155,43 @@ def compute(
     else:
         sink = torch.tensor([scoring.sink], dtype=torch.from_numpy(scores).dtype)
         weights = masked_softmax(torch.cat([torch.from_numpy(scores), sink]))[:-1].numpy()
-    return Row(q, k, products, unscaled, scaled, mask, scores, weights, v=v, **_read(weights, v, switches))
+    dropped, weighted = _weighted_values(weights, v, switches)
+    return Row(
+        q=q,
+        k=k,
+        products=products,
+        raw_scores=unscaled,
+        scaled=scaled,
+        mask=mask,
+        scores=scores,
+        weights=weights,
+        dropped=dropped,
+        v=v,
+        weighted=weighted,
+        context=weighted.sum(axis=0),
+    )
 
 
 def row(
     arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED, cap: float = 0.0
 ) -> Row:
-    """One query of one head of a layer: as `recorded`, and recomputed only what a switch changes."""
+    """One query of one head of a layer: as `recorded`, with only what a switch changes computed again."""
     mask, group = arrays["mask"][0, query], group_of(arrays, head)
     k, v = arrays["k"][group], arrays["v"][group]
-    own = {name: arrays[name][head, query] for name in ("q", "raw_scores", "scores", "weights", "context")}
-    of_row, kept = scoring(arrays, head, query, cap), {}
-    if switches.scaled and switches.temperature == 1 and (switches.masked or mask.all()):
-        kept = own | _read(own["weights"], v, switches) | ({} if switches.dropout else {"context": own["context"]})
-    return replace(compute(own["q"], k, v, mask, switches, own["raw_scores"], of_row), **kept)
+    raw_scores = arrays["raw_scores"][head, query]
+    computed = compute(arrays["q"][head, query], k, v, mask, switches, raw_scores, scoring(arrays, head, query, cap))
+    if not switches.scaled or switches.temperature != 1 or not (switches.masked or mask.all()):
+        return computed
+    weights = arrays["weights"][head, query]
+    dropped, weighted = _weighted_values(weights, v, switches)
+    return replace(
+        computed,
+        scores=arrays["scores"][head, query],
+        weights=weights,
+        dropped=dropped,
+        weighted=weighted,
+        context=weighted.sum(axis=0) if switches.dropout else arrays["context"][head, query],
+    )
 
 
 def group_of(arrays: Mapping[str, np.ndarray], head: int) -> int:
@@ -179,15 +208,15 @@ def softmax_gradient(weights: np.ndarray) -> float:
     return float(np.linalg.norm(np.diag(weights) - np.outer(weights, weights)))
 
 
-def _read(weights: np.ndarray, v: np.ndarray, switches: Switches) -> dict[str, np.ndarray]:
+def _weighted_values(weights: np.ndarray, v: np.ndarray, switches: Switches) -> tuple[np.ndarray, np.ndarray]:
+    """The weights (S,) after dropout, and the values (S, K) times these."""
     dropped = weights
     if switches.dropout:
-        left = leaves(len(weights), switches.dropout, switches.draw)
-        dropped = np.where(left, weights / (1 - switches.dropout), 0).astype(weights.dtype)
-    weighted = dropped[:, None] * v  # (S, K)
-    return {"dropped": dropped, "weighted": weighted, "context": weighted.sum(axis=0)}
+        remain = leaves(len(weights), switches.dropout, switches.draw)
+        dropped = np.where(remain, weights / (1 - switches.dropout), 0).astype(weights.dtype)
+    return dropped, dropped[:, None] * v
 
 
 def leaves(n_keys: int, dropout: float, draw: int) -> np.ndarray:
-    """Which of the weights of a row a draw of dropout leaves, bool (S,)."""
+    """Which weights of a row remain after a draw of dropout, bool (S,)."""
     return np.random.default_rng(draw).random(n_keys) >= dropout

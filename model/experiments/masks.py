@@ -1,4 +1,4 @@
-"""A batch under other masks: what a mask does to a model, in maps and in numbers."""
+"""A batch under other masks: how a mask changes the maps and the numbers of a model."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -28,13 +28,15 @@ Cells = Sequence[tuple[int, int, int]]  # (b, t, s) of masks (B, T, S)
 
 @dataclass(frozen=True)
 class Sentences:
+    """A batch of sentence pairs."""
+
     src: Tensor  # (B, S) ids, the end token last, then padding
     tgt: Tensor  # (B, T) what the decoder reads: the start token first, then padding
     source_tokens: list[list[str]]  # their names
     target_tokens: list[list[str]]
 
     def pair(self, number: int) -> tuple[Tensor, Tensor]:
-        """The ids (1, own S) and (1, own T) of one pair without padding."""
+        """The ids of one pair without padding, (1, S') and (1, T')."""
         src, tgt = self.src[number], self.tgt[number]
         return src[None, src != PAD_ID], tgt[None, tgt != PAD_ID]
 
@@ -48,11 +50,19 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
         check_characters(text, MAX_CHARACTERS, what)
         return check_tokens(side.encode(clean(text)), limit, what)
 
-    read = partial(source_text, tokenizer=translator.tokenizer)
-    src = [[*ids(source, Phrase("source {n}", n=n), text, read), EOS_ID] for n, text in enumerate(sources, 1)]
-    tgt = [[BOS_ID, *ids(target, Phrase("target {n}", n=n), text, tidy)] for n, text in enumerate(targets, 1)]
-    padded = pad_ids(src), pad_ids(tgt)
-    return Sentences(*padded, *([source.tokens(row) for row in rows.tolist()] for rows in padded))
+    clean_source = partial(source_text, tokenizer=translator.tokenizer)
+    source_ids, target_ids = [], []
+    for n, text in enumerate(sources, start=1):
+        source_ids.append([*ids(source, Phrase("source {n}", n=n), text, clean_source), EOS_ID])
+    for n, text in enumerate(targets, start=1):
+        target_ids.append([BOS_ID, *ids(target, Phrase("target {n}", n=n), text, tidy)])
+    src, tgt = pad_ids(source_ids), pad_ids(target_ids)
+    return Sentences(
+        src,
+        tgt,
+        source_tokens=[source.tokens(row) for row in src.tolist()],
+        target_tokens=[target.tokens(row) for row in tgt.tolist()],
+    )
 
 
 def worked_example() -> Sentences:
@@ -64,6 +74,8 @@ def worked_example() -> Sentences:
 
 @dataclass(frozen=True)
 class Pass:
+    """The recording of a batch in one pass."""
+
     masks: dict[str, np.ndarray]  # by name of MASKS bool (B, T, S)
     weights: dict[str, np.ndarray]  # by kind of attention, float32 (B, L, H, T, S)
     scores: dict[str, np.ndarray]  # the same before softmax and mask: q k / sqrt(d_head)
@@ -82,7 +94,7 @@ def run(
 ) -> Pass:
     """Pass a batch, ids (B, S) and (B, T), through a model, recorded, with or without each of its masks.
 
-    `flipped` are by kind of attention the cells that change between open and blocked, in all layers and heads.
+    `flipped`: by kind of attention the cells that change between open and blocked, in all layers and heads.
     """
     n_target = tgt.size(1)
     pads = masks.padding_mask(tgt) if padding else masks.everything(1, n_target)
@@ -90,7 +102,7 @@ def run(
     kinds = {kind: [module_of(kind, i) for i in range(n)] for kind, n in layer_counts(model.config).items()}
     changes = {}
     for kind, layers in kinds.items():
-        # The decoder's own mask is made above.
+        # The mask of the decoder's self-attention is combined above.
         change = _changed(not padding and kind != "decoder_self", (flipped or {}).get(kind, ()))
         changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), change)
     with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
@@ -99,9 +111,13 @@ def run(
     shape = (tgt.size(0), n_target, n_target)
     used |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}
 
-    def stacks(name: str) -> dict[str, np.ndarray]:  # (B, L, H, T, S)
-        found = {kind: [trace[f"{layer}.{name}"] for layer in layers] for kind, layers in kinds.items()}
-        return {kind: torch.stack(arrays, dim=1).float().numpy() for kind, arrays in found.items()}
+    def stacks(name: str) -> dict[str, np.ndarray]:
+        """A recorded quantity by kind of attention, (B, L, H, T, S)."""
+        by_kind = {}
+        for kind, layers in kinds.items():
+            arrays = [trace[f"{layer}.{name}"] for layer in layers]
+            by_kind[kind] = torch.stack(arrays, dim=1).float().numpy()
+        return by_kind
 
     scale = math.sqrt(model.config.d_head)
     return Pass(
@@ -123,7 +139,7 @@ def _changed(is_open: bool, flipped: Cells) -> Change:
 
 
 def without_look_ahead(model: Transformer) -> dict[str, Change]:
-    """Interventions after which every step of the decoder reads the later ones, in passes without padding."""
+    """Interventions that let every step of the decoder read the later ones, in passes without padding."""
     layers = range(model.config.n_decoder_layers)
     return dict.fromkeys((f"{module_of('decoder_self', i)}.mask" for i in layers), _allow_all)
 
@@ -152,9 +168,10 @@ def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: boo
     """
     if tgt.size(1) < 2:
         raise Problem("there is no earlier step that could see the future: type a longer target")
-    other = tgt.clone()
-    other[:, -1] = UNK_ID
-    before, after = (run(model, src, ids, look_ahead=look_ahead).logits[:, :-1] for ids in (tgt, other))
+    replaced = tgt.clone()
+    replaced[:, -1] = UNK_ID
+    before = run(model, src, tgt, look_ahead=look_ahead).logits[:, :-1]
+    after = run(model, src, replaced, look_ahead=look_ahead).logits[:, :-1]
     return float(np.abs(after - before).max())
 
 
@@ -166,9 +183,9 @@ def conventions(mask: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def nothing_to_attend(scores: np.ndarray) -> dict[str, np.ndarray]:
-    """What becomes of a query, scores float32 (S,), whose every key is blocked, in the ways people write it.
+    """The weights of a query, scores float32 (S,), whose every key is blocked, by usual treatments.
 
-    By treatment the weights (S,): softmax of "-inf" and of "-1e9", PyTorch's "fused" attention, "ours".
+    By treatment (S,): softmax of "-inf" and of "-1e9", PyTorch's "fused" attention, "ours".
     """
     row = torch.from_numpy(scores)[None]  # (1, S)
     allowed = ~masks.everything(*row.shape)[0, 0]  # (1, S)

@@ -1,6 +1,6 @@
 """Mistakes with what came after 2017, each made in a trained language model by changing what passes its taps.
 
-Every one of them runs without an error; what it does is seen in the next words.
+All run without an error; their effect shows in the next words.
 """
 
 from collections.abc import Callable
@@ -29,9 +29,9 @@ MISTAKES: dict[str, Callable[[StackConfig], bool]] = {  # and which models they 
 
 @torch.inference_mode()
 def next_logits(model: LanguageModel, ids: Tensor, mistake: str | None, n_prompt: int) -> Tensor:
-    """The logits (V,) of what follows ids (T,), computed with a mistake of MISTAKES or, for None, rightly.
+    """The logits (V,) of the token after ids (T,), computed with a mistake of MISTAKES or, for None, correctly.
 
-    Of the ids the first n_prompt - 1 were read at once, each of the others was a step with cached keys and values.
+    The first n_prompt - 1 ids count as read at once, each of the others as a step with cached keys and values.
     """
     if mistake == "padding":
         return _left_padded(model, ids)
@@ -42,7 +42,7 @@ def next_logits(model: LanguageModel, ids: Tensor, mistake: str | None, n_prompt
 def continue_greedily(
     model: LanguageModel, ids: Tensor, mistake: str | None, words: int, never: int | None = None
 ) -> list[int]:
-    """The ids of the most probable words after ids (T,), one after the other; `never` is the id of one left out."""
+    """The ids of the most probable words after ids (T,), one after the other; the id `never` is left out."""
     n_prompt, written = len(ids), []
     for _ in range(min(words, model.config.max_length - n_prompt - PADS)):
         logits = next_logits(model, ids, mistake, n_prompt).clone()
@@ -88,7 +88,7 @@ def _making(model: LanguageModel, mistake: str | None, start: int, length: int) 
 
 
 def _other_layout(positional: str) -> Change:
-    """What is turned as neighbours although it was trained in halves, or the other way round.
+    """A change of q or k that turns as neighbours the pairs that were trained in halves, or the other way round.
 
     The model turns as it was trained, so the dimensions are put where the other layout would look for them: the scores
     are those of the wrong layout.
@@ -112,7 +112,7 @@ def _wrong_groups(config: StackConfig) -> dict[str, Change]:
 
 
 def _turned_back(config: StackConfig, start: int, length: int) -> Change:
-    """What undoes the turn of tokens from `start` on: they are turned as if each stood at position 0."""
+    """A change of q or k that turns tokens from `start` on back, as if each stood at position 0."""
     angles = -torch.arange(start, length)[:, None] * rotary_frequencies(config.d_head, config.rotary_base)
     interleaved = config.positional == "rotary"
 

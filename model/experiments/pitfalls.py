@@ -1,4 +1,4 @@
-"""Well-known mistakes of tutorials, made afterwards: in trained weights, in decoding, in what is shown or kept.
+"""Well-known mistakes of tutorials, made after training: in trained weights, in decoding, in pictures, in snapshots.
 
 Those that training can have are in `training.mistakes`. WRONG ON PURPOSE: to be shown, never to be built upon.
 """
@@ -59,7 +59,7 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[lis
     """Train a linear model with more inputs than examples, keeping the best by validation: the mistake is an alias.
 
     Returns:
-        The validation loss after every epoch, and at the end that of what was kept.
+        The validation loss after every epoch, and at the end that of the model returned by `keep`.
     """
     generator = torch.Generator().manual_seed(5)
     truth = torch.randn(20, 1, generator=generator)
@@ -95,7 +95,7 @@ def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> 
 
 @torch.inference_mode()
 def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-    """The same with cached keys and values: equal, unless a row reads what comes later."""
+    """The logits of `decode_with`, with cached keys and values: equal, unless a row reads a later one."""
     cache = cache.fresh()
     with _filled_with_a_large_number(model):
         steps = [model.decode(tgt[:, t : t + 1], mask[..., t : t + 1, : t + 1], cache) for t in range(tgt.size(1))]
@@ -111,7 +111,7 @@ def start_from_padding(ids: Tensor) -> tuple[Tensor, Tensor]:
 
 @torch.inference_mode()
 def write(model: Transformer, cache: Cache, limit: int, from_padding: bool = False) -> list[int]:
-    """At most `limit` ids, written greedily from what `model.start` gave, each step a full pass."""
+    """At most `limit` ids, written greedily from the cache of `model.start`, each step a full pass."""
     ids = [BOS_ID]
     while len(ids) <= min(limit, model.config.max_length - 1):
         tgt = torch.tensor([ids])
@@ -138,6 +138,6 @@ def unscaled_weights(raw_scores: Tensor, mask: Tensor) -> Tensor:
 
 
 def weights_after_dropout(weights: Tensor, dropout: float) -> Tensor:
-    """What a model in training multiplies with v: some weights 0, the others larger."""
-    kept = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0)) >= dropout
-    return weights * kept / (1 - dropout)
+    """The weights that a model in training multiplies with v: some 0, the others larger."""
+    remain = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0)) >= dropout
+    return weights * remain / (1 - dropout)

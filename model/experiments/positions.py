@@ -51,7 +51,7 @@ N_HEADS = 8  # of ALiBi's slopes that are shown
 
 
 def relative_table(name: str, n: int, size: int) -> np.ndarray:
-    """What positions that work inside attention do, float64, by position or by distance 0 to n - 1.
+    """The numbers of positions that work inside attention, float64, by position or by distance 0 to n - 1.
 
     "rotary": cosine and sine of the angle by which each pair of `size` dimensions is turned, (n, size); "alibi": what
     each of N_HEADS heads takes off the score, (n, N_HEADS); "buckets": 1 in the bucket of each distance to an earlier
@@ -68,7 +68,7 @@ def relative_table(name: str, n: int, size: int) -> np.ndarray:
 
 @torch.inference_mode()
 def turned_products(writer: Writer, text: str, n_offsets: int) -> tuple[np.ndarray, np.ndarray]:
-    """What rotary positions do to every head when a text is read.
+    """The effect of rotary positions on every head when a text is read.
 
     The mean of q k / sqrt(d_head) over all pairs of a query and a key of the text, before they are turned float64
     (L, H), and turned as if the key stood 0 to n_offsets - 1 positions before the query (L, H, n_offsets). A ValueError
@@ -93,6 +93,8 @@ def turned_products(writer: Writer, text: str, n_offsets: int) -> tuple[np.ndarr
 
 @dataclass(frozen=True)
 class Shuffle:
+    """A sentence and the same words in another order."""
+
     text: str
     shuffled: str
     ids: list[int]  # of the text, the end token last
@@ -134,6 +136,8 @@ def order_difference(translator: Translator, shuffled: Shuffle, scale: float) ->
 
 @dataclass(frozen=True)
 class LearnedPositions:
+    """A table of position embeddings before and after its training."""
+
     initial: np.ndarray  # (T, D) float64, random
     trained: np.ndarray  # (T, D) float64
     losses: np.ndarray  # cross entropy before each step, in nats; ln T where the head looks everywhere alike

@@ -32,7 +32,7 @@ _STARTING = threading.Lock()  # the weights are drawn from torch's one global ge
 
 @dataclass(frozen=True)
 class Settings:
-    """A ValueError names a value that is not allowed."""
+    """How the tiny model is built and trained; a ValueError names a value that is not allowed."""
 
     schedule: str = "noam"
     norm: str = "pre"
@@ -54,16 +54,27 @@ class Settings:
     def function(self) -> schedules.Schedule:
         """Step to learning rate, with `peak` as the highest."""
         peak = self.peak * (D_MODEL * self.warmup) ** 0.5 if self.schedule == "noam" else self.peak
-        sizes = {"d_model": D_MODEL, "warmup": self.warmup, "steps": MAX_STEPS, "decay": MAX_STEPS // 10}
-        return schedules.by_name(self.schedule, peak=peak, **sizes)
+        return schedules.by_name(
+            self.schedule, d_model=D_MODEL, peak=peak, warmup=self.warmup, steps=MAX_STEPS, decay=MAX_STEPS // 10
+        )
 
 
 class Practice:
+    """The model, its optimiser and its progress: `advance` trains, `reverse` tries it."""
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        sizes = {"d_model": D_MODEL, "d_ff": D_FF, "n_heads": settings.n_heads, "max_length": LONGEST + 2}
-        layers = {"n_encoder_layers": 1, "n_decoder_layers": 1, "dropout": 0.0, "norm": settings.norm}
-        config = TransformerConfig(vocab_size=len(SPECIAL_TOKENS) + len(LETTERS), **sizes, **layers)
+        config = TransformerConfig(
+            vocab_size=len(SPECIAL_TOKENS) + len(LETTERS),
+            d_model=D_MODEL,
+            d_ff=D_FF,
+            n_heads=settings.n_heads,
+            n_encoder_layers=1,
+            n_decoder_layers=1,
+            dropout=0.0,
+            norm=settings.norm,
+            max_length=LONGEST + 2,
+        )
         with _STARTING, torch.random.fork_rng():
             torch.manual_seed(settings.seed)
             self.model = Transformer(config)
@@ -76,9 +87,11 @@ class Practice:
 
     @property
     def step(self) -> int:
+        """The number of training steps done."""
         return len(self.losses)
 
     def advance(self) -> None:
+        """Train one step on a batch of random strings."""
         src, tgt = batch([text for text in strings(BATCH, self._generator) if text not in self.unseen])
         logits = self.model(src, tgt[:, :-1])
         loss = F.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD_ID)
@@ -92,7 +105,7 @@ class Practice:
             self.check()
 
     def check(self) -> None:
-        """Count the unseen strings without a mistake."""
+        """Set `right` to the share of the unseen strings that are written without a mistake, teacher-forced."""
         src, tgt = batch(self.unseen)
         with torch.inference_mode():
             wrong = (self.model(src, tgt[:, :-1]).argmax(-1) != tgt[:, 1:]) & (tgt[:, 1:] != PAD_ID)
@@ -100,7 +113,10 @@ class Practice:
 
     @torch.inference_mode()
     def reverse(self, text: str) -> tuple[str, np.ndarray]:
-        """What the present weights write for a string, and their cross-attention (L, H, T, S) meanwhile."""
+        """The string that the present weights write for a string, and their cross-attention (L, H, T, S) meanwhile.
+
+        A ValueError as of `check`.
+        """
         check(text)
         ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), LONGEST + 1)[0]
         # A special token in the middle is a mistake that a reader should see.
@@ -111,6 +127,7 @@ class Practice:
 
 
 def strings(n: int, generator: torch.Generator) -> list[str]:
+    """Random strings of 1 to LONGEST letters."""
     lengths = torch.randint(1, LONGEST + 1, (n,), generator=generator).tolist()
     letters = torch.randint(len(LETTERS), (n, LONGEST), generator=generator).tolist()
     return ["".join(LETTERS[i] for i in row[:length]) for row, length in zip(letters, lengths, strict=True)]
@@ -133,7 +150,7 @@ def batch(texts: list[str]) -> tuple[Tensor, Tensor]:
 
 
 def check(text: str) -> None:
-    """Refuse what is not 1 to LONGEST of LETTERS."""
+    """Raise a ValueError unless a text is 1 to LONGEST of LETTERS."""
     if not text:
         raise Problem("there is nothing to reverse: type 1 to {most} letters from a to z", most=LONGEST)
     if strange := text.strip(LETTERS):

@@ -1,7 +1,7 @@
 """Masks that came after 2017, on a language model: a sliding window, several documents in a row, a prefix.
 
-Each changes which of the earlier tokens a query reads, or, with a prefix, which later ones; the causal mask is what the
-model was trained with.
+Each changes which of the earlier tokens a query reads, or, with a prefix, which later ones; the model was trained with
+the causal mask.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def pack_texts(writer: Writer, texts: Sequence[str]) -> Packed:
 
 
 def text_masks(packed: Packed, window: int = WINDOW) -> dict[str, Tensor]:
-    """By name of MASKS, and "causal" that of the model, bool (1, 1, T, T)."""
+    """The masks, bool (1, 1, T, T), by name of MASKS, and as "causal" that of the model."""
     n = packed.ids.size(1)
     causal = masks.causal_mask(n)
     return {
@@ -60,9 +60,11 @@ def text_masks(packed: Packed, window: int = WINDOW) -> dict[str, Tensor]:
 
 @dataclass(frozen=True)
 class TextPass:
+    """The recording of one text under one mask."""
+
     mask: np.ndarray  # bool (T, T)
     weights: np.ndarray  # float32 (L, H, T, T)
-    loss: float  # mean, in nats per token, of what follows each token in the row
+    loss: float  # mean, in nats per token, over the next tokens in the row
 
 
 @torch.inference_mode()
@@ -72,6 +74,6 @@ def read_under(model: LanguageModel, ids: Tensor, mask: Tensor) -> TextPass:
         logits = model(ids, mask)  # (1, T, V)
     layers = [trace[f"decoder.layers.{layer}.self_attention.weights"][0] for layer in range(model.config.n_layers)]
     log_probabilities = logits[0, :-1].float().log_softmax(-1)
-    chosen = log_probabilities.gather(-1, ids[0, 1:, None])
-    loss = -float(chosen.mean()) if len(chosen) else 0.0
+    of_next = log_probabilities.gather(-1, ids[0, 1:, None])
+    loss = -float(of_next.mean()) if len(of_next) else 0.0
     return TextPass(mask[0, 0].numpy(), torch.stack(layers).float().numpy(), loss)

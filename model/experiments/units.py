@@ -1,4 +1,4 @@
-"""The units of a feed-forward layer at one word: what goes into the activation, and what comes out."""
+"""The units of a feed-forward layer at one word: the input of the activation, and its output."""
 
 from typing import NamedTuple
 
