@@ -29,11 +29,12 @@ class Batch:
 
     @property
     def n_tokens(self) -> int:
-        """Without padding, source and target."""
+        """The number of source and target tokens, without padding."""
         return int((self.src != PAD_ID).sum() + (self.tgt != PAD_ID).sum())
 
     @property
     def n_targets(self) -> int:
+        """The number of tokens to predict: of the target, without start token and padding."""
         return int((self.tgt[:, 1:] != PAD_ID).sum())
 
 
@@ -61,12 +62,12 @@ class TrainingStream:
         rng = random.Random(f"{config.seed}/{number}")
         self._source.restart()
         self._target.restart()
-        chosen: list[Pieces] = []
+        sample: list[Pieces] = []
         for pairs, weight in zip(self._corpora, weights or self._weights, strict=True):
-            chosen += self._join(self._recombine(_repeat(pairs, weight, rng), rng), rng)
-        rng.shuffle(chosen)
-        for start in range(0, len(chosen), _POOL):
-            pool = [self._encode(pair, rng) for pair in chosen[start : start + _POOL]]
+            sample += self._join(self._recombine(_repeat(pairs, weight, rng), rng), rng)
+        rng.shuffle(sample)
+        for start in range(0, len(sample), _POOL):
+            pool = [self._encode(pair, rng) for pair in sample[start : start + _POOL]]
             pool = [example for example in pool if max(map(len, example)) <= config.max_length]
             batches = list(group_by_length(pool, config.batch_tokens, config.batch_pairs))
             rng.shuffle(batches)
@@ -129,6 +130,7 @@ def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs:
 
 
 def pad(examples: Sequence[Example]) -> Batch:
+    """Examples as one padded batch, with start and end tokens."""
     return Batch(
         src=pad_ids([src + [EOS_ID] for src, _ in examples]),
         tgt=pad_ids([[BOS_ID, *tgt, EOS_ID] for _, tgt in examples]),
@@ -145,24 +147,28 @@ def _interned(pieces: Iterable[str]) -> list[str]:
 
 
 def _repeat(pairs: list[Pieces], weight: float, rng: random.Random) -> list[Pieces]:
-    """In a new order, as often as the weight says; of its fraction a random share."""
-    chosen = pairs * int(weight) + rng.sample(pairs, round(len(pairs) * (weight % 1)))
-    rng.shuffle(chosen)
-    return chosen
+    """The pairs in a new order, `weight` times each; its fraction draws a random share of them."""
+    repeated = pairs * int(weight) + rng.sample(pairs, round(len(pairs) * (weight % 1)))
+    rng.shuffle(repeated)
+    return repeated
 
 
 class Window(Batch):
-    """What is read, src (B, T), and what follows each of it, tgt (B, T)."""
+    """The tokens to read, src (B, T), and the token that follows each, tgt (B, T)."""
 
     @property
     def n_tokens(self) -> int:
+        """The number of tokens that are read, which is also the number to predict."""
         return self.src.numel()
 
     n_targets = n_tokens
 
 
 def batchify(ids: Tensor, columns: int) -> Tensor:
-    """A text (N,) as (columns, length); what is left over is dropped. Nothing is learnt across columns."""
+    """A text (N,) as (columns, length), a rest dropped. Nothing is learnt across columns.
+
+    A ValueError if the text is shorter than the number of columns.
+    """
     length = len(ids) // columns
     if length == 0:
         raise ValueError(f"{len(ids)} tokens cannot be cut into {columns} columns")
@@ -170,7 +176,7 @@ def batchify(ids: Tensor, columns: int) -> Tensor:
 
 
 def windows(table: Tensor, size: int) -> Iterator[Window]:
-    """The columns (B, length), `size` tokens at a time, then what is left."""
+    """The columns (B, length) in windows of `size` tokens; the last may be shorter."""
     for start in range(0, table.size(1) - 1, size):
         yield Window(*(side[:, start : start + size] for side in (table[:, :-1], table[:, 1:])))
 
@@ -182,6 +188,7 @@ class WindowStream:
         self._ids, self._config = ids, config
 
     def epoch(self, number: int, weights: Sequence[float] | None = None) -> Iterator[Window]:
+        """A pass; the same number gives the same batches. Weights, which one text does not need, are ignored."""
         columns, size = self._config.columns, self._config.window
         if not self._config.shuffle_windows:
             return windows(batchify(self._ids, columns), size)

@@ -26,6 +26,8 @@ from model.training.data.corpora import parse_mix
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingConfig(JsonConfig):
+    """Data, batches, schedule, optimiser and noise of a run; a ValueError names a value that is not allowed."""
+
     source: str = "en"
     target: str = "de"
     data: str = "tatoeba + 2*multi30k"  # what a pass consists of
@@ -88,8 +90,15 @@ class TrainingConfig(JsonConfig):
             raise ValueError(f"recase_rate must be 0 where text is lowercased, got {self.recase_rate}")
 
     def rates(self, d_model: int) -> schedules.Schedule:
-        sizes = {"d_model": d_model, "warmup": self.warmup, "steps": self.steps, "decay": self.decay}
-        return schedules.by_name(self.schedule, peak=self.learning_rate, **sizes)
+        """The learning rate of every step, for a model of this width."""
+        return schedules.by_name(
+            self.schedule,
+            d_model=d_model,
+            peak=self.learning_rate,
+            warmup=self.warmup,
+            steps=self.steps,
+            decay=self.decay,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +126,7 @@ class RunConfig(JsonConfig):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> RunConfig:
+        """Read the content of a CONFIG.json; a ValueError names a key that is unknown or missing, or a wrong value."""
         unknown = sorted(set(values) - {"model", "training"})
         if unknown or "model" not in values:
             problem = f"unknown key {unknown[0]!r}" if unknown else "the key 'model' is missing"
@@ -125,4 +135,5 @@ class RunConfig(JsonConfig):
         return cls(model=model, training=TrainingConfig.from_dict(values.get("training", {})))
 
     def to_dict(self) -> dict[str, Any]:
+        """The content of a CONFIG.json, which `from_dict` reads."""
         return {"model": self.model.to_dict(), "training": self.training.to_dict()}

@@ -23,7 +23,7 @@ _BATCH_TOKENS, _BATCH_TEXTS, _BATCH_WINDOWS = 4096, 64, 16
 
 
 class Validation:
-    """Scores a model on n_pairs (0: none) from all over the validation sets, of which some are sorted by length."""
+    """Scores a model on n_pairs (0: none), spread evenly over the validation sets: some are sorted by length."""
 
     def __init__(
         self, corpora: Mapping[str, Sequence[Pair]], tokenizer: PairTokenizer, n_pairs: int, lowercase: bool = False
@@ -33,8 +33,10 @@ class Validation:
         self._bleu = BLEU(lowercase=lowercase)
 
     def run(self, model: EncoderDecoder) -> dict[str, float]:
-        """By corpus perplexity (per token, teacher-forced), nats per character (comparable between tokenizers) and BLEU
-        (greedy); of a recurrent model also the "free" perplexity, without teacher forcing.
+        """Scores by name, for each corpus.
+
+        Perplexity (per token, teacher-forced), nats per character (comparable between tokenizers) and BLEU (greedy); of
+        a recurrent model also the "free" perplexity, without teacher forcing.
         """
         scores = {}
         for name, pairs in self._corpora.items():
@@ -54,7 +56,7 @@ class Validation:
 
 
 def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
-    """At equal distances, or all of them."""
+    """So many pairs at equal distances, or all if there are fewer."""
     count = min(count, len(pairs))
     return [pairs[i * len(pairs) // count] for i in range(count)]
 
@@ -62,6 +64,7 @@ def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
 def perplexity(
     model: EncoderDecoder, tokenizer: PairTokenizer | PieceTokenizers, pairs: Sequence[Pair], **forcing: float
 ) -> float:
+    """Perplexity per target token, end tokens included; arguments as of `cross_entropy`."""
     total, count = cross_entropy(model, tokenizer, pairs, **forcing)
     return _exp(total / count)
 
@@ -74,9 +77,9 @@ def _exp(nats: float) -> float:
 def cross_entropy(
     model: EncoderDecoder, tokenizer: PairTokenizer | PieceTokenizers, pairs: Sequence[Pair], **forcing: float
 ) -> tuple[float, int]:
-    """Sum over the target tokens, end tokens included, in nats, and their number.
+    """The cross entropy summed over the target tokens, end tokens included, in nats, and the number of tokens.
 
-    With teacher_forcing=0 each step of a recurrent model reads what the step before found most probable.
+    With teacher_forcing=0 each step of a recurrent model reads the most probable token of the step before.
     """
     device = next(model.parameters()).device
     examples = [(tokenizer.source.encode(source), tokenizer.target.encode(target)) for source, target in pairs]
@@ -107,12 +110,13 @@ def translate_all(model: EncoderDecoder, tokenizer: PairTokenizer, texts: Sequen
 
 
 class TextValidation:
-    """Perplexity on ids (N,), none turn it off; `first` is read before them."""
+    """Scores a model by its perplexity on ids (N,), not at all if there are none; `first` is read before them."""
 
     def __init__(self, name: str, ids: Tensor, first: int) -> None:
         self._name, self._ids, self._first = name, ids, first
 
     def run(self, model: LanguageModel) -> dict[str, float]:
+        """The perplexity per token by the name of the text."""
         if len(self._ids) == 0:
             return {}
         return {f"valid_perplexity.{self._name}": round(text_perplexity(model, self._ids, self._first), 3)}
@@ -120,7 +124,7 @@ class TextValidation:
 
 @torch.no_grad()
 def text_perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
-    """Of all of ids (N,), in windows that do not overlap.
+    """The perplexity per token of ids (N,), in windows that do not overlap.
 
     A window's first token is predicted from the one before it alone, at the beginning from the id `first`.
     """

@@ -1,4 +1,4 @@
-"""Grids of small runs: which cells there are, and how what they left is read.
+"""Grids of small runs: their cells, and how recorded runs are read.
 
 The grid of the page Warm-up tells a peak rate from its warmup. The paper's schedule ties the two: its peak is
 d_model^-0.5 * warmup^-0.5, so that a run without warmup is at once a run with a peak 30 times as high. Here every peak
@@ -35,6 +35,8 @@ MAP_UNIT = 255  # a weight of 1, in the maps' bytes
 
 @dataclass(frozen=True)
 class GridCell:
+    """The settings of one run of a grid."""
+
     norm: str  # "pre", or "post" as in the paper, where no norm follows the last layer
     peak: float  # the highest learning rate
     warmup: int  # the step that has it; 1: no warmup
@@ -44,6 +46,7 @@ class GridCell:
 
     @property
     def name(self) -> str:
+        """The name in files, "post-0.02-100-inverse_sqrt-1"."""
         if self.mistake:
             return f"{self.mistake}-{self.seed}"
         return f"{self.norm}-{self.peak:g}-{self.warmup}-{self.schedule}-{self.seed}"
@@ -55,15 +58,16 @@ class GridCell:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Of the maps that are kept; none of runs with mistakes, of which not all have such maps."""
+        """The kinds of attention whose maps are recorded: none of runs with mistakes, where some have no such maps."""
         return () if self.mistake else KINDS
 
     @property
     def is_recurrent(self) -> bool:
+        """Whether the cell trains a GRU, not a Transformer."""
         return self.mistake in (*mistakes.IN_GRU, mistakes.GRU_WITHOUT)
 
     def run(self) -> RunConfig:
-        """The paper's model and training in all that the cell does not say, but small, and without its mistake."""
+        """The configuration of the run, without its mistake: beside the cell's values the paper's, but small."""
         run = self._transformer()
         if not self.is_recurrent:
             return run
@@ -118,7 +122,7 @@ EXAMPLES = (
 
 
 def cells() -> list[GridCell]:
-    """In the order in which they are trained: the grid, the same without decay, and second seeds."""
+    """The cells in the order in which they are trained: the grid, the same without decay, and second seeds."""
     grid = [GridCell(norm, peak, warmup) for peak in reversed(PEAKS) for warmup in WARMUPS for norm in NORMS]
     # Without warmup the paper's decay begins at once, too: does it fail for want of warmup, or is it slow ever after?
     undecayed = [GridCell(norm, peak, 1, "constant") for peak in PEAKS for norm in NORMS]
@@ -135,6 +139,8 @@ def mistake_cells() -> list[GridCell]:
 
 @dataclass(frozen=True)
 class GridRun:
+    """The recording of one run."""
+
     cell: GridCell
     loss: np.ndarray  # (steps,) float32, training loss per token in nats, label smoothing included
     gradient_norm: np.ndarray  # (steps,) float32, before clipping
@@ -149,7 +155,7 @@ class GridRun:
 
     @property
     def learning_rate(self) -> np.ndarray:
-        """(steps,) float32."""
+        """The learning rate of every step, (steps,) float32."""
         rate = self.cell.run().training.rates(d_model=1)
         return np.array([rate(step) for step in range(1, len(self.loss) + 1)], dtype=np.float32)
 
@@ -165,6 +171,8 @@ class GridRun:
 
 @dataclass(frozen=True)
 class Grid:
+    """All recorded runs of a grid."""
+
     about: dict[str, Any]  # data with licence, the configuration, and the command
     examples: list[tuple[str, str]]
     source_tokens: list[str]  # of the first example, the end token last
@@ -176,8 +184,9 @@ class Grid:
 
 @dataclass(frozen=True)
 class Harm:
-    """What a mistake does to small models: the last validation loss in nats per token, by seed; inf where a training
-    diverged, and empty where there is no such run.
+    """The harm of a mistake to small models: the last validation loss in nats per token, by seed.
+
+    inf where a training diverged, and empty where there is no such run.
     """
 
     without: dict[int, float]
@@ -202,8 +211,9 @@ def harm_of(grid: Grid, mistake: str) -> Harm:
 
 
 def lines_of(runs: Mapping[str, GridRun]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Of runs, up to the last step that all have, the learning rate of every step, and means of the loss: by name float
-    (2, n), steps and values.
+    """Curves of runs, up to the last step that all have: the learning rate of every step, and means of the loss.
+
+    By name float (2, n), steps and values.
     """
     n = min(len(run.loss) for run in runs.values()) // EVERY * EVERY
     rates = {name: np.stack([np.arange(1, n + 1), run.learning_rate[:n]]) for name, run in runs.items()}

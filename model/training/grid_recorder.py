@@ -1,4 +1,4 @@
-"""Trains the cells of a grid and keeps, of each, what `grid` reads."""
+"""Trains the cells of a grid and writes, of each, the curves, texts and maps that `grid` reads."""
 
 import copy
 from collections.abc import Iterable
@@ -27,9 +27,9 @@ from model.translator import Translator
 
 
 class CellTrainer(UnsavedTrainer):
-    """Keeps what it sees of the present weights, on a task of the cell.
+    """Trains one cell and collects curves, validation losses, texts and maps.
 
-    `n_tokens` is what the loss of the validation pairs is divided by.
+    The loss of the validation pairs is divided by `n_tokens`.
     """
 
     def __init__(
@@ -73,13 +73,13 @@ class CellTrainer(UnsavedTrainer):
         return {name: self._validate(mistakes.with_mistake(name, self._translating)) for name in names}
 
     def _attention(self) -> dict[str, np.ndarray]:
-        """By kind the maps (layers, heads, queries, keys) of the first example in bytes, of which 255 is 1."""
+        """By kind the maps of the first example, uint8 (layers, heads, queries, keys), where grid.MAP_UNIT means 1."""
         model = copy.deepcopy(self.model).cpu()  # a Translator lays out its weights differently
         result = Translator(Checkpoint(self.out, model, self.tokenizer, {})).force(*grid.EXAMPLES[0])
         return {kind: (result.attention(kind) * grid.MAP_UNIT).round().astype(np.uint8) for kind in KINDS}
 
     def result(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Train, and return what goes into grid.json and into grid.npz; a run that diverges ends there."""
+        """Train, and return the entry for grid.json and the arrays for grid.npz; a run that diverges ends there."""
         try:
             self.train()
         except Diverged:
@@ -102,24 +102,26 @@ def token_entropy(targets: Iterable[list[int]], vocab_size: int, smoothing: floa
 
 
 class Tasks:
-    """What cells train on: made once for all whose seed, data and tokenizer are the same, those of one seed held."""
+    """Tasks of cells, prepared once for all with the same seed, data and tokenizer; those of one seed are cached."""
 
     def __init__(self, data_dir: Path, first: GridCell) -> None:
-        self._data_dir, self._seed, self._held = data_dir, first.seed, {}
+        self._data_dir, self._seed = data_dir, first.seed
+        self._cache: dict[str, tasks.Task] = {}
         self._tokenizers: dict[str, Any] = {}  # which do not depend on the seed
 
     def of(self, cell: GridCell) -> tasks.Task:
+        """The task that a cell trains on."""
         if cell.seed != self._seed:
-            self._seed, self._held = cell.seed, {}
+            self._seed, self._cache = cell.seed, {}
         reference, run = cell.reference.mistake, cell.run()
         key = "tokenizer" if cell.mistake == "tokenizer" else reference
-        if key not in self._held:
+        if key not in self._cache:
             tokenizer = self._tokenizers.get(key)
             if tokenizer is None and key == "tokenizer":
                 tokenizer = mistakes.source_tokenizer(self._pairs(run.training), run.model.vocab_sizes[1])
-            self._held[key] = tasks.prepare(run, self._data_dir, tokenizer, alone())
-            self._tokenizers[key] = self._held[key].tokenizer
-        task = self._held[key]
+            self._cache[key] = tasks.prepare(run, self._data_dir, tokenizer, alone())
+            self._tokenizers[key] = self._cache[key].tokenizer
+        task = self._cache[key]
         if cell.mistake == "start":
             return replace(task, objective=lambda model: mistakes.LossWithoutStart(model, run.training))
         return task
@@ -132,18 +134,20 @@ class Tasks:
 def record_grid(
     data_dir: Path, out: Path, command: str = "", resume: bool = False, only: str = "", with_mistakes: bool = False
 ) -> None:
-    """Train the cells whose names begin with `only`, and which `out` does not have yet; after each, what there is can
-    be read and gone on from. A ValueError if that cannot be.
+    """Train the cells whose names begin with `only` and which `out` does not have yet, and write after each.
+
+    The grid can be read, and continued with `resume`, after every cell. A ValueError if no cell has such a name, or if
+    `out` holds another grid.
     """
     cells = grid.mistake_cells() if with_mistakes else grid.cells()
-    wanted = [cell for cell in cells if cell.name.startswith(only)]
-    if not wanted:
+    selection = [cell for cell in cells if cell.name.startswith(only)]
+    if not selection:
         raise ValueError(f"no cell begins with {only!r}; the first is {cells[0].name}")
     begun = (out / grid.VALUES).exists()
     if begun and not resume:
         raise ValueError(f"{out} holds a grid: pass --resume to go on with it, or choose another --out")
-    held = Tasks(data_dir, cells[0])
-    run, task = cells[0].run(), held.of(cells[0])
+    tasks_of_cells = Tasks(data_dir, cells[0])
+    run, task = cells[0].run(), tasks_of_cells.of(cells[0])
     values, arrays, done = _header(run, task, data_dir, command), {}, set()
     if begun:
         header, (values, arrays) = values, grid.read_files(out)
@@ -155,19 +159,19 @@ def record_grid(
             raise ValueError(f"{out} holds the other grid, with or without --mistakes. Choose another --out")
     pairs = load_corpus(data_dir, run.training.data, "valid", (run.training.source, run.training.target))
     pairs = pairs[: run.training.validation_pairs]
-    for cell in (cell for cell in wanted if cell not in done):
-        n_tokens = count_tokens(held.of(cell.reference).tokenizer, pairs)
+    for cell in (cell for cell in selection if cell not in done):
+        n_tokens = count_tokens(tasks_of_cells.of(cell.reference).tokenizer, pairs)
         with TemporaryDirectory() as empty:
-            trainer = CellTrainer(cell, held.of(cell), pairs, n_tokens, data_dir, Path(empty))
-            entry, more = trainer.result()
+            trainer = CellTrainer(cell, tasks_of_cells.of(cell), pairs, n_tokens, data_dir, Path(empty))
+            entry, of_cell = trainer.result()
         values["runs"].append(entry)
-        arrays |= more
+        arrays |= of_cell
         grid.write_files(out, values, arrays)
         tqdm.write(f"{cell.name}: {list(entry['validation'].items())[-1:]} after {entry['seconds']} s")
 
 
 def count_tokens(tokenizer: PairTokenizer, pairs: Iterable[Pair]) -> int:
-    """Of the targets, their end tokens included."""
+    """The number of target tokens, end tokens included."""
     return sum(len(tokenizer.target.encode(target)) + 1 for _, target in pairs)
 
 

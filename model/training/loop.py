@@ -70,26 +70,27 @@ class Trainer:
         for name in () if resume else (*checkpoint.LISTED, HISTORY):
             if (out / name).exists():
                 raise ValueError(f"{out} already has a file {name}, which is not overwritten: choose another --out")
-        begun = checkpoint.load(Path(start_from)) if start_from else None
-        given = begun.tokenizer if begun else None
+        start = checkpoint.load(Path(start_from)) if start_from else None
+        loaded_tokenizer = start.tokenizer if start else None
         saved = state.read(self._resume_dir) if resume else None
         if saved or tokenizer:
             text = saved.tokenizer if saved else checkpoint.read_text(Path(tokenizer) / checkpoint.TOKENIZER)
-            given = read_tokenizer(text)
-        self.task = self._prepare(run, data_dir, given)
+            loaded_tokenizer = read_tokenizer(text)
+        self.task = self._prepare(run, data_dir, loaded_tokenizer)
         self.tokenizer, self.stream, self.validation = self.task.tokenizer, self.task.stream, self.task.validation
         self.run = replace(run, model=self.task.config)
         config = self.run.training
         torch.manual_seed(config.seed)
         self.model = checkpoint.build(self.run.model).to(self.device)
-        if begun:
-            self._warm_start(begun.model)
+        if start:
+            self._warm_start(start.model)
         self.optimizers = optimizers.build(self.model, config, self.processes.multiplies_bfloat16())
         self.schedule = config.rates(getattr(self.run.model, "d_model", 1))
         self.progress, self.snapshots = Progress(), []
         if saved:
-            trained = (self.run, self.processes.count, self.model, self.optimizers)
-            self.progress, self.snapshots = state.restore(saved, *trained)
+            self.progress, self.snapshots = state.restore(
+                saved, self.run, self.processes.count, self.model, self.optimizers
+            )
             if self.processes.is_first:
                 state.forget_after(out, self.progress.step)
         self._wrapped = self.processes.wrap(self.task.objective(self.model))
@@ -202,16 +203,17 @@ class Trainer:
         counts = [batch.n_targets for batch in batches]
         # A batch weighs its share of the tokens; averaging over the processes divides by their number.
         weights = [count * processes.count / sum(counts) for count in counts]
-        own = processes.share(list(zip(batches, weights)))
+        weighted_batches = processes.share(list(zip(batches, weights)))
         processes.draw_anew(config.seed, self.progress.step)
         self.model.zero_grad(set_to_none=True)
         losses = []
-        for i, (batch, weight) in enumerate(own, start=1):
-            with nullcontext() if i == len(own) else processes.keeps_gradients(self._wrapped):
+        for i, (batch, weight) in enumerate(weighted_batches, start=1):
+            is_last = i == len(weighted_batches)
+            with nullcontext() if is_last else processes.keeps_gradients(self._wrapped):
                 loss = self._loss(batch) * weight
                 loss.backward()
             losses.append(loss.detach())
-        total, n_told = processes.sum(torch.stack(losses).sum().item(), stop)
+        total, n_stopping = processes.sum(torch.stack(losses).sum().item(), stop)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), config.clip_norm)
         if not torch.isfinite(norm):
             raise Diverged(f"the gradient is not finite at step {self.progress.step + 1}: lower the learning rate")
@@ -220,7 +222,7 @@ class Trainer:
             for group in optimizer.param_groups:
                 group["lr"] = self.schedule(self.progress.step) * group.get("share", 1.0)
             optimizer.step()
-        return total / processes.count, norm.item(), n_told > 0
+        return total / processes.count, norm.item(), n_stopping > 0
 
     def _loss(self, batch: Batch) -> Tensor:
         src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
@@ -228,13 +230,14 @@ class Trainer:
             return self._wrapped(src, tgt)
 
     def averaged(self) -> AnyModel:
-        """A copy with the mean of the kept snapshots, if any (Vaswani et al. 2017, section 6.1)."""
+        """A copy with the mean of the snapshots, if there are any (Vaswani et al. 2017, section 6.1)."""
         model = copy.deepcopy(self.model)  # a new model would draw random numbers that the training needs
         if self.snapshots:
             checkpoint.load_parameters(model, mean(self.snapshots))
         return model.eval()
 
     def card(self) -> dict[str, Any]:
+        """The content of the checkpoint's card: data, command, and how far the training is."""
         config, progress = self.run.training, self.progress
         return {
             **self.task.about,
@@ -278,5 +281,6 @@ class UnsavedTrainer(Trainer):
         """There is nothing to go on from."""
 
 
-def mean(weights: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    return {name: torch.stack([one[name].detach() for one in weights]).mean(0) for name in weights[0]}
+def mean(snapshots: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of every parameter over snapshots of the same model."""
+    return {name: torch.stack([snapshot[name].detach() for snapshot in snapshots]).mean(0) for name in snapshots[0]}

@@ -1,4 +1,4 @@
-"""What training minimises: cross entropy, and modules from a batch to its mean."""
+"""The losses of training: cross entropy, and modules that return the mean loss of a batch."""
 
 from typing import Any
 
@@ -27,6 +27,7 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, z: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+        """The mean loss of logits z (N, V) and targets (N,)."""
         counted = (targets != PAD_ID).to(z.dtype)  # (N,)
         share = counted / counted.sum().clamp(min=1)  # (N,), what each token weighs in the mean
         p = z.softmax(-1)  # (N, V)
@@ -60,17 +61,19 @@ class TranslationLoss(nn.Module):
         self.forcing = {"teacher_forcing": config.teacher_forcing} if isinstance(model, GruModel) else {}
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """The mean loss in nats per token of src (B, S) and tgt (B, T), with start and end tokens."""
         logits = self.model(src, tgt[:, :-1], **self.forcing)  # (B, T - 1, V)
         logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return smoothed_cross_entropy(logits, tgt[:, 1:], self.smoothing)
 
 
 class NextWordLoss(nn.Module):
-    """Cross entropy of tgt (B, T), what follows each id of src (B, T)."""
+    """Cross entropy of tgt (B, T), the id that follows each id of src (B, T)."""
 
     def __init__(self, model: LanguageModel) -> None:
         super().__init__()
         self.model = model
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """The mean loss in nats per token."""
         return self.model.loss(src, tgt)

@@ -121,7 +121,7 @@ def _run_over_padding(model: GruModel) -> None:
     model.config = replace(model.config, run_over_padding=True)
 
 
-# By the names of the page Pitfalls, what builds the mistake into a right model; parameters stay what they are.
+# Functions that build a mistake into a right model, by the names of the page Pitfalls; parameters stay as they are.
 IN_TRANSFORMER: dict[str, Callable[[Transformer], None]] = {
     "loop": _literal_positions,
     "scale": _small_embedding,
@@ -134,7 +134,7 @@ IN_TRANSFORMER: dict[str, Callable[[Transformer], None]] = {
 }
 IN_GRU: dict[str, Callable[[GruModel], None]] = {"gru": _run_over_padding}
 IN_MODEL: dict[str, Callable[[Any], None]] = {**IN_TRANSFORMER, **IN_GRU}  # each for models of its kind
-TRAINED = (*IN_TRANSFORMER, "start", "tokenizer", *IN_GRU)  # what training can have: also in its loss or tokenizer
+TRAINED = (*IN_TRANSFORMER, "start", "tokenizer", *IN_GRU)  # those that training can have, also in loss or tokenizer
 
 
 Network = TypeVar("Network", bound=nn.Module)
@@ -142,15 +142,17 @@ Network = TypeVar("Network", bound=nn.Module)
 
 def with_mistake(mistake: str, model: Network) -> Network:
     """A copy of a right model with a mistake of `IN_MODEL` and the same weights."""
-    other = copy.deepcopy(model, {id(one): one for one in (*model.parameters(), *model.buffers())})
-    IN_MODEL[mistake](other)
-    return other
+    shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
+    changed = copy.deepcopy(model, shared)
+    IN_MODEL[mistake](changed)
+    return changed
 
 
 class LossWithoutStart(TranslationLoss):
     """Reads targets without their start token: the first word is read and never predicted."""
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
+        """The mean loss in nats per token of src (B, S) and tgt (B, T)."""
         return super().forward(src, tgt[:, 1:])
 
 

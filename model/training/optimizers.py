@@ -26,6 +26,7 @@ class Muon(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:
+        """Update every matrix that has a gradient; `closure` is not used."""
         for group in self.param_groups:
             shapes: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)
             for matrix in group["params"]:
@@ -39,7 +40,7 @@ class Muon(torch.optim.Optimizer):
                     matrix.add_(update.to(matrix.dtype), alpha=-rate)
 
     def _look_ahead(self, matrix: nn.Parameter) -> Tensor:
-        """Nesterov's."""
+        """Nesterov's momentum of a matrix."""
         assert matrix.grad is not None
         if not (state := self.state[matrix]):
             state["momentum_buffer"] = torch.zeros_like(matrix)
@@ -60,7 +61,7 @@ def orthogonalised(x: Tensor) -> Tensor:
     return x
 
 
-# What each remembers of a parameter.
+# The state that each optimiser has of a parameter: a prefix for names of tensors, and its keys.
 REMEMBERED = {torch.optim.Adam: ("adam", ("step", "exp_avg", "exp_avg_sq")), Muon: ("muon", ("momentum_buffer",))}
 
 
@@ -96,5 +97,5 @@ def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False)
 
 
 def layer_matrices(model: nn.Module) -> dict[str, nn.Parameter]:
-    """By name: neither embeddings nor what makes the logits."""
+    """The matrices of a model's layers by name: neither embeddings nor the output projection to logits."""
     return {name: value for name, value in model.named_parameters() if value.ndim == 2 and ".layers." in name}

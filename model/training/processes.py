@@ -27,9 +27,11 @@ class Processes:
 
     @property
     def is_first(self) -> bool:
+        """Whether this process logs, validates and saves."""
         return self.rank == 0
 
     def share(self, items: Sequence) -> Sequence:
+        """The items of this process."""
         return items[self.rank :: self.count]
 
     def agree(self, value: Any) -> Any:
@@ -40,6 +42,7 @@ class Processes:
         return values[0]
 
     def sum(self, *values: float) -> list[float]:
+        """Each value summed over the processes."""
         if self.count == 1:
             return list(values)
         total = torch.tensor(values, dtype=torch.float64, device=self.device)
@@ -54,10 +57,11 @@ class Processes:
         return DistributedDataParallel(model, device_ids=devices, broadcast_buffers=False)
 
     def keeps_gradients(self, model: nn.Module) -> AbstractContextManager:
-        """A block whose backward passes do not: the next one outside it averages their sum."""
+        """A block whose backward passes do not average gradients: the next one outside it averages their sum."""
         return model.no_sync() if isinstance(model, DistributedDataParallel) else nullcontext()
 
     def describe(self) -> str:
+        """The device in words, for the card."""
         name = f"CPU, {torch.get_num_threads()} threads"
         if self.device.type == "cuda":
             name = torch.cuda.get_device_name()
@@ -75,6 +79,7 @@ class Processes:
 
 
 def alone() -> Processes:
+    """A single process, on the GPU if there is one."""
     return Processes(1, 0, torch.device("cuda" if torch.cuda.is_available() else "cpu"))
 
 

@@ -1,4 +1,4 @@
-"""What a run keeps of itself: its exact state, in one file that is saved whole or not at all, and its history."""
+"""The files of a run: its exact state, in one file that is saved whole or not at all, and its history."""
 
 from __future__ import annotations
 
@@ -51,6 +51,8 @@ class Progress(JsonConfig):
 
 @dataclass(frozen=True)
 class Saved:
+    """The state of a run, as read from its file."""
+
     folder: Path
     values: dict[str, Any]
     tokenizer: str
@@ -69,13 +71,15 @@ def save(
     optimizers: Sequence[torch.optim.Optimizer],
     snapshots: list[dict[str, Tensor]],
 ) -> None:
-    """Write all that is needed to go on exactly; what was there before stays until that is done.
+    """Write all that is needed to continue exactly; an older file stays until the new one is complete.
 
-    The values are run, progress, processes, and the tokenizer as JSON text; the average is made of the snapshots.
+    Args:
+        values: run, progress, processes, and the tokenizer as JSON text.
+        snapshots: parameters by name, of which the average is calculated.
     """
     folder.mkdir(parents=True, exist_ok=True)
     tensors: dict[str, Tensor] = {f"model.{name}": value for name, value in model.named_parameters()}
-    for optimizer, parameter, key, name in _remembered(model, optimizers):
+    for optimizer, parameter, key, name in _optimizer_state(model, optimizers):
         if key in optimizer.state.get(parameter, {}):
             tensors[name] = optimizer.state[parameter][key]
     for i, snapshot in enumerate(snapshots):
@@ -88,7 +92,7 @@ def save(
 
 
 def read(folder: Path) -> Saved:
-    """What `save` wrote; a ValueError if it is missing or damaged."""
+    """Read the state that `save` wrote; a ValueError if it is missing or damaged."""
     tensors = checkpoint.read_tensors(folder / FILE)
     try:
         values = json.loads(tensors.pop(JSON).numpy().tobytes())
@@ -97,9 +101,10 @@ def read(folder: Path) -> Saved:
         raise _damaged(folder, error) from None
 
 
-def _remembered(
+def _optimizer_state(
     model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> Iterator[tuple[torch.optim.Optimizer, nn.Parameter, str, str]]:
+    """The tensors that optimisers have of parameters: optimiser, parameter, key, and the tensor's name in the file."""
     names = {parameter: name for name, parameter in model.named_parameters()}
     for optimizer in optimizers:
         prefix, keys = REMEMBERED.get(type(optimizer), ("", ()))
@@ -110,22 +115,22 @@ def _remembered(
 def restore(
     saved: Saved, run: RunConfig, n_processes: int, model: nn.Module, optimizers: Sequence[torch.optim.Optimizer]
 ) -> tuple[Progress, list[dict[str, Tensor]]]:
-    """Set weights, the optimisers' state and the random state; returns where the run stands, and the snapshots.
+    """Set weights, the optimisers' state and the random state; return the progress and the snapshots.
 
-    A ValueError if the state is damaged or incomplete, or began with something that may not change.
+    A ValueError if the state is damaged or incomplete, or if the run began with values that may not change.
     """
     progress = _progress(saved, run, n_processes)
     path, tensors = saved.folder / FILE, saved.tensors
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
-    remembered = list(_remembered(model, optimizers)) if progress.step else []
+    optimizer_state = list(_optimizer_state(model, optimizers)) if progress.step else []
     # Adam counts its steps in a tensor, where the fused kernel runs.
-    shapes = {name: torch.Size() if key == "step" else value.shape for _, value, key, name in remembered}
+    shapes = {name: torch.Size() if key == "step" else value.shape for _, value, key, name in optimizer_state}
     for name, value in model.named_parameters():
         shapes |= dict.fromkeys([f"model.{name}", *(f"snapshot.{i}.{name}" for i in range(count))], value.shape)
     for name, shape in (shapes | {"random.cpu": None}).items():
         _check(path, name, tensors.get(name), shape, progress.step)
     checkpoint.load_parameters(model, _under("model.", tensors))
-    for optimizer, parameter, key, name in remembered:
+    for optimizer, parameter, key, name in optimizer_state:
         optimizer.state[parameter][key] = tensors[name].to(parameter.device)
     try:
         torch.set_rng_state(tensors["random.cpu"])
@@ -192,6 +197,7 @@ def make_folder(folder: Path) -> None:
 
 
 def append(folder: Path, entry: dict[str, Any]) -> None:
+    """Add a line to the history of a run."""
     with (folder / HISTORY).open("a", encoding="utf-8") as file:
         file.write(json.dumps(entry) + "\n")
 

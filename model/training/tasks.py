@@ -1,4 +1,4 @@
-"""What a run trains on and for: its data, tokenizer, batches, validation and loss, for every kind of model."""
+"""The task of a run: its data, tokenizer, batches, validation and loss, for every kind of model."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +22,8 @@ from model.training.processes import Processes
 
 
 class Scorer(Protocol):
+    """The interface of a validation."""
+
     def run(self, model: Any) -> dict[str, float]:
         """Scores by name of a model in evaluation mode, of the kind that the task trains."""
         ...
@@ -29,6 +31,8 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class Task:
+    """All that a run needs beside its model and optimiser."""
+
     config: Config  # its vocabulary as large as the tokenizer's
     tokenizer: Any
     stream: TrainingStream | WindowStream
@@ -38,7 +42,7 @@ class Task:
 
 
 def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes) -> Task:
-    """Read the data of a run, and make a tokenizer, on which the processes agree, where none is given.
+    """Read the data of a run, and without a tokenizer train one, on which the processes agree.
 
     A ValueError if data are missing, or the tokenizer is of another kind than the run asks for.
     """
@@ -50,19 +54,22 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
     pairs = {name: leave_out(load(name, "train"), config.held_out) for name in mix}
     if tokenizer is None:
         # As many of each corpus as a pass sees, each pair once at most.
-        shares = ((pairs[name], round(len(pairs[name]) * min(weight, 1.0))) for name, weight in mix.items())
-        texts = [pair for share in shares for pair in spread(*share)]
-        trained = _learn(texts, run).to_json() if processes.is_first else ""
-        tokenizer = read_tokenizer(processes.agree(trained))
+        sample: list[Pair] = []
+        for name, weight in mix.items():
+            sample += spread(pairs[name], round(len(pairs[name]) * min(weight, 1.0)))
+        text = _train_tokenizer(sample, run).to_json() if processes.is_first else ""
+        tokenizer = read_tokenizer(processes.agree(text))
     if isinstance(tokenizer, PieceTokenizers):
         raise ValueError("the tokenizer of an imported translator cannot be trained with")
     for name in ("lowercase", "as_meant"):
-        if (own := getattr(tokenizer, name)) != (wanted := getattr(config, name)):
-            raise ValueError(f"{name} is {wanted} for the run, but {own} for its tokenizer")
+        of_run, of_tokenizer = getattr(config, name), getattr(tokenizer, name)
+        if of_tokenizer != of_run:
+            raise ValueError(f"{name} is {of_run} for the run, but {of_tokenizer} for its tokenizer")
     if isinstance(tokenizer, WordTokenizers) != (config.min_count > 0):
         its = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
         raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {its}")
-    valid = {name: found for name in mix if (found := load(name, "valid"))}
+    valid = {name: load(name, "valid") for name in mix}
+    valid = {name: corpus for name, corpus in valid.items() if corpus}
     data = {
         name: {"weight": weight, "licence": find(name).licence, "group": find(name).group}
         for name, weight in mix.items()
@@ -101,7 +108,7 @@ def _language_model(run: RunConfig, data_dir: Path, tokenizer: Any) -> Task:
     )
 
 
-def _learn(pairs: Sequence[Pair], run: RunConfig) -> PairTokenizer:
+def _train_tokenizer(pairs: Sequence[Pair], run: RunConfig) -> PairTokenizer:
     config = run.training
     if config.min_count == 0:
         texts = (text for pair in pairs for text in pair)

@@ -1,1 +1,1 @@
-"""What training reads. Begin with `corpora`."""
+"""The data of trainings. Begin with `corpora`."""

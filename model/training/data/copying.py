@@ -104,7 +104,7 @@ class Copying:
     def __init__(self, pairs: Iterable[Pieces], cut_source: Cut, cut_target: Cut, source: str = "en") -> None:
         """pairs: from which names are taken; cut_source and cut_target: texts to pieces; source: "en" or "de"."""
         self.names = find_names(pairs)
-        self._known = frozenset(self.names)
+        self._name_pieces = frozenset(self.names)
         self._cuts = cut_source, cut_target
         self._places = PLACES if source == "en" else tuple(place[::-1] for place in PLACES)
 
@@ -121,7 +121,7 @@ class Copying:
 
     def _slot(self, pair: Pieces) -> tuple[int, int] | None:
         """The places of the one name that stands on both sides exactly once."""
-        shared = [piece for piece in pair[0] if piece in self._known and piece in pair[1]]
+        shared = [piece for piece in pair[0] if piece in self._name_pieces and piece in pair[1]]
         if len(shared) != 1 or pair[1].count(shared[0]) != 1:
             return None
         return pair[0].index(shared[0]), pair[1].index(shared[0])
@@ -138,6 +138,7 @@ class Copying:
         return source, target
 
     def _span(self, rng: random.Random) -> str:
+        """A random span to copy."""
         kind = rng.random()
         if kind < 0.45:
             return made_up_name(rng)

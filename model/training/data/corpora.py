@@ -77,6 +77,8 @@ MONOLINGUAL = {
 
 @dataclass(frozen=True)
 class Corpus:
+    """Where a parallel corpus lies, how it is read, and what may be done with it."""
+
     folder: str  # below the data folder
     licence: str  # for the model card, with the attribution that it asks for
     read: Callable[[Path, str], list[Pair]]  # of folder and split English and German, none without such a split
@@ -248,6 +250,6 @@ def parse_mix(mix: str) -> dict[str, float]:
     for name, weight in named.items():
         members = {name: weight}
         if name in groups:
-            members = {one: corpus.share * weight for one, corpus in CORPORA.items() if name in (corpus.group, "all")}
-        weights |= {one: share for one, share in members.items() if one not in named or one == name}
+            members = {key: corpus.share * weight for key, corpus in CORPORA.items() if name in (corpus.group, "all")}
+        weights |= {member: share for member, share in members.items() if member not in named or member == name}
     return {name: weight for name, weight in weights.items() if weight or not groups}

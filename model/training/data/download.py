@@ -90,8 +90,8 @@ def _put_by_hand(name: str, folder: Path) -> list[Path]:
         )
     elif name == "wmt16":
         how = "is europarl-v7, commoncrawl and news-commentary-v11 of statmt.org/wmt16, joined in this order"
-    wanted = " and ".join(map(str, paths))
-    raise ValueError(f"the corpus {name!r} {how}: put it into {wanted}, each line English, a tab, German")
+    places = " and ".join(map(str, paths))
+    raise ValueError(f"the corpus {name!r} {how}: put it into {places}, each line English, a tab, German")
 
 
 def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pair]]:
@@ -104,6 +104,7 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
     parents: dict[str, str] = {}
 
     def root(node: str) -> str:
+        """The sentence that stands for the cluster of a sentence (union-find)."""
         while (parent := parents.setdefault(node, node)) != node:
             parents[node] = node = parents[parent]  # halve the path
         return node
@@ -124,7 +125,7 @@ def split_pairs(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Pair], list[Pai
 
 
 def _checked(path: Path, url: str, check: Callable[[Path], Any]) -> Any:
-    """What `check` returns of a file, which is fetched if it is not there."""
+    """The result of `check` for a file, which is fetched if it is not there."""
     if path.exists():
         try:
             return check(path)

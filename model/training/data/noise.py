@@ -1,4 +1,4 @@
-"""What is changed about the text of pairs, drawn from a seeded generator: subwords, typing errors, case, clauses.
+"""Random changes of the text of pairs, from a seeded generator: subwords, typing errors, case, clauses.
 
 A main clause is joined with the subordinate clause of another pair (Jia and Liang 2016, "Data Recombination for Neural
 Semantic Parsing"): before one, it keeps its word order in English and German. Pieces are those of `Tokenizer.pieces`.
@@ -57,10 +57,11 @@ class SubwordSampler:
         self._variants: dict[str, list[list[int]]] = {}
 
     def restart(self) -> None:
-        """Forget what was drawn: what follows depends on the generator alone."""
+        """Forget all variants drawn so far: further ones depend on the generator alone."""
         self._variants.clear()
 
     def piece_ids(self, piece: str, rng: random.Random) -> list[int]:
+        """The ids of a piece, cut at random if `dropout` is set."""
         whole = self._whole.get(piece)
         if whole is None:
             whole = self._whole[piece] = self.tokenizer.piece_ids(piece)
@@ -130,22 +131,22 @@ def subordinate_clause(pair: Pieces) -> Pieces | None:
     """
     if any(side[-1:] != ["."] for side in pair):  # most pairs of a dictionary, at once
         return None
-    spoken = [[_word(piece) for piece in side] for side in pair]
-    places = [[i for i, word in enumerate(side) if word in _WORDS] for side in spoken]
-    if any(len(found) != 1 or found[0] == 0 for found in places):
+    words = [[_word(piece) for piece in side] for side in pair]
+    places = [[i for i, word in enumerate(side) if word in _WORDS] for side in words]
+    if any(len(conjunctions) != 1 or conjunctions[0] == 0 for conjunctions in places):
         return None
-    at = [found[0] for found in places]
-    words = tuple(side[i] for side, i in zip(spoken, at))
-    if words not in CONJUNCTIONS and words[::-1] not in CONJUNCTIONS:
+    at = [conjunctions[0] for conjunctions in places]
+    conjunction = tuple(side[i] for side, i in zip(words, at))
+    if conjunction not in CONJUNCTIONS and conjunction[::-1] not in CONJUNCTIONS:
         return None
     if not all(_is_word(piece) for side, i in zip(pair, at) for piece in side[i:-1]):
         return None
-    english = 0 if words in CONJUNCTIONS else 1
+    english = 0 if conjunction in CONJUNCTIONS else 1
     german = 1 - english
-    if _BOUND & set(spoken[english][at[english] :]) or spoken[german][at[german] - 1] != ",":
+    if _BOUND & set(words[english][at[english] :]) or words[german][at[german] - 1] != ",":
         return None
     at[german] -= 1
-    if spoken[english][at[english] - 1] == ",":
+    if words[english][at[english] - 1] == ",":
         at[english] -= 1
     return (pair[0][at[0] :], pair[1][at[1] :]) if min(at) >= 2 else None
 
