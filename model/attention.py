@@ -60,8 +60,8 @@ class Dropout(nn.Dropout):
             return super().forward(x)
         words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
         bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # even over -2^15 ... 2^15 - 1
-        kept = (bits >= dropped - _STEPS // 2).to(x.dtype)
-        return x * kept.mul_(_STEPS / (_STEPS - dropped))
+        keep = (bits >= dropped - _STEPS // 2).to(x.dtype)  # 1 or 0
+        return x * keep.mul_(_STEPS / (_STEPS - dropped))
 
 
 class MultiHeadAttention(nn.Module):

@@ -1,4 +1,4 @@
-"""What wrote a word: direct effects, the layer lens and occlusion, of a Transformer and a result that it made."""
+"""Attribution of written words: direct effects, layer lens and occlusion, of a Transformer and one of its results."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ class Lens:
 
 
 def split(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
-    """As `effects`, however much they miss the logits."""
+    """As `effects`, without the check that the parts add up to the logits."""
     model = _check(model, result, "direct effects")
     last = model.output if isinstance(model, Transformer) else model.softmax.output
     if not isinstance(last, nn.Linear):
@@ -41,21 +41,30 @@ def split(model: AnyModel, result: Translation, against: str | Sequence[int] | N
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
     matrix = last.weight.detach().numpy()
     bias = None if last.bias is None else last.bias.detach().numpy()
-    how = {"pre_norm": model.config.norm == "pre", "norm_eps": model.config.norm_eps}
     with _whole_trace():
-        return direct_effects(result.trace, state, matrix, bias, result.predicted_ids, against, **how)
+        return direct_effects(
+            result.trace,
+            state,
+            matrix,
+            bias,
+            result.predicted_ids,
+            against,
+            pre_norm=model.config.norm == "pre",
+            norm_eps=model.config.norm_eps,
+        )
 
 
 def effects(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
-    """The direct effects on the logit of each written word: what every part of the decoder adds to it itself.
+    """The direct effects on the logit of each written word: what every part of the decoder itself adds to it.
 
-    `against` is as for `model.analysis.effects.direct_effects`. A ValueError if the model is not a Transformer with one
-    output matrix, or the result, which may be of the edited model, is of another one or lacks a part of its trace.
+    `against` is as for `model.analysis.effects.direct_effects`. A ValueError if the model is not a Transformer with a
+    single output matrix, or if the result, which may be of the edited model, is of another model or lacks a part of its
+    trace.
     """
-    found = split(model, result, against)
-    if not found.rest <= MISS * max(1, np.abs(found.logits).max()):
-        raise ValueError(f"the result was made by another model: its parts miss its logits by {found.rest:.2g}")
-    return found
+    parts = split(model, result, against)
+    if not parts.rest <= MISS * max(1, np.abs(parts.logits).max()):
+        raise ValueError(f"the result was made by another model: its parts miss its logits by {parts.rest:.2g}")
+    return parts
 
 
 @torch.inference_mode()
@@ -83,23 +92,24 @@ def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[
 
 @torch.inference_mode()
 def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits: Edits) -> np.ndarray:
-    """float32 (T, S): by how many nats each written word becomes less probable without each source token.
+    """By how many nats each written word becomes less probable without each source token, float32 (T, S).
 
     A token is left out by blocking its column in the encoder's self-attention and in the cross-attention of all layers;
-    what the edits of the result force or open is read all the same. `source` ends with the end token.
+    cells that the edits of the result force or open are still read. `source` ends with the end token. Errors as of
+    `effects`; also a ValueError for a language model.
     """
     if isinstance(model := _check(model, result, "occlusion"), LanguageModel):
         raise ValueError("occlusion leaves out source tokens, and a language model reads no source")
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
     written = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
-    found = []  # (T,) each: with the whole source, then without each token
+    log_probabilities = []  # (T,) each: with the whole source, then without each token
     for mask in masks.without_each(len(source)).split(max(1, MOST // (len(written) * model.config.vocab_size))):
         with edits.applied(model.config, "encoder"):
             cache = model.start(src.expand(len(mask), -1), mask)
         with edits.applied(model.config, "decoder"):
             logits = model.read(tgt.expand(len(mask), -1), cache)  # (rows, T, V)
-        found += [row.log_softmax(-1).gather(1, written)[:, 0] for row in logits.float()]
-    whole, *without = torch.stack(found).numpy()
+        log_probabilities += [row.log_softmax(-1).gather(1, written)[:, 0] for row in logits.float()]
+    whole, *without = torch.stack(log_probabilities).numpy()
     if not np.allclose(whole, result.log_probabilities, atol=1e-3):
         raise ValueError("the result was made by another model or with other edits: its log-probabilities differ")
     return whole[:, None] - np.stack(without, axis=1)

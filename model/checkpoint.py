@@ -85,9 +85,9 @@ def save(
 def seal(folder: Path) -> dict[str, str]:
     """Write the manifest of a folder's files (a ValueError if one is missing), and return their SHA-256."""
     _check_links(folder)
-    found = {name: sha256_of(folder / name) for name in LISTED}
-    write_json(folder / MANIFEST, {"sha256": found})
-    return found
+    hashes = {name: sha256_of(folder / name) for name in LISTED}
+    write_json(folder / MANIFEST, {"sha256": hashes})
+    return hashes
 
 
 def _check_links(folder: Path) -> None:
@@ -106,16 +106,17 @@ def verify(folder: Path) -> None:
     if not isinstance(listed, dict) or sorted(listed) != sorted(LISTED):
         raise ValueError(f'{path} must have, under "sha256", one entry for each of {", ".join(LISTED)}, and no other')
     for name, expected in listed.items():
-        found = sha256_of(folder / name)
-        if found != expected:
+        actual = sha256_of(folder / name)
+        if actual != expected:
             raise ValueError(
-                f"{folder / name} is not the file that {MANIFEST} lists: its SHA-256 is {found[:12]}…, "
+                f"{folder / name} is not the file that {MANIFEST} lists: its SHA-256 is {actual[:12]}…, "
                 f"not {str(expected)[:12]}…. Fetch the checkpoint again, or, if you changed it yourself, run "
                 f"python -m model seal {folder}"
             )
 
 
 def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file in hexadecimal; errors as of `check_file`."""
     with check_file(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -180,9 +181,9 @@ def read_tensors(path: Path, expected: dict[str, tuple[int, ...]] | None = None)
     try:
         with safe_open(path, framework="pt") as file:
             if expected is not None:
-                found = {name: file.get_slice(name) for name in file.keys()}
-                _check_shapes(path, {name: tuple(part.get_shape()) for name, part in found.items()}, expected)
-                _check_numbers(path, {name: part.get_dtype() in WEIGHT_TYPES for name, part in found.items()})
+                slices = {name: file.get_slice(name) for name in file.keys()}
+                _check_shapes(path, {name: tuple(part.get_shape()) for name, part in slices.items()}, expected)
+                _check_numbers(path, {name: part.get_dtype() in WEIGHT_TYPES for name, part in slices.items()})
             tensors = {name: file.get_tensor(name) for name in file.keys()}
     except SafetensorError as error:
         raise ValueError(f"{path} is not a whole safetensors file: {error}") from None
@@ -234,6 +235,7 @@ def read_text(path: Path, limit: int = MAX_TEXT) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a UTF-8 file, whole or not at all."""
     with replacing(path) as part:
         part.write_text(text, encoding="utf-8")
 
@@ -273,6 +275,7 @@ def _whole(digits: str) -> int:
 
 
 def write_json(path: Path, values: dict[str, Any]) -> None:
+    """Write a JSON file, whole or not at all."""
     write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -289,7 +292,7 @@ def checkpoints_folder() -> Path:
 
 
 def available(architecture: str | None = None) -> list[str]:
-    """The names of the checkpoints in that folder, of an architecture (or none that they say) or all."""
+    """The names of the checkpoints in that folder: all, or those of an architecture and those that name none."""
     folders = sorted(path.parent for path in checkpoints_folder().glob(f"*/{CONFIG}"))
     return [path.name for path in folders if architecture is None or _architecture(path) in (architecture, None)]
 
@@ -302,8 +305,8 @@ def _architecture(folder: Path) -> str | None:
 
 
 def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
-    """What translates by source and target language, and a sentence for each card that cannot be read."""
-    found: dict[Direction, list[str]] = {}
+    """The names of translators by source and target language, and a sentence for each card that cannot be read."""
+    names: dict[Direction, list[str]] = {}
     problems = []
     for name in available():
         folder = checkpoints_folder() / name
@@ -317,8 +320,8 @@ def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
         except ValueError as error:
             problems.append(str(error))
         else:
-            found.setdefault((source, target), []).append(name)
-    return dict(sorted(found.items())), problems
+            names.setdefault((source, target), []).append(name)
+    return dict(sorted(names.items())), problems
 
 
 def system_of(config: Config) -> str:

@@ -1,4 +1,4 @@
-"""What a model is made of, as checked values that are saved beside its weights."""
+"""Configurations of models: checked values that are saved beside the weights."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}  # else a
 
 
 def one_of(*names: str, default: str | None = None) -> Any:
-    """A field for one of these names, the first unless said."""
+    """A field for one of these names; the default is the first unless given."""
     return dataclasses.field(default=default or names[0], metadata={"names": names})
 
 
@@ -56,13 +56,13 @@ class JsonConfig:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Keys left out take their defaults."""
+        """Read a JSON object; keys left out take their defaults. A ValueError names what is wrong."""
         if not isinstance(values, dict):
             raise ValueError(f"{cls.__name__}: expected a JSON object, got {type(values).__name__}")
-        known = {field.name: field for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(values) - set(known)):
-            raise ValueError(f"{cls.__name__}: unknown key {unknown[0]!r}; allowed are {', '.join(known)}")
-        for name, field in known.items():
+        fields = {field.name: field for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - set(fields)):
+            raise ValueError(f"{cls.__name__}: unknown key {unknown[0]!r}; allowed are {', '.join(fields)}")
+        for name, field in fields.items():
             if name in values:
                 kind = _KINDS.get(str(field.type), (str(field.type),))[0]
                 if not _is_of(values[name], kind):
@@ -72,28 +72,28 @@ class JsonConfig:
         return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """What `from_dict` reads."""
+        """The fields as JSON, which `from_dict` reads."""
         return dataclasses.asdict(self)
 
 
 def _is_of(value: Any, kind: str) -> bool:
     if kind == "tuple[str, ...]":
-        return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+        return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
     return isinstance(value, _TYPES.get(kind, (list, tuple))) and isinstance(value, bool) <= (kind == "bool")
 
 
 class ModelConfig(JsonConfig):
-    """What the configurations of all architectures have."""
+    """The base of the configurations of all architectures."""
 
     architecture: ClassVar[str]  # its name in a checkpoint's config.json and a CONFIG.json
 
     def to_dict(self) -> dict[str, Any]:
-        """What `read_model` reads."""
+        """The fields as JSON, with the architecture, which `read_model` reads."""
         return {"architecture": self.architecture, **super().to_dict()}
 
     @property
     def vocab_sizes(self) -> tuple[int, int]:
-        """Of source and target, or of what is read and what is written."""
+        """The sizes of the source and target vocabulary, or of what is read and what is written."""
         raise NotImplementedError
 
     @property
@@ -102,7 +102,7 @@ class ModelConfig(JsonConfig):
         return {}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """Of these sizes, which are one where both sides share theirs."""
+        """The same configuration with vocabularies of these sizes, which are equal where both sides share theirs."""
         raise NotImplementedError
 
     def check_loadable(self) -> None:
@@ -121,7 +121,7 @@ class ModelConfig(JsonConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class StackConfig(ModelConfig):
-    """What models made of the layers of Vaswani et al. 2017 have."""
+    """The fields of models with layers like those of Vaswani et al. 2017."""
 
     vocab_size: Count
     d_model: Count = 256
@@ -161,11 +161,12 @@ class StackConfig(ModelConfig):
 
     @property
     def d_head(self) -> int:
+        """The width of a head, K of the shapes (B, H, T, K)."""
         return self.d_model // self.n_heads
 
     @property
     def n_groups(self) -> int:
-        """How many heads of keys and values there are: G of the shapes (B, G, S, K)."""
+        """The number of heads of keys and values, G of the shapes (B, G, S, K)."""
         return self.n_kv_heads or self.n_heads
 
     @property
@@ -274,18 +275,18 @@ class LanguageModelConfig(StackConfig):
         return {"decoder_self": dict.fromkeys(range(self.n_layers), self.n_heads)}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        known = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
-        return dataclasses.replace(self, vocab_size=target, cutoffs=known)
+        cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
+        return dataclasses.replace(self, vocab_size=target, cutoffs=cutoffs)
 
 
 Config = TransformerConfig | GruConfig | LanguageModelConfig
 
 
 def read_model(values: dict[str, Any], default: str | None = None) -> Config:
-    """Read what `ModelConfig.to_dict` made; `default` is the architecture where it names none."""
+    """Read the result of `ModelConfig.to_dict`; `default` is the architecture where it names none."""
     kinds = {kind.architecture: kind for kind in (TransformerConfig, GruConfig, LanguageModelConfig)}
     if not isinstance(values, dict):
-        return kinds[default or "transformer"].from_dict(values)  # which refuses it in words
+        return kinds[default or "transformer"].from_dict(values)  # raises a ValueError
     name = values.get("architecture", default)
     if name not in list(kinds):
         raise ValueError(f"architecture must be one of {', '.join(map(repr, kinds))}, got {name!r}")

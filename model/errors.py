@@ -1,4 +1,4 @@
-"""What is said of an error: a template in English and its values, so that it can be said in another language."""
+"""Messages of errors: a template in English and its values, so that the app can translate it."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -18,7 +18,7 @@ THE_TEXT = Phrase("the text")
 
 
 class Problem(Phrase, ValueError):
-    """What whoever types and chooses can cause, said in every language; a plain ValueError is said in English.
+    """An error that users can cause, with a message in every language; that of a plain ValueError is in English.
 
     Example:
         >>> raise Problem("the text has {n:,} characters", n=20_001)

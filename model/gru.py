@@ -89,7 +89,7 @@ class GruEncoder(nn.Module):
 
 @dataclass
 class GruState:
-    """What a decoder keeps between steps."""
+    """The state of a decoder between steps."""
 
     hidden: Tensor  # (B, 1, D)
     summary: Tensor  # what stands for the source, (B, 1, D)
@@ -98,9 +98,11 @@ class GruState:
     mask: Tensor  # (B, 1, 1, S) bool, True where the source is not padding
 
     def fresh(self) -> Self:
+        """Over the same source, with nothing decoded yet."""
         return replace(self, hidden=self.summary)
 
     def select(self, rows: Tensor) -> Self:
+        """The state with the rows of an index tensor, of any length."""
         return replace(self, **{field.name: getattr(self, field.name).index_select(0, rows) for field in fields(self)})
 
 
@@ -158,7 +160,7 @@ class GruModel(nn.Module):
         return self.read(tgt, self.start(src), teacher_forcing)
 
     def read(self, tgt: Tensor, state: GruState, teacher_forcing: float = 1.0) -> Tensor:
-        """The same from a state of `start`, which is moved on."""
+        """tgt (B, T) to logits (B, T, V) from a state of `start`, which is moved on; the rest as in `forward`."""
         logits = [self._step(tgt[:, :1], state)]
         for t in range(1, tgt.size(1)):
             forced = teacher_forcing >= 1 or (teacher_forcing > 0 and torch.rand(()).item() < teacher_forcing)
@@ -168,6 +170,7 @@ class GruModel(nn.Module):
     # The protocol of model.decoding: start, step, reorder.
 
     def start(self, src: Tensor) -> GruState:
+        """Encode src (B, S), padded, for the decoder."""
         real = src != PAD_ID
         memory, summary = self.encoder(src, real | self.config.run_over_padding)
         attention = self.decoder.cross_attention
@@ -179,6 +182,7 @@ class GruModel(nn.Module):
         return self._step(tokens[:, None], state)[:, -1]
 
     def reorder(self, state: GruState, rows: Tensor) -> GruState:
+        """The state with the rows of an index tensor, of any length."""
         return state.select(rows)
 
     def _step(self, tokens: Tensor, state: GruState) -> Tensor:
@@ -186,7 +190,7 @@ class GruModel(nn.Module):
 
 
 def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
-    """What a recording saw by address, the steps of a recurrent model side by side in the order of the words."""
+    """A recording by address, with the steps of a recurrent model side by side in the order of the words."""
     several = [address for address in trace if len(trace.all(address)) > 1]
     taps = addresses(model) if several else {}  # a walk over the module tree, which a Transformer's pass can spare
     arrays = dict(trace)

@@ -77,6 +77,7 @@ class AdaptiveSoftmax(nn.Module):
         return self.output.log_prob(hidden.flatten(0, -2)).view(*hidden.shape[:-1], -1)
 
     def loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        """The mean cross entropy in nats of targets (N,) after hidden (N, D)."""
         with torch.autocast(hidden.device.type, enabled=False):  # the library's own copying takes one type only
             loss = self.output(hidden.to(self.output.head.weight.dtype), targets).loss
         bounds = self.output.cutoffs  # where each group of rarer words ends, the vocabulary's end last
@@ -93,7 +94,7 @@ class AdaptiveSoftmax(nn.Module):
 
 @dataclass
 class TextState:
-    """What a language model keeps between steps: the ids so far (B, length), keys and values of those it has read."""
+    """The state of a language model between steps: the ids so far (B, length), keys and values of those it has read."""
 
     ids: Tensor
     cached: Cached
@@ -179,6 +180,7 @@ class LanguageModel(nn.Module):
         return self.tap_logits(self.softmax(hidden[:, -1:]))[:, -1]  # of the last position only: the words are many
 
     def reorder(self, state: TextState, rows: Tensor) -> TextState:
+        """The state with the rows of an index tensor, of any length."""
         return TextState(state.ids[rows], select_keys_values(state.cached, rows), state.uses_cache)
 
     def _initialise(self) -> None:
@@ -192,7 +194,7 @@ class LanguageModel(nn.Module):
                 normal(table)
 
     def _as_in_the_library(self) -> None:
-        """What `nn.TransformerEncoder` starts with, and the embedding and the output layer uniform(-0.1, 0.1)."""
+        """The initial weights of `nn.TransformerEncoder`; embedding and output layer uniform(-0.1, 0.1)."""
         bound = math.sqrt(6 / (4 * self.config.d_model))  # Xavier of the three matrices as one (3 D, D)
         for attention in self.decoder.modules():
             if isinstance(attention, MultiHeadAttention):

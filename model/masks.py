@@ -107,7 +107,7 @@ def everything(n_queries: int, n_keys: int) -> Tensor:
 
 
 def conventions(mask: Tensor) -> dict[str, Tensor]:
-    """The same mask as people meet it, by name.
+    """A mask in the conventions of common libraries, by name.
 
     "keep" is itself; "blocked" has True = blocked, as `nn.MultiheadAttention`; "integers" 1 = may attend, as the
     `attention_mask` of many libraries; "additive" is added to the scores: 0 = may attend, -inf = blocked.

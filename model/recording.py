@@ -25,7 +25,7 @@ CANDIDATES = 5  # tokens that could have been written at a step
 
 @dataclass(frozen=True)
 class Candidates:
-    """What a model could have written at T steps, K tokens at each, the most probable first."""
+    """The candidates for the next token at T steps, K at each, the most probable first."""
 
     tokens: list[list[str]]
     probabilities: np.ndarray  # float32 (T, K)
@@ -80,8 +80,8 @@ class Recording:
         for kind, mask in self.masks.items():
             counts = self.weights[kind].shape[2:]
             if mask.dtype != bool or mask.shape not in (counts, (len(self.weights[kind]), *counts)):
-                wanted = f"must be true or false in {counts} cells (queries, keys)"
-                raise ValueError(f"{kind}_mask {wanted}, got {mask.dtype} in {mask.shape}")
+                rule = f"must be true or false in {counts} cells (queries, keys)"
+                raise ValueError(f"{kind}_mask {rule}, got {mask.dtype} in {mask.shape}")
         for kind, effects in self.effects.items():
             if effects.shape != self.weights[kind].shape:
                 raise ValueError(f"the effects of {kind} have the shape {effects.shape}, its weights another one")
@@ -116,9 +116,11 @@ class Recording:
 
     @property
     def kinds(self) -> list[str]:
+        """The kinds of attention that are recorded, in the order of KINDS."""
         return [kind for kind in KINDS if kind in self.weights]
 
     def attention(self, kind: str) -> np.ndarray:
+        """The weights of a kind of attention, (layers, heads, queries, keys)."""
         return self.weights[kind]
 
     def layers(self, kind: str) -> list[int]:
@@ -126,7 +128,7 @@ class Recording:
         return list(self.layer_numbers.get(kind, range(len(self.weights[kind]))))
 
     def mask(self, kind: str) -> np.ndarray:
-        """Bool (queries, keys), True = may attend; all True where it is not known."""
+        """The mask, bool (queries, keys), True = may attend; all True where none is recorded."""
         return self.masks.get(kind, np.ones(self.weights[kind].shape[2:], dtype=bool))
 
     def residual(self, kind: str) -> float:
@@ -140,7 +142,7 @@ class Recording:
         return int(empty.sum()), empty.size
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What its file holds, by name: tokens and texts as texts, numbers as they are."""
+        """The content of its file by name: tokens and texts as texts, numbers as they are."""
         texts = {name: getattr(self, name) for name in TOKENS if getattr(self, name)}
         texts |= {"text": self.text} if self.text is not None else {}
         texts |= {"model": json.dumps(dict(self.model))} if self.model else {}

@@ -1,7 +1,7 @@
-"""The decoder's steps for a search that records nothing: the model's own equations, without what is around them.
+"""The decoder's steps for a search that records nothing: the equations of the model alone.
 
-A step of one token per row takes as long as its matrices take to be read, and as its calls take: so matrices are read
-as float16 where that changes no number, and nn.Module, taps and dropouts are left out.
+A step of one token per row takes as long as reading its matrices and making its calls takes: so matrices are read as
+float16 where that changes no number, and nn.Module, taps and dropouts are left out.
 """
 
 import warnings
@@ -51,39 +51,42 @@ class Stepper:
 
 
 class _Layer:
-    """A decoder layer as a function of one position per row (B, D) and the cache; what was read is past: no mask."""
+    """A decoder layer as a function of one position per row (B, D) and the cache; all positions are past: no mask."""
 
     def __init__(self, index: int, layer: DecoderLayer) -> None:
-        own, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
-        self.index, self.heads = index, (own.n_heads, 1, own.d_head)
-        self.own = _product(own.q_projection, own.k_projection, own.v_projection)
-        self.query, self.inner = _product(cross.q_projection), _product(feed_forward.inner)
-        self.outputs = [_product(linear) for linear in (own.output_projection, cross.output_projection)]
-        self.outer, self.activation = _product(feed_forward.outer), feed_forward.activation
+        attention, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        self.index = index
+        self.heads = attention.n_heads, 1, attention.d_head
+        self.self_qkv = _product(attention.q_projection, attention.k_projection, attention.v_projection)
+        self.self_output = _product(attention.output_projection)
+        self.cross_q = _product(cross.q_projection)
+        self.cross_output = _product(cross.output_projection)
+        self.inner, self.outer = _product(feed_forward.inner), _product(feed_forward.outer)
+        self.activation = feed_forward.activation
         residuals = layer.residual_self, layer.residual_cross, layer.residual_ff
         self.is_pre, self.norms = residuals[0].is_pre, [residual.norm.forward for residual in residuals]
 
     def __call__(self, x: Tensor, cache: Cache) -> Tensor:
-        for norm, sublayer in zip(self.norms, (self._own, self._cross, self._feed_forward)):
+        for norm, sublayer in zip(self.norms, (self._self_attention, self._cross_attention, self._feed_forward)):
             x = x + sublayer(norm(x), cache) if self.is_pre else norm(x + sublayer(x, cache))
         return x
 
-    def _own(self, x: Tensor, cache: Cache) -> Tensor:
-        q, k, v = self.own(x).view(len(x), 3, *self.heads).unbind(1)  # each (B, H, 1, K)
+    def _self_attention(self, x: Tensor, cache: Cache) -> Tensor:
+        q, k, v = self.self_qkv(x).view(len(x), 3, *self.heads).unbind(1)  # each (B, H, 1, K)
         k, v = cache.append(self.index, (k, v))  # (B, H, length, K)
-        return self.outputs[0](F.scaled_dot_product_attention(q, k, v).reshape(x.shape))
+        return self.self_output(F.scaled_dot_product_attention(q, k, v).reshape(x.shape))
 
-    def _cross(self, x: Tensor, cache: Cache) -> Tensor:
-        q = self.query(x).view(len(x), *self.heads)  # (B, H, 1, K)
+    def _cross_attention(self, x: Tensor, cache: Cache) -> Tensor:
+        q = self.cross_q(x).view(len(x), *self.heads)  # (B, H, 1, K)
         context = F.scaled_dot_product_attention(q, *cache.cross[self.index], attn_mask=cache.hides)
-        return self.outputs[1](context.reshape(x.shape))
+        return self.cross_output(context.reshape(x.shape))
 
     def _feed_forward(self, x: Tensor, _: Cache) -> Tensor:
         return self.outer(self.activation(self.inner(x)))
 
 
 class Product:
-    """What linear layers make of the same input, side by side: (..., in_features) to (..., all out_features).
+    """The outputs of linear layers for the same input, side by side: (..., in_features) to (..., all out_features).
 
     Where all numbers of the matrix are float16 numbers, as those of a saved checkpoint are, it is read as such; the
     product is still computed in float32 (FBGEMM, x86 only). Parameters that change in place later are seen.
@@ -105,7 +108,7 @@ class Product:
         return outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)
 
     def __reduce__(self) -> tuple:
-        """Copies and files of a model go without: what is packed is a pointer."""
+        """Copies and files of a model have None instead: the packed matrix is a pointer."""
         return type(None), ()
 
     def _state(self) -> list[tuple[int, int]]:
@@ -113,11 +116,12 @@ class Product:
 
 
 class Linear(nn.Linear):
-    """A linear layer of a model that was laid out."""
+    """A linear layer of a model after `lay_out`."""
 
     product: Product | None  # pyright: ignore[reportIncompatibleUnannotatedOverride]
 
     def forward(self, x: Tensor) -> Tensor:
+        """x (..., in_features) to (..., out_features)."""
         return F.linear(x, self.weight, self.bias) if self.product is None else self.product(x)
 
 
@@ -133,8 +137,9 @@ def lay_out(model: nn.Module) -> nn.Module:
 
 
 def _product(*linears: nn.Linear) -> Product:
-    known = getattr(linears[0], "product", None) if len(linears) == 1 else None
-    return known or Product(*linears)
+    """The product of linear layers; of a single layer that `lay_out` changed its own."""
+    product = getattr(linears[0], "product", None) if len(linears) == 1 else None
+    return product or Product(*linears)
 
 
 def _is_half(weight: Tensor) -> bool:
@@ -144,7 +149,7 @@ def _is_half(weight: Tensor) -> bool:
 
 
 def _packed(weight: Tensor) -> Tensor | None:
-    """The matrix as the library's product wants it, or None where the library has no such product."""
+    """The matrix as the library's product takes it, or None where the library has no such product."""
     with warnings.catch_warnings():  # that a later version may be without; the version is pinned
         warnings.simplefilter("ignore")
         try:

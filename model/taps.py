@@ -36,7 +36,7 @@ class Tap(nn.Module):
 
 
 class Trace(Mapping[str, Tensor]):
-    """What a `record()` block saw: the last tensor that passed by address; `all` gives every one, in order."""
+    """The recording of a `record()` block: the last tensor that passed, by address; `all` has every one, in order."""
 
     def __init__(self) -> None:
         self._values: dict[str, list[Tensor]] = {}
@@ -45,7 +45,7 @@ class Trace(Mapping[str, Tensor]):
         try:
             return self._values[address][-1]
         except KeyError:
-            near = [known for known in self if known.rsplit(".", 1)[-1] == address.rsplit(".", 1)[-1]]
+            near = [candidate for candidate in self if candidate.rsplit(".", 1)[-1] == address.rsplit(".", 1)[-1]]
             hint = f"; recorded are for example {', '.join((near or list(self))[:3])}" if self else ""
             raise KeyError(f"nothing was recorded at {address!r}{hint}") from None
 
@@ -56,9 +56,11 @@ class Trace(Mapping[str, Tensor]):
         return len(self._values)
 
     def all(self, address: str) -> list[Tensor]:
+        """Every tensor that passed at an address, the first first; none is an empty list."""
         return list(self._values.get(address, ()))
 
     def add(self, address: str, value: Tensor) -> None:
+        """Append a tensor that passed at an address."""
         self._values.setdefault(address, []).append(value)
 
 

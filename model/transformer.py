@@ -99,17 +99,17 @@ def select_rows(pair: KeysValues, rows: Tensor) -> KeysValues:
 
 
 def select_keys_values(cached: Cached, rows: Tensor) -> Cached:
-    """Those of some rows of the batch, in their order."""
+    """The keys and values of some rows of the batch, in the order of `rows`."""
     return [None if pair is None else select_rows(pair, rows) for pair in cached]
 
 
 @dataclass
 class Cache:
-    """What a decoder keeps between steps: keys and values of every layer."""
+    """The state of a decoder between steps: keys and values of every layer."""
 
     cross: list[KeysValues]  # per layer, of the memory (B, H, S, K), computed once
     cross_mask: Tensor  # (B, 1, 1, S) bool
-    own: Cached
+    decoder_self: Cached  # per layer, of the steps so far (B, H, length, K); None before the first
     sentences: Tensor  # (B,), which of the encoded sentences each row decodes
     length: int = 0  # the number of steps so far
 
@@ -120,14 +120,16 @@ class Cache:
 
     def fresh(self) -> Self:
         """Over the same memory, with nothing decoded yet."""
-        return replace(self, own=[None] * len(self.own), length=0)
+        return replace(self, decoder_self=[None] * len(self.decoder_self), length=0)
 
     def append(self, layer: int, new: KeysValues) -> KeysValues:
         """See `append_keys_values`."""
-        return append_keys_values(self.own, layer, new)
+        return append_keys_values(self.decoder_self, layer, new)
 
     def select(self, rows: Tensor) -> Self:
-        moved, sentences = replace(self, own=select_keys_values(self.own, rows)), self.sentences[rows]
+        """The cache with the rows of an index tensor, of any length."""
+        moved = replace(self, decoder_self=select_keys_values(self.decoder_self, rows))
+        sentences = self.sentences[rows]
         if torch.equal(sentences, self.sentences):  # the memory stays where rows move within their sentences
             return moved
         cross = [select_rows(pair, rows) for pair in self.cross]
@@ -204,7 +206,7 @@ class Transformer(nn.Module):
         memory = self.encoder(src, mask)  # (B, S, D)
         cross = [cast(DecoderLayer, layer).cross_attention.keys_values(memory) for layer in self.decoder.layers]
         sentences = torch.arange(src.size(0), device=src.device)
-        return Cache(cross=cross, cross_mask=mask, own=[None] * len(cross), sentences=sentences)
+        return Cache(cross=cross, cross_mask=mask, decoder_self=[None] * len(cross), sentences=sentences)
 
     def step(self, state: Cache, tokens: Tensor) -> Tensor:
         """Tokens (B,) to logits (B, V); the state is extended."""
@@ -212,6 +214,7 @@ class Transformer(nn.Module):
         return self.decode(tokens[:, None], mask, state)[:, -1]
 
     def reorder(self, state: Cache, rows: Tensor) -> Cache:
+        """The state with the rows of an index tensor, of any length."""
         return state.select(rows)
 
 

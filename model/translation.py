@@ -81,7 +81,7 @@ class Translation:
         return self.trace[address]
 
     def recording(self, candidates: Candidates | None = None, **model: object) -> Recording:
-        """What of it is data alone: all that the stage needs.
+        """The parts that are data alone: all that the stage needs.
 
         Args:
             candidates: what could have been written at every step.
@@ -131,10 +131,10 @@ class Translation:
         stack, module = MODULES[kind]
         pattern = rf"({stack}\.(?:layers\.\d+\.)?{module})\.(?:weights|mask)"
         matches = (re.fullmatch(pattern, address) for address in self.trace)
-        found = list(dict.fromkeys(match[1] for match in matches if match))
-        if not found:
+        addresses = list(dict.fromkeys(match[1] for match in matches if match))
+        if not addresses:
             raise Problem("this model has no {kind}-attention", kind=IN_WORDS[kind])
-        return found
+        return addresses
 
 
 def as_array(value: torch.Tensor) -> np.ndarray:

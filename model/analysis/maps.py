@@ -55,7 +55,7 @@ def words(tokens: Sequence[str], mark: str = MARK) -> Words:
 
 
 def word_mark(tokens: Sequence[str]) -> str | None:
-    """What marks words in these tokens: "▁" or "Ġ" their start, "##" what goes on with one; None where nothing does."""
+    """The mark of words in these tokens: "▁" or "Ġ" at their start, "##" at a continuation; None without marks."""
     return next((mark for mark in (MARK, BYTE_LEVEL_MARK, CONTINUED) if any(t.startswith(mark) for t in tokens)), None)
 
 

@@ -1,4 +1,4 @@
-"""What the rotation of queries and keys by their positions does to their products (Su et al. 2021), in one layer."""
+"""The effect of rotary positions (Su et al. 2021) on the products of queries and keys, in one layer."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Rotation(NamedTuple):
 
 
 class RowRotation(NamedTuple):
-    """What the rotation does to one query's products with S keys."""
+    """The effect of the rotation on one query's products with S keys."""
 
     plain: np.ndarray  # float64 (S,), q k^T before the rotation
     shares: np.ndarray  # float64 (S, 3), of q k^T after it: dimensions that turn by up to each of EDGES, and the others
@@ -36,7 +36,7 @@ def angles_of(cosine: np.ndarray, sine: np.ndarray) -> np.ndarray:
 
 
 def of_row(rotation: Rotation, head: int, query: int) -> RowRotation:
-    """What the rotation does to one query of one head of a self-attention."""
+    """The effect of the rotation on one query of one head of a self-attention."""
     group = head * len(rotation.k) // len(rotation.q)
     plain = rotation.plain_k[group].astype(np.float64) @ rotation.plain_q[head, query].astype(np.float64)  # (S,)
     products = rotation.q[head, query].astype(np.float64) * rotation.k[group]  # (S, K)

@@ -29,7 +29,7 @@ class Changeable(Protocol):
 
     @property
     def heads_by_layer(self) -> HeadsByLayer:
-        """By kind of attention, of each layer that has it, the number of heads; empty if nothing can be changed."""
+        """The number of heads, by kind of attention and layer that has it; empty if nothing can be changed."""
         ...
 
 

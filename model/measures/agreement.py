@@ -141,7 +141,7 @@ def gradient_times_input(model: Transformer, source: Sequence[int], written: Seq
 
 
 def of_words(translator: Translator, result: Translation) -> dict[str, dict[str, np.ndarray]]:
-    """What every head does for each word of a translation without edits, and how far its weights agree with it.
+    """The contribution of every head to each word of a translation without edits, and how far its weights agree.
 
     Returns:
         By kind of attention and measure (L, H, T). "log_probability": the word's change without that head, in nats. Of

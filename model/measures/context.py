@@ -1,4 +1,4 @@
-"""What a language model makes of more text than it read at once in training, and what its cache costs.
+"""How a language model reads more text than it read at once in training, and the size of its cache.
 
 Positions beyond the trained length were never seen: a table of them goes on by its formula, rotary angles and biases go
 on by theirs. Press et al. 2022 measure the same ("Train Short, Test Long").
@@ -96,7 +96,7 @@ def read(folder: Path) -> dict[str, Any] | None:
 
 
 def cache_bytes(n_layers: int, n_groups: int, d_head: int, n_tokens: int, bytes_per_number: int = 4) -> int:
-    """What keys and values of so many tokens take: 2 * layers * key/value heads * d_head * tokens numbers.
+    """The bytes of keys and values of so many tokens: 2 * layers * key/value heads * d_head * tokens numbers.
 
     Example:
         >>> cache_bytes(n_layers=3, n_groups=2, d_head=64, n_tokens=100)

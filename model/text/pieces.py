@@ -45,7 +45,7 @@ class PieceTokenizer(Vocabulary):
         self.model = model
 
     def pieces(self, text: str) -> list[str]:
-        """What the model cuts a text into; a code such as `>>deu<<` (the target language) in front is one piece."""
+        """The pieces of a text; a code such as `>>deu<<` (the target language) in front is one piece."""
         code = _CODE.match(text)
         rest = as_unicode(text[code.end() :] if code else text)
         pieces = self._cutter.encode(rest, out_type=str)
@@ -74,7 +74,7 @@ class PieceTokenizers(Pair[PieceTokenizer]):
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """What `to_json` wrote; else a ValueError."""
+        """Read the values that `to_json` wrote; a ValueError if they are others."""
         tokens = texts(values.get("tokens"), "the tokens")
         try:
             models = [base64.b64decode(values[side]) for side in ("source", "target")]

@@ -49,7 +49,7 @@ class Vocabulary:
         return [self._tokens[index] for index in ids]
 
     def pieces(self, text: str) -> list[str]:
-        """What a text is cut into, each piece one token or more."""
+        """The pieces of a text, each one token or more."""
         raise NotImplementedError
 
     def piece_ids(self, piece: str) -> list[int]:

@@ -51,7 +51,7 @@ class TestEveryStep:
             assert_near(logits, model.step(theirs, tokens[:, t]))
             assert_near(logits, whole[:, t])
             assert ours.length == theirs.length == t + 1
-            for mine, other in zip(ours.own, theirs.own, strict=True):
+            for mine, other in zip(ours.decoder_self, theirs.decoder_self, strict=True):
                 assert_near(mine[0], other[0])
                 assert_near(mine[1], other[1])
 
@@ -195,7 +195,7 @@ class TestTheMemoryOfMovedRows:
         model.step(state, torch.tensor([5, 6, 7, 8]))
         moved = model.reorder(state, torch.tensor([1, 0, 3, 3]))
         assert moved.cross is state.cross
-        assert_near(moved.own[0][0], state.own[0][0][[1, 0, 3, 3]])
+        assert_near(moved.decoder_self[0][0], state.decoder_self[0][0][[1, 0, 3, 3]])
 
     def test_follows_rows_that_leave_them(self) -> None:
         model = tiny_model()
