@@ -1,11 +1,12 @@
 // All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
 
-import { decimals, dress, el, mark, named, put } from "./dom.js";
+import { dress, el, mark, named, put } from "./dom.js";
 import { spriteOf } from "./sprite.js";
+import { tileOf } from "./tile.js";
+import { fillBar } from "./tile_bar.js";
 import { groupsOf, ordersOf } from "./tile_order.js";
-import { arrows, select } from "./widgets.js";
+import { arrows } from "./widgets.js";
 
-const MOST_LAYERS = 12; // that need no choice of the one to scroll to
 const MANY_HEADS = 16; // of a layer, above which tiles are small
 const SORTED = 10; // tiles in a row where they are sorted
 const TOP = 24; // pixels of the line with the numbers of heads
@@ -61,11 +62,11 @@ export class Tiles {
     const sprite = spriteOf(kind);
     // A rule is read once, where a property would be read again for every tile.
     this.sprite.textContent = `.${this.name} .hl-picture { background-image: url(${sprite.url}) }`;
-    this.cells = kind.places.map((place) => ({ place, cell: this.cell(place, sprite.styleOf(place)) }));
+    this.cells = kind.places.map((place) => ({ place, cell: tileOf(this, place, sprite.styleOf(place)) }));
     dress(this.box, { many: this.areSmall, sorted: order !== "layer" });
     if (order === "layer") this.buildLayers(kind);
     else this.buildGroups(groupsOf(stage, kind, order));
-    this.buildBar(orders, order);
+    fillBar(this, orders, order);
   }
 
   /**
@@ -132,78 +133,6 @@ export class Tiles {
     return this.cells[row * this.kind.headNames.length + head].cell;
   }
 
-  /**
-   * What order the tiles have, and which layer to scroll to; nothing for few.
-   * @param {import("./tile_order.js").Order[]} orders
-   * @param {import("./tile_order.js").Order} order
-   */
-  buildBar(orders, order) {
-    const { stage, kind } = this;
-    const isFocused = this.bar.contains(document.activeElement);
-    const options = orders.map((name) => [name, stage.say(`sort_${name}`)]);
-    const about = { "aria-label": stage.say("sort"), title: stage.say("sort") };
-    /** @param {string} chosen */
-    const choose = (chosen) => stage.choose({ sort: /** @type {import("./tile_order.js").Order} */ (chosen) });
-    const sorting = orders.length > 1 && select(options, order, choose, about, ".sort#sort");
-    const jump = order === "layer" && kind.layers.length > MOST_LAYERS && this.jump(kind.layers);
-    put(this.bar, this.sprite, sorting, jump);
-    this.bar.hidden = !sorting && !jump;
-    if (isFocused && sorting) sorting.focus();
-  }
-
-  /** Of many layers a choice of the one to scroll to. @param {number[]} layers */
-  jump(layers) {
-    const { stage } = this;
-    const about = { "aria-label": stage.say("jump"), title: stage.say("jump") };
-    const options = layers.map((layer) => [String(layer), stage.say("layer_n", { n: layer })]);
-    const scroll = (/** @type {string} */ layer) => {
-      const row = layers.indexOf(Number(layer));
-      if (row < 0) return;
-      const top = this.cellAt([row, 0]).getBoundingClientRect().top;
-      this.box.scrollTop += top - this.box.getBoundingClientRect().top - TOP;
-    };
-    return select([["", stage.say("jump")], ...options], "", scroll, about, ".jump#jump");
-  }
-
-  /** How many query heads share keys and values, in the layer of a row of tiles. @param {number} row */
-  group(row) {
-    const { code, about, single } = this.kind;
-    const { attention } = about.recording.model; // of a recurrent network: whether it has any
-    const all = /** @type {{kind: string, layer: number, n_heads: number, n_key_value_heads: number}[]} */ (
-      Array.isArray(attention) ? attention : []
-    );
-    const own = all.find(({ kind, layer }) => kind === code && layer === this.kind.layers[row]);
-    return own && single ? own.n_heads / own.n_key_value_heads : 1;
-  }
-
-  /** @param {Place} place @param {string} style  of its picture */
-  cell(place, style) {
-    const [row, head] = place;
-    const { kind, stage } = this;
-    const [layer] = kind.headAt(place);
-    const entropy = kind.entropy && stage.say("entropy", { entropy: decimals(kind.entropy[row][head], 2) });
-    const about = {
-      role: "gridcell",
-      "data-layer": layer,
-      "data-head": head,
-      "aria-label": [...kind.names(place), kind.role(place), entropy].filter(Boolean).join(", "),
-      onclick: (/** @type {MouseEvent} */ { shiftKey }) => stage.steering?.switches.tile(place, shiftKey) || stage.open(place),
-      onkeydown: (/** @type {KeyboardEvent} */ { key }) => key === "Delete" && stage.steering?.switches.turn("off", place),
-      onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => {
-        if (pointerType !== "mouse") return;
-        stage.describe(place);
-        this.ahead(place);
-      },
-      onfocusin: () => stage.describe(place),
-    };
-    const cell = el("div.tile", about, el("div.picture", { style, "aria-hidden": "true" }));
-    mark(cell, false);
-    const group = this.group(row);
-    dress(cell, { group: group > 1 && head > 0 && head % group === 0 });
-    stage.steering?.switches.decorate(cell, kind, place);
-    return cell;
-  }
-
   /** Marks the opened head. @param {Place} open */
   select(open, focus = false) {
     const cell = this.cellAt(open);
@@ -213,6 +142,12 @@ export class Tiles {
     this.marked = cell;
     if (focus) cell.focus();
     this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
+  }
+
+  /** Scrolls to a layer. @param {number} row of the tiles */
+  scrollTo(row) {
+    const top = this.cellAt([row, 0]).getBoundingClientRect().top;
+    this.box.scrollTop += top - this.box.getBoundingClientRect().top - TOP;
   }
 
   /** Scrolls the tiles so that a cell can be seen; the page stays where it is. @param {HTMLElement} cell */
