@@ -1,6 +1,8 @@
 // How large the large picture is.
 
-const LOWEST = 260; // pixels that the large picture has at least
+const LOWEST = 362; // pixels that the large picture has at least
+const STEERED = 290; // the same below more controls
+const FRAMED = 260; // the same in the frame of other pages, below a row of its own
 const SET = 200; // the same on a page that sets the stage
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
@@ -23,7 +25,9 @@ export function surroundings(stage, map) {
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const below = whole.setting ? 2 * BELOW : BELOW; // the line must not push anything out
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
-  const least = whole.setting ? SET : LOWEST;
+  const isFramed = Boolean(root.closest(".st-key-frame"));
+  const usual = isFramed ? FRAMED : stage.steering || beside ? STEERED : LOWEST;
+  const least = whole.setting ? SET : usual;
   const fits = Math.max(least, Math.min(beside ? width : HIGHEST, left));
   const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
