@@ -44,6 +44,10 @@ not overlap. Each card has the signature and the command of its scores.
 `recordings/smollm2-135m.npz` is not a checkpoint: attention maps of five texts and numbers of heads of SmolLM2-135M
 (Hugging Face, Apache-2.0), which the lesson "Since 2017" shows. `python -m model.experiments.recorded_model DIR` writes
 it from a folder with that model.
+
+`recordings/practice.npz` is a run of the page Warm-up that was recorded: a Transformer with one encoder and one decoder
+layer learns to write random strings of one to ten letters backwards. `python -m model.experiments.recorded_practice`
+trains and writes it again.
 """
 
 

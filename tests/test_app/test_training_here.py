@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import html
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.experiments import practice
+from model.experiments import practice, recorded_practice
+from model.experiments.recorded_practice import RecordedPractice
 from tests.test_app import screen
-from viz.pages.training import here
+from viz.pages.training import here, replay
 from viz.pages.training.live import MAX_RUNS, LiveRun
 
 OWN_CACHES = True
 
 PAGE = screen.path("training.py")
+SHIPPED = Path(__file__).parents[2] / "checkpoints" / recorded_practice.FOLDER / recorded_practice.FILE
 PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy machine
 
 
@@ -39,8 +42,9 @@ def quick(monkeypatch):
 
 
 def open_page(**query: str) -> AppTest:
+    """Opens Train here with the run that the visitor makes."""
     at = AppTest.from_file(PAGE, default_timeout=120)
-    query = {"section": "here", **query}
+    query = {"section": "here", "practice-run": "mine", **query}
     for name, value in query.items():
         at.query_params[name] = value
     return at.run()
@@ -58,6 +62,45 @@ def finish(at: AppTest, run: LiveRun) -> AppTest:
 
 def texts(at: AppTest) -> str:
     return "\n".join(html.unescape(part.proto.body) for part in at.get("html"))
+
+
+@pytest.fixture
+def recorded(monkeypatch) -> RecordedPractice:
+    """The recording that ships, for the pages of a test."""
+    monkeypatch.setattr(here, "shipped", lambda: recorded_practice.read(SHIPPED))
+    return recorded_practice.read(SHIPPED)
+
+
+def test_a_recorded_run_plays_at_first_and_stops_at_any_step(quick, recorded, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(replay.time, "monotonic", lambda: now[0])
+    at = open_page(**{"practice-run": "recorded"})
+    assert not at.exception and not quick
+    assert screen.framed(at, "answer") == "After 25 steps 0.0% of 200 held-out strings are right."
+    (line,) = [trace for trace in screen.figure(at, "practice-loss")["data"] if trace["mode"] == "lines"]
+    np.testing.assert_allclose(screen.values(line["y"]), recorded.losses, rtol=1e-5)
+    now[0] = 3.5 * replay.PACE
+    at = at.button(key="practice-play").click().run()
+    snapshot = recorded.steps.index(100)
+    assert screen.framed(at, "answer").startswith(f"After 100 steps {recorded.right[snapshot]:.1%}")
+    now[0] = 1e6  # it is paused
+    at = at.select_slider(key="practice-step").set_value(recorded.steps[-1]).run()
+    shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
+    np.testing.assert_array_equal(shown, recorded.weights[practice.SAMPLE][-1][0, 0])
+    assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *recorded.written[practice.SAMPLE][-1]]
+    at = at.selectbox(key="practice-string").set_value("noon").run()
+    assert screen.tokens(at, "practice-try", "x") == [*"noon", "&lt;/s&gt;"]
+
+
+def test_a_run_that_is_made_here_is_one_more_tile(quick, recorded):
+    at = open_page(**{"practice-run": "recorded"})
+    assert screen.tiles(at, "practice-run-tiles")["mine"]["note"] == "not trained yet"
+    at = finish(at.button(key="practice-start").click().run(), quick[0])
+    tiles = screen.tiles(at, "practice-run-tiles")
+    assert tiles["chosen"] == "mine" and tiles["mine"]["note"] == f"{quick[0].frame().right:.1%} right after 10 steps"
+    at = screen.choose_tile(at, "practice-run-tiles", "recorded")
+    assert "Right." in texts(at) or "Wrong" in texts(at)
+    assert len([trace for trace in screen.figure(at, "practice-loss")["data"] if trace["mode"] == "lines"]) == 1
 
 
 def test_before_the_first_run_its_rate_is_drawn(quick):
@@ -140,7 +183,7 @@ def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
     at = at.text_input(key="practice-text").set_value("abc").run()
     written, weights, step = quick[0].reverse("abc")
-    assert step == 10 and "Recorded at step 10. A head that has learnt" in texts(at)
+    assert step == 10 and "Step 10. A head that reverses" in texts(at)
     assert (written or "(the model wrote nothing)") in texts(at)
     assert "Wrong: backwards it is cba." in texts(at) or written == "cba"
     shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])

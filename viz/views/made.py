@@ -19,7 +19,7 @@ _MODULES = {
     "model.adapters.attention_file": "read_attention",
     "model.analysis": "comparison head_roles lengths",
     "model.checkpoint": "checkpoints_folder",
-    "model.experiments": "positions",
+    "model.experiments": "positions recorded_practice",
     "model.experiments.masks": "conventions read_batch run worked_example",
     "model.experiments.positions": "changed_positions",
     "model.experiments.text_masks": "pack_texts read_under text_masks",

@@ -1,23 +1,29 @@
-"""Train here: a tiny model learns to write strings backwards."""
+"""Train here: a tiny model learns to write strings backwards; a recorded run plays until one is made."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 import streamlit as st
 
-from model.experiments import practice
+from model.experiments import practice, recorded_practice
+from model.experiments.recorded_practice import RecordedPractice, shipped
 from viz.figures import attention_heatmap, curves
 from viz.figures.labels import in_quotes
 from viz.pages.training.lab import SCHEDULES
 from viz.pages.training.live import Frame, LiveRun
+from viz.pages.training.replay import PACE, Replay
 from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
 from viz.ui import controls, frame, shared
+from viz.ui.frame import Tile
 from viz.views import cached
-from viz.views.made import Recipe
+from viz.views.made import Recipe, made
 
-RUNS, PROBLEM = "practice", "practice-problem"  # in the session: the run, and the one before; why not
-PROGRESS = 60  # pixels of what stands under the pictures
+# In the session: the runs that were made here, the newest first; the recording that plays; why a run is refused.
+RUNS, REPLAY, PROBLEM = "practice", "practice-replay", "practice-problem"
+SHOWN = "practice-run"  # which run is shown: a code
+RECORDED, MINE, BEFORE = "recorded", "mine", "before"
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 STATUS = messages(
@@ -28,11 +34,14 @@ STATUS = messages(
 def ask() -> practice.Settings:
     """Controls of a run that is to be trained."""
     schedule = controls.choose(say("Schedule"), SCHEDULES, "practice-schedule")
-    norm = controls.choose(say("Norm"), words.NORMS, "practice-norm", "pre")
-    heads = controls.choose(say("Number of heads"), practice.HEADS, "practice-heads", 4)
-    help = say("1 means no warmup: the first step has the highest rate already.")
-    warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", help=help)
-    peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak")
+    left, right = st.columns(2, gap="small")
+    with left:
+        norm = controls.choose(say("Norm"), words.NORMS, "practice-norm", "pre")
+        help = say("1 means no warmup: the first step has the highest rate already.")
+        warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", help=help)
+    with right:
+        heads = controls.choose(say("Number of heads"), practice.HEADS, "practice-heads", 4)
+        peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak")
     return practice.Settings(schedule, norm, heads, warmup, peak)
 
 
@@ -45,6 +54,7 @@ def start(settings: practice.Settings) -> None:
     runs = st.session_state.get(RUNS, [])
     if not (runs and runs[0].active):
         st.session_state[RUNS] = [LiveRun(settings, cached.presence()), *runs[:1]]
+        st.session_state[SHOWN] = MINE
 
 
 def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
@@ -54,23 +64,46 @@ def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
         st.session_state[PROBLEM] = errors.sentence(error)
 
 
-def buttons(settings: practice.Settings, run: LiveRun | None) -> None:
+def train_button(settings: practice.Settings, runs: list[LiveRun]) -> None:
+    # A button that goes away would move its neighbour from under the mouse, between press and release.
+    does = {"on_click": allowed, "disabled": bool(runs) and runs[0].active, "type": "primary"}
+    st.button(say("Train"), key="practice-start", args=(start, settings), **does)
+
+
+def buttons(run: LiveRun | Replay | None) -> None:
+    """Pause, go on and stop the run that is shown."""
+    if isinstance(run, Replay):
+        name, call = (say("Pause"), run.pause) if run.active else (say("Play"), run.go_on)
+        st.button(name, key="practice-play", on_click=call, width=110)
+        return
     active = run is not None and run.active
     name, pause = say("Pause"), run and run.pause
     if active and run.frame().status == "paused":
         name, pause = say("Go on"), run.go_on
-    # A button that goes away would move its neighbour from under the mouse, between press and release.
-    does = {"on_click": allowed, "disabled": active, "type": "primary"}
-    st.button(say("Train"), key="practice-start", args=(start, settings), **does)
     does = {"on_click": allowed, "disabled": not active}
     st.button(name, key="practice-pause", args=(pause,), width=110, **does)
     st.button(say("Stop"), key="practice-stop", args=(run and run.stop,), **does)
 
 
+def recording() -> RecordedPractice | None:
+    """The recorded run that ships; None where it is missing or cannot be read."""
+    with suppress(ValueError):
+        return shipped()
+    return None
+
+
+def playing() -> Replay | None:
+    """The recording of this visitor, which begins to play when it is first shown."""
+    recorded = recording()
+    if recorded is not None and REPLAY not in st.session_state:
+        st.session_state[REPLAY] = Replay(recorded)
+    return recorded and st.session_state[REPLAY]
+
+
 def tile_pixels() -> np.ndarray:
-    """The losses of the run that was made here as pixels, else the rate of a run with the first settings."""
-    runs = st.session_state.get(RUNS)
-    losses = runs[0].frame().losses if runs else ()
+    """The losses of the run that was made here as pixels, else of the recorded one."""
+    runs, recorded = st.session_state.get(RUNS), recording()
+    losses = runs[0].frame().losses if runs else () if recorded is None else recorded.losses
     return frame.curve_pixels(losses if len(losses) else planned(practice.Settings())[1])
 
 
@@ -80,6 +113,23 @@ def tile_note() -> str:
     return say("{share:.1%} right", share=runs[0].frame().right) if runs else ""
 
 
+def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
+    """The recorded run, the one that is made here and the one before, each with its losses."""
+    tiles, recorded = [], recording()
+    if recorded is not None:
+        note = say("{share:.1%} right after {step} steps", share=recorded.right[-1], step=counted(recorded.steps[-1]))
+        tiles.append(Tile(RECORDED, say("Recorded run"), note, pixels=frame.curve_pixels(recorded.losses)))
+    for code, name, run in zip((MINE, BEFORE), (say("Your run"), say("The run before")), runs):
+        now = run.frame()
+        note = say("{share:.1%} right after {step} steps", share=now.right, step=counted(now.step))
+        losses = now.losses if now.step else planned(run.settings)[1]
+        tiles.append(Tile(code, name, note, pixels=frame.curve_pixels(losses)))
+    if not runs:
+        note = say("not trained yet")
+        tiles.append(Tile(MINE, say("Your run"), note, pixels=frame.curve_pixels(planned(settings)[1])))
+    return tiles
+
+
 def planned(settings: practice.Settings) -> np.ndarray:
     """The rates of a run, float (2, n): steps and learning rates."""
     steps, rate = np.arange(1, practice.MAX_STEPS + 1), settings.function()
@@ -87,32 +137,50 @@ def planned(settings: practice.Settings) -> np.ndarray:
 
 
 def show(places: frame.Places) -> None:
-    """Draw a run that is made here: its loss, and what it makes of a string."""
-    runs, head = st.session_state.get(RUNS), 0
-    with places.question:
-        label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
-        hidden = {"label_visibility": "collapsed", "placeholder": label}
-        typed = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", **hidden)
+    """Draw the recorded run, or one that is made here: its loss, and what it makes of a string."""
+    runs, head, every = st.session_state.get(RUNS, []), 0, None
     with places.left:
+        above = st.container(key="practice-runs", gap="small")
         settings = ask()
+        with above:
+            tiles = run_tiles(runs, settings)
+            shown = frame.choose_tile(say("Runs"), tiles, SHOWN, tiles[0].code, columns=3)
+            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                train_button(settings, runs)
+                frame.label(described(settings))
+    by_code = {RECORDED: playing()} | dict(zip((MINE, BEFORE), runs))
+    run = by_code.get(shown)
+    with places.question:
+        text = ask_string(run)
     with places.right_controls:
-        buttons(settings, runs and runs[0])
-        if runs:
-            label, heads = say("Head"), range(runs[0].settings.n_heads)
+        buttons(run)
+        if run:
+            label, heads = say("Head"), range(run.settings.n_heads)
             frame.label(label)
             head = controls.choose(label, heads, "practice-head", label_visibility="collapsed")
+            every = None if not run.active else PACE if isinstance(run, Replay) else 1.0
+            st.fragment(show_progress, run_every=every)(run)
     with places.notes:
         if problem := st.session_state.pop(PROBLEM, None):
             shared.warn(problem)
-    if not runs:
+    if not run:
         show_plan(places, settings)
         return
-    active = runs[0].active
-    every = 1.0 if active else None
     with places.answer:
-        st.fragment(say_how_far, run_every=every)()
+        st.fragment(say_how_far, run_every=every)(run)
     with places.right:
-        st.fragment(watch, run_every=every)(head, (typed or "").strip(), active)
+        st.fragment(watch, run_every=every)(run, head, text, every is not None)
+
+
+def ask_string(run: LiveRun | Replay | None) -> str:
+    """The string that is to be reversed: any for a run that is made here, one of those that were recorded else."""
+    if isinstance(run, Replay):
+        strings = list(run.recorded.written)
+        return controls.among(say("A string"), strings, "practice-string", label_visibility="collapsed")
+    label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
+    hidden = {"label_visibility": "collapsed", "placeholder": label}
+    typed = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", **hidden)
+    return (typed or "").strip()
 
 
 def show_plan(places: frame.Places, settings: practice.Settings) -> None:
@@ -132,27 +200,57 @@ def show_plan(places: frame.Places, settings: practice.Settings) -> None:
         frame.note(say("Choose settings and press Train. Training runs in the background until you leave the page."))
 
 
-def say_how_far() -> None:
-    """What the model can do by now."""
-    run, *_ = st.session_state[RUNS]
-    now, line = run.frame(), message("After {step} steps {share:.1%} of {n} held-out strings are right.")
-    frame.answer(say(line, step=counted(now.step), share=now.right, n=practice.UNSEEN), described(run.settings))
-
-
-def watch(head: int, text: str, was_active: bool) -> None:
-    run, *_ = runs = st.session_state[RUNS]
+def state_of(run: LiveRun | Replay) -> tuple[int, float]:
+    """After how many steps what share of unseen strings is right."""
+    if isinstance(run, Replay):
+        return run.step, run.right
     now = run.frame()
+    return now.step, now.right
+
+
+def say_how_far(run: LiveRun | Replay) -> None:
+    """What the model can do by now."""
+    (step, right), line = state_of(run), message("After {step} steps {share:.1%} of {n} held-out strings are right.")
+    note = described(run.settings)
+    if isinstance(run, Replay):
+        task = say("A recording: a Transformer of two layers learns to write random strings of letters backwards.")
+        note = f"{task} {note}"
+    frame.answer(say(line, step=counted(step), share=right, n=practice.UNSEEN), note)
+
+
+def watch(run: LiveRun | Replay, head: int, text: str, was_active: bool) -> None:
+    """Draw the losses of a run and what it makes of a string; how far it is stands below."""
     left, right = st.columns(2, gap="small")
     with left:
-        show_loss(dict(zip((say("this run"), say("the run before")), runs)))
+        show_recorded_loss(run) if isinstance(run, Replay) else show_loss(run)
     with right:
         try:
             try_it(run, head, text)
         except ValueError as error:
             shared.warn(errors.sentence(error))
-    st.progress(min(1.0, now.step / practice.MAX_STEPS), progress(now))
     if was_active and not run.active:
         st.rerun()  # the buttons change, and the redrawing ends
+
+
+def show_progress(run: LiveRun | Replay) -> None:
+    """How far a run is; of a recording that does not play a slider over its snapshots."""
+    if isinstance(run, LiveRun):
+        now = run.frame()
+        st.progress(min(1.0, now.step / practice.MAX_STEPS), progress(now))
+        return
+    recorded, step = run.recorded, run.step
+    if run.active:
+        line = say("step {step} of {most}", step=counted(step), most=counted(recorded.steps[-1]))
+        st.progress(step / recorded.steps[-1], line)
+        return
+    key = "practice-step"  # only where nothing plays: what a browser says late would stop it
+    st.session_state.setdefault(key, step)
+
+    def chosen() -> None:
+        run.go_to(st.session_state[key])
+
+    hidden = {"label_visibility": "collapsed", "on_change": chosen}
+    st.select_slider(say("After step"), recorded.steps, key=key, **hidden)
 
 
 def progress(now: Frame) -> str:
@@ -163,18 +261,34 @@ def progress(now: Frame) -> str:
     return " · ".join(parts)
 
 
-def show_loss(runs: dict[str, LiveRun]) -> None:
+def show_recorded_loss(run: Replay) -> None:
+    """All losses of a recording, with a mark at the step that is shown."""
+    name, losses, step = say("recorded run"), run.recorded.losses, run.step
+    line, loss = np.stack([np.arange(1, len(losses) + 1), losses.clip(1e-6)]), float(losses[step - 1])
+    mark = name, step, loss, f"{loss:.3f}"
+    code = "run = recorded_practice.shipped()", "line = np.stack([np.arange(1, len(run.losses) + 1), run.losses])"
+    plot = Recipe(recorded_practice.COMMAND, code).plot(
+        say("Loss"), curves, {name: made(line, "line")}, y_axis="loss", log_y=True, marks=[mark]
+    )
+    frame.pictures({"practice-loss": plot}, is_map=False)
+    frame.note(say("At step {step} the cross-entropy per letter is {loss:.3f} nats.", step=counted(step), loss=loss))
+
+
+def show_loss(run: LiveRun) -> None:
+    """The losses of a run, over those of the run before it."""
+    runs = st.session_state[RUNS]
+    runs = dict(zip((say("this run"), say("the run before")), runs[runs.index(run) :]))
     losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
     lines = {name: np.stack([np.arange(1, len(one) + 1), one.clip(1e-6)]) for name, one in losses.items() if one.size}
     if not lines:
         frame.note(say("The first step is not done yet."))
         return
     plot = Recipe(" · ".join(lines)).plot(say("Loss"), curves, lines, y_axis="loss", log_y=True)
-    frame.pictures({"practice-loss": plot}, is_map=False, below=PROGRESS)
+    frame.pictures({"practice-loss": plot}, is_map=False)
     frame.note(say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again."))
 
 
-def try_it(run: LiveRun, head: int, text: str) -> None:
+def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
     written, weights, step = run.reverse(text)
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
@@ -183,6 +297,6 @@ def try_it(run: LiveRun, head: int, text: str) -> None:
     plot = recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes)
     verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
     titles = {"practice-try": (written or say("(the model wrote nothing)"), "", verdict)}
-    frame.pictures({"practice-try": plot}, titles=titles, bar=False, below=PROGRESS)
-    line = message("Recorded at step {step:,}. A head that has learnt to reverse attends along the other diagonal.")
+    frame.pictures({"practice-try": plot}, titles=titles, bar=False)
+    line = message("Step {step:,}. A head that reverses follows the other diagonal.")
     frame.note(say(line, step=step))
