@@ -1,6 +1,7 @@
 """The page Steer: the stage, on which everything inside the model can be changed."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from model.checkpoint import available
+from model.interventions.edits import Edits, Force
 from model.translator import Translator
 from viz.figures import search_tree
 from viz.figures.tree import column_width
@@ -26,6 +28,7 @@ from viz.views.view import View
 # In the session: the requests that are asked for, shown, and whose changes were dropped.
 ASKED, ANSWERED, LOST = "steer-asked", "steer-answered", "steer-lost"
 WEIGHED = "steer-importance"  # whether tiles show what each head is worth
+STEP, KEY = "▁nicht", "▁it"  # the step of the example that loses its "not" where it attends to "it" alone
 STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
 TREE_LINE = message(
     "Row n: candidates for the n-th token. Star: finished; cross: pruned. Point at one to see what its step attended "
@@ -35,7 +38,7 @@ TREE_LINE = message(
 
 def wanted(asked: Request, query: Mapping[str, str]) -> Request:
     """The same with the changes of the query or of before, without those that name words of another sentence."""
-    before = st.session_state.get(ASKED, asked)
+    before = st.session_state.get(ASKED) or first(asked)
     if any(query.get(name) for name in change.NAMES):
         before = asked
         try:
@@ -47,9 +50,24 @@ def wanted(asked: Request, query: Mapping[str, str]) -> Request:
         changes = Changes()
     elif before.text != asked.text:
         changes = changes.wordless
-    if changes != before.changes:
+    if changes != before.changes and before.changes != first(before.plain).changes:
         st.session_state[LOST] = before
     return replace(asked, changes=changes)
+
+
+def first(asked: Request) -> Request:
+    """What a visitor sees who has changed nothing yet: one cell of the example that turns its meaning round.
+
+    Other sentences, and models that write other words for it, are unchanged.
+    """
+    if asked != asked.example:
+        return asked
+    with suppress(ValueError):
+        result = compute(asked)
+        if STEP in result.predicted_tokens and KEY in result.source_tokens:
+            cell = Force(result.predicted_tokens.index(STEP), result.source_tokens.index(KEY))
+            return replace(asked, changes=Changes(Edits(forced=(cell,))))
+    return asked
 
 
 def take_back() -> None:
