@@ -1,0 +1,128 @@
+"""One walk through all pages: by keyboard to every control, whose name is read aloud; what is read stands out enough,
+and nothing is cut off on a phone or at twice the size.
+"""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import PATIENCE
+from viz.app.menu import MENU
+
+PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
+DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .stFileUploader"
+PHONE, ZOOMED = (360, 780), (700, 450)  # the latter is what is left of 1400 x 900 at 200 %
+NAMED = {"button", "link", "textbox", "searchbox", "combobox", "listbox", "slider", "radio", "checkbox", "switch"}
+NAMED |= {"tab", "spinbutton", "radiogroup", "tablist", "grid"}
+# Controls that can be seen and used; of those that arrow keys choose among, the one that Tab comes to.
+CONTROLS = """() => {
+  const every = document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]');
+  const seen = node => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().width > 1;
+  const used = [...every].filter(node => seen(node) && node.tabIndex >= 0 && !node.disabled
+    && node.getAttribute('aria-disabled') !== 'true' && !(node.type === 'radio' && !node.checked));
+  // Of a group of buttons of which one is chosen Tab comes to one, and arrow keys to the others.
+  const groups = new Map(used.map(node => [node.role === 'radio' && node.closest('[role=radiogroup]') || node, node]));
+  const stops = [...groups.values()];
+  stops.forEach((node, number) => {
+    const group = node.role === 'radio' && node.closest('[role=radiogroup]');
+    for (const one of group ? group.querySelectorAll('[role=radio]') : [node]) one.dataset.walk = number;
+  });
+  return stops.map(node => node.outerHTML.slice(0, 160));
+}"""
+FOCUSED = """() => {
+  const node = document.activeElement, style = getComputedStyle(node);
+  const framed = one => (one.outlineStyle !== 'none' && parseFloat(one.outlineWidth) > 0) || one.boxShadow !== 'none';
+  const { walk = null } = node.dataset;
+  return { walk, tag: node.tagName, framed: framed(style), html: node.outerHTML.slice(0, 160) };
+}"""
+# Texts whose contrast with what is behind them is below 4.5, or 3 where they are large.
+PALE = """() => {
+  const numbers = colour => {
+    const [red, green, blue, opacity = 1] = colour.match(/[\\d.]+/g).map(Number);
+    return colour.startsWith('color(') ? [red * 255, green * 255, blue * 255, opacity] : [red, green, blue, opacity];
+  };
+  const over = (front, back) => front.slice(0, 3).map((one, i) => one * front[3] + back[i] * (1 - front[3]));
+  const light = colour => {
+    const [red, green, blue] = colour.map(one => one / 255).map(
+      one => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const lineage = node => node ? [node, ...lineage(node.parentElement)] : [];
+  const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode.textContent.trim(), node = walker.currentNode.parentElement;
+    if (!text || !node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    if (node.closest('svg, canvas, pre, [disabled], [aria-disabled=true], .hl-hidden, .hl-later')) continue;
+    if (node.closest('[data-testid=stSliderThumbValue]')) continue;  // it stands above what it is in
+    const all = lineage(node), style = getComputedStyle(node);
+    let back = [255, 255, 255];
+    for (const one of all.toReversed()) back = over(numbers(getComputedStyle(one).backgroundColor), back);
+    const opacity = all.reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1);
+    const colour = numbers(style.color);
+    const front = over([...colour.slice(0, 3), colour[3] * opacity], back);
+    const [high, low] = [light(front), light(back)].sort((a, b) => b - a);
+    const size = parseFloat(style.fontSize), isLarge = size >= 24 || (size >= 18.6 && Number(style.fontWeight) >= 600);
+    const contrast = (high + 0.05) / (low + 0.05);
+    if (contrast < (isLarge ? 3 : 4.5)) found.push(`${contrast.toFixed(2)}: ${text.slice(0, 40)} <${node.className}>`);
+  }
+  return [...new Set(found)];
+}"""
+CUT = """() => [document.documentElement, document.querySelector('.stMain')]
+  .map(node => node.scrollWidth - node.clientWidth)"""
+
+
+def opened(page: Page, url: str, path: str, size: tuple[int, int]) -> None:
+    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.goto(f"{url}/{'' if path == 'translate' else path}")
+    expect(page.locator(DRAWN).first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible(timeout=PATIENCE)
+    page.wait_for_timeout(300)  # figures follow the size of their places
+
+
+def unreached(page: Page) -> tuple[list[str], list[str]]:
+    """Presses Tab through a page; returns the controls that it does not come to, and links and buttons without a frame
+    where it does."""
+    controls = page.evaluate(CONTROLS)
+    left, bare = dict(enumerate(controls)), []
+    for _ in range(2 * len(controls) + 10):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(FOCUSED)
+        if focused["walk"] is not None:
+            left.pop(int(focused["walk"]), None)
+        if focused["tag"] in ("A", "BUTTON") and not focused["framed"]:
+            bare.append(focused["html"])
+        if not left:
+            break
+    return list(left.values()), bare
+
+
+def unnamed(page: Page) -> list[str]:
+    """The controls that a screen reader has no name for."""
+    session = page.context.new_cdp_session(page)
+    nodes = session.send("Accessibility.getFullAXTree")["nodes"]
+    session.detach()
+    told = [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in nodes]
+    return [role for role, name in told if role in NAMED and not name.strip()]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_page_is_walked_by_keyboard_read_aloud_and_seen_in_light_and_dark(page, app_server, all_served, path):
+    opened(page, app_server, path, (1400, 900))
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(200)
+        assert page.evaluate(PALE) == [], scheme
+    assert unnamed(page) == []
+    left, bare = unreached(page)
+    assert left == [] and bare == []
+
+
+@pytest.mark.parametrize("size", [PHONE, ZOOMED])
+def test_nothing_is_cut_off_on_a_phone_or_at_twice_the_size(page, app_server, all_served, size):
+    cut = {}
+    for path in PATHS:
+        opened(page, app_server, path, size)
+        cut[path] = max(page.evaluate(CUT))
+    assert max(cut.values()) <= 0, cut
