@@ -77,11 +77,11 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
             at = at.button(key=f"guess-{guess}").click().run(timeout=120)
         assert not at.exception and not at.warning
         assert screen.has_stage(at) or "lesson-figure-0" in screen.charts(at)
-        said = [text.value for text in at.markdown if text.value.startswith((f"**{RIGHT}", f"**{WRONG}"))]
-        assert len(said) == (guess is not None)
-        if said:
-            assert said[0].startswith(f"**{RIGHT if guess == card.right else WRONG}")
-            assert words(said[0]) <= 60 and not re.search(r"\{|nan", said[0])
+        answer, detail = screen.framed(at, "answer"), screen.framed(at, "answer-note")
+        assert answer.startswith((RIGHT, WRONG)) == (guess is not None)
+        if guess is not None:
+            assert answer.startswith(RIGHT if guess == card.right else WRONG)
+            assert words(answer) <= 40 and words(detail) <= 40 and not re.search(r"\{|nan", answer + detail)
     (target,) = re.findall(r'href="\./([^"?]*)\??([^"]*)"', " ".join(html.proto.body for html in at.get("html")))
     query = dict(part.split("=") for part in target[1].replace("&amp;", "&").split("&") if part)
     page = screen.open_page(f"{target[0] or 'translate'}.py", **{key: unquote_plus(one) for key, one in query.items()})
@@ -98,6 +98,15 @@ def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     assert not at.warning and at.button(key="guess-0").label == LESSONS["masks"].cards[0].guesses[0]
 
 
+def test_the_choice_says_how_far_one_is() -> None:
+    at = screen.open_page("lessons.py", lesson="masks-4")
+    for guess in (1, LESSONS["masks"].cards[3].right):
+        at = at.button(key=f"guess-{guess}").click().run(timeout=120)
+    at = at.button(key="lesson-next").click().run(timeout=120)
+    assert screen.framed(at, "answer") == f"You have answered 1 of {len(CARDS)} questions, 1 rightly."
+    assert "1 of 4 answered" in at.button(key="lesson-masks").label
+
+
 def check(name: str, found: list[tuple[int, dict[str, object]]]) -> None:
     """Compares what was found here with the cards: which guess is right, and the numbers of the answer."""
     cards = LESSONS[name].cards
@@ -105,7 +114,7 @@ def check(name: str, found: list[tuple[int, dict[str, object]]]) -> None:
     for number, (card, (right, numbers)) in enumerate(zip(cards, found), 1):
         assert right == card.right, number
         said = card.numbers()
-        quoted = set(re.findall(r"\{(\w+)", card.answer))
+        quoted = set(re.findall(r"\{(\w+)", card.answer + card.detail))
         assert quoted == set(numbers), number
         for key in quoted:
             if isinstance(numbers[key], str):

@@ -23,7 +23,7 @@ export function surroundings(stage, map) {
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
-  const below = whole.setting ? 2 * BELOW : BELOW; // the line must not push anything out
+  const below = whole.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
   const isFramed = Boolean(root.closest(".st-key-frame"));
   const usual = isFramed ? FRAMED : stage.steering || beside ? STEERED : LOWEST;

@@ -83,6 +83,11 @@ def controls(name: str) -> DeltaGenerator:
     return st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"frame-controls-{name}")
 
 
+def asked(text: str) -> None:
+    """The question of a page that the visitor does not type, in the place of a text box."""
+    st.html(f'<p class="hl-question">{html.escape(text)}</p>')
+
+
 def answer(text: str, note: str = "", quoted: str = "") -> None:
     """The answer of the page: one large sentence and a small one, plain text; `quoted`: what a model wrote."""
     said = f'<p class="hl-answer" role="status">{html.escape(text)}</p>'

@@ -38,8 +38,8 @@ STORY = Story(
     "the cross-attention attends to.",
     "Which source token will “Fahrrad” attend to most?",
     "riding bicycle street".split(),
-    "“{key}”, with a weight of {weight:.2f}: the framed cell. No one labelled word pairs; learning to translate was "
-    "enough.",
+    "“{key}”, with a weight of {weight:.2f}: the framed cell.",
+    "No one labelled word pairs; learning to translate was enough.",
     OnStage(SENTENCE, {"at": SHARP, "step": "▁dem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
     right=1,
 )
@@ -54,7 +54,8 @@ def found() -> dict:
     "What does dividing by √d do to the weights?",
     ("It evens them out", "It makes the largest larger", "Nothing"),
     "The largest weight is {scaled:.2f}, without the division {unscaled:.2f}, as now drawn; over all cross-attention "
-    "rows, {mean:.2f} and {mean_unscaled:.2f} on average. The paper suspects that peaked rows make learning hard.",
+    "rows, {mean:.2f} and {mean_unscaled:.2f} on average.",
+    "The paper suspects that peaked rows make learning hard.",
     _inside(SOFT, unscaled=1),
     right=0,
 )
@@ -70,7 +71,8 @@ def divided() -> dict:
     "scores once more. Keep it at 1 until you have guessed.",
     "At temperature 2, what happens to the largest weight?",
     ("It grows", "It shrinks", "It stays the same"),
-    "From {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}. The order of the tokens stays.",
+    "From {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}.",
+    "The order of the tokens stays.",
     _inside(SOFT, temperature=2),
     right=1,
 )
@@ -85,7 +87,8 @@ def tempered() -> dict:
     "Which token hands over most?",
     "</s> bicycle street".split(),
     "“bicycle” has {word:.0%} of the weight but {word_share:.0%} of what is handed over; </s> has {end:.0%} and "
-    "{end_share:.0%}, for its value is short. A weight alone does not say what a token contributes.",
+    "{end_share:.0%}, for its value is short.",
+    "A weight alone does not say what a token contributes.",
     _inside(SINK),
     right=1,
 )
@@ -100,8 +103,8 @@ def handed() -> dict:
     "Queries and keys of the same sentence: self-attention. This is a head of the encoder.",
     "Which token do most tokens attend to here?",
     ("Themselves", "The next one", "The first one"),
-    "{n} of {total} rows have their largest weight just right of the diagonal. The equation is the same, "
-    "softmax(QKᵀ/√d) V; only where Q, K and V come from differs.",
+    "{n} of {total} rows have their largest weight just right of the diagonal.",
+    "The equation is the same, softmax(QKᵀ/√d) V; only where Q, K and V come from differs.",
     OnStage(SENTENCE, {"kind": "encoder_self", "at": NEXT}),
     right=1,
 )

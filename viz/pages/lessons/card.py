@@ -7,14 +7,15 @@ from typing import Any
 import streamlit as st
 
 from viz.figures import Drawn
-from viz.ui import plot, staged
+from viz.figures.framed import framed
+from viz.ui import frame, plot, staged
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
 from viz.views.made import Plot
 from viz.views.view import ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
-HEIGHT = 590  # pixels of a figure
+LOWEST = 150  # pixels of a figure beside others
 Link = tuple[str, Mapping[str, str]]  # a page on which the visitor can go on, and its query
 
 
@@ -25,7 +26,8 @@ class Card:
     look: str
     question: str
     guesses: Sequence[str]
-    answer: str
+    answer: str  # one sentence
+    detail: str  # what is small below it, or nothing
     picture: Any  # draws itself before the guess or with the answer, and has a link: as OnStage and Figures
     right: int  # which of the guesses is
     numbers: Callable[[], Mapping[str, object]]  # of the answer, from the model or the files that ship
@@ -97,15 +99,19 @@ class Figures:
     draws: Callable[[bool], Drawn | Plot | list[Drawn | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)
-    heights: Sequence[int] = (HEIGHT,)
+    shares: Sequence[float] = (1.0,)  # of what is left of the window, which each figure takes
     on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
     def draw(self, answered: bool) -> None:
         drawn = self.draws(answered)
-        for number, figure in enumerate(drawn if isinstance(drawn, list) else [drawn]):
+        drawn = drawn if isinstance(drawn, list) else [drawn]
+        for number, (figure, share) in enumerate(zip(drawn, self.shares[-len(drawn) :])):
             figure = figure.draw() if isinstance(figure, Plot) else figure
-            figure.layout.height = self.heights[number]
-            plot.plot(figure, f"lesson-figure-{number}", on_click=None if number else self.on_click)
+            if figure.layout.xaxis.ticktext and figure.layout.yaxis.ticktext:  # a map
+                figure = framed(figure.copied())
+            fills = frame.LEAST if len(drawn) == 1 else LOWEST, 0, share
+            plot.plot(figure, f"lesson-figure-{number}", on_click=None if number else self.on_click, fills=fills)
+        frame.note(figure.description)
 
     def link(self) -> Link:
         return self.page, self.query

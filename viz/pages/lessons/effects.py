@@ -75,8 +75,8 @@ STORY = Story(
     "the map shows direct effects: what the head adds itself to the logit of each written word.",
     "How much does it add to a word's logit, on average?",
     ("More than 2", "About 1", "Less than 0.1"),
-    "{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average. The "
-    "head that adds most adds {most:.2f}.",
+    "{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average.",
+    "The head that adds most adds {most:.2f}.",
     OnStage(SENTENCE, {"at": HEAD}, EFFECTS),
     right=2,
 )
@@ -89,8 +89,8 @@ def small() -> dict:
     "All 24 heads of the cross-attention by the size of their direct effect. Our head, framed, is dark.",
     "So can it be switched off without harm?",
     ("Yes, nothing changes", "No, it is among the most harmful to lose"),
-    "Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads cost more. Later layers read what "
-    "it wrote: a direct effect is not the whole effect.",
+    "Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads cost more.",
+    "Later layers read what it wrote: a direct effect is not the whole effect.",
     Figures(_board, "steer", {"text": SENTENCE.text, "kind": "cross", "edits": "v1_oc0-6"}),
     right=1,
 )
@@ -104,8 +104,8 @@ def harm() -> dict:
     "the decoder wrote it.",
     "Which part of the decoder wrote “erte”?",
     ("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The feed-forward layer 0"),
-    "Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}. The decoder "
-    "completes a word that it has begun. No map of weights shows that.",
+    "Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}.",
+    "The decoder completes a word that it has begun. No map of weights shows that.",
     OnStage(SENTENCE, {"pin": WORD}, MEAN | {"view": "parts"}),
     right=2,
 )
@@ -120,8 +120,9 @@ def parts() -> dict:
     "The mean of all 24 heads. While the decoder writes “nicht”, most weight lies on “because”, the framed cell.",
     "Which source token adds most to the logit of “nicht”?",
     "because|' (didn't)|street".split("|"),
-    "The “'” of “didn't”: {effect:.1f} logits over all heads. “because” has a weight of {weight:.2f} and adds "
-    "{own:.1f}. These columns are encoder positions, which already mix words.",
+    "The “'” of “didn't”: {effect:.1f} logits over all heads.",
+    "“because” has a weight of {weight:.2f} and adds {own:.1f}. These columns are encoder positions, which already "
+    "mix words.",
     OnStage(
         SENTENCE,
         {"pin": NOT, "ring": (NOT, READ), "summary": "mean", "over": "all"},
@@ -143,7 +144,8 @@ def apart() -> dict:
     "How large is it, over all heads and words of this sentence?",
     "0.9 0.5 0.1".split(),
     "{agreement:.2f} with direct effects, {occlusion:.2f} with leaving source tokens out, {input_gradient:.2f} with "
-    "gradient times input. Norms, which contain the weight as a factor, agree best: {norms:.2f}.",
+    "gradient times input.",
+    "Norms, which contain the weight as a factor, agree best: {norms:.2f}.",
     OnStage(SENTENCE, then=EFFECTS | {"view": "agree"}),
     right=2,
 )
@@ -156,8 +158,8 @@ def rates() -> dict:
     "was that it wrote.",
     "Can one still tell which source word “bike” depends on?",
     ("No, not without attention", "Yes, by leaving out source words"),
-    "Replace each source word by <unk> in turn: “bike” loses most without “{key}”, {drop:.1f} nats. An explanation "
-    "needs no map of attention, and a map is not yet one.",
+    "Replace each source word by <unk> in turn: “bike” loses most without “{key}”, {drop:.1f} nats.",
+    "An explanation needs no map of attention, and a map is not yet one.",
     Figures(_gru, "models", {"direction": "de-en", "models-show": "all"}),
     right=1,
 )

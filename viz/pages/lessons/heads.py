@@ -78,8 +78,9 @@ STORY = Story(
     "All 24 heads of the cross-attention, layers in rows. Click one to switch it off, or on again.",
     "How many of them can you switch off, each alone, without losing “Fahrrad”?",
     "8 16 24".split(),
-    "{n}: each alone can go and “Fahrrad” stays. The costliest is head {head} of layer {layer}: without it the old "
-    "translation is {factor:.1f} times less probable.",
+    "{n}: each alone can go and “Fahrrad” stays.",
+    "The costliest is head {head} of layer {layer}: without it the old translation is {factor:.1f} times less "
+    "probable.",
     Tiles(),
     right=2,
 )
@@ -93,7 +94,8 @@ def each() -> dict:
     "Now two whole layers at once: all sixteen heads of layers 0 and 1.",
     "What happens to the bicycle?",
     ("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
-    "“{text}” The last layer still reads the source. But the old translation is {factor:.1f} times less probable.",
+    "“{text}” The last layer still reads the source.",
+    "But the old translation is {factor:.1f} times less probable.",
     Tiles(BOARD[:16]),
     right=0,
 )
@@ -106,7 +108,7 @@ def layers() -> dict:
     "Your turn: switch off as many heads as you can while “Fahrrad” stays.",
     "How many of the 24 can be off at the same time?",
     ("About 5", "About 12", "About 20"),
-    "Always taking the head that costs least, {greedy} can go, as now drawn: “{text}” Can you switch off one more? "
+    "Always taking the head that costs least, {greedy} can go, as now drawn: “{text}” Can you switch off one more?",
     "Heads that matter little alone may matter together.",
     Tiles(GREEDY[:21]),
     right=2,
@@ -119,8 +121,8 @@ def played() -> dict:
     "The finale: all 24 heads off. Nothing of the source reaches the decoder.",
     "What will it write?",
     ("Nothing", "The same sentence", "A sentence about something else"),
-    "“{text}” Without the source the decoder is a language model: it writes what German often says. The old "
-    "translation has lost {drop:.0f} nats.",
+    "“{text}” Without the source the decoder is a language model: it writes what German often says.",
+    "The old translation has lost {drop:.0f} nats.",
     Tiles(BOARD),
     right=2,
 )

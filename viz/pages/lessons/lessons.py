@@ -1,8 +1,9 @@
-"""The page Lessons: seven stories of a few cards, each beside one picture."""
+"""The page Lessons: seven stories of a few cards, each a question beside one picture."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from html import escape
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from viz.pages.lessons.card import ASKED, Card, Story
 from viz.stage import assets
 from viz.text import errors
 from viz.text.language import current, message, say, using
-from viz.ui import choices, shared, speaking
+from viz.ui import choices, frame, shared, speaking
 
 LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(part.STORY, cards=[one for one in vars(part).values() if type(one) is Card])
@@ -21,23 +22,12 @@ CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in ra
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address
 OPEN = "lesson-open"  # in the session: the card whose picture is there, and what was guessed
 
-_STYLE = """<style>
-.stMainBlockContainer { padding-top: 4rem; padding-bottom: 0.5rem; }
-.st-key-lesson-card { gap: 0.5rem; }
-.st-key-lesson-card h3 { padding: 0 0 1rem; font-size: 1.3rem; }
-.st-key-lesson-card p { line-height: 1.4; }
-.st-key-lesson-card button { min-height: 2.1rem; padding: 0.15rem 0.75rem; }
-[class*="st-key-guess-"] button, [class*="st-key-guess-"] button > * { justify-content: flex-start; text-align: left; }
-.st-key-lesson-answer { border-left: 4px solid #e8590c; padding-left: 0.75rem; }
-.hl-dots { letter-spacing: 0.3em; }
-.st-key-lesson-sources .stText, .st-key-lesson-sources a { font-size: 0.8rem; opacity: 0.85; }
-:has(> .st-key-lesson-keys) { position: absolute; }
-</style>"""
 _PROJECTED = """<style>
+:root { --hl-size-answer: 32px; --hl-size-title: 20px; --hl-size-note: 18px; }
 html { font-size: 20px; }
 header[data-testid="stHeader"], .st-key-speaking { display: none !important; }
-.stMainBlockContainer { max-width: none; padding: 1rem 2rem 0; }
-.hl-stage { font-size: 18px; }
+.stMainBlockContainer:has(.st-key-frame) { max-width: none; padding: 1rem 2rem 0; }
+.hl-stage, .hl-look { font-size: 18px; }
 </style>"""
 
 
@@ -59,6 +49,15 @@ def project() -> None:
         st.query_params[PROJECTOR] = "1"
 
 
+def guess_of(name: str, number: int) -> int | None:
+    """What the visitor has guessed of a card."""
+    return st.session_state.get(_key(name, number))
+
+
+def _key(name: str, number: int) -> str:
+    return f"lesson-guess-{name}-{number}"
+
+
 def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, object] | None:
     """Show the picture of a card, and say the numbers of its answer; None where the models are not those that ship."""
     state, card = st.session_state, LESSONS[name].cards[number - 1]
@@ -73,18 +72,54 @@ def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, obj
         return None
 
 
-def choose() -> None:
-    with st.container(key="lesson-choice"):
-        line = say("Short stories of a few cards. Guess first; the answers are computed from the models that ship.")
-        shared.opening(say("Lessons"), line)
-    pictures, beside = shared.picture_first()
-    with beside, st.container(gap="xsmall"):
+def choose(places: frame.Places) -> None:
+    """List the lessons beside the first picture of the first one."""
+    first, *_ = LESSONS
+    with places.question:
+        frame.asked(say("How does attention work, and what does it not tell?"))
+        show_projector()
+    with places.answer:
+        note = say("Short stories of a few cards. Guess first; the answers are computed from the models that ship.")
+        frame.answer(progress(), note)
+    with places.left_controls:
+        frame.label(say("Choose a story"))
+    with places.left:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
-            label = f"{number}  {say(story.name)}"
-            st.button(label, key=f"lesson-{name}", on_click=go, args=(name, 1), width="stretch")
-            st.caption(f"{say(story.line)} {say('{n} minutes', n=len(story.cards))}")
-    with pictures:
-        draw("attention", 1)
+            with st.container(key=f"lesson-tile-{name}"):
+                label = f"{number}  {say(story.name)} · {minutes(name)}"
+                does = {"type": "tertiary", "width": "stretch", "on_click": go, "args": (name, 1)}
+                st.button(label, key=f"lesson-{name}", **does)
+                frame.note(say(story.line))
+    with places.right_controls:
+        frame.label(say("The first picture of “{name}”", name=say(LESSONS[first].name)))
+    with places.right:
+        draw(first, 1)
+
+
+def progress() -> str:
+    """How many questions there are, and how many of them the visitor has answered."""
+    guesses = {(name, number): guess_of(name, number) for name, number in CARDS.values()}
+    done = [card for card, guess in guesses.items() if guess is not None]
+    if not done:
+        return say("{stories} stories, {n} questions.", stories=len(LESSONS), n=len(CARDS))
+    right = sum(guesses[name, number] == LESSONS[name].cards[number - 1].right for name, number in done)
+    return say("You have answered {done} of {n} questions, {right} rightly.", done=len(done), n=len(CARDS), right=right)
+
+
+def minutes(name: str) -> str:
+    """How long a lesson takes, and how far the visitor is in it."""
+    n_cards = len(LESSONS[name].cards)
+    done = sum(guess_of(name, number) is not None for number in range(1, n_cards + 1))
+    time = say("{n} minutes", n=n_cards)
+    return f"{time} · {say('{done} of {n} answered', done=done, n=n_cards)}" if done else time
+
+
+def show_projector() -> None:
+    """The button that makes the type larger, and back."""
+    is_on = PROJECTOR in st.query_params
+    label = say("Normal type") if is_on else say("Larger type")
+    key = "lesson-leave" if is_on else "lesson-projector"
+    st.button(label, key=key, on_click=project, help=say("Larger type, and nothing else on the screen"))
 
 
 def show_live(live: Callable[[], str | None]) -> None:
@@ -99,56 +134,93 @@ def show_live(live: Callable[[], str | None]) -> None:
             st.text(line)
 
 
-def show(name: str, number: int) -> None:
-    story, place = LESSONS[name], f"lesson-guess-{name}-{number}"
-    card, total, guessed = story.cards[number - 1], len(story.cards), st.session_state.get(place)
-    beside, pictures = st.columns([4, 8], gap="medium")
-    with pictures:
-        numbers = draw(name, number, guessed)
-        if numbers is None:
-            shared.warn(say("This card needs the models and the runs that ship with Headlight."))
-    with beside, st.container(key="lesson-card"):
+def show_steps(name: str, number: int, total: int) -> None:
+    """Where a card stands in its lesson, and the buttons to the next ones."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center", key="lesson-steps"):
         dots = "●" * number + "○" * (total - number)
         label = say("Card {number} of {total}", number=number, total=total)
-        st.html(f'<span class="hl-dots" role="img" aria-label="{label}" data-testid="lesson-dots">{dots}</span>')
-        st.markdown(f"### {say(story.name)}\n\n{say(card.look)}\n\n**{say(card.question)}**")
-        for one, text in enumerate(card.guesses):
-            mark = "" if guessed is None else "✓ " if one == card.right else "✗ " if one == guessed else ""
-            does = {"on_click": st.session_state.update, "args": ({place: one},), "width": "stretch"}
-            st.button(mark + say(text), key=f"guess-{one}", **does)
-        if numbers:
-            with st.container(key="lesson-answer"):
-                verdict = say("Right.") if guessed == card.right else say("Not quite.")
-                st.markdown(f"**{verdict}** {say(card.answer, **numbers)}")
-            if card.live is not None:
-                show_live(card.live)
-        with shared.row(gap="small", key="lesson-steps"):
-            st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
-            last = number == total
-            label, to = (say("All lessons"), (name,)) if last else (f"{say('Next')} →", (name, number + 1))
-            st.button(label, key="lesson-next", on_click=go, args=to, type="primary")
-            key = "lesson-leave" if PROJECTOR in st.query_params else "lesson-projector"
-            st.button("⤢", key=key, on_click=project, help=say("Larger type, and nothing else on the screen"))
-        with st.container(key="lesson-sources", gap="xxsmall"):
-            if numbers is not None:
-                st.html(speaking.link(say("Try it on your own sentence"), *card.picture.link()))
-            st.text(story.sources)
+        html = f'<span class="hl-dots" role="img" aria-label="{escape(label)}" data-testid="lesson-dots">{dots}</span>'
+        st.html(html, width="content")
+        st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
+        last = number == total
+        label, to = (say("All lessons"), (name,)) if last else (f"{say('Next')} →", (name, number + 1))
+        st.button(label, key="lesson-next", on_click=go, args=to, type="primary")
+
+
+def show_guesses(name: str, number: int) -> None:
+    """What a card says of its picture, and the guesses as tiles; with one made, which is right."""
+    card, guessed = LESSONS[name].cards[number - 1], guess_of(name, number)
+    frame.picture_title(say(LESSONS[name].name))
+    st.html(f'<p class="hl-look">{escape(say(card.look))}</p>')
+    for guess, text in enumerate(card.guesses):
+        mark = "" if guessed is None else "✓ " if guess == card.right else "✗ " if guess == guessed else ""
+        does = {"on_click": st.session_state.update, "args": ({_key(name, number): guess},), "width": "stretch"}
+        with st.container(key="guessed" if guess == guessed else f"not-guessed-{guess}"):
+            st.button(mark + say(text), key=f"guess-{guess}", **does)
+
+
+def show_others(name: str) -> None:
+    """All lessons, small; the open one is framed."""
+    with st.container(key="lesson-others"):
+        frame.picture_title(say("All lessons"))
+        with st.container(horizontal=True, gap="small"):
+            for other, story in LESSONS.items():
+                with st.container(key="lesson-here" if other == name else f"lesson-other-{other}", width="content"):
+                    st.button(say(story.name), key=f"lesson-{other}", on_click=go, args=(other, 1))
+
+
+def show(places: frame.Places, name: str, number: int) -> None:
+    """Draw a card: its question, the guesses and the picture, and with a guess the answer."""
+    story, guessed = LESSONS[name], guess_of(name, number)
+    card, total = story.cards[number - 1], len(story.cards)
+    with places.question:
+        frame.asked(say(card.question))
+        show_projector()
+    with places.left_controls:
+        show_steps(name, number, total)
+    with places.left:
+        show_guesses(name, number)
+    if guessed is None:
+        with places.answer:
+            frame.answer(say("Guess first: one of these {n} is right.", n=len(card.guesses)), say(story.line))
+    with places.right:
+        numbers = draw(name, number, guessed)
+    if numbers is None:
+        with places.notes:
+            shared.warn(say("This card needs the models and the runs that ship with Headlight."))
+    if numbers:
+        verdict = say("Right.") if guessed == card.right else say("Not quite.")
+        with places.answer:
+            frame.answer(f"{verdict} {say(card.answer, **numbers)}", say(card.detail, **numbers))
+    with places.left:
+        if numbers and card.live is not None:
+            show_live(card.live)
+        frame.note(story.sources)
+        show_others(name)
+    with places.right_controls:
+        if numbers is not None:
+            link = speaking.link(say("Try it on your own sentence"), *card.picture.link())
+            st.html(f'<p class="hl-note">{link}</p>', width="content")
 
 
 @choices.fragment
 def live() -> None:
     with using(current()):
-        st.html(_STYLE + (_PROJECTED if PROJECTOR in st.query_params else ""))
-        with st.container(key="lesson-keys"):
+        places = frame.places()
+        with places.left, st.container(key="lesson-keys"):
             _keys()(key="lesson-keys-part", data=b"")
+            # What is a style alone stays until another comes in its place.
+            st.html(_PROJECTED if PROJECTOR in st.query_params else "<style></style>")
         value = st.query_params.get(ADDRESS)
         if value in CARDS:
-            show(*CARDS[value])
+            show(places, *CARDS[value])
             return
         if value is not None:
             text = message("There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.")
-            shared.warn(say(text, asked=value[:40], lessons=", ".join(LESSONS)))
-        choose()
+            with places.notes:
+                shared.warn(say(text, asked=value[:40], lessons=", ".join(LESSONS)))
+        choose(places)
 
 
+frame.opening(say("Lessons"))
 live()

@@ -93,8 +93,8 @@ STORY = Story(
     "causal mask; the cheater may look ahead while it learns.",
     "Whose loss is lower after 150 steps?",
     ("The honest model's", "The cheater's", "They are equal"),
-    "{cheater:.3f} nats per word against {honest:.2f}: the cheater copies the next word. Without looking ahead no "
-    "model gets below {floor:.2f}; that much of the language is chance.",
+    "{cheater:.3f} nats per word against {honest:.2f}: the cheater copies the next word.",
+    "Without looking ahead no model gets below {floor:.2f}; that much of the language is chance.",
     Figures(_curves, "masks"),
     right=1,
 )
@@ -108,7 +108,8 @@ def losses() -> dict:
     "Who writes correct sentences?",
     ("Both", "Only the honest model", "Only the cheater"),
     "Of {n} sentences each, {honest:.0%} of the honest model's are correct (bright) and {cheater:.0%} of the "
-    "cheater's. It has learned to copy, not to write.",
+    "cheater's.",
+    "It has learned to copy, not to write.",
     Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
     right=1,
 )
@@ -122,8 +123,8 @@ def right() -> dict:
     "alone: it shows how probable the right word becomes for the cheater.",
     "“old → dog” must predict “dog”. Which cell gives it away?",
     ("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
-    "There the row reads “dog” itself, whose probability becomes {leak:.2f}. With any other cell open it is at most "
-    "{other:.3f}; with none, {closed:.3f}.",
+    "There the row reads “dog” itself, whose probability becomes {leak:.2f}.",
+    "With any other cell open it is at most {other:.3f}; with none, {closed:.3f}.",
     Figures(_board, "masks", {"show": "head"}, on_click=click),
     right=0,
 )
@@ -142,6 +143,7 @@ def leaking() -> dict:
         "The encoder is never trained",
     ),
     "Nobody has to predict the source: all {all} cells are open, in the decoder {some} of {cells}.",
+    "",
     OnStage(SENTENCE, {"kind": "decoder_self", "view": "mask"}, {"kind": "encoder_self"}),
     right=0,
 )

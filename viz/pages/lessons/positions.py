@@ -73,7 +73,8 @@ STORY = Story(
     "stand is added to each token. Now we switch that off in the encoder.",
     "What becomes of the translation?",
     "Der Hund verfolgt die Katze.|Die Katze verfolgt den Hund.|Der Hund verfolgt den Hund.".split("|"),
-    "“{off}” The words are all known to the model, but no longer who chases whom. With positions it writes “{on}”",
+    "“{off}” The words are all known to the model, but no longer who chases whom.",
+    "With positions it writes “{on}”",
     OnStage(asks(DOG), after=asks(DOG, **OFF)),
     right=1,
 )
@@ -85,8 +86,9 @@ def text() -> dict:
     "Dog and cat change places: “The cat chases the dog.”",
     "Without positions, does this sentence get another translation than the first?",
     ("Yes", "No, the same one"),
-    "“{text}” again: a bag of words. Shuffling the words only shuffles the encoder's output, to within {off:.0e}; with "
-    "positions the difference is {on:.1f}.",
+    "“{text}” again: a bag of words.",
+    "Shuffling the words only shuffles the encoder's output, to within {off:.0e}; with positions the difference is "
+    "{on:.1f}.",
     OnStage(asks(CAT), after=asks(CAT, **OFF)),
     right=1,
 )
@@ -100,8 +102,9 @@ def swapped() -> dict:
     "this model, over 50 positions.",
     "Which dial tells the beginning of 50 words from their end?",
     tuple(DIALS.values()),
-    "The middle one goes from {first:.2f} to {last:.2f}. The fast one repeats every {fast:.1f} positions and tells "
-    "neighbours apart; the slow one has moved by only {slow:.3f}.",
+    "The middle one goes from {first:.2f} to {last:.2f}.",
+    "The fast one repeats every {fast:.1f} positions and tells neighbours apart; the slow one has moved by only "
+    "{slow:.3f}.",
     Figures(_curves, "positions"),
     right=1,
 )
@@ -116,7 +119,8 @@ def dials() -> dict:
     "And with its causal mask, still without positions?",
     ("The same again", "It tells the two texts apart"),
     "“{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no word changes by more than "
-    "{open:.0e}. That each token sees only what came before brings order back.",
+    "{open:.0e}.",
+    "That each token sees only what came before brings order back.",
     Figures(_board, "language_model", {"text": TWO[0]}),
     right=1,
 )

@@ -24,9 +24,10 @@ STORY = Story(
     "adds to “Mary” over “John”. Name movers look at “Mary” and copy it: the two that add most are switched off.",
     "How probable is “Mary” then?",
     ("Nearly 0", "Half as probable", "More than three quarters as probable"),
-    "{before:.0%} becomes {after:.0%}. Heads {a} and {b} look at “Mary” and add {added:.1f} logits over “John”, yet "
-    "without them the lead falls by only {lost:.1f}: others make up for it. The strongest head, {strongest}, looks at "
-    "“{token}” ({weight:.2f}) and lowers it by {lowered:.1f}.",
+    "{before:.0%} becomes {after:.0%}.",
+    "Heads {a} and {b} look at “Mary” and add {added:.1f} logits over “John”, yet without them the lead falls by only"
+    " {lost:.1f}: others make up for it. The strongest head, {strongest}, looks at “{token}” ({weight:.2f}) and "
+    "lowers it by {lowered:.1f}.",
     Figures(recorded.draw_drink, "language_model"),
     right=2,
     live=recorded.live(recorded.live_drink),
@@ -43,7 +44,8 @@ def drink() -> dict:
     "Is there a head that does this?",
     ("No, random words have no order", "Yes, a few heads do nothing else", "Yes, every head does"),
     "Head {layer}.{head} gives {weight:.0%} of its weight to the token after the last occurrence; {n} of {all} heads "
-    "give more than half. Induction heads make copying from the context work.",
+    "give more than half.",
+    "Induction heads make copying from the context work.",
     Figures(recorded.draw_repeated, "language_model"),
     right=1,
     live=recorded.live(recorded.live_repeated),
@@ -58,7 +60,8 @@ def repeated() -> dict:
     "Which token gets the weight then?",
     ("“the”, as before", "“Because”, because it is first"),
     "{n} of {all} heads gave “The” more than half. Now {other} give it to “Because”; without “The”, {without} to "
-    "“river”; with “The” hidden by a mask, {masked}. The place counts: a weight on a sink is not a sign of importance.",
+    "“river”; with “The” hidden by a mask, {masked}.",
+    "The place counts: a weight on a sink is not a sign of importance.",
     Figures(recorded.draw_sink, "language_model"),
     right=1,
     live=recorded.live(recorded.live_sink),
@@ -73,8 +76,8 @@ def sink() -> dict:
     "shows how its scores change.",
     "And if queries and keys were turned by their positions instead?",
     ("Scores change as much", "No score changes", "Scores become 0"),
-    "Added, a score changes by up to {added:.2f}; turned, by {turned:.0e}. The angle between two turned vectors "
-    "depends on how far apart they stand, not on where.",
+    "Added, a score changes by up to {added:.2f}; turned, by {turned:.0e}.",
+    "The angle between two turned vectors depends on how far apart they stand, not on where.",
     Figures(layers.draw_moved, "positions", {"first": "rotary"}),
     right=1,
     live=recorded.live(layers.live_turned),
@@ -90,9 +93,9 @@ def turned() -> dict:
     "its LayerNorms.",
     "What becomes of its most probable next word?",
     ("Another word takes its place", "It stays, about as probable", "All words become equally probable"),
-    "“{word}” had {before:.0%} and has {after:.0%}, without any training for it. The two norms differ by at most "
-    "{first:.2f} at the first, where the mean of the added positions is not 0, and {last:.3f} at the last: the mean "
-    "hardly matters here.",
+    "“{word}” had {before:.0%} and has {after:.0%}, without any training for it.",
+    "The two norms differ by at most {first:.2f} at the first, where the mean of the added positions is not 0, and "
+    "{last:.3f} at the last: the mean hardly matters here.",
     Figures(layers.draw_norms, "language_model", {"model": layers.MODERN}),
     right=1,
 )
@@ -106,9 +109,9 @@ def norms() -> dict:
     "product.",
     "Where do its dots lie?",
     ("On one smooth curve", "On both sides of 0", "All above 0"),
-    "ReLU turns {zero:.0%} of {n:,} units into exactly 0, and none is negative. With SwiGLU {gated_zero} of {m} are 0 "
-    "and {negative:.0%} are negative: one product opens the gate, the other sets sign and size, so no single curve "
-    "holds them.",
+    "ReLU turns {zero:.0%} of {n:,} units into exactly 0, and none is negative.",
+    "With SwiGLU {gated_zero} of {m} are 0 and {negative:.0%} are negative: one product opens the gate, the other "
+    "sets sign and size, so no single curve holds them.",
     Figures(layers.draw_units, "language_model", {"model": layers.MODERN}),
     right=1,
 )
@@ -121,8 +124,8 @@ def units() -> dict:
     "tokens take in SmolLM2-135M, in numbers of 2 bytes, if each of its 9 query heads had keys and values.",
     "It has 3 heads of keys and values. How much does that take?",
     ("As much", "A third", "A ninth"),
-    "{grouped:.0f} MB instead of {whole:.0f}: three query heads share one head of keys and values. Long texts are "
-    "limited by this memory, not by the weights.",
+    "{grouped:.0f} MB instead of {whole:.0f}: three query heads share one head of keys and values.",
+    "Long texts are limited by this memory, not by the weights.",
     Figures(layers.draw_cache, "language_model"),
     right=1,
     live=recorded.live(layers.live_cache),

@@ -5,7 +5,7 @@ import streamlit as st
 from model.training.grid import NORMS, PEAKS, WARMUPS, GridCell, lines_of
 from viz.figures import Drawn
 from viz.figures import curves as draw_curves
-from viz.pages.lessons.card import HEIGHT, Figures, Story, card
+from viz.pages.lessons.card import Figures, Story, card
 from viz.text.language import message, say
 from viz.views.grid_results import board, curves, load, name_of, table, toggled
 from viz.views.made import Plot
@@ -54,8 +54,8 @@ STORY = Story(
     "peaks, each with four warmups.",
     "Which runs learn nothing?",
     ("All without warmup", "All with the highest peak", "Only the highest peak without warmup"),
-    "With the peak 0.1 all end at {low:.2f} or above; word frequencies alone give {entropy:.2f}. Without any warmup a "
-    "peak of 0.005 learns ({good:.2f}).",
+    "With the peak 0.1 all end at {low:.2f} or above; word frequencies alone give {entropy:.2f}.",
+    "Without any warmup a peak of 0.005 learns ({good:.2f}).",
     Figures(lambda answered: board(POST, table(POST)[0]) if answered else _schedules(*CORNERS), "training"),
     right=1,
 )
@@ -68,9 +68,9 @@ def fails() -> dict:
     "rate and loss.",
     "What does a failed run still know?",
     ("Nothing at all", "How often each word occurs", "Short sentences, but no long ones"),
-    "Word frequencies alone give a loss of {entropy:.2f}, or the flat line with label smoothing. The failed run ends "
-    "at {bad:.2f}, the one that learns at {good:.2f}.",
-    Figures(_compared, "training", heights=(HEIGHT // 2 - 85, HEIGHT // 2 + 75), on_click=pick),
+    "Word frequencies alone give a loss of {entropy:.2f}, or the flat line with label smoothing.",
+    "The failed run ends at {bad:.2f}, the one that learns at {good:.2f}.",
+    Figures(_compared, "training", shares=(0.4, 1.0), on_click=pick),
     right=1,
 )
 def floor() -> dict:
@@ -82,8 +82,8 @@ def floor() -> dict:
     "playing the guitar.” as “Ein Mann in einem Hemd in einem Hemd in einem Hemd …”",
     "Which of the two wrote that?",
     ("Without warmup", "With 400 steps of warmup"),
-    "Without warmup it learns, but ends at {some:.2f} instead of {good:.2f}. With warmup it writes “{warm}” Warmup "
-    "helps; it does not decide whether this run learns at all.",
+    "Without warmup it learns, but ends at {some:.2f} instead of {good:.2f}.",
+    "With warmup it writes “{warm}” Warmup helps; it does not decide whether this run learns at all.",
     Figures(lambda answered: curves([DECENT, GOOD]) if answered else _schedules(DECENT, GOOD), "training"),
     right=0,
 )
@@ -97,8 +97,9 @@ def wrote() -> dict:
     "the highest peak, has failed with every warmup.",
     "Does pre-norm learn with that peak?",
     ("Yes, somewhat", "No, it fails as well", "Only with warmup"),
-    "{low:.2f} to {high:.2f}, below {entropy:.2f}; post-norm ended at {post:.2f} or above. In the paper's formula a "
-    "shorter warmup also means a higher peak; only a grid tells the two apart. Each cell is one run.",
+    "{low:.2f} to {high:.2f}, below {entropy:.2f}; post-norm ended at {post:.2f} or above.",
+    "In the paper's formula a shorter warmup also means a higher peak; only a grid tells the two apart. Each cell is "
+    "one run.",
     Figures(lambda answered: board(NORMS if answered else POST, table(["pre"])[0]), "training"),
     right=0,
 )
