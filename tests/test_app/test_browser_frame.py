@@ -65,6 +65,16 @@ def test_every_page_has_the_same_places(page, app_server, size):
     assert max(answers.values()) - min(answers.values()) <= 2, answers
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_lessons_have_these_places_too(page, shipped_server, size):
+    for query in ("", "?lesson=attention-1", "?lesson=warmup-1", "?lesson=masks-4"):
+        places = opened(page, f"{shipped_server}/lessons{query}", size)
+        assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, query
+        assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"] < 300, query
+        assert 0 <= size[1] - places["bottom"] <= 40, query
+        assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, query
+
+
 def test_on_a_phone_the_picture_comes_before_the_tiles_and_nothing_is_cut_off(page, app_server):
     for name, path in PAGES.items():
         places = opened(page, f"{app_server}/{path}", (360, 780))
