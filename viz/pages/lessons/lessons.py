@@ -82,7 +82,7 @@ def choose(places: frame.Places) -> None:
         note = say("Short stories of a few cards. Guess first; the answers are computed from the models that ship.")
         frame.answer(progress(), note)
     with places.left_controls:
-        frame.label(say("Choose a story"))
+        frame.picture_title(say("Choose a story"))
     with places.left:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
             with st.container(key=f"lesson-tile-{name}"):
