@@ -68,7 +68,6 @@ def test_every_page_has_the_same_places(page, app_server, size):
 @pytest.mark.parametrize("size", SIZES)
 def test_lessons_have_these_places_too(page, shipped_server, guard, size):
     guard.allowed = shipped_server.split("//")[1]
-guard.allowed = shipped_server.split("//")[1]
     for query in ("", "?lesson=attention-1", "?lesson=warmup-1", "?lesson=masks-4"):
         places = opened(page, f"{shipped_server}/lessons{query}", size)
         assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, query
