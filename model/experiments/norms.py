@@ -29,7 +29,7 @@ def last_streams(writer: Writer, text: str) -> np.ndarray:
     """
     trace = writer.read(text).trace
     names = ["decoder.input"]
-    for layer in range(writer.config.n_layers):
+    for layer in range(len(writer.model.decoder.layers)):
         names += [f"decoder.layers.{layer}.residual_{part}" for part in ("self", "ff")]
     return np.stack([trace[f"{name}.stream"][-1] for name in names])
 
@@ -65,5 +65,6 @@ class _OtherNorm(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         norm = self.norm
         if isinstance(norm, nn.RMSNorm):
+            assert norm.eps is not None, "our configurations name it"
             return F.layer_norm(x, norm.normalized_shape, norm.weight, eps=norm.eps)
         return F.rms_norm(x, norm.normalized_shape, norm.weight, eps=norm.eps) + norm.bias

@@ -75,7 +75,7 @@ def save(run: RecordedPractice, path: Path) -> None:
         "lengths": lengths,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path, about=json.dumps(about), **arrays)
+    np.savez_compressed(path, allow_pickle=False, about=json.dumps(about), **arrays)
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from model.layers import GatedFeedForward
+from model.layers import EncoderLayer, GatedFeedForward
 from model.translator import Writer
 
 
@@ -21,6 +21,7 @@ def last_units(writer: Writer, text: str, layer: int) -> Units:
     """The units of a layer of a pre-norm language model at the last token of a text."""
     name, trace = f"decoder.layers.{layer}", writer.read(text).trace
     module = writer.model.decoder.layers[layer]
+    assert isinstance(module, EncoderLayer)  # of a language model, which has no cross-attention
     x = module.residual_ff.norm(torch.from_numpy(trace[f"{name}.residual_self.stream"][-1]))
     feed_forward = module.feed_forward
     projection = feed_forward.gate if isinstance(feed_forward, GatedFeedForward) else feed_forward.inner

@@ -40,7 +40,7 @@ def scatter(
         traces.append(trace.update(showlegend=len(checked) > 1, hovertemplate=hover))
     x, y = np.concatenate(list(checked.values()), axis=1)
     if diagonal:
-        ends = np.float32([min(x.min(), y.min()), max(x.max(), y.max())])
+        ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())], np.float32)
         line = {"color": theme.LINES[-1], "width": 1}
         traces.append(go.Scatter(x=ends, y=ends, mode="lines", line=line, **QUIET))
     return figure(
