@@ -132,7 +132,7 @@ def claim_tiles(claims: Measured) -> list[Tile]:
             tiles.append(Tile(claim, f"– {name}", say("nothing to compare")))
         else:
             note = say("at most {x:.2g} off, {allowed:.2g} allowed", x=one.deviation, allowed=one.allowed)
-            tiles.append(Tile(claim, f"{'✓' if one.holds else '✗'} {name}", note, "" if one.holds else say("NO")))
+            tiles.append(Tile(claim, f"{'✓' if one.holds else '✗'} {name}", note, flag="" if one.holds else say("NO")))
     return tiles
 
 

@@ -62,7 +62,7 @@ def choose_system(seen: Sequence["Seen"]) -> int:
         unknown = {"read": side.unknown("source"), "written": side.unknown("target")}
         line = message("<unk>, words that its list lacks: {read} read; {written} written, left out of the text.")
         flag = say(line, **unknown) if any(unknown.values()) else ""
-        tiles.append(Tile(side.name, one.name, f"{text} · {took}", flag, one.pixels))
+        tiles.append(Tile(side.name, one.name, f"{text} · {took}", flag=flag, pixels=one.pixels))
     names = [one.side.name for one in seen]
     return names.index(frame.choose_tile(say("System"), tiles, "system", names[0], columns=2, height=72))
 

@@ -8,7 +8,7 @@ change. On a phone: question, answer, picture, tiles.
 
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache
 
 import numpy as np
@@ -40,6 +40,7 @@ class Tile:
     code: str
     name: str
     note: str = ""
+    _: KW_ONLY
     flag: str = ""  # said in the colour of rings
     heading: str = ""  # above it, of the tiles that begin with it
     pixels: np.ndarray | None = None

@@ -57,7 +57,7 @@ def mistake_tiles(known: Mapping[str, Harm], changed: Mapping[str, int]) -> list
     tiles = []
     for (key, name), caption in zip(names.items(), harm.captions(known, names), strict=True):
         n = changed.get(key, 0)
-        tiles.append(Tile(key, say(name), caption, say("✗ words changed: {n}", n=n) if n else ""))
+        tiles.append(Tile(key, say(name), caption, flag=say("✗ words changed: {n}", n=n) if n else ""))
     return tiles
 
 
