@@ -25,6 +25,7 @@ SMALL = (60, 42)  # of a reference: what fonts of another machine change is spre
 DRAW = """async figure => {
     Plotly.purge('g');
     await Plotly.newPlot('g', figure.data, figure.layout, { staticPlot: true });
+    await Promise.all([...document.querySelectorAll('#g image')].map(image => image.decode()));
 }"""
 
 TOKENS = ["<s>", "The", "dog", "runs", "fast", ".", "</s>"]
@@ -81,12 +82,21 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
 def draw(page: Any, figure: Drawn) -> np.ndarray:
     """Draw a figure on a page that has Plotly and an element `g`; small, uint8 (height, width, 3)."""
     described = json.loads(figure.to_json() or "")
+    described["layout"].pop("template", None)  # Plotly's own, or Streamlit's where that was imported before
     described["layout"] |= dict(zip(("width", "height"), SIZE)) | {"paper_bgcolor": "white"}
     page.evaluate(DRAW, described)
     width, height = SIZE
     png = page.screenshot(clip={"x": 0, "y": 0, "width": width, "height": height})
     picture = Image.open(io.BytesIO(png)).convert("RGB")
     return np.asarray(picture.resize(SMALL, Image.Resampling.BOX))
+
+
+def open_page(browser: Any) -> Any:
+    """A page of Playwright, for these pictures alone."""
+    page = browser.new_page(viewport={"width": 1000, "height": 700})
+    page.set_content("<!doctype html><body style='margin:0'><div id=g></div>")
+    page.add_script_tag(content=get_plotlyjs())
+    return page
 
 
 def path_of(name: str) -> Path:
@@ -97,9 +107,7 @@ def main() -> None:
     """Draw all references again."""
     FOLDER.mkdir(exist_ok=True)
     with chromium() as browser:
-        page = browser.new_page(viewport={"width": 1000, "height": 700})
-        page.set_content("<!doctype html><body style='margin:0'><div id=g></div>")
-        page.add_script_tag(content=get_plotlyjs())
+        page = open_page(browser)
         for name, figure in FIGURES.items():
             Image.fromarray(draw(page, figure())).save(path_of(name), optimize=True)
 

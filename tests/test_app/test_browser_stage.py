@@ -130,7 +130,7 @@ def test_what_ships_fits_the_first_screen_and_begins_with_a_head_that_aligns_wor
     page.set_viewport_size({"width": 400, "height": 860})
     page.reload()
     ready(page)
-    for name in ("translation", "source", "target", "kinds", "heads"):
+    for name in ("translation", "source", "target", "map"):
         box = part(page, name).bounding_box()
         assert box["y"] + box["height"] <= 860, name
     for element in (page.locator("html"), page.locator(".stMain")):

@@ -21,12 +21,12 @@ CONTROLS = """() => {
   const seen = node => node.checkVisibility({ visibilityProperty: true }) && node.getBoundingClientRect().width > 1;
   const used = [...every].filter(node => seen(node) && node.tabIndex >= 0 && !node.disabled
     && node.getAttribute('aria-disabled') !== 'true' && !(node.type === 'radio' && !node.checked));
-  // Of a group of buttons of which one is chosen Tab comes to one, and arrow keys to the others.
-  const groups = new Map(used.map(node => [node.role === 'radio' && node.closest('[role=radiogroup]') || node, node]));
-  const stops = [...groups.values()];
+  // Of a group of buttons Tab comes to one, and arrow keys to the others.
+  const groupOf = node => node.closest(node.role === 'radio' ? '[role=radiogroup]' : '[role=toolbar]');
+  const stops = [...new Map(used.map(node => [groupOf(node) || node, node])).values()];
   stops.forEach((node, number) => {
-    const group = node.role === 'radio' && node.closest('[role=radiogroup]');
-    for (const one of group ? group.querySelectorAll('[role=radio]') : [node]) one.dataset.walk = number;
+    const group = groupOf(node);
+    for (const one of group ? group.querySelectorAll('[role=radio], button') : [node]) one.dataset.walk = number;
   });
   return stops.map(node => node.outerHTML.slice(0, 160));
 }"""

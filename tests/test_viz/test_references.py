@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 from PIL import Image
 
-from tests.support.reference_images import CAUSAL, FIGURES, TOKENS, draw, path_of
+from tests.support.reference_images import CAUSAL, FIGURES, TOKENS, draw, open_page, path_of
 from viz import figures
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 FAR = 40  # levels out of 255, by which a part of ten by ten pixels looks different
 MOST = 0.02  # of the parts may: fonts are not the same on all machines
+
+
+@pytest.fixture(scope="module")
+def figures_page(browser: Browser) -> Iterator[Page]:
+    opened = open_page(browser)
+    yield opened
+    opened.close()
 
 
 def different(picture: np.ndarray, name: str) -> float:
@@ -21,10 +34,10 @@ def different(picture: np.ndarray, name: str) -> float:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_looks_as_its_reference(plotly_page, name: str) -> None:
-    assert different(draw(plotly_page, FIGURES[name]()), name) <= MOST
+def test_a_figure_looks_as_its_reference(figures_page, name: str) -> None:
+    assert different(draw(figures_page, FIGURES[name]()), name) <= MOST
 
 
-def test_a_mask_upside_down_does_not(plotly_page) -> None:
+def test_a_mask_upside_down_does_not(figures_page) -> None:
     upside_down = figures.mask_heatmap(CAUSAL[::-1], TOKENS, TOKENS, look_ahead=~CAUSAL[::-1])
-    assert different(draw(plotly_page, upside_down), "mask") > 10 * MOST
+    assert different(draw(figures_page, upside_down), "mask") > 10 * MOST
