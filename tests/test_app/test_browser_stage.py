@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator
+from io import BytesIO
+from math import ceil, floor
 from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 from plotly.offline import get_plotlyjs_version
 
@@ -105,6 +108,13 @@ def wait_for_map(page: Page, wanted: np.ndarray) -> None:
             return
         page.wait_for_timeout(25)
     np.testing.assert_allclose(found, wanted, atol=2e-5)
+
+
+def pixels(page: Page, element) -> np.ndarray:
+    """What an element looks like, [height, width, 3], red, green and blue."""
+    x, y, width, height = (element.bounding_box()[name] for name in ("x", "y", "width", "height"))
+    box = {"x": floor(x), "y": floor(y), "width": ceil(x + width) - floor(x), "height": ceil(y + height) - floor(y)}
+    return np.asarray(Image.open(BytesIO(page.screenshot(clip=box))).convert("RGB"))
 
 
 def test_what_ships_fits_the_first_screen_and_begins_with_a_head_that_aligns_words(page, shipped_server, guard):
@@ -518,6 +528,34 @@ def test_options_answer_without_a_message_and_stay_in_the_address(page, app_serv
     go(page, "Translate")
     ready(page)
     expect(page).to_have_url(re.compile("words=1"))
+
+
+def test_colours_are_those_of_the_bar_and_no_tile_shows_a_strip_of_another(page, shipped_server, guard):
+    """The numbers of the bar stand where their colours are; where a mask blocks, tiles are clear up to their edges."""
+    guard.allowed = shipped_server.split("//")[1]
+    show(page, shipped_server, "?kind=decoder_self")
+    bar = part(page, "colours")
+    numbers = bar.locator(".hl-tick").all_text_contents()
+    assert numbers == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    scale = bar.locator(".hl-scale").bounding_box()
+    for number, tick in zip(numbers, bar.locator(".hl-tick").all()):
+        box = tick.bounding_box()
+        middle = box["y"] + box["height"] / 2
+        assert middle == pytest.approx(scale["y"] + scale["height"] * (1 - float(number)), abs=1.5)
+    below = [page.evaluate(CELL, [row, 0])[1] for row in (-0.5, drawn(page).shape[0] - 0.5)]
+    assert [scale["y"], scale["y"] + scale["height"]] == pytest.approx(below, abs=2)
+
+    drawn_bar = pixels(page, bar.locator(".hl-scale"))
+    for place, colour in ((-2, (68, 1, 84)), (1, (253, 231, 37))):
+        assert drawn_bar[place, 5] == pytest.approx(np.array(colour), abs=8)
+    page.mouse.move(1, 1)  # else a tile that is pointed at is framed
+    for width in (1400, 1311, 1222, 1133, 1044):  # which browsers round each in their way
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(200)
+        for picture in part(page, "heads").locator("[aria-selected=false] .hl-picture").all():
+            image = pixels(page, picture)
+            later = image[1 : image.shape[0] // 2 - 2, -(image.shape[1] // 3) :]
+            assert np.ptp(later, axis=(0, 1)).max() == 0, "the first half sees nothing of the last third"
 
 
 def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(browser, app_server, recorded):

@@ -1,6 +1,7 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
 
 import { hoverBoxes, inkedTexts } from "./cells.js";
+import { ColourBar } from "./colour_bar.js";
 import { el } from "./dom.js";
 import { MapWindow } from "./window.js";
 
@@ -44,7 +45,8 @@ export class LargeMap {
     this.row = el("div.mark");
     this.column = el("div.mark");
     this.window = new MapWindow(this);
-    this.box = el("div.map#map", this.node, this.row, this.column, this.window.box);
+    this.colours = new ColourBar();
+    this.box = el("div.map#map", this.node, this.colours.box, this.row, this.column, this.window.box);
   }
 
   /** @param {Look} look @param {Rows} z @param {Extra} extra */
@@ -114,8 +116,10 @@ export class LargeMap {
     if (ticket !== this.ticket) return true; // something newer is drawn
     this.drawn = this.figure(look, z, extra);
     this.isOfTokens = false; // cells are where they were until it is drawn
-    await library.react(this.node, this.drawn.data, this.drawn.layout, CONFIG);
+    const data = this.drawn.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
+    await library.react(this.node, data, this.drawn.layout, CONFIG);
     if (ticket !== this.ticket) return true;
+    this.colours.draw(this.drawn.data[0] ?? {}, this.node._fullLayout, this.stage.language);
     this.isOfTokens = z.length === look.hover?.rows.length;
     if (!this.isListening) this.listen();
     this.light(...this.lit);

@@ -16,38 +16,55 @@ function paletteOf(colours) {
 }
 
 /**
- * All tiles of a kind side by side, as many in a row as there are rows; cells that a mask blocks are clear.
+ * All tiles of a kind side by side, as many in a row as there are rows; cells that a mask blocks are clear. Around each
+ * tile its own edge is drawn once more: browsers round, and would show a strip of its neighbour.
  * @param {Kind} kind
  * @returns {{url: string, styleOf: (place: Place) => string}}  the image, and how an element shows the tile of a place
  */
 export function spriteOf(kind) {
-  const { tiles, places, colours, queries, keys, maskOf } = kind;
-  const palette = paletteOf(colours);
+  const { tiles, places, headNames } = kind;
   const side = Math.ceil(Math.sqrt(places.length));
   const [height, width] = [tiles[0][0].length, tiles[0][0][0].length];
-  const isWhole = height === queries.length && width === keys.length;
   const canvas = document.createElement("canvas");
-  Object.assign(canvas, { width: side * width, height: side * height });
+  Object.assign(canvas, { width: side * (width + 2), height: side * (height + 2) });
   const picture = new ImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(picture.data.buffer);
-  places.forEach(([row, head], index) => {
-    const mask = isWhole ? maskOf(row) : null;
-    const corner = Math.floor(index / side) * height * canvas.width + (index % side) * width;
-    tiles[row][head].forEach((values, i) =>
-      values.forEach((value, j) => {
-        if (!mask || mask[i][j]) pixels[corner + i * canvas.width + j] = palette[value];
-      }),
-    );
+  places.forEach((place, index) => {
+    const corner = Math.floor(index / side) * (height + 2) * canvas.width + (index % side) * (width + 2);
+    drawTile(kind, place, pixels.subarray(corner), canvas.width);
   });
   canvas.getContext("2d")?.putImageData(picture, 0, 0);
-  const share = (/** @type {number} */ index) => (side > 1 ? (100 * index) / (side - 1) : 0);
-  const { headNames } = kind;
+  // How far along the image a tile begins, of what is not shown of it; `size` is the tile's.
+  const share = (/** @type {number} */ index, /** @type {number} */ size) =>
+    (100 * (index * (size + 2) + 1)) / (side * (size + 2) - size);
+  const scale = (/** @type {number} */ size) => (100 * side * (size + 2)) / size;
   return {
     url: canvas.toDataURL(),
     styleOf([row, head]) {
       const index = row * headNames.length + head;
-      const position = `${share(index % side)}% ${share(Math.floor(index / side))}%`;
-      return `background-position: ${position}; background-size: ${100 * side}% ${100 * side}%`;
+      const position = `${share(index % side, width)}% ${share(Math.floor(index / side), height)}%`;
+      return `background-position: ${position}; background-size: ${scale(width)}% ${scale(height)}%`;
     },
   };
+}
+
+/**
+ * Draws a tile with its edge.
+ * @param {Kind} kind
+ * @param {Place} place
+ * @param {Uint32Array} pixels  from the corner of its edge on
+ * @param {number} stride  pixels in a row of the image
+ */
+function drawTile({ tiles, colours, queries, keys, maskOf }, [row, head], pixels, stride) {
+  const palette = paletteOf(colours);
+  const cells = tiles[row][head];
+  const [height, width] = [cells.length, cells[0].length];
+  const mask = height === queries.length && width === keys.length ? maskOf(row) : null;
+  for (let y = 0; y < height + 2; y++) {
+    const i = Math.min(Math.max(y - 1, 0), height - 1);
+    for (let x = 0; x < width + 2; x++) {
+      const j = Math.min(Math.max(x - 1, 0), width - 1);
+      if (!mask || mask[i][j]) pixels[y * stride + x] = palette[cells[i][j]];
+    }
+  }
 }

@@ -141,7 +141,7 @@ export class Tiles {
     mark(cell, true);
     this.marked = cell;
     if (focus) cell.focus();
-    this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
+    if (this.kind.byHead) this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
   }
 
   /** Scrolls to a layer. @param {number} row of the tiles */
