@@ -172,6 +172,8 @@ export class Tiles {
       this.box.style.setProperty(`--hl-${name}`, String(index / length));
       this.box.style.setProperty(`--hl-${name}-size`, String(1 / length));
     }
-    this.box.style.setProperty("--hl-shown", String(steps && step !== null ? (step + 1) / queries.length : 1));
+    const share = steps && step !== null ? (step + 1) / queries.length : 1;
+    dress(this.box, { "until-step": share < 1 });
+    this.box.style.setProperty("--hl-shown", String(share));
   }
 }
