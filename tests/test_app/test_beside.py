@@ -22,7 +22,7 @@ from viz.figures import Drawn
 from viz.figures.drawn import titled
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.ui import explore
-from viz.views.made import Plot
+from viz.views.snippets import Plot
 
 SENTENCE = 'The animal\'s street is "too" {tired} $5$ </script>\\.'
 DECODER = "decoder_self"
@@ -36,7 +36,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Drawn, Plot]]:
     found: dict[str, tuple[Drawn, Plot]] = {}
 
     def keep(plot: Plot, key: str, figure: Drawn | None = None) -> None:
-        found[key] = (figure or plot.draw()), plot
+        found[key] = (figure or plot.figure), plot
 
     monkeypatch.setattr(explore, "offer", keep)
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
@@ -65,7 +65,7 @@ def check(at, offered, *expected: str) -> None:
     for key, (figure, about) in offered.items():
         assert about.title and about.note, key
         made = run(about.code)
-        assert made == about.draw(), key
+        assert made == about.figure, key
         assert made.description == figure.description, key
         assert figure.table.in_words() and all(len(sentence) > 5 for sentence in figure.table.in_words())
 

@@ -113,7 +113,7 @@ class Seen:
             plot = recipe.plot("", attention_heatmap, self.known, names, side.read.names, **axes)
         rows = [row for row, word in enumerate(self.places) if word is not None]
         title = f"{say(SYSTEMS[side.system][0])}: {self.about}"
-        return recipe.plot(title, aligned_rows, plot.figure, rows, len(self.places))
+        return recipe.plot(title, aligned_rows, plot.made, rows, len(self.places))
 
 
 def show_maps(seen: Sequence[Seen], numbers: Sequence[int]) -> None:

@@ -139,7 +139,7 @@ def _time(name: str, text: str) -> None:
     recipe = Recipe(say("“{text}” · {checkpoint}", text=text, checkpoint=name), lines)
     axes = {"x_axis": message("tokens so far"), "y_axis": message("milliseconds per token")}
     plot = recipe.plot(say("Time per token"), curves, drawn, **axes)
-    figure = plot.draw()
+    figure = plot.figure
     figure.layout.height = 240
     show(figure, "cache-time")
     explore.offer(plot, "cache-time", figure)

@@ -42,8 +42,9 @@ def draw(
     """
     if line is not None:
         heading(plot.title, line)
-    figure = plot.draw()
+    figure = plot.figure
     if height or least:
+        figure = figure.copied()
         figure.layout.height = height or max(least, figure.layout.height)
     show(figure, key, on_click=on_click, column_width=column_width)
     offer(plot, key, figure)

@@ -155,7 +155,7 @@ def pictures(
     """
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
         with column:
-            figure = plot.draw()
+            figure = plot.figure
             with st.container(horizontal=True, vertical_alignment="center", key=f"frame-title-{key}"):
                 picture_title(*titles.get(key, (plot.title,)))
                 explore.offer(plot, key, figure)

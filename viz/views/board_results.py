@@ -4,7 +4,7 @@ from model.checkpoint import checkpoints_folder
 from model.training.board import ALL, BEFORE, CHANGES, FILE, FOLDER, SEEDS, Board, read_board
 from viz.figures import changes_by_seed
 from viz.text.language import message, messages, say
-from viz.views.made import Plot, Recipe, made
+from viz.views.snippets import Plot, program, snippet
 
 NAMES = messages(
     rotary="rotary positions",
@@ -14,6 +14,17 @@ NAMES = messages(
 )
 NAMES[BEFORE] = message("as in 2017")
 NAMES[ALL] = message("all of them")
+
+
+PICTURE = """
+from model.checkpoint import checkpoints_folder
+from model.training.board import read_board
+from viz.figures import changes_by_seed
+
+board = read_board(checkpoints_folder() / $folder)
+figure = changes_by_seed(board.table(), $names, $seeds, value=$value)
+figure.show()
+"""
 
 
 def exists() -> bool:
@@ -26,11 +37,14 @@ def load() -> Board:
 
 
 def picture(board: Board) -> Plot:
+    """The perplexities of all runs by change and seed."""
     names = [say(NAMES[change]) for change in board.changes]
     seeds = [say("seed {seed}", seed=seed) for seed in board.seeds]
-    recipe = Recipe(board.about["command"], (f"board = read_board(checkpoints_folder() / {FOLDER!r})",))
-    title, perplexity = say("Validation perplexity, one change at a time"), message("validation perplexity")
-    return recipe.plot(title, changes_by_seed, made(board, "board").table(), names, seeds, value=perplexity)
+    title = say("Validation perplexity, one change at a time")
+    value = message("validation perplexity")
+    figure = changes_by_seed(board.table(), names, seeds, value=value, say=say)
+    code = snippet(PICTURE, folder=FOLDER, names=names, seeds=seeds, value=value)
+    return Plot(title, board.about["command"], figure, program(code))
 
 
 def answer(board: Board) -> str:

@@ -10,9 +10,35 @@ from model.training.grid import FOLDER, PEAKS, WARMUPS, Grid, GridCell, lines_of
 from viz.figures import loss_board, run_curves
 from viz.text import words
 from viz.text.language import message, say
-from viz.views.made import Plot, Recipe, made
+from viz.views.snippets import Plot, program, snippet
 
-READ = f"grid = read_grid(checkpoints_folder() / {FOLDER!r})"
+READ = f"""
+from model.checkpoint import checkpoints_folder
+from model.training.grid import read_grid
+
+grid = read_grid(checkpoints_folder() / {FOLDER!r})
+"""
+BOARD = """
+import numpy as np
+from model.training.grid import GridCell
+from viz.figures import loss_board
+
+losses = np.array([
+    [grid.runs[GridCell(norm, peak, warmup)].final for norm in $norms for warmup in $warmups]
+    for peak in $peaks
+])
+figure = loss_board(losses, $rows, $columns, limit=$limit, selected=$selected)
+figure.show()
+"""
+CURVES = """
+from model.training.grid import GridCell, lines_of
+from viz.figures import run_curves
+
+cells = $cells
+rates, losses = lines_of({name: grid.runs[cell] for name, cell in cells.items()})
+figure = run_curves(rates, losses, limit=$limit, step=$step)
+figure.show()
+"""
 _read = st.cache_resource(read_grid, max_entries=2, show_spinner=False)
 
 
@@ -41,31 +67,23 @@ def board(norms: Sequence[str], picked: Collection[GridCell]) -> Plot:
     """The losses at the end, with a frame round some; a KeyError where a run is not there yet."""
     grid, cells = load(), table(norms)
     losses = np.array([[grid.runs[cell].final for cell in row] for row in cells])
-    final = "grid.runs[GridCell(norm, peak, warmup)].final"
-    code = f"np.array([[{final} for norm in {norms} for warmup in {WARMUPS}] for peak in {PEAKS[::-1]}])"
-    names = [f"{say(words.NORMS[cell.norm])} " * (len(norms) > 1) + str(cell.warmup) for cell in cells[0]]
-    return Recipe(grid.about["command"], (READ,)).plot(
-        say("Validation loss at the end"),
-        loss_board,
-        made(losses, code),
-        [_spoken(row[0].peak) for row in cells],
-        names,
-        limit=grid.entropy,
-        selected=[(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell in picked],
-    )
+    rows = [_spoken(row[0].peak) for row in cells]
+    columns = [f"{say(words.NORMS[cell.norm])} " * (len(norms) > 1) + str(cell.warmup) for cell in cells[0]]
+    selected = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if cell in picked]
+    figure = loss_board(losses, rows, columns, limit=grid.entropy, selected=selected, say=say)
+    axes = {"norms": norms, "warmups": WARMUPS, "peaks": PEAKS[::-1], "rows": rows, "columns": columns}
+    code = snippet(BOARD, **axes, limit=grid.entropy, selected=selected)
+    return Plot(say("Validation loss at the end"), grid.about["command"], figure, program(READ, code))
 
 
 def curves(cells: Collection[GridCell], step: float | None = None) -> Plot:
-    grid, chosen = load(), {name_of(cell): cell for cell in cells}
-    line = f"rates, losses = lines_of({{name: grid.runs[cell] for name, cell in {chosen!r}.items()}})"
-    lines = lines_of({name: grid.runs[cell] for name, cell in chosen.items()})
-    return Recipe(" · ".join(chosen), (READ, line)).plot(
-        say("Learning rate and loss"),
-        run_curves,
-        *map(made, lines, ("rates", "losses")),
-        limit=grid.entropy_smoothed,
-        step=step,
-    )
+    """The learning rates and losses of some runs over the steps, with a mark at a step."""
+    grid = load()
+    named = {name_of(cell): cell for cell in cells}
+    rates, losses = lines_of({name: grid.runs[cell] for name, cell in named.items()})
+    figure = run_curves(rates, losses, limit=grid.entropy_smoothed, step=step, say=say)
+    code = snippet(CURVES, cells=named, limit=grid.entropy_smoothed, step=step)
+    return Plot(say("Learning rate and loss"), " · ".join(named), figure, program(READ, code))
 
 
 def toggled(cells: list[GridCell], cell: GridCell, most: int) -> list[GridCell]:

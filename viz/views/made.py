@@ -162,16 +162,17 @@ class Plot(NamedTuple):
     title: str  # what it shows, said
     note: str  # of what: the sentence, the checkpoint
     lines: tuple[str, ...]  # the statements that its program begins with; none where its arrays are kept nowhere else
-    figure: Made
+    made: Made
 
-    def draw(self) -> Drawn:
-        return value_of(self.figure)
+    @property
+    def figure(self) -> Drawn:
+        return value_of(self.made)
 
     @property
     def code(self) -> str:
         """A program that shows the figure; empty where there is none."""
-        lines = dict.fromkeys((*self.lines, *lines_of(self.figure)))
-        return with_imports(*lines, f"figure = {self.figure!r}", "figure.show()") if self.lines else ""
+        lines = dict.fromkeys((*self.lines, *lines_of(self.made)))
+        return with_imports(*lines, f"figure = {self.made!r}", "figure.show()") if self.lines else ""
 
 
 class Recipe(NamedTuple):

@@ -11,7 +11,7 @@ from viz.figures.framed import framed
 from viz.ui import frame, plot, staged
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
-from viz.views.made import Plot
+from viz.views.snippets import Plot
 from viz.views.view import ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
@@ -106,7 +106,7 @@ class Figures:
         drawn = self.draws(answered)
         drawn = drawn if isinstance(drawn, list) else [drawn]
         for number, (figure, share) in enumerate(zip(drawn, self.shares[-len(drawn) :])):
-            figure = figure.draw() if isinstance(figure, Plot) else figure
+            figure = figure if isinstance(figure, Drawn) else figure.figure
             if figure.layout.xaxis.ticktext and figure.layout.yaxis.ticktext:  # a map
                 figure = framed(figure.copied())
             fills = frame.LEAST if len(drawn) == 1 else LOWEST, 0, share

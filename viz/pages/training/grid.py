@@ -14,8 +14,22 @@ from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
 from viz.ui import choices, controls, frame, shared
 from viz.views.grid_results import READ, board, curves, load, name_of, table, toggled
-from viz.views.made import Recipe, made
+from viz.views.snippets import Code, Plot, program, snippet
 
+MAP = """
+from model.training.grid import GridCell
+from viz.figures import attention_heatmap
+
+weights = grid.runs[$cell].maps($step, $kind)
+figure = attention_heatmap(
+    weights[$layer, $head],
+    grid.$queries,
+    grid.$keys,
+    query_axis=$query_axis,
+    key_axis=$key_axis,
+)
+figure.show()
+"""
 MOST = 4  # runs beside each other
 PICKED = "grid-runs"
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
@@ -154,15 +168,18 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         hidden = {"label_visibility": "collapsed"}
         kind = controls.choose(say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, **hidden)
     with places.left:
-        place = frame.choose_head(first.maps(step, kind), None, (1, 0))
-    spoken, known = words.KINDS[kind], made(grid, "grid")
-    tokens = [getattr(known, f"{side}_tokens") for side in SIDES[kind]]
+        layer, head = frame.choose_head(first.maps(step, kind), None, (1, 0))
+    spoken = words.KINDS[kind]
+    sides = [f"{side}_tokens" for side in SIDES[kind]]
+    queries, keys = (getattr(grid, side) for side in sides)
     plots, titles = {}, {}
     for cell in runs:
         name, key = name_of(cell), f"grid-map-{list(grid.runs).index(cell)}"
-        weights = known.runs[cell].maps(step, kind)[place]
-        recipe, title = Recipe(f"{name} · {counted(step)}", (READ,)), f"{name}, {say(spoken.title)}"
-        plots[key] = recipe.plot(title, attention_heatmap, weights, *tokens, **spoken.axes)
+        weights = grid.runs[cell].maps(step, kind)[layer, head]
+        figure = attention_heatmap(weights, queries, keys, **spoken.axes, say=say)
+        place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}
+        code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **spoken.axes)
+        plots[key] = Plot(f"{name}, {say(spoken.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
         titles[key] = name, ""
     with places.right:
         keys = list(plots)

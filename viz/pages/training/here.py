@@ -18,12 +18,22 @@ from viz.text.language import counted, message, messages, say
 from viz.ui import controls, frame, shared
 from viz.ui.frame import Tile
 from viz.views import cached
-from viz.views.made import Recipe, made
+from viz.views.snippets import Plot, program, snippet
 
 # In the session: the runs that were made here, the newest first; the recording that plays; why a run is refused.
 RUNS, REPLAY, PROBLEM = "practice", "practice-replay", "practice-problem"
 SHOWN = "practice-run"  # which run is shown: a code
 RECORDED, MINE, BEFORE = "recorded", "mine", "before"
+LOSS = """
+import numpy as np
+from model.experiments import recorded_practice
+from viz.figures import curves
+
+run = recorded_practice.shipped()
+line = np.stack([np.arange(1, len(run.losses) + 1), run.losses])
+figure = curves({$name: line}, y_axis='loss', log_y=True, marks=$marks)
+figure.show()
+"""
 PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
 WARMUPS = (1, 10, 50, 100, 200, 400, 800)
 STATUS = messages(
@@ -194,7 +204,8 @@ def show_plan(places: frame.Places, settings: practice.Settings) -> None:
     )
     with places.answer:
         frame.answer(text, note)
-    plot = Recipe(name).plot(say("Learning rate over the steps"), curves, {name: line}, y_axis=message("learning rate"))
+    figure = curves({name: line}, y_axis=message("learning rate"), say=say)
+    plot = Plot(say("Learning rate over the steps"), name, figure)
     with places.right:
         frame.pictures({"practice-rate": plot}, is_map=False)
         frame.note(say("Choose settings and press Train. Training runs in the background until you leave the page."))
@@ -266,10 +277,9 @@ def show_recorded_loss(run: Replay) -> None:
     name, losses, step = say("recorded run"), run.recorded.losses, run.step
     line, loss = np.stack([np.arange(1, len(losses) + 1), losses.clip(1e-6)]), float(losses[step - 1])
     mark = name, step, loss, f"{loss:.3f}"
-    code = "run = recorded_practice.shipped()", "line = np.stack([np.arange(1, len(run.losses) + 1), run.losses])"
-    plot = Recipe(recorded_practice.COMMAND, code).plot(
-        say("Loss"), curves, {name: made(line, "line")}, y_axis="loss", log_y=True, marks=[mark]
-    )
+    figure = curves({name: line}, y_axis="loss", log_y=True, marks=[mark], say=say)
+    code = program(snippet(LOSS, name=name, marks=[mark]))
+    plot = Plot(say("Loss"), recorded_practice.COMMAND, figure, code)
     frame.pictures({"practice-loss": plot}, is_map=False)
     frame.note(say("At step {step} the cross-entropy per letter is {loss:.3f} nats.", step=counted(step), loss=loss))
 
@@ -283,7 +293,7 @@ def show_loss(run: LiveRun) -> None:
     if not lines:
         frame.note(say("The first step is not done yet."))
         return
-    plot = Recipe(" · ".join(lines)).plot(say("Loss"), curves, lines, y_axis="loss", log_y=True)
+    plot = Plot(say("Loss"), " · ".join(lines), curves(lines, y_axis="loss", log_y=True, say=say))
     frame.pictures({"practice-loss": plot}, is_map=False)
     frame.note(say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again."))
 
@@ -292,9 +302,10 @@ def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
     written, weights, step = run.reverse(text)
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
-    recipe, title = Recipe(" · ".join(note)), say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
+    title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
-    plot = recipe.plot(title, attention_heatmap, weights[0, head], rows, columns, **axes)
+    figure = attention_heatmap(weights[0, head], rows, columns, **axes, say=say)
+    plot = Plot(title, " · ".join(note), figure)
     verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
     titles = {"practice-try": (written or say("(the model wrote nothing)"), "", verdict)}
     frame.pictures({"practice-try": plot}, titles=titles, bar=False)

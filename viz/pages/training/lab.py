@@ -1,16 +1,18 @@
 """The schedule lab: learning rates as curves over the steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from model.training import schedules
+from model.training.schedules import Schedule
 from viz.figures import curves
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared
-from viz.views.made import Made, Recipe, call, made, value_of
+from viz.views.snippets import Code, Plot, call, program, snippet
 
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
 STEPS = (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
@@ -26,6 +28,22 @@ OTHERS = messages(
     constant="constant",
 )
 SCHEDULES = messages(noam="Noam") | OTHERS
+CURVES = """
+from model.training import schedules
+from viz.figures import curves
+from viz.pages.training.lab import lines_at, sample
+
+steps = sample($n_steps, $warmups, $epoch)
+rates = $rates
+figure = curves(
+    lines_at(rates, steps),
+    y_axis=$y_axis,
+    log_x=$log_x,
+    log_y=$log_y,
+    marks=$marks,
+)
+figure.show()
+"""
 
 
 @dataclass(frozen=True)
@@ -48,18 +66,29 @@ def sample(n_steps: int, warmups: Sequence[int], epoch: int) -> np.ndarray:
     return steps[steps <= n_steps]
 
 
-def rates_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> dict[str, Made]:
+def sizes_of(noam: Noam, n_steps: int, epoch: int) -> dict[str, Any]:
+    """The arguments with which `schedules.by_name` gives another schedule peak and warmup of a Noam curve."""
+    peak = schedules.noam(noam.d_model, noam.warmup, noam.factor)(noam.warmup)
+    return {"d_model": noam.d_model, "peak": peak, "warmup": noam.warmup, "steps": n_steps, "decay": epoch}
+
+
+def rates_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> dict[str, Schedule]:
     """The schedules by what they are called; the last of the Noam ones gives peak and warmup of the others."""
-    known, last = made(schedules, "schedules"), noams[-1]
-    rates = {noam.name: known.noam(noam.d_model, noam.warmup, noam.factor) for noam in noams}
-    peak = value_of(rates[last.name])(last.warmup)
-    sizes = {"d_model": last.d_model, "peak": peak, "warmup": last.warmup, "steps": n_steps, "decay": epoch}
-    return rates | {say(OTHERS[name]): known.by_name(name, **sizes) for name in others}
+    sizes = sizes_of(noams[-1], n_steps, epoch)
+    rates = {noam.name: schedules.noam(noam.d_model, noam.warmup, noam.factor) for noam in noams}
+    return rates | {say(OTHERS[name]): schedules.by_name(name, **sizes) for name in others}
 
 
-def lines_at(rates: dict[str, Made], steps: np.ndarray) -> dict[str, np.ndarray]:
+def code_of_rates(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> dict[str, Code]:
+    """Python for what `rates_of` returns."""
+    sizes = sizes_of(noams[-1], n_steps, epoch)
+    rates = {noam.name: call("schedules.noam", noam.d_model, noam.warmup, noam.factor) for noam in noams}
+    return rates | {say(OTHERS[name]): call("schedules.by_name", name, **sizes) for name in others}
+
+
+def lines_at(rates: Mapping[str, Schedule], steps: np.ndarray) -> dict[str, np.ndarray]:
     """The curves at some steps, float (2, n) each: the steps and the rates."""
-    return {name: np.array([steps, list(map(rate, steps.tolist()))]) for name, rate in value_of(rates).items()}
+    return {name: np.array([steps, list(map(rate, steps.tolist()))]) for name, rate in rates.items()}
 
 
 def choose_noam() -> tuple[Noam, int]:
@@ -127,23 +156,18 @@ def show(places: frame.Places) -> None:
         label = say("Learning rate")
         frame.label(label)
         log_y = controls.choose(label, (LINEAR, LOGARITHMIC), "log-y", **hidden) == LOGARITHMIC
-    rates, at = rates_of(noams, others, n_steps, epoch), (n_steps, [noam.warmup for noam in noams], epoch)
-    lines, marks = lines_at(rates, sample(*at)), []
+    warmups = [noam.warmup for noam in noams]
+    lines = lines_at(rates_of(noams, others, n_steps, epoch), sample(n_steps, warmups, epoch))
+    marks = []
     for name, line in lines.items():
         step, rate = line[:, line[1].argmax()].tolist()
         marks.append(
             (name, step, rate, f"{name}: {say('peak {peak:.3e} at step {step:,}', peak=rate, step=int(step))}")
         )
-    code = f"steps = {call('sample', *at)}", f"rates = {rates!r}", "lines = lines_at(rates, steps)"
-    plot = Recipe(" · ".join(lines), code).plot(
-        say("Learning rate over the steps"),
-        curves,
-        made(lines, "lines"),
-        y_axis=message("learning rate"),
-        log_x=log_x,
-        log_y=log_y,
-        marks=marks,
-    )
+    look = {"y_axis": message("learning rate"), "log_x": log_x, "log_y": log_y, "marks": marks}
+    rates = code_of_rates(noams, others, n_steps, epoch)
+    code = program(snippet(CURVES, n_steps=n_steps, warmups=warmups, epoch=epoch, rates=rates, **look))
+    plot = Plot(say("Learning rate over the steps"), " · ".join(lines), curves(lines, **look, say=say), code)
     with places.answer:
         frame.answer(
             answer(present, lines[present.name]),
