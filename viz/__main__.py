@@ -10,6 +10,13 @@ from typing import Any
 from model.__main__ import DEFAULT_CHECKPOINT, add_commands, carry_out
 from viz.text.language import ENGLISH, LANGUAGES, PARAMETER, using
 
+TRANSLATED = """
+from model import load_translator
+
+translator = load_translator($checkpoint)
+result = translator.translate($text, beam=$beam)
+"""
+
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command of these words after `python -m viz`; the exit code is that of `model.__main__.carry_out`."""
@@ -130,7 +137,7 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
     from model.recording import Candidates
     from viz.stage.alone import ADDRESS, link_to, report
     from viz.text import words
-    from viz.views.made import call, with_imports
+    from viz.views.snippets import program, snippet
     from viz.views.view import BEAMS, View
 
     name, beam, address = arguments.checkpoint, arguments.beam, arguments.address or ADDRESS
@@ -140,10 +147,6 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
         raise ValueError(f"the checkpoint {name!r} is a language model; a report needs a translator")
     asked = View(result.source, name, beam)
     state = asked.address() | ({} if arguments.lang == ENGLISH else {PARAMETER: arguments.lang})
-    lines = (
-        f"translator = {call('load_translator', name)}",
-        f"result = {call('translator.translate', result.source, beam=beam)}",
-    )
     return report(
         result,
         Candidates.of(result.trace["logits"], translator.tokenizer),
@@ -151,7 +154,7 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
         decoded=words.how_decoded(asked),
         card=words.describe_card(name, translator.card),
         link=link_to(address, state) if beam in BEAMS else "",
-        code=with_imports(*lines),
+        code=program(snippet(TRANSLATED, checkpoint=name, text=result.source, beam=beam)),
     )
 
 

@@ -21,7 +21,7 @@ from viz.text.language import message, messages, say
 from viz.ui import choices, controls, explore, frame, heads_roles, shared, speaking, text_atlas
 from viz.views import cached, changes, heads_results, opened, recipes
 from viz.views.heads_results import Source
-from viz.views.made import Recipe, made, the, value_of
+from viz.views.snippets import Code, Origin, Plot, program, snippet
 from viz.views.view import View
 
 VIEWS = messages(
@@ -53,6 +53,70 @@ READ_AT = messages(
 )
 ALIGNED_FROM = messages(weights="attention weights", norms="contributions")
 
+SHARES = """
+import numpy as np
+from model.measures import contribution
+
+whole = translator.force(result.source, result)
+lengths = contribution.contributions(translator.model, whole, $kind)[$layer, $head]
+shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
+weights = result.attention($kind)[$layer, $head]
+"""
+SPECIAL = """
+import model.analysis.maps as analysis
+left_out = analysis.is_special($keys)
+"""
+PUNCTUATION = """
+left_out = left_out | analysis.is_punctuation($keys)
+"""
+LEFT_OUT = """
+weights, weights_removed = contribution.without_columns(weights, left_out)
+shares, shares_removed = contribution.without_columns(shares, left_out)
+"""
+CONTRIBUTION = """
+from viz.figures import attention_heatmap
+
+figure = attention_heatmap(
+    $values,
+    $queries,
+    $keys,
+    query_axis=$query_axis,
+    key_axis=$key_axis,
+    mask=result.mask($kind),
+    removed=$removed,
+    value=$value,
+)
+figure.show()
+"""
+CHANGE = """
+from viz.figures import difference_heatmap
+
+figure = difference_heatmap(
+    shares - weights,
+    $queries,
+    $keys,
+    query_axis=$query_axis,
+    key_axis=$key_axis,
+    a=$a,
+    b=$b,
+)
+figure.show()
+"""
+ALIGNMENT = """
+import numpy as np
+from viz.figures import head_board
+
+rates = report['alignment'][$links]['aer'][$at][$what]
+figure = head_board(
+    np.column_stack([rates['heads'], rates['mean'], rates['max']]),
+    $rows,
+    $columns,
+    value=$value,
+    low_is_good=True,
+)
+figure.show()
+"""
+
 
 def show(places: frame.Places, part: str, result: cached.Shown, request: cached.Request) -> None:
     """Draw all heads at the left, and the chosen one, or what was measured of all, at the right."""
@@ -71,7 +135,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         board, numbers = st.container(), st.container()
         first = best_aligner(report) if report else (0, 0)
         head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
-    recipe = recipes.translation(request)
+    origin = recipes.origin(request)
     held = heads_results.of_report(report) if report else None
     with places.left_controls:
         measures, some, over = choose_measures(part, held)
@@ -81,7 +145,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         own = heads_results.of_request(request)
     source = held if over == "held-out" else own
     with board:
-        show_all(part, source, held if over == "difference" else None, measures, some, head, recipe)
+        show_all(part, source, held if over == "difference" else None, measures, some, head, origin)
     weights = result.attention(head.kind)[head.layer, head.head]
     with places.answer:
         line = say("Colour all heads by a measure, click one, compare with your own sentence.")
@@ -93,7 +157,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         if part == "contribution":
             show_contribution(result, request, head)
         elif part == "rollout":
-            heads_roles.show_rollout(result, KINDS, recipe)
+            heads_roles.show_rollout(result, KINDS, origin)
         elif part == "alignment":
             show_alignment(request.model, report)
         else:
@@ -114,13 +178,13 @@ def show_all(
     measures: list[str],
     some: str,
     head: Head,
-    recipe: Recipe,
+    origin: Origin,
 ) -> None:
     """All heads, small: as a table, by likeness, by two measures or as a board coloured by one."""
     if part == "table":
         heads_roles.show_table(source, head.kind)
     elif part == "alike":
-        heads_roles.show_alike(source, head, recipe)
+        heads_roles.show_alike(source, head, origin)
     else:
         of_all = [one for one in measures if one != "place"]
         kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
@@ -128,9 +192,9 @@ def show_all(
         if not kinds:
             st.info(say("This was not measured in one sentence."))
         elif part == "scatter":
-            heads_roles.show_scatter(source, kinds, *measures, head, recipe)
+            heads_roles.show_scatter(source, kinds, *measures, head, origin)
         else:
-            heads_roles.show_board(source, kinds, measures[0], head, recipe, other=other, sort=measures[1])
+            heads_roles.show_board(source, kinds, measures[0], head, origin, other=other, sort=measures[1])
 
 
 def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str]:
@@ -200,7 +264,7 @@ def show_card(
         steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
         st.html(f"{here}<br>{steer}")
     with left:
-        heads_roles.show_here(head, result, recipes.translation(request))
+        heads_roles.show_here(head, result, recipes.origin(request))
     with numbers, st.expander(say("Numbers of this head")):
         heads_roles.show_card(head, sources)
         frame.note(say(heads_roles.ROLE))
@@ -226,54 +290,62 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head)
         "of each row is scaled up."
     )
     sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
-    known, kind, place = made(result, "result"), head.kind, (head.layer, head.head)
+    st.caption(
+        say(
+            "What a key adds is weight × value × output projection; its length is drawn as a share of its row "
+            "(Kobayashi et al. 2020)."
+        )
+    )
+    kind, place = head.kind, (head.layer, head.head)
     spoken, name = words.KINDS[kind], heads_results.name_of(kind, *place)
-    names = recipes.axis_tokens(known, kind, "read")
-    line = say(
-        "What a key adds is weight × value × output projection; its length is drawn as a share of its row (Kobayashi "
-        "et al. 2020)."
-    )
-    st.caption(line)
-    lengths = made(
-        heads_results.added(request)[kind][place],
-        f"contribution.contributions(translator.model, whole, {kind!r})[{head.layer}, {head.head}]",
-        "whole = translator.force(result.source, result)",
-    ).named("lengths")
-    shares = the(np.divide)(lengths, the(np.maximum)(lengths.sum(-1, keepdims=True), 1e-12))
-    weights, of_map = known.attention(kind)[place], {"mask": known.mask(kind)}
-    of_shares = of_map | {"value": message("share")}
-    left_out = the(analysis.is_special)(names[1])
-    if sinks == "punctuation":
-        left_out = the(np.logical_or)(left_out, the(analysis.is_punctuation)(names[1]))
-    if sinks != "nothing" and (found := value_of(left_out)).any():
-        kept, kept_shares = (
-            the(contribution.without_columns)(of, left_out.named("left_out")) for of in (weights, shares)
-        )
-        weights, shares = kept[0], kept_shares[0]
-        of_map, of_shares = of_map | {"removed": kept[1]}, of_shares | {"removed": kept_shares[1]}
-        line = say(
-            "{n} of {total} keys are left out and the rows rescaled: these keys held {weights:.1%} of the weights and "
-            "{contributions:.1%} of the contributions.",
-            n=int(found.sum()),
-            total=found.size,
-            weights=value_of(kept[1]).mean(),
-            contributions=value_of(kept_shares[1]).mean(),
-        )
-        st.caption(line)
-    change = say("Orange: contributes more than its weight suggests. Blue: less.")
-    of_change = {"a": message("contribution"), "b": message("weights")}
-    pictures = (
-        ("weights", say("Weights"), attention_heatmap, weights, of_map),
-        ("added", say("Contributions"), attention_heatmap, shares, of_shares),
-        ("added-change", say("Contributions minus weights"), difference_heatmap, shares - weights, of_change),
-    )
+    queries, keys, _ = recipes.axis_tokens(result, kind, "read")
+    rows, columns = recipes.axis_code(kind)
+    lengths = heads_results.added(request)[kind][place]
+    shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
+    weights = result.attention(kind)[place]
+    origin = recipes.origin(request).then(snippet(SHARES, kind=kind, layer=head.layer, head=head.head))
+    weights_removed = shares_removed = None
+    if sinks != "nothing":
+        left_out = analysis.is_special(keys)
+        origin = origin.then(snippet(SPECIAL, keys=columns))
+        if sinks == "punctuation":
+            left_out = left_out | analysis.is_punctuation(keys)
+            origin = origin.then(snippet(PUNCTUATION, keys=columns))
+        if left_out.any():
+            weights, weights_removed = contribution.without_columns(weights, left_out)
+            shares, shares_removed = contribution.without_columns(shares, left_out)
+            origin = origin.then(LEFT_OUT)
+            line = say(
+                "{n} of {total} keys are left out and the rows rescaled: these keys held {weights:.1%} of the weights "
+                "and {contributions:.1%} of the contributions.",
+                n=int(left_out.sum()),
+                total=left_out.size,
+                weights=weights_removed.mean(),
+                contributions=shares_removed.mean(),
+            )
+            st.caption(line)
     plots, titles = {}, {}
-    for key, title, figure, array, more in pictures:
-        recipe = recipes.translation(request)
-        plots[key] = recipe.plot(f"{title}: {name}", figure, array, *names[:2], **more, **spoken.axes)
+    maps = (
+        ("weights", "weights", say("Weights"), weights, weights_removed, message("weight")),
+        ("added", "shares", say("Contributions"), shares, shares_removed, message("share")),
+    )
+    for key, variable, title, values, removed, value in maps:
+        look = spoken.axes | {"value": value}
+        mask = result.mask(kind)
+        figure = attention_heatmap(values, queries, keys, **look, mask=mask, removed=removed, say=say)
+        removed_code = None if removed is None else Code(f"{variable}_removed")
+        tokens = {"queries": rows, "keys": columns}
+        code = snippet(CONTRIBUTION, values=Code(variable), **tokens, kind=kind, removed=removed_code, **look)
+        plots[key] = Plot(f"{title}: {name}", origin.note, figure, program(origin.code, code))
         titles[key] = title, ""
+    title = say("Contributions minus weights")
+    look = spoken.axes | {"a": message("contribution"), "b": message("weights")}
+    figure = difference_heatmap(shares - weights, queries, keys, **look, say=say)
+    code = snippet(CHANGE, queries=rows, keys=columns, **look)
+    plots["added-change"] = Plot(f"{title}: {name}", origin.note, figure, program(origin.code, code))
+    titles["added-change"] = title, ""
     frame.pictures(plots, titles=titles, bar=False)
-    frame.note(change)
+    frame.note(say("Orange: contributes more than its weight suggests. Blue: less."))
 
 
 def show_alignment(checkpoint: str, report: dict[str, Any] | None) -> None:
@@ -299,19 +371,17 @@ def show_alignment(checkpoint: str, report: dict[str, Any] | None) -> None:
     boards = [(at, what, rates) for at, by_measure in result["aer"].items() for what, rates in by_measure.items()]
     for at, what, rates in shared.columns(boards, 2):
         heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
-        known = made(rates, f"report['alignment'][{name!r}]['aer'][{at!r}][{what!r}]").named("rates")
         layer, head = np.unravel_index(heads.argmin(), heads.shape)
         best = say("Best head: layer {layer}, head {head} with {error:.3f}.", layer=layer, head=head, error=heads.min())
         of_all = say("All heads: mean {mean_of_all:.3f}, maximum {max_of_all:.3f}.", **rates)
-        plot = Recipe(f"{checkpoint} · {name}", (recipes.loading(checkpoint), heads_results.REPORT)).plot(
-            f"{say(READ_AT[at])} · {say(ALIGNED_FROM[what])}",
-            head_board,
-            the(np.column_stack)([known[one] for one in ("heads", *summaries)]),
-            [say("layer {n}", n=layer) for layer in range(len(heads))],
-            [*map(str, range(heads.shape[1])), *map(say, summaries)],
-            value=message("error rate"),
-            low_is_good=True,
-        )
+        values = np.column_stack([rates["heads"], rates["mean"], rates["max"]])
+        rows = [say("layer {n}", n=layer) for layer in range(len(heads))]
+        columns = [*map(str, range(heads.shape[1])), *map(say, summaries)]
+        value = message("error rate")
+        figure = head_board(values, rows, columns, value=value, low_is_good=True, say=say)
+        code = snippet(ALIGNMENT, links=name, at=at, what=what, rows=rows, columns=columns, value=value)
+        code = program(recipes.load_code(checkpoint), heads_results.REPORT, code)
+        plot = Plot(f"{say(READ_AT[at])} · {say(ALIGNED_FROM[what])}", f"{checkpoint} · {name}", figure, code)
         explore.draw(plot, f"aer-{at}-{what}", line=f"{best} {of_all}")
     line = say(
         "A target word is linked to the source word with the largest weight (Chen et al. 2020; contributions: "

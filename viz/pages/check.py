@@ -15,7 +15,7 @@ from viz.text.language import counted, message, messages, say
 from viz.ui import choices, controls, engine_check, frame, shared
 from viz.ui.frame import Tile
 from viz.views import cached, recipes, view
-from viz.views.made import Recipe, made
+from viz.views.snippets import Origin, Plot, program, snippet
 from viz.views.turns import in_turn
 
 RUNS = messages(last="Last recorded run", mine="Run on my sentence")
@@ -63,6 +63,26 @@ CLAIMS = messages(  # the name of each, and what was compared
         "of Python; another token breaks the claim.",
     ),
 )
+READ = """
+from model.measures import checks
+found = checks.read(translator.folder)['claims']
+"""
+CHECK = """
+from model.measures import checks
+found = checks.check(translator, result)
+"""
+DEVIATIONS = """
+import numpy as np
+from viz.figures import deviations
+
+numbers = [
+    (check.deviation, check.allowed, check.control) if check.compared else (np.nan,) * 3
+    for check in found
+]
+values = np.nan_to_num(np.array(numbers, float), nan=-np.inf)
+figure = deviations(values, $names)
+figure.show()
+"""
 # What `python -m model check --save` kept beside the weights.
 recorded = st.cache_data(max_entries=4, show_spinner=False)(checks.read)
 
@@ -82,7 +102,7 @@ class Measured:
     """What is shown: the claims that were measured, of what, and how Python measures them."""
 
     checks: list[Check]
-    recipe: Recipe
+    origin: Origin
     over: str  # what they were measured over
     engine: engine_check.EngineResult | None = None
 
@@ -195,16 +215,15 @@ def show_compared(claim: str, one: Check | None, engine: engine_check.EngineResu
 def show_deviations(claims: Measured) -> None:
     """How far each claim is from its limit; a click opens what was compared."""
     found = claims.checks
-    numbers = [(one.deviation, one.allowed, one.control) if one.compared else (np.nan,) * 3 for one in found]
-    values = made(
-        np.nan_to_num(np.array(numbers, float), nan=-np.inf),
-        "np.nan_to_num(np.array([(one.deviation, one.allowed, one.control) for one in found], float), nan=-np.inf)",
-    )
+    numbers = [(check.deviation, check.allowed, check.control) if check.compared else (np.nan,) * 3 for check in found]
+    values = np.nan_to_num(np.array(numbers, float), nan=-np.inf)
+    names = [say(CLAIMS[check.claim][0]) for check in found]
 
     def clicked(row: int, *_: int) -> None:
         st.session_state.update({"claim": found[row].claim, "check-show": "compared"})
 
-    plot = claims.recipe.plot(say("Self-check"), deviations, values, [say(CLAIMS[one.claim][0]) for one in found])
+    code = program(claims.origin.code, snippet(DEVIATIONS, names=names))
+    plot = Plot(say("Self-check"), claims.origin.note, deviations(values, names, say=say), code)
     frame.pictures({"claims": plot}, is_map=False, on_click=clicked)
     frame.note(say("“With the mask off” leaves out the mask that the claim rests on, to show that the check can fail."))
 
@@ -232,10 +251,10 @@ def live() -> None:
         runs = RUNS if kept else {"mine": RUNS["mine"]}
         run = controls.choose(say("Measured"), runs, "run", label_visibility="collapsed")
     if run == "last":
-        lines = (recipes.loading(name), "found = checks.read(translator.folder)['claims']")
+        origin = Origin(kept["command"], program(recipes.load_code(name), snippet(READ)))
         over = say("Over {sentences} held-out sentences.", sentences=kept["sentences"])
         line = say("The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **kept)
-        show(places, Measured(kept["claims"], Recipe(kept["command"], lines), over), line)
+        show(places, Measured(kept["claims"], origin, over), line)
         with places.left:
             st.code(kept["command"], "bash", wrap_lines=True)
         return
@@ -243,10 +262,10 @@ def live() -> None:
     def show_mine(result: cached.Shown, asked: cached.Request) -> None:
         with unseen:
             engine = engine_check.measure(asked, result)
-        recipe = recipes.translation(asked).then("found = checks.check(translator, result)")
+        origin = recipes.origin(asked).then(snippet(CHECK))
         nothing = "" if result.text else say("(the model wrote nothing)")
         line = f"{nothing} {words.how_decoded(asked)}".strip()
-        show(places, Measured(measured(asked), recipe, say("For your sentence."), engine), line, result.text)
+        show(places, Measured(measured(asked), origin, say("For your sentence."), engine), line, result.text)
 
     controls.translation_in(places, show_mine)
 

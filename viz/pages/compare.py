@@ -105,7 +105,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         "about": about,
         "words": comparison.beside(*(words_of(*side) for side in zip(pair, results))),
         "note": note(versus, pair),
-        "program": vars(staged.program(recipes.both(*pair))),
+        "program": vars(staged.program_of(recipes.code_of_both(*pair))),
     }
     staged.put(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):

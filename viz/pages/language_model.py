@@ -8,18 +8,35 @@ from model.adapters.readers.layout import ReaderConfig
 from model.adapters.readers.reader import Reader
 from model.checkpoint import available
 from model.translator import Writer
-from viz.figures import bars
 from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged, systems_card
 from viz.views import cached, opened, recipes, view
-from viz.views.made import Recipe, call, made, with_imports
 from viz.views.model_results import usable
+from viz.views.snippets import Code, call, program, snippet
 from viz.views.view import CHANCES, Chance, View, chance_of
 
 EXAMPLE = "The game was released in"
+BARS = """
+import numpy as np
+from viz.figures import bars
+
+best = np.argsort(-$distribution, kind='stable')[:$count]
+drawn = $drawn
+figure = bars(
+    drawn[best][:, None],
+    $words_of(best.tolist()),
+    value='probability',
+    token_axis='next word',
+)
+figure.show()
+"""
+MASK = """
+from model.experiments.masks import conventions
+print(conventions(result.mask('decoder_self'))['additive'])
+"""
 KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
@@ -46,26 +63,28 @@ def continued(model: str, text: str, chance: Chance) -> str:
     return cached.translator(model).write(text, chosen.pop("count"), **chosen)
 
 
-def code(recipe: Recipe, result: cached.Shown, text: str) -> dict[str, str]:
-    """Python that makes the pictures that no translation has; {temperature} and the like stand for what is chosen."""
-    chosen = {name: made(0, f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
+def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
+    """Python of the pictures that no translation has; {temperature} and the like stand for what is chosen.
+
+    `origin` is the snippet that makes `result`.
+    """
     is_reader = isinstance(result.config, ReaderConfig)
-    drawn_from = chosen if is_reader else chosen | {"unknown": False}
-    own, drawn = (call("translator.distribution", text, **more) for more in ({}, drawn_from))
-    lines = (f"best = np.argsort(-{own}, kind='stable')[:{sampling.SHOWN}]", f"drawn = {drawn}")
-    names_of = "translator.words" if is_reader else "translator.tokenizer.tokens"
-    values, names = made(0, "drawn[best][:, None]"), made(0, f"{names_of}(best.tolist())")
-    return {
-        "words": recipe.then(*lines).plot("", bars, values, names, value="probability", token_axis="next word").code,
-        "mask decoder_self": with_imports(*recipe.lines, "print(conventions(result.mask('decoder_self'))['additive'])"),
-    }
+    chance = {name: Code(f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
+    words_of = Code("translator.words" if is_reader else "translator.tokenizer.tokens")
+    bars = snippet(
+        BARS,
+        distribution=call("translator.distribution", text),
+        count=sampling.SHOWN,
+        drawn=call("translator.distribution", text, unknown=None if is_reader else False, **chance),
+        words_of=words_of,
+    )
+    return {"words": program(origin, bars), "mask decoder_self": program(origin, MASK)}
 
 
 def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
-    recipe = recipes.translation(request)
-    of_stage = staged.shown_of(result, request, shown, recipe)
+    of_stage = staged.shown_of(result, request, shown)
     if result.next_logits is None:
         return of_stage
     after, seed = "", {}
@@ -78,7 +97,7 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
         recording=replace(of_stage.recording, text=result.text, predicted_tokens=[]),
         address=speaking.address(shown.address() | seed),
         notes=[*of_stage.notes, *unknown_words(result, loaded)],
-        code=code(recipe, result, text),
+        code=code(recipes.origin(request).code, result, text),
         next=sampling.payload(result.next_logits, cached.Names(loaded), chance, after, unknown),
     )
 

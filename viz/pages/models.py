@@ -17,10 +17,45 @@ from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, shared
 from viz.ui.frame import Tile
 from viz.views import cached, recipes
-from viz.views.made import Made, Plot, Recipe, call, made, value_of
 from viz.views.model_results import Side, compare, usable
+from viz.views.snippets import Code, Plot, program, snippet
 
 MEAN = message("mean")  # of all heads
+MAP = """
+from viz.figures import attention_heatmap
+picture = attention_heatmap($values, written.names, read.names, query_axis=$query_axis, key_axis=$key_axis)
+"""
+VECTOR = """
+from viz.figures import values_heatmap
+
+picture = values_heatmap(
+    $values,
+    written.names,
+    value=$value,
+    most_labels=$most_labels,
+    row_axis=$row_axis,
+    column_axis=$column_axis,
+)
+"""
+ALIGNED = """
+from viz.figures import aligned_rows
+
+figure = aligned_rows(picture, $rows, $n_rows)
+figure.show()
+"""
+LENGTHS = """
+import numpy as np
+from model import load_translator
+from model.analysis import lengths
+from viz.figures import curves
+
+lines = {}
+for name in $names:
+    groups = lengths.read(load_translator(name).card)[$test]
+    lines[name] = np.array([[group.words, group.$quality] for group in groups]).T
+figure = curves(lines, x_axis=$x_axis, y_axis=$y_axis)
+figure.show()
+"""
 LEAST = 200  # pixels of a map over another one
 VIEWS = messages(all="Side by side", one="One system", words="Word by word", lengths="Quality by length")
 GERMAN = {
@@ -69,7 +104,7 @@ def choose_system(seen: Sequence["Seen"]) -> int:
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     """A head of None is the mean of all."""
-    shapes = [value_of(side.weights).shape for side in sides if side.system == checkpoint.TRANSFORMER]
+    shapes = [side.weights.shape for side in sides if side.system == checkpoint.TRANSFORMER]
     if not shapes:
         frame.label(say("System"))
         return 0, None
@@ -89,7 +124,8 @@ class Seen:
 
     side: Side
     places: Sequence[int | None]
-    known: Made  # what is drawn, as of `Side.map`
+    values: np.ndarray  # what is drawn, as of `Side.map`
+    code: Code
     about: str
 
     @property
@@ -98,22 +134,26 @@ class Seen:
 
     @property
     def pixels(self) -> np.ndarray:
-        values = value_of(self.known)
-        return frame.signed_pixels(values) if self.side.weights is None else frame.weight_pixels(values)
+        return frame.signed_pixels(self.values) if self.side.weights is None else frame.weight_pixels(self.values)
 
     def plot(self) -> Plot:
         """The map, its rows where the words stand that belong together."""
         side = self.side
-        recipe, names = recipes.translation(side.request), side.written.names
         if side.weights is None:
             axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
-            plot = recipe.plot("", values_heatmap, self.known, names, value=message("number"), most_labels=4, **axes)
+            look = axes | {"value": message("number"), "most_labels": 4}
+            picture = values_heatmap(self.values, side.words, **look, say=say)
+            code = snippet(VECTOR, values=self.code, **look)
         else:
             axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-            plot = recipe.plot("", attention_heatmap, self.known, names, side.read.names, **axes)
+            picture = attention_heatmap(self.values, side.words, side.keys, **axes, say=say)
+            code = snippet(MAP, values=self.code, **axes)
         rows = [row for row, word in enumerate(self.places) if word is not None]
         title = f"{say(SYSTEMS[side.system][0])}: {self.about}"
-        return recipe.plot(title, aligned_rows, plot.made, rows, len(self.places))
+        figure = aligned_rows(picture, rows, len(self.places), say=say)
+        origin = recipes.origin(side.request)
+        aligned = snippet(ALIGNED, rows=rows, n_rows=len(self.places))
+        return Plot(title, origin.note, figure, program(origin.code, side.code, code, aligned))
 
 
 def show_maps(seen: Sequence[Seen], numbers: Sequence[int]) -> None:
@@ -161,7 +201,7 @@ def top_of(one: Seen, row: int) -> tuple[str, str, float] | None:
     place = one.places[row]
     if place is None or one.side.words[place] == SPECIAL_TOKENS[EOS_ID]:
         return None
-    weights = value_of(one.known)[place]
+    weights = one.values[place]
     key = int(weights.argmax())
     return one.side.words[place], one.side.keys[key], float(weights[key])
 
@@ -172,7 +212,7 @@ def show_words(seen: Sequence[Seen]) -> None:
         side = one.side
         read = [say("the one vector")] * len(side.words)
         if side.weights is not None:
-            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in value_of(one.known)]
+            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in one.values]
         for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
             table[name] = ["" if word is None else cells[word] for word in one.places]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
@@ -194,14 +234,12 @@ def show_lengths(names: list[str]) -> None:
             qualities = {"bleu": "BLEU", "chrf": "chrF"}
             quality = controls.choose(say("Quality"), qualities, "quality")
         table = table[table.test == test].drop(columns="test")
-        measured, lines = list(table.model.unique()), {}
-        for name in measured:
-            groups = f"lengths.read({call('load_translator', name)}.card)[test]"
-            code = f"np.array([[group.words, group.{quality}] for group in {groups}]).T"
-            lines[name] = made(table.loc[table.model == name, ["words", quality]].to_numpy().T, code)
+        measured = list(table.model.unique())
+        lines = {name: table.loc[table.model == name, ["words", quality]].to_numpy().T for name in measured}
         axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
-        recipe = Recipe(f"{test} · {' · '.join(measured)}", (f"test = {test!r}",))
-        plot = recipe.plot(say("Quality by length of sentence"), curves, lines, **axes)
+        code = program(snippet(LENGTHS, names=measured, test=test, quality=Code(quality), **axes))
+        note = f"{test} · {' · '.join(measured)}"
+        plot = Plot(say("Quality by length of sentence"), note, curves(lines, **axes, say=say), code)
         frame.pictures({"lengths": plot}, is_map=False, below=60)
         frame.note(say("Each point is a group of sentences of similar length."))
         with st.expander(say("The numbers, and the commands that made them")):
@@ -280,7 +318,7 @@ def what_differs(seen: Sequence[Seen], chosen: Seen) -> str:
     """How much of the attention of the chosen system its largest weights take; without attention, what it reads."""
     if chosen.side.weights is None:
         return say(SYSTEMS[chosen.side.system][1])
-    top = float(value_of(chosen.known).max(-1).mean())
+    top = float(chosen.values.max(-1).mean())
     texts = {one.side.result.text.casefold() for one in seen}
     line = message("{name}: on average {top:.0%} of a row on one word. Different translations: {m} of {n}.")
     return say(line, name=chosen.name, top=top, m=len(texts), n=len(seen))

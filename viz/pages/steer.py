@@ -18,11 +18,10 @@ from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering
 from viz.views import changes as change
-from viz.views import heads_results, view
+from viz.views import heads_results, recipes, view
 from viz.views.cached import Request, Shown, compute
 from viz.views.changes import Changes
-from viz.views.made import made
-from viz.views.recipes import translation
+from viz.views.snippets import Code, Plot, call, program, snippet
 from viz.views.view import View
 
 # In the session: the requests that are asked for, shown, and whose changes were dropped.
@@ -34,6 +33,26 @@ TREE_LINE = message(
     "Row n: candidates for the n-th token. Star: finished; cross: pruned. Point at one to see what its step attended "
     "to (mean of all cross-attention heads); click it to lock what leads there."
 )
+
+TREE = """
+import numpy as np
+from model.measures.search_attention import looked_at
+from viz.figures import search_tree
+
+nodes = result.search.tree
+ranked = result.search.rescored($penalty).hypotheses
+figure = search_tree(
+    np.array(nodes.log_probability),
+    nodes.parent,
+    translator.tokenizer.target.tokens(nodes.token),
+    nodes.fate,
+    scores={hypothesis.node: hypothesis.score for hypothesis in ranked},
+    looked_at=$weights,
+    keys=result.source_tokens,
+    steps=$steps,
+)
+figure.show()
+"""
 
 
 def wanted(asked: Request, query: Mapping[str, str]) -> Request:
@@ -151,21 +170,21 @@ def show_tree(request: Request, result: Shown) -> None:
             steps = (first, first + STEPS_AT_ONCE)
     ranked = search.rescored(penalty).hypotheses
     texts = [tokenizer.decode(one.ids) for one in ranked]
-    edits, known = ", edits" if request.changes.edits else "", made(nodes, "nodes")
-    lines = ("nodes = result.search.tree", f"ranked = result.search.rescored({penalty!r}).hypotheses")
-    recipe = translation(request).then(*lines)
-    plot = recipe.plot(
-        say("Everything the search tried"),
-        search_tree,
-        made(np.array, "np.array")(known.log_probability),
-        known.parent,
-        made(tokens, "translator.tokenizer.target.tokens(nodes.token)"),
-        known.fate,
-        scores=made({one.node: one.score for one in ranked}, "{one.node: one.score for one in ranked}"),
-        looked_at=made(attended, f"looked_at(translator, result.source, nodes{edits})"),
-        keys=made(result, "result").source_tokens,
+    figure = search_tree(
+        np.array(nodes.log_probability),
+        nodes.parent,
+        tokens,
+        nodes.fate,
+        scores={hypothesis.node: hypothesis.score for hypothesis in ranked},
+        looked_at=attended,
+        keys=result.source_tokens,
         steps=steps,
+        say=say,
     )
+    edits = Code("edits") if request.changes.edits else None
+    weights = call("looked_at", Code("translator"), Code("result.source"), Code("nodes"), edits=edits)
+    origin, code = recipes.origin(request), snippet(TREE, penalty=penalty, weights=weights, steps=steps)
+    plot = Plot(say("Everything the search tried"), origin.note, figure, program(origin.code, code))
     explore.draw(plot, "tree", column_width(tokens), lock, line=say(TREE_LINE))
     rows = [(one.score, one.log_probability, len(one.ids) + one.finished, text) for one, text in zip(ranked, texts)]
     columns = say("score"), say("log-probability"), say("tokens"), say("translation")

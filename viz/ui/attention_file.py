@@ -13,7 +13,7 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, heads_roles, shared, speaking, staged
 from viz.views import heads_results, view
-from viz.views.made import Recipe, call
+from viz.views.snippets import Origin, snippet
 from viz.views.turns import TURNS
 
 WHOLE_ROWS = 1e-2  # sums nearer to 1 are 1 but for rounding, of bfloat16 for one
@@ -71,6 +71,12 @@ np.savez("mine.npz", source_tokens=["a", "cat"], target_tokens=["<s>", "eine"],
 """
 
 
+READ = """
+from model.adapters.attention_file import read_attention
+result = read_attention($name)
+"""
+
+
 class OpenFile(NamedTuple):
     """What a visitor has opened."""
 
@@ -79,8 +85,9 @@ class OpenFile(NamedTuple):
     numbers: dict[str, heads_results.Source]  # of its heads by kind, as far as they were asked for
 
     @property
-    def recipe(self) -> Recipe:
-        return Recipe(self.name, (f"result = {call('read_attention', self.name)}",))
+    def origin(self) -> Origin:
+        """How `result` comes about."""
+        return Origin(self.name, snippet(READ, name=self.name))
 
 
 def opened_file() -> OpenFile | None:
@@ -150,7 +157,7 @@ def _show_stage(file: OpenFile) -> None:
     chosen, problems = view.read(st.session_state[staged.QUERY] | {"model": CODE}, [CODE])
     choices.missed(problems)
     shown = alone.of_recording(file.attention)
-    shown = replace(shown, recording=replace(shown.recording, text=None), program=staged.program(file.recipe))
+    shown = replace(shown, recording=replace(shown.recording, text=None), program=staged.program_of(file.origin.code))
     why = message("A file holds weights alone: direct effects need the model.")
     staged.put(replace(shown, address=speaking.address(chosen.address()), effects=why))
 
@@ -180,7 +187,7 @@ def not_whole(attention: Recording, kinds: list[str]) -> str:
 
 
 def _show_roles(file: OpenFile) -> None:
-    attention, recipe, numbers = file.attention, file.recipe, file.numbers
+    attention, origin, numbers = file.attention, file.origin, file.numbers
     small, large = st.columns([45, 55], gap="medium")
     with small:
         counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
@@ -195,10 +202,10 @@ def _show_roles(file: OpenFile) -> None:
             with st.spinner(say("Computing …")), TURNS.turn():
                 numbers[kind] = heads_results.of_weights(attention, [kind])
         source = numbers[kind]
-        heads_roles.show_board(source, [kind], "sharpness", head, recipe)
-        heads_roles.show_alike(source, head, recipe)
+        heads_roles.show_board(source, [kind], "sharpness", head, origin)
+        heads_roles.show_alike(source, head, origin)
     with large:
-        heads_roles.show_here(head, attention, recipe)
+        heads_roles.show_here(head, attention, origin)
         heads_roles.show_card(head, {say("this sentence"): source})
         frame.note(say(heads_roles.ROLE))
         with st.expander(say("All heads of this kind as a table")):
@@ -206,7 +213,7 @@ def _show_roles(file: OpenFile) -> None:
 
 
 def _show_rollout(file: OpenFile) -> None:
-    attention, recipe = file.attention, file.recipe
+    attention, origin = file.attention, file.origin
     known, place, problems = attention.kinds, st.container(), []
     if "cross" in known and "decoder_self" not in known:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))
@@ -216,7 +223,7 @@ def _show_rollout(file: OpenFile) -> None:
         problem = not_whole(attention, kinds)
         if not problem:
             try:
-                heads_roles.show_rollout(attention, kinds, recipe)
+                heads_roles.show_rollout(attention, kinds, origin)
                 break
             except ValueError as error:
                 problem = errors.sentence(error)

@@ -14,7 +14,7 @@ from viz.text.language import message, messages, say
 from viz.ui import explore, frame, shared
 from viz.ui.plot import plot as show
 from viz.views import cached
-from viz.views.made import Recipe, call, made
+from viz.views.snippets import Plot, program, snippet
 from viz.views.turns import in_turn
 
 MEASURED = 96  # tokens whose steps are timed
@@ -22,6 +22,22 @@ LENGTHS = (128, 1024, 8192, 32_768, 131_072)
 TYPES = messages(float32="float32 (4 bytes)", bfloat16="bfloat16 (2 bytes)", int8="int8 (1 byte)")
 BYTES = {"float32": 4, "bfloat16": 2, "int8": 1}
 UNITS = (1e9, message("{x:.1f} GB")), (1e6, message("{x:.1f} MB")), (1e3, message("{x:.1f} kB"))
+
+TIMES = """
+import numpy as np
+import torch
+from model import load_translator
+from model.measures.context import seconds_per_token
+from viz.figures import curves
+
+writer = load_translator($model)
+ids = [writer.tokenizer.eos_id, *writer.tokenizer.encode($text)] * $most
+ids = torch.tensor(ids[: $count])
+seconds = [seconds_per_token(writer.model, ids, uses_cache) for uses_cache in (False, True)]
+off, on = (np.stack([1 + np.arange(len(ids)), 1e3 * np.array(times)]) for times in seconds)
+figure = curves({$without: off, $cached: on}, x_axis=$x_axis, y_axis=$y_axis)
+figure.show()
+"""
 
 
 @dataclass(frozen=True)
@@ -128,18 +144,12 @@ def _time(name: str, text: str) -> None:
     on, off = measured(name, text)
     line = message("Token {n} took {on:.1f} ms with the cache and {off:.1f} ms without (mean of the last ten).")
     frame.note(say(line, n=int(on[0, -1]), on=on[1, -10:].mean(), off=off[1, -10:].mean()))
-    drawn = {say("without the cache"): made(off, "off"), say("with the cache"): made(on, "on")}
-    lines = (
-        f"writer = {call('load_translator', name)}",
-        f"ids = [writer.tokenizer.eos_id, *writer.tokenizer.encode({text!r})] * {MEASURED}",
-        f"ids = torch.tensor(ids[: {on.shape[1]}])",
-        "seconds = [seconds_per_token(writer.model, ids, uses_cache) for uses_cache in (True, False)]",
-        "on, off = (np.stack([1 + np.arange(len(ids)), 1e3 * np.array(one)]) for one in seconds)",
-    )
-    recipe = Recipe(say("“{text}” · {checkpoint}", text=text, checkpoint=name), lines)
+    names = say("without the cache"), say("with the cache")
     axes = {"x_axis": message("tokens so far"), "y_axis": message("milliseconds per token")}
-    plot = recipe.plot(say("Time per token"), curves, drawn, **axes)
-    figure = plot.figure
+    figure = curves(dict(zip(names, (off, on))), **axes, say=say)
     figure.layout.height = 240
+    values = {"model": name, "text": text, "most": MEASURED, "count": on.shape[1]}
+    code = program(snippet(TIMES, **values, without=names[0], cached=names[1], **axes))
+    plot = Plot(say("Time per token"), say("“{text}” · {checkpoint}", text=text, checkpoint=name), figure, code)
     show(figure, "cache-time")
     explore.offer(plot, "cache-time", figure)

@@ -12,23 +12,52 @@ from model.analysis.effects import RUNNER_UP, Effects
 from model.config import TransformerConfig
 from model.errors import Problem
 from model.measures import agreement
-from viz.figures import values_heatmap
 from viz.stage import effects as stage_effects
 from viz.text import errors
 from viz.text.language import say
 from viz.views import heads_results
 from viz.views.cached import Names, Request, Shown, remembered
-from viz.views.made import Recipe, made, with_imports
+from viz.views.snippets import Code, call, program, snippet
 from viz.views.turns import in_turn
 from viz.views.view import AGAINST
 
+EFFECTS = """
+from viz.figures import values_heatmap
+
+effects = $effects
+figure = values_heatmap(
+    effects.heads($kind)[{layer}, {head}],
+    result.predicted_tokens,
+    value=$value,
+    column_axis='key',
+)
+figure.show()
+"""
+PARTS = """
+for name, part in $effects.parts.items():
+    print(name, part)
+"""
+LENS = """
+lens = translator.lens(result)
+for name, words in zip(lens.sublayers, lens.words):
+    print(name, [best[0] for best in words])
+"""
+LEFT_OUT = """
+print($occlusion)
+"""
+AGREEMENT = """
+from model.measures import agreement
+print(agreement.of_words(translator, result)['cross'])
+"""
+
 
 def found(
-    result: Shown, request: Request, query: Mapping[str, str], recipe: Recipe
+    result: Shown, request: Request, query: Mapping[str, str], origin: str
 ) -> tuple[dict[str, np.ndarray], stage_effects.EffectsPayload | str | None]:
     """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
 
-    Instead of that a sentence says why there are none; None where it asks for none.
+    Instead of that a sentence says why there are none; None where it asks for none. `origin` is the snippet that makes
+    `result`.
     """
     loaded = request.translator
     if reason := _without_effects(loaded):
@@ -59,7 +88,7 @@ def found(
     others = None if others is None else Names(loaded).tokens(others.tolist())
     measured = heads_results.usable_report(request.model)
     payload = stage_effects.payload(effects, others, measured, named)
-    more["code"] = code(recipe, effects, result, against, bool(request.changes.edits))
+    more["code"] = code(origin, effects, result, against, bool(request.changes.edits))
     return {kind: effects.heads(kind) for kind in effects.kinds}, payload | more
 
 
@@ -104,20 +133,21 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
     return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
 
 
-def code(recipe: Recipe, effects: Effects, result: Shown, against: str | None, edited: bool) -> dict[str, str]:
-    translator, known = made(None, "translator"), made(result, "result")
-    computed = translator.effects(known, against=against)
-    named, place = computed.named("effects").being(effects), (made(0, "{layer}"), made(0, "{head}"))
-    tokens, more = known.predicted_tokens, {"value": stage_effects.VALUE, "column_axis": "key"}
-    plots = {kind: recipe.plot("", values_heatmap, named.heads(kind)[place], tokens, **more) for kind in effects.kinds}
-    edits = [made(None, "edits")] if edited and not isinstance(result.config, ReaderConfig) else []
-    shown = {
-        "parts": f"for name, part in {computed!r}.parts.items():\n    print(name, part)",
-        "lens": "lens = translator.lens(result)\nfor name, words in zip(lens.sublayers, lens.words):\n"
-        "    print(name, [best[0] for best in words])",
-        "left-out": f"print({translator.occlusion(known, *edits)!r})",
-        "agree": "print(agreement.of_words(translator, result)['cross'])",
+def code(origin: str, effects: Effects, result: Shown, against: str | None, edited: bool) -> dict[str, str]:
+    """Python of the pictures of direct effects, by kind and by view; {layer} and {head} stand for the opened head.
+
+    Args:
+        origin: the snippet that makes `result`.
+        edited: whether it makes `edits`, too.
+    """
+    computed = call("translator.effects", Code("result"), against=against)
+    edits = Code("edits") if edited and not isinstance(result.config, ReaderConfig) else None
+    arguments = [Code("result")] if edits is None else [Code("result"), edits]
+    maps = {kind: snippet(EFFECTS, effects=computed, kind=kind, value=stage_effects.VALUE) for kind in effects.kinds}
+    views = {
+        "parts": snippet(PARTS, effects=computed),
+        "lens": LENS,
+        "left-out": snippet(LEFT_OUT, occlusion=call("translator.occlusion", *arguments)),
+        "agree": AGREEMENT,
     }
-    return {kind: plot.code for kind, plot in plots.items()} | {
-        view: with_imports(*recipe.lines, lines) for view, lines in shown.items()
-    }
+    return {name: program(origin, part) for name, part in (maps | views).items()}

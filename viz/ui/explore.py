@@ -16,7 +16,7 @@ from viz.ui import choices, shared
 from viz.ui.plot import pictures
 from viz.ui.plot import plot as show
 from viz.views import cached, changes, recipes
-from viz.views.made import Plot, with_imports
+from viz.views.snippets import Plot
 from viz.views.view import FIELDS
 
 
@@ -102,7 +102,7 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
         decoded=words.how_decoded(request),
         card=words.describe_card(request.model, request.translator.card),
         link=link_to(st.context.url or ADDRESS, asked, page),
-        code=with_imports(*recipes.translation(request).lines),
+        code=recipes.origin(request).code,
         changes=changed,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )

@@ -25,7 +25,7 @@ from viz.ui.choices import control
 from viz.ui.plot import plot as show_plot
 from viz.views import codes
 from viz.views.codes import one_of
-from viz.views.made import Plot
+from viz.views.snippets import Plot
 
 TILES = "headlight_tiles"
 PADDING = "#b7bcc4"  # of cells that are blocked because nothing is there

@@ -17,7 +17,7 @@ from viz.text.roles import role_name
 from viz.ui import explore, frame
 from viz.views import cached, recipes
 from viz.views.heads_results import Source, name_of
-from viz.views.made import Recipe, made, the, value_of
+from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 # By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.
 MEASURES = messages(
@@ -74,6 +74,72 @@ ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, and what it
 )
 KINDS_OF = {"encoder": "encoder_self", "source": "cross", "target": "decoder_self"}  # whose axes they have
 
+TABLE = """
+import numpy as np
+values = $table
+"""
+SORTED = """
+order = np.argsort($sign$by.ravel(), kind='stable')
+values = values.ravel()[order].reshape(-1, $n_heads)
+"""
+BOARD = """
+from viz.figures import head_board
+
+figure = head_board(
+    values,
+    $rows,
+    $columns,
+    texts=$texts,
+    names=$names,
+    value=$value,
+    signed=$signed,
+    low_is_good=$low_is_good,
+    selected=$selected,
+)
+figure.show()
+"""
+SCATTER = """
+import numpy as np
+from viz.figures import head_map
+
+points = np.stack([$x.ravel(), $y.ravel()], axis=1)
+figure = head_map(points, $places, $groups, axes=$axes, selected=$selected)
+figure.show()
+"""
+DIVERGENCE = """
+from model.analysis import head_roles
+divergence = head_roles.divergences(result.attention($kind))
+"""
+DIVERGENCE_KEPT = """
+import numpy as np
+divergence = np.array($held[$kind]['divergence'])
+"""
+ALIKE = """
+from model.analysis import head_roles
+from viz.figures import head_map
+
+points, _ = head_roles.layout(divergence)
+figure = head_map(points, $places, $groups, selected=$selected)
+figure.show()
+"""
+ROLLOUT = """
+import numpy as np
+from model.measures import contribution
+from viz.figures import attention_heatmap
+
+flows = contribution.rollouts({kind: result.attention(kind) for kind in $kinds})
+figure = attention_heatmap(
+    np.clip(flows[$which], 0, 1),
+    $queries,
+    $keys,
+    query_axis=$query_axis,
+    key_axis=$key_axis,
+    value='share',
+    scale_to_max=True,
+)
+figure.show()
+"""
+
 
 def measure_name(name: str, kind: str) -> str:
     """What a measure is called, of a kind of attention."""
@@ -85,7 +151,7 @@ def show_board(
     kinds: Sequence[str],
     measure: str,
     head: Head,
-    recipe: Recipe,
+    origin: Origin,
     *,
     other: Source | None = None,
     sort: str = "place",
@@ -94,15 +160,22 @@ def show_board(
 
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     """
-    known = source.table(measure, kinds)
-    known = known if other is None else known - other.table(measure, kinds)
-    numbers, places = value_of(known), source.places(kinds)
+    numbers, places = source.table(measure, kinds), source.places(kinds)
+    code, table = [origin.code, source.code], source.table_code(measure, kinds)
+    if other is not None:
+        numbers = numbers - other.table(measure, kinds)
+        code.append(other.code)
+        table = Code(f"{table} - {other.table_code(measure, kinds)}")
+    code.append(snippet(TABLE, table=table))
     n_heads, sorted_by, ordered = numbers.shape[1], sort != "place", places
+    values = numbers
     if sorted_by:
+        sign = Code("" if sort in LOW_FIRST else "-")
         by = source.table(sort, kinds).ravel()
-        order = the(np.argsort)(by if sort in LOW_FIRST else -by, kind="stable").named("order")
-        ordered = [places[at] for at in value_of(order)]
-        known = known.named("values").ravel()[order].reshape(-1, n_heads)
+        order = np.argsort(-by if sign else by, kind="stable")
+        ordered = [places[at] for at in order]
+        values = numbers.ravel()[order].reshape(-1, n_heads)
+        code.append(snippet(SORTED, sign=sign, by=source.table_code(sort, kinds), n_heads=n_heads))
     signed = other is not None or measure in SIGNED
     with_roles = measure == "sharpness" and other is None and not sorted_by
 
@@ -128,19 +201,19 @@ def show_board(
     texts = in_rows(text) if sorted_by or with_roles else None
     if texts is None and is_high:  # there is no room for numbers
         texts = in_rows(lambda *place: "")
-    plot = recipe.plot(
-        f"{say('All heads')}: {say(MEASURES[measure])}",
-        head_board,
-        known,
-        rows,
-        [str(number + sorted_by) for number in range(n_heads)],
-        texts=texts,
-        names=in_rows(lambda *place: source.about(*place, name=source.name(*place))),
-        value=MEASURES[measure],
-        signed=signed or None,
-        low_is_good=measure in LOW_IS_GOOD or None,
-        selected=divmod(ordered.index(spot), n_heads) if spot in ordered else None,
-    )
+    columns = [str(number + sorted_by) for number in range(n_heads)]
+    look = {
+        "texts": texts,
+        "names": in_rows(lambda *place: source.about(*place, name=source.name(*place))),
+        "value": MEASURES[measure],
+        "signed": signed,
+        "low_is_good": measure in LOW_IS_GOOD,
+        "selected": divmod(ordered.index(spot), n_heads) if spot in ordered else None,
+    }
+    figure = head_board(values, rows, columns, **look, say=say)
+    code.append(snippet(BOARD, rows=rows, columns=columns, **look))
+    title = f"{say('All heads')}: {say(MEASURES[measure])}"
+    plot = Plot(title, origin.note, figure, program(*code) if origin.code else "")
 
     def clicked(row: int, column: int) -> None:
         kind, layer, number = ordered[row * n_heads + column]
@@ -156,27 +229,25 @@ def _caption(line: str, *measures: str) -> None:
     frame.note(" ".join([line, *(say(ABOUT[one]) for one in measures if one in ABOUT)]))
 
 
-def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, recipe: Recipe) -> None:
+def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, origin: Origin) -> None:
     """Draw two measures of all heads of some kinds, which have both."""
-    points = the(np.stack)([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
+    points = np.stack([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
     spot, *known = ((everything.index(kind), *place) for kind, *place in (vars(head).values(), *places))
-    plot = recipe.plot(
-        say("{y} over {x}", x=say(axes[0]), y=say(axes[1])),
-        head_map,
-        points,
-        known,
-        [say(words.SHORT_KINDS[kind]) for kind, *_ in places],
-        axes=axes,
-        selected=spot if spot in known else None,
-    )
+    groups = [say(words.SHORT_KINDS[kind]) for kind, *_ in places]
+    selected = spot if spot in known else None
+    figure = head_map(points, known, groups, axes=axes, selected=selected, say=say)
+    tables = {"x": source.table_code(x, kinds), "y": source.table_code(y, kinds)}
+    code = snippet(SCATTER, **tables, places=known, groups=groups, axes=axes, selected=selected)
+    title = say("{y} over {x}", x=say(axes[0]), y=say(axes[1]))
+    plot = Plot(title, origin.note, figure, program(origin.code, source.code, code))
 
     def clicked(kind: int, *place: int) -> None:
         open_head(everything[kind], *place)
 
     frame.pictures({"scatter": plot}, on_click=clicked, is_map=False, fills=False)
-    rate = agreement.spearman(*value_of(points).T)
+    rate = agreement.spearman(*points.T)
     line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate)
     _caption(f"{line} {say('Click a point to open its head.')}", x, y)
 
@@ -192,7 +263,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
                 row, own = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
                 row[title] = say("{x:.3f}", x=own[place])
                 if rank not in row and source.held != "here":
-                    every = value_of(source.table(measure, source.having(measure, list(source.kinds))))
+                    every = source.table(measure, source.having(measure, list(source.kinds)))
                     n = int((every > own[place]).sum()) + 1
                     row[rank] = say("{n} of {total}", n=n, total=every.size)
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
@@ -210,16 +281,18 @@ def show_table(source: Source, kind: str) -> None:
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
-def show_here(head: Head, result: cached.Shown | Recording, recipe: Recipe) -> None:
-    spoken, known, (kind, *place) = words.KINDS[head.kind], made(result, "result"), vars(head).values()
-    title = f"{name_of(kind, *place)} · {say('this sentence')}"
-    plot = recipes.head(recipe, title, known, kind, tuple(place), **spoken.axes, mask=known.mask(kind))
+def show_here(head: Head, result: cached.Shown | Recording, origin: Origin) -> None:
+    """Draw one head over the text."""
+    spoken, place = words.KINDS[head.kind], (head.layer, head.head)
+    title = f"{name_of(head.kind, *place)} · {say('this sentence')}"
+    plot = recipes.head_plot(origin, title, result, head.kind, place, spoken.axes)
     frame.pictures({"head-opened": plot}, bar=False)
     frame.note(say(spoken.rows))
 
 
-def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
-    kind, shown, lines = head.kind, source.kinds[head.kind], ()
+def show_alike(source: Source, head: Head, origin: Origin) -> None:
+    """Draw all heads of a kind as points, near each other where they look alike."""
+    kind, shown = head.kind, source.kinds[head.kind]
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown["role"])
     if shown["divergence"] is None:
         line = say(
@@ -229,23 +302,20 @@ def show_alike(source: Source, head: Head, recipe: Recipe) -> None:
         )
         explore.heading(name, line)
         return
-    divergence = f"head_roles.divergences(result.attention({kind!r}))"
+    code = snippet(DIVERGENCE, kind=kind)
     if source.held != "here":  # an atlas keeps it
-        divergence, lines = f"np.array({source.held}[{kind!r}]['divergence'])", source.lines
+        code = program(source.code, snippet(DIVERGENCE_KEPT, held=Code(source.held), kind=kind))
     points, kept = head_roles.layout(shown["divergence"])
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "
         "spread. Click a point to open its head.",
         kept=kept,
     )
-    plot = recipe.plot(
-        name,
-        head_map,
-        the(head_roles.layout)(made(shown["divergence"], divergence, *lines))[0].being(points),
-        list(np.ndindex(n_layers, n_heads)),
-        [say("layer {n}", n=layer) for layer in range(n_layers) for _ in range(n_heads)],
-        selected=(head.layer, head.head),
-    )
+    places = list(np.ndindex(n_layers, n_heads))
+    groups = [say("layer {n}", n=layer) for layer, _ in places]
+    figure = head_map(points, places, groups, selected=(head.layer, head.head), say=say)
+    drawing = snippet(ALIKE, places=places, groups=groups, selected=(head.layer, head.head))
+    plot = Plot(name, origin.note, figure, program(origin.code, code, drawing))
     frame.pictures({"head-map": plot}, on_click=open_head, is_map=False, fills=False)
     frame.note(line)
 
@@ -255,10 +325,9 @@ def open_head(*place: int | str) -> None:
     st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
 
 
-def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], recipe: Recipe) -> None:
+def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], origin: Origin) -> None:
     """Draw where attention of some kinds leads through all layers; errors as `contribution.rollouts`."""
     flows = contribution.rollouts({kind: result.attention(kind) for kind in kinds})
-    recipe = recipe.then(f"flows = contribution.rollouts({{kind: result.attention(kind) for kind in {kinds!r}}})")
     line = say(
         "Attention followed through all layers, heads averaged, the residual connection counted as much as the "
         "attention (Abnar and Zuidema 2020). Colours end at the largest value."
@@ -272,15 +341,14 @@ def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], recipe:
         line, mean = say(line), flows[which].sum(-1).mean()
         if mean < 0.995:  # nearer to 1 it need not be said
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
-        plots[f"rollout-{which}"] = recipe.plot(
-            f"{say('Through all layers')}: {say(name)}",
-            attention_heatmap,
-            the(np.clip)(made(flows, "flows")[which], 0, 1),
-            *recipes.axis_tokens(made(result, "result"), KINDS_OF[which], "read")[:2],
-            **words.KINDS[KINDS_OF[which]].axes,
-            value=message("share"),
-            scale_to_max=True,
-        )
+        kind = KINDS_OF[which]
+        queries, keys, _ = recipes.axis_tokens(result, kind, "read")
+        axes, shares = words.KINDS[kind].axes, np.clip(flows[which], 0, 1)
+        figure = attention_heatmap(shares, queries, keys, **axes, value=message("share"), scale_to_max=True, say=say)
+        rows, columns = recipes.axis_code(kind)
+        code = snippet(ROLLOUT, kinds=kinds, which=which, queries=rows, keys=columns, **axes)
+        title = f"{say('Through all layers')}: {say(name)}"
+        plots[f"rollout-{which}"] = Plot(title, origin.note, figure, program(origin.code, code))
         titles[f"rollout-{which}"] = say(name), ""
         lines.append(f"{say(name)}: {line}")
     frame.pictures(plots, titles=titles, bar=False, below=60)

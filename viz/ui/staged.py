@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 
-import numpy as np
 import streamlit as st
 
 from model.adapters.readers.layout import ReaderConfig
@@ -13,7 +12,6 @@ from model.config import StackConfig
 from model.experiments.inside import are_whole
 from model.recording import CANDIDATES
 from model.translation import Translation
-from viz.figures import candidates_heatmap
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage.answers import answer
@@ -24,7 +22,7 @@ from viz.text.language import current, say, using
 from viz.ui import choices, controls, model_choice, shared, speaking
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, opened, recipes, view
-from viz.views.made import Recipe, made, the, with_imports
+from viz.views.snippets import Code, program, snippet, split_imports
 from viz.views.view import FIELDS, View
 
 Show = Callable[[list[str], View, bool], None]
@@ -32,6 +30,22 @@ Show = Callable[[list[str], View, bool], None]
 # In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
+
+CANDIDATES_CODE = """
+import model.analysis.maps as analysis
+import numpy as np
+from viz.figures import candidates_heatmap
+
+ids, logs = analysis.candidates(result.trace['logits'], $count)
+names = [$words_of(row.tolist()) for row in ids]
+figure = candidates_heatmap(
+    np.exp(logs),
+    result.predicted_tokens,
+    names,
+    written=np.exp(result.log_probabilities),
+)
+figure.show()
+"""
 
 
 def live() -> str | bool:
@@ -132,23 +146,15 @@ def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     return heads_of(heads_results.usable_report(checkpoint))
 
 
-def program(recipe: Recipe) -> stage_message.Program:
-    """How Python makes `result`."""
-    lines = with_imports(*recipe.lines).split("\n")
-    return stage_message.Program(lines[: lines.index("")], recipe.lines)
+def program_of(code: str) -> stage_message.Program:
+    """The snippet that makes `result`, as the stage builds on it."""
+    return stage_message.Program(*split_imports(code))
 
 
-def candidates_code(result: Translation, recipe: Recipe) -> dict[str, str]:
-    """Python that makes the picture of the next words."""
-    known = made(result, "result")
+def candidates_code(result: Translation, code: str) -> dict[str, str]:
+    """Python that makes the picture of the next words of `result`, given the snippet that makes it."""
     words_of = "translator.words" if isinstance(result.config, ReaderConfig) else "translator.tokenizer.target.tokens"
-    lines = (
-        f"ids, logs = analysis.candidates(result.trace['logits'], {CANDIDATES})",
-        f"names = [{words_of}(row.tolist()) for row in ids]",
-    )
-    values, written = the(np.exp)(made(None, "logs")), the(np.exp)(known.log_probabilities)
-    given = values, known.predicted_tokens, made(None, "names")
-    return {"words": recipe.then(*lines).plot("", candidates_heatmap, *given, written=written).code}
+    return {"words": program(code, snippet(CANDIDATES_CODE, count=CANDIDATES, words_of=Code(words_of)))}
 
 
 def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
@@ -172,18 +178,16 @@ def has_rows(result: cached.Shown) -> bool:
     return isinstance(config, StackConfig) and are_whole(config)
 
 
-def shown_of(
-    result: cached.Shown, request: cached.Request, chosen: View, recipe: Recipe | None = None, rowwise: bool = True
-) -> stage_message.Shown:
+def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwise: bool = True) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
     rowwise = rowwise and not request.changes and has_rows(result)
-    notes, recipe = [], recipe or recipes.translation(request)
+    notes, code = [], recipes.origin(request).code
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))
     notes += of_reading(result)
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
-    effects, told = effects_found(result, request, st.session_state[QUERY], recipe)
+    effects, told = effects_found(result, request, st.session_state[QUERY], code)
     recording = replace(result.recording(result.next_words, name=request.model), text=answer(result, result.next_words))
     is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
@@ -192,8 +196,8 @@ def shown_of(
         is_live=is_reader,
         address=speaking.address(chosen.address() | request.changes.address()),
         notes=notes,
-        program=program(recipe),
-        code=candidates_code(result, recipe) if result.next_words else {},
+        program=program_of(code),
+        code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
         rowwise=rowwise,
         effects=told,

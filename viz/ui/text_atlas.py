@@ -19,7 +19,7 @@ from viz.ui import controls, frame, heads_roles, shared, speaking, staged
 from viz.views import cached, heads_results, opened
 from viz.views.cached import Request
 from viz.views.heads_results import Source
-from viz.views.made import Recipe, call, made
+from viz.views.snippets import Origin
 from viz.views.view import View
 
 MOST_LINES = 200  # that are read
@@ -184,22 +184,17 @@ def _watch() -> None:
 def of_measured(name: str, measured: Measured) -> Source:
     """What was measured over texts."""
     kinds = {kind: numbers | {"divergence": None} for kind, numbers in measured.numbers["kinds"].items()}
-    loading = f"reader = {call('load_model', opened.SHELF.place(name))}"
-    measuring = (
-        f"found = {call('text_roles.measure', made(None, 'reader'), measured.lines, max(len(measured.lines), 1))}"
-    )
     layers = {kind: numbers["layers"] for kind, numbers in kinds.items()}
-    return Source(kinds, "found['kinds']", (loading, measuring), layers)
+    return Source(kinds, "found['kinds']", "", layers)
 
 
 def of_text(result: cached.Shown) -> Source:
     """What heads do in one text."""
-    kinds, lines = {}, ["here = {}"]
+    kinds = {}
     for kind in result.kinds:
         numbers = text_roles.tally(result, kind).numbers()
         kinds[kind] = numbers | {"role": text_roles.in_one_text(result, kind), "divergence": None}
-        lines.append(f"here[{kind!r}] = text_roles.tally(result, {kind!r}).numbers()")
-    return Source(kinds, "here", tuple(lines), {kind: result.layers(kind) for kind in result.kinds})
+    return Source(kinds, "here", "", {kind: result.layers(kind) for kind in result.kinds})
 
 
 def show_heads(name: str, source: Source, texts: Sequence[str], known: str, places: frame.Places) -> None:
@@ -217,7 +212,7 @@ def show_heads(name: str, source: Source, texts: Sequence[str], known: str, plac
     shown = [kind for kind in kinds if all(source.having(measure, [kind]) for measure in asked)]
     with places.left:
         if shown:
-            heads_roles.show_board(source, shown, colour, head, Recipe(name, ()), sort=order)
+            heads_roles.show_board(source, shown, colour, head, Origin(name, ""), sort=order)
         else:
             st.info(say("No head of this model has this measure."))
         with st.expander(say("Numbers of this head")):

@@ -21,13 +21,25 @@ from viz.text.language import message, messages, say
 from viz.text.roles import role_name
 from viz.views import cached
 from viz.views.cached import remembered
-from viz.views.made import Made, made, the, value_of
-from viz.views.recipes import axis_tokens
+from viz.views.recipes import axis_code, axis_tokens
+from viz.views.snippets import Code, program, snippet
 from viz.views.turns import each_in_turn, in_turn
 
 MOST_KEPT = 16
 _IMPORTANCE: dict[cached.Request, dict[str, np.ndarray]] = {}  # of models of transformers, the newest
-REPORT = "report = atlas.read(translator.folder, translator.config)"
+REPORT = """
+from model.measures import atlas
+report = atlas.read(translator.folder, translator.config)
+"""
+TALLY = """
+from model.analysis import head_roles
+here[$kind] = head_roles.tally(result.attention($kind), result.mask($kind), $keys).numbers()
+"""
+COUNT = """
+from model.measures import agreement, atlas
+words = agreement.of_words(translator, result)
+here = {kind: counted.numbers() for kind, counted in atlas.count(translator, result, words).items()}
+"""
 
 
 def importance(request: cached.Request) -> dict[str, np.ndarray]:
@@ -97,7 +109,7 @@ class Source:
     # (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.
     kinds: dict[str, dict[str, Any]]
     held: str  # what holds them by kind and measure, in Python
-    lines: tuple[str, ...]  # that make it
+    code: str  # the snippet that computes it
     # By kind the number in the model of each layer, where these are not 0, 1, 2, ...
     layers: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
@@ -115,10 +127,13 @@ class Source:
         # What comes next, and last, no decoder can read.
         return [kind for kind in known if kind != "decoder_self" or measure not in ("next", "last")]
 
-    def table(self, measure: str, kinds: Sequence[str]) -> Made:
-        """A measure of all heads of some kinds, their layers in rows."""
-        here = made(self.kinds, self.held, *self.lines)
-        return the(np.concatenate)([here[kind][measure] for kind in kinds])
+    def table(self, measure: str, kinds: Sequence[str]) -> np.ndarray:
+        """A measure of all heads of some kinds, their layers in rows, (layers of all, H)."""
+        return np.concatenate([self.kinds[kind][measure] for kind in kinds])
+
+    def table_code(self, measure: str, kinds: Sequence[str]) -> Code:
+        """Python for the same table."""
+        return Code(f"np.concatenate([{', '.join(f'{self.held}[{kind!r}][{measure!r}]' for kind in kinds)}])")
 
     def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind]["role"]))]
@@ -169,19 +184,20 @@ def in_words(weights: np.ndarray, kind: str) -> str:
 
 
 def of_weights(result: cached.Shown | Recording, kinds: Sequence[str] = KINDS) -> Source:
-    found, lines, known = {}, ["here = {}"], made(result, "result")
+    """What heads of some kinds do in one text, counted of their weights."""
+    numbers, code = {}, ["here = {}"]
     for kind in kinds:
         weights = result.attention(kind)
-        tally = the(head_roles.tally)(known.attention(kind), known.mask(kind), axis_tokens(known, kind, "read")[1])
-        lines.append(f"here[{kind!r}] = {tally.numbers()!r}")
+        tally = head_roles.tally(weights, result.mask(kind), axis_tokens(result, kind, "read")[1])
         divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
-        counted = value_of(tally)
-        found[kind] = counted.numbers() | {"role": head_roles.roles(counted, kind), "divergence": divergence}
-    return Source(found, "here", tuple(lines))
+        numbers[kind] = tally.numbers() | {"role": head_roles.roles(tally, kind), "divergence": divergence}
+        code.append(snippet(TALLY, kind=kind, keys=axis_code(kind)[1]))
+    return Source(numbers, "here", program(*code))
 
 
 @remembered(16)
 def of_request(request: cached.Request) -> Source:
+    """What heads do in the translation of a request, with the measures that need the model."""
     loaded = request.translator
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
@@ -189,12 +205,12 @@ def of_request(request: cached.Request) -> Source:
         kind: one.numbers() | {"role": head_roles.roles(one.tally, kind), "divergence": one.divergence}
         for kind, one in counted.items()
     }
-    count = "here = {kind: one.numbers() for kind, one in atlas.count(translator, result, words).items()}"
-    return Source(found, "here", ("words = agreement.of_words(translator, result)", count))
+    return Source(found, "here", snippet(COUNT))
 
 
 def of_report(report: dict[str, Any]) -> Source:
-    return Source(report["kinds"], "report['kinds']", (REPORT,))
+    """What heads do in the held-out sentences of an atlas."""
+    return Source(report["kinds"], "report['kinds']", REPORT)
 
 
 @remembered(8)

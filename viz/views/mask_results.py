@@ -15,8 +15,24 @@ from viz.text.language import say
 from viz.text.words_masks import kind_of
 from viz.views import cached, recipes
 from viz.views.cached import remembered
-from viz.views.made import Made, Recipe, call, made
+from viz.views.snippets import Code, Origin, call, program, snippet
 from viz.views.turns import in_turn
+
+BATCH = """
+from model.experiments.masks import $read, run
+batch = $batch
+result = $run
+"""
+TEXTS = """
+from model import load_translator
+from model.experiments.text_masks import pack_texts, read_under, text_masks
+
+writer = load_translator($checkpoint)
+packed = pack_texts(writer, $texts)
+masks = text_masks(packed, $window)
+causal = read_under(writer.model, packed.ids, masks['causal'])
+$variable = read_under(writer.model, packed.ids, masks[$mask])
+"""
 
 
 @dataclass(frozen=True)
@@ -55,10 +71,16 @@ class Result:
     likeliest: list[list[tuple[str, str]]]  # for each sentence the next token at each real step, own and other
     reference: list[tuple[float, float]]  # for each sentence the log-probability of its target, in nats, own and other
 
-    def axes(self, mask: str, sentence: int) -> list[Made]:
+    def axes(self, mask: str, sentence: int) -> tuple[list[str], list[str]]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
-        batch = made(self.batch, "batch")
-        return [getattr(batch, f"{side}_tokens")[sentence] for side in SIDES[kind_of(mask)]]
+        rows, columns = (getattr(self.batch, f"{side}_tokens")[sentence] for side in SIDES[kind_of(mask)])
+        return rows, columns
+
+
+def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
+    """Python for what `Result.axes` returns."""
+    rows, columns = SIDES[kind_of(mask)]
+    return Code(f"batch.{rows}_tokens[{sentence}]"), Code(f"batch.{columns}_tokens[{sentence}]")
 
 
 @remembered(8)  # of a few megabytes each at the most
@@ -153,17 +175,18 @@ def compute_texts(request: TextRequest) -> TextResult:
     return TextResult(packed, {name: read(writer.model, packed.ids, mask) for name, mask in masks.items()})
 
 
-def text_recipe(request: TextRequest, mask: str) -> Recipe:
-    """How in Python `packed`, the pass `causal` and the pass under a mask, by its name, come about."""
+def text_origin(request: TextRequest, mask: str) -> Origin:
+    """How `packed`, the pass `causal` and the pass under a mask, by its name, come about."""
     note = " · ".join(say("“{text}”", text=text) for text in request.texts)
-    lines = [
-        f"writer = {call('load_translator', request.checkpoint)}",
-        f"packed = {call('pack_texts', made(None, 'writer'), list(request.texts))}",
-        f"masks = {call('text_masks', made(None, 'packed'), request.window)}",
-        "causal = read_under(writer.model, packed.ids, masks['causal'])",
-        f"{mask} = read_under(writer.model, packed.ids, masks[{mask!r}])",
-    ]
-    return Recipe(f"{note} · {request.checkpoint}", tuple(lines))
+    code = snippet(
+        TEXTS,
+        checkpoint=request.checkpoint,
+        texts=list(request.texts),
+        window=request.window,
+        variable=Code(mask),
+        mask=mask,
+    )
+    return Origin(f"{note} · {request.checkpoint}", code)
 
 
 @remembered()
@@ -175,14 +198,15 @@ def differences(request: Request, sentence: int, pads: int | None = None) -> tup
     return tuple(experiments.pad_difference(model, *pair, pads, padding=on) for on in (True, False))
 
 
-def recipe(request: Request, changed: Mapping[str, Any]) -> Recipe:
-    """How in Python `batch`, its `result` and, with changed masks, `changed` come about."""
-    note, read = say("the worked example"), "worked_example()"
+def origin(request: Request, changes: Mapping[str, Any]) -> Origin:
+    """How `batch`, its `result` and, with masks that are changed as of `change`, `changed` come about."""
+    note, batch = say("the worked example"), call("worked_example")
     if request.sources:
         pairs = zip(request.sources, request.targets, strict=True)
         note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)
-        read = call("read_batch", made(None, "translator"), list(request.sources), list(request.targets))
-    given = [made(None, name) for name in ("translator.model", "batch.src", "batch.tgt")]
-    lines = [recipes.loading(request.checkpoint), f"batch = {read}", f"result = {call('run', *given)}"]
-    lines += [f"changed = {call('run', *given, **changed)}"] if changed else []
-    return Recipe(f"{note} · {request.checkpoint}", tuple(lines))
+        batch = call("read_batch", Code("translator"), list(request.sources), list(request.targets))
+    arguments = [Code(name) for name in ("translator.model", "batch.src", "batch.tgt")]
+    loading = recipes.load_code(request.checkpoint)
+    code = snippet(BATCH, read=Code(batch.partition("(")[0]), batch=batch, run=call("run", *arguments))
+    changed = f"changed = {call('run', *arguments, **changes)}" if changes else ""
+    return Origin(f"{note} · {request.checkpoint}", program(loading, code, changed))

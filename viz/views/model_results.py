@@ -11,12 +11,28 @@ import streamlit as st
 from model import checkpoint
 from model.analysis import comparison
 from model.analysis import maps as analysis
+from model.analysis.maps import Words
 from model.text.special import SPECIAL_TOKENS, UNK_ID
 from viz.text import errors
 from viz.text.language import say
 from viz.views import cached
 from viz.views.cached import Request
-from viz.views.made import Made, made, the, value_of
+from viz.views.snippets import Code, program
+
+WORDS = """
+from model.analysis import comparison
+written = comparison.words_of(translator.tokenizer.target, result.predicted_tokens)
+read = comparison.words_of(translator.tokenizer.source, result.source_tokens)
+"""
+WEIGHTS = """
+import model.analysis.maps as analysis
+weights = analysis.merge_words(result.attention('cross'), written, read)
+"""
+CONTEXT = """
+import numpy as np
+_, first = np.unique(written.of_token, return_index=True)
+context = result.trace['decoder.context'][first]
+"""
 
 
 @dataclass(frozen=True)
@@ -27,18 +43,18 @@ class Side:
     system: str  # one of checkpoint.SYSTEMS
     result: cached.Shown
     seconds: float  # of computing, when it was made
-    written: Made  # the words, the end included
-    read: Made
-    weights: Made | None  # of float32 (L, H, T, S), what each word attends to; None without attention
-    context: Made | None  # of float32 (T, D), the vector that each word's step read where there is no attention
+    written: Words  # the end included
+    read: Words
+    weights: np.ndarray | None  # float32 (L, H, T, S), what each word attends to; None without attention
+    context: np.ndarray | None  # float32 (T, D), the vector that each word's step read where there is no attention
 
     @property
     def words(self) -> list[str]:
-        return value_of(self.written).names
+        return self.written.names
 
     @property
     def keys(self) -> list[str]:
-        return value_of(self.read).names
+        return self.read.names
 
     @property
     def name(self) -> str:
@@ -48,22 +64,29 @@ class Side:
         """How many words of "source" or "target" are <unk>."""
         return (self.keys if side == "source" else self.words).count(SPECIAL_TOKENS[UNK_ID])
 
-    def map(self, layer: int, head: int | None) -> tuple[Made, str]:
-        """What each word attends to, (T, S), or the context, and a line that says which map that is.
+    @property
+    def code(self) -> str:
+        """The snippet that makes `written`, `read`, and `weights` or `context` of `result`."""
+        return program(WORDS, CONTEXT if self.weights is None else WEIGHTS)
+
+    def map(self, layer: int, head: int | None) -> tuple[np.ndarray, Code, str]:
+        """What each word attends to, (T, S), or the context; Python for it; and a line that says which map that is.
 
         Of a Transformer the last layer or head where there are fewer; for no head the mean of all.
         """
         if self.context is not None:
-            size = value_of(self.context).shape[1]
-            return self.context, say("No map: the same {size} numbers for every word.", size=size)
-        weights, (n_layers, n_heads, *_) = self.weights, value_of(self.weights).shape
+            line = say("No map: the same {size} numbers for every word.", size=self.context.shape[1])
+            return self.context, Code("context"), line
+        n_layers, n_heads, *_ = self.weights.shape
         if self.system != checkpoint.TRANSFORMER:
-            return weights[0, 0], say("One head; each row adds up to 1.")
-        at = {"layer": min(layer, n_layers - 1), "head": min(head or 0, n_heads - 1)}
+            return self.weights[0, 0], Code("weights[0, 0]"), say("One head; each row adds up to 1.")
+        layer = min(layer, n_layers - 1)
         if head is None:
-            line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", n=n_heads, **at)
-            return weights[at["layer"]].mean(axis=0), line
-        return weights[*at.values()], say("Layer {layer}, head {head}; each row adds up to 1.", **at)
+            line = say("Layer {layer}, mean of {n} heads; each row adds up to 1.", layer=layer, n=n_heads)
+            return self.weights[layer].mean(axis=0), Code(f"weights[{layer}].mean(axis=0)"), line
+        head = min(head, n_heads - 1)
+        line = say("Layer {layer}, head {head}; each row adds up to 1.", layer=layer, head=head)
+        return self.weights[layer, head], Code(f"weights[{layer}, {head}]"), line
 
 
 @st.cache_resource(show_spinner=False)
@@ -86,14 +109,15 @@ def side_of(name: str, text: str, beam: int) -> Side:
     """Errors as of `cached.compute`."""
     request = Request(text, name, beam)
     loaded, (result, seconds) = request.translator, _timed(request)
-    tokenizer, known = made(loaded, "translator").tokenizer, made(result, "result")
-    written = the(comparison.words_of)(tokenizer.target, known.predicted_tokens).named("written")
-    read = the(comparison.words_of)(tokenizer.source, known.source_tokens).named("read")
+    tokenizer = loaded.tokenizer
+    written = comparison.words_of(tokenizer.target, result.predicted_tokens)
+    read = comparison.words_of(tokenizer.source, result.source_tokens)
     system, weights, context = checkpoint.system_of(loaded.config), None, None
     if system == checkpoint.GRU:
-        context = known.trace["decoder.context"][the(np.unique)(written.of_token, return_index=True)[1].named("first")]
+        _, first = np.unique(written.of_token, return_index=True)
+        context = result.trace["decoder.context"][first]
     else:
-        weights = the(analysis.merge_words)(known.attention("cross"), written, read).named("weights")
+        weights = analysis.merge_words(result.attention("cross"), written, read)
     return Side(request, system, result, seconds, written, read, weights, context)
 
 

@@ -11,7 +11,7 @@ from model.experiments import positions as experiments
 from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
 from viz.text.language import message, messages
 from viz.views import cached
-from viz.views.made import Made, made, the, value_of
+from viz.views.snippets import Code, snippet
 from viz.views.turns import in_turn
 
 ENCODINGS = messages(  # what each is called, and what is said of it
@@ -57,19 +57,42 @@ RELATIVE = "alibi", "buckets"  # that have no table of positions
 LEARNED = {"learned_start": "initial", "learned": "trained"}
 
 
+TABLE = """
+from model.positional import VARIANTS
+$variable = VARIANTS[$name]($n_positions, $d_model).numpy()
+"""
+RELATIVE_TABLE = """
+from model.experiments import positions
+$variable = positions.relative_table($name, $n_positions, $d_model)
+"""
+LEARNED_TABLE = """
+from model.experiments import positions
+$variable = positions.learn($n_positions, $d_model).$state
+"""
+
+
 @cached.remembered(8, message("Training …"))
 def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
     return in_turn(experiments.learn)(n_positions, d_model)
 
 
-def table(name: str, n_positions: int, d_model: int) -> Made:
+def table(name: str, n_positions: int, d_model: int) -> np.ndarray:
     """An encoding by name, float64 (T, D)."""
-    sizes = n_positions, d_model
     if name in (ROTARY, *RELATIVE):
-        return the(experiments.relative_table)(name, *sizes)
+        return experiments.relative_table(name, n_positions, d_model)
     if name in LEARNED:
-        return getattr(the(experiments.learn)(*sizes).being(learn(*sizes)), LEARNED[name])
-    return made(positional.VARIANTS, "VARIANTS")[name](*sizes).numpy()
+        return getattr(learn(n_positions, d_model), LEARNED[name])
+    return positional.VARIANTS[name](n_positions, d_model).numpy()
+
+
+def table_code(variable: str, name: str, n_positions: int, d_model: int) -> str:
+    """The snippet that makes the same table, as a variable of this name."""
+    sizes = {"variable": Code(variable), "n_positions": n_positions, "d_model": d_model}
+    if name in (ROTARY, *RELATIVE):
+        return snippet(RELATIVE_TABLE, name=name, **sizes)
+    if name in LEARNED:
+        return snippet(LEARNED_TABLE, state=Code(LEARNED[name]), **sizes)
+    return snippet(TABLE, name=name, **sizes)
 
 
 def wavelengths(name: str, d_model: int) -> np.ndarray | None:
@@ -110,7 +133,7 @@ def in_order(name: str, table: np.ndarray) -> np.ndarray:
 @cached.remembered(32)
 def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, analysis.ByOffset]:
     """All dot products of an encoding, and what they are by offset."""
-    return analysis.by_offset(value_of(table(name, n_positions, d_model)))
+    return analysis.by_offset(table(name, n_positions, d_model))
 
 
 @cached.remembered()

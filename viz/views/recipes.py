@@ -2,76 +2,18 @@
 
 import textwrap
 from collections.abc import Mapping
-from typing import Any
 
 from model.checkpoint import available
+from model.recording import Recording
 from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
 from viz.text.language import say
 from viz.text.words import BEAMS
-from viz.views import opened, snippets
+from viz.views import opened
 from viz.views.cached import Request
-from viz.views.made import Made, Plot, Recipe, call, made
-from viz.views.snippets import Code, Origin, program, snippet
+from viz.views.snippets import Code, Origin, Plot, call, program, snippet
 from viz.views.view import LENGTH_PENALTY
-
-
-def loading(model: str, name: str = "translator") -> str:
-    """The line that loads a checkpoint or a model of transformers."""
-    if model in opened.SHELF:
-        return f"{name} = {call('load_model', opened.SHELF.place(model))}"
-    return f"{name} = {call('load_translator', model)}"
-
-
-def decoded(beam: int) -> str:
-    return say("beam {width}", width=beam) if beam > 1 else say(BEAMS[1])
-
-
-def translation(request: Request) -> Recipe:
-    """How Python makes `result`, the translation of a request, or what a model read."""
-    how = decoded(request.beam) if writes_target(request.model) else ""
-    if request.reference is not None:
-        how = say("reading the reference “{reference}”", reference=request.reference)
-    address = request.changes.address()
-    prefix = say("locked beginning {code}", code=address["prefix"]) if "prefix" in address else ""
-    said = in_quotes(request.text, say), request.model, how, address.get("edits"), prefix, request.changes.moved
-    return Recipe(" · ".join(filter(None, said)), (loading(request.model), *translating(request)))
-
-
-def both(a: Request, b: Request) -> Recipe:
-    """How Python makes `a` and `b`, two translations beside each other."""
-    loaded = {b.model: "other"} | {a.model: "translator"}
-    lines = [loading(checkpoint, name) for checkpoint, name in loaded.items()]
-    for name, request in zip("ab", (a, b)):
-        lines += translating(request, name, loaded[request.model])
-    return Recipe("", tuple(lines))
-
-
-def translating(request: Request, result: str = "result", translator: str = "translator") -> list[str]:
-    changes, lines, more = request.changes, [], {}
-    if changes.edits:
-        lines, more = [f"edits = {call('Edits.from_code', changes.edits.code)}"], {"edits": made(None, "edits")}
-    if not writes_target(request.model):
-        return [*lines, f"{result} = {call(f'{translator}.read', request.text, **more)}"]
-    if request.model in opened.SHELF:
-        target = request.reference
-        how = {"beam": request.beam, **more, "prefix": list(changes.locked) or None}
-        line = call(f"{translator}.translate", request.text, **how)
-        if target is not None:
-            line = call(f"{translator}.read", request.text, target=target, **more)
-        return [*lines, f"{result} = {line}"]
-    if request.reference is None:
-        penalty = None if request.penalty == LENGTH_PENALTY else request.penalty
-        more = {"beam": request.beam, "length_penalty": penalty, **more, "prefix": list(changes.locked) or None}
-        line = f"{result} = {call(f'{translator}.translate', request.text, **more)}"
-    else:
-        line = f"{result} = {call(f'{translator}.force', request.text, request.reference, **more)}"
-    if changes.moves:
-        moved = call("changed_positions", made(None, f"{translator}.config.positional"), *changes.positions)
-        line = f"with {moved}:\n    " + line.replace("\n", "\n    ")
-    return [*lines, line]
-
 
 LOADING = """
 from model import $load
@@ -98,6 +40,11 @@ figure = attention_heatmap(
 )
 figure.show()
 """
+
+
+def decoded(beam: int) -> str:
+    """How wide the search is, in words."""
+    return say("beam {width}", width=beam) if beam > 1 else say(BEAMS[1])
 
 
 def load_code(model: str, name: str = "translator") -> str:
@@ -133,22 +80,22 @@ def translate_code(request: Request, result: str = "result", translator: str = "
     prefix = list(changes.locked) or None
     is_checkpoint = request.model not in opened.SHELF
     if not writes_target(request.model):
-        value = snippets.call(f"{translator}.read", text, edits=edits)
+        value = call(f"{translator}.read", text, edits=edits)
     elif target is not None and is_checkpoint:
-        value = snippets.call(f"{translator}.force", text, target, edits=edits)
+        value = call(f"{translator}.force", text, target, edits=edits)
     elif target is not None:
-        value = snippets.call(f"{translator}.read", text, target=target, edits=edits)
+        value = call(f"{translator}.read", text, target=target, edits=edits)
     else:
         penalty = request.penalty if is_checkpoint and request.penalty != LENGTH_PENALTY else None
-        value = snippets.call(
+        value = call(
             f"{translator}.translate", text, beam=request.beam, length_penalty=penalty, edits=edits, prefix=prefix
         )
     code = f"{result} = {value}"
     if changes.moves and is_checkpoint and writes_target(request.model):
-        positions = snippets.call("changed_positions", Code(f"{translator}.config.positional"), *changes.positions)
+        positions = call("changed_positions", Code(f"{translator}.config.positional"), *changes.positions)
         code = f"{snippet(MOVED, positions=positions)}\n{textwrap.indent(code, '    ')}"
     if changes.edits:
-        code = f"{snippet(EDITS, edits=snippets.call('Edits.from_code', changes.edits.code))}\n{code}"
+        code = f"{snippet(EDITS, edits=call('Edits.from_code', changes.edits.code))}\n{code}"
     return code
 
 
@@ -160,8 +107,8 @@ def writes_target(model: str) -> bool:
 
 
 def head_plot(
-    origin: Origin, title: str, result: Any, kind: str, place: tuple[int, int], axes: Mapping[str, str]
-) -> snippets.Plot:
+    origin: Origin, title: str, result: Recording, kind: str, place: tuple[int, int], axes: Mapping[str, str]
+) -> Plot:
     """A head of a recording, rows named by the token that was read.
 
     Args:
@@ -175,7 +122,7 @@ def head_plot(
     )
     rows, columns = axis_code(kind)
     code = snippet(HEAD, kind=kind, layer=layer, head=head, queries=rows, keys=columns, **axes)
-    return snippets.Plot(title, origin.note, figure, program(origin.code, code))
+    return Plot(title, origin.note, figure, program(origin.code, code))
 
 
 def axis_code(kind: str) -> tuple[Code, Code]:
@@ -184,14 +131,8 @@ def axis_code(kind: str) -> tuple[Code, Code]:
     return Code(f"result.{rows}_tokens"), Code(f"result.{columns}_tokens")
 
 
-def head(recipe: Recipe, title: str, result: Made, kind: str, place: tuple[int, int], **more: Any) -> Plot:
-    """A head of a recording, rows named by the token that was read."""
-    queries, keys, _ = axis_tokens(result, kind, "read")
-    return recipe.plot(title, attention_heatmap, result.attention(kind)[place], queries, keys, **more)
-
-
-def axis_tokens(result: Any, kind: str, named: str) -> tuple[Any, Any, Any]:
-    """The tokens of the rows and columns of a kind in a recording, or a Made of one.
+def axis_tokens(result: Recording, kind: str, named: str) -> tuple[list[str], list[str], list[str] | None]:
+    """The tokens of the rows and columns of a kind in a recording.
 
     And where rows are steps, named by the token "read" or "predicted", the other one of each, where known.
     """

@@ -27,6 +27,10 @@ class Origin(NamedTuple):
     note: str  # the sentence, the checkpoint
     code: str
 
+    def then(self, *snippets: str) -> "Origin":
+        """The same, computed further."""
+        return Origin(self.note, program(self.code, *snippets))
+
 
 class Plot(NamedTuple):
     """A figure of a page, its title and origin in words, and the program that makes the same figure."""

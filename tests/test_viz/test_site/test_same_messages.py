@@ -148,8 +148,8 @@ def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Pa
     for view, [look] in zip(VIEWS, looks, strict=True):
         theirs = look["after"]["effects"]
         assert theirs.pop("lacks") == ["agree"]
-        recipe = recipes.translation(Request(TEXT, "en-de"))
-        code = effects_results.code(recipe, effects, result, against, False)
+        origin = recipes.origin(Request(TEXT, "en-de"))
+        code = effects_results.code(origin.code, effects, result, against, False)
         assert list(map(parts_of, code.values())) == [parts_of(theirs["code"][name]) for name in code]
         assert theirs.pop("code").keys() == code.keys()
         if "lens" in theirs:
@@ -193,11 +193,11 @@ def test_the_same_python_makes_it(tmp_path: Path, settings, translators) -> None
     for query, [look] in zip(PROGRAMS, visit(tmp_path, settings, translators, *visits), strict=True):
         beam, penalty, text = int(query.get("beam", 4)), float(query.get("penalty", 0.6)), query.get("text", TEXT)
         request = Request(text, "en-de", beam, penalty, query.get("reference"), changes.read(query))
-        recipe, theirs = recipes.translation(request), look["after"]
-        program = staged.program(recipe)
+        origin, theirs = recipes.origin(request), look["after"]
+        program = staged.program_of(origin.code)
         assert sorted(program.imports) == sorted(theirs["program"]["imports"])
-        assert list(program.lines) == theirs["program"]["lines"]
-        code = staged.candidates_code(compute(request), recipe)
+        assert program.lines == "\n".join(theirs["program"]["lines"]).split("\n")
+        code = staged.candidates_code(compute(request), origin.code)
         assert parts_of(code["words"]) == parts_of(theirs["code"]["words"])
 
 
@@ -213,6 +213,6 @@ def test_the_same_python_makes_what_is_compared(versus: str, tmp_path: Path, set
     [[look]] = visit(tmp_path, settings, translators, {"hash": urlencode(asked)})
     other = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {"beam": 1}}[versus]
     a = Request(TEXT, "en-de")
-    program = staged.program(recipes.both(a, dataclasses.replace(a, **other)))
+    program = staged.program_of(recipes.code_of_both(a, dataclasses.replace(a, **other)))
     theirs = look["comparing"]["program"]
-    assert list(program.imports) == theirs["imports"] and list(program.lines) == theirs["lines"]
+    assert program.imports == theirs["imports"] and program.lines == "\n".join(theirs["lines"]).split("\n")

@@ -8,7 +8,6 @@ from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views.cached import compute, remembered, translator
-from viz.views.made import value_of
 from viz.views.position_results import shuffled, table
 
 DOG, CAT = "The dog chases the cat.", "The cat chases the dog."
@@ -22,7 +21,7 @@ MOST = 5  # words on the board
 
 def waves() -> list[np.ndarray]:
     width = compute(asks(DOG)).config.d_model
-    return list(value_of(table("sinusoidal", LENGTH, width))[:, list(DIALS)].T)
+    return list(table("sinusoidal", LENGTH, width)[:, list(DIALS)].T)
 
 
 def _curves(answered: bool) -> Drawn:

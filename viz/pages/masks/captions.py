@@ -7,7 +7,6 @@ from viz.pages.masks.compared import NO_MASK, Choices, Compared
 from viz.text import words
 from viz.text.language import message, say
 from viz.text.words_masks import MASKS, TEXT_MASKS, kind_of
-from viz.views.made import value_of
 from viz.views.mask_results import Leak, Result, TextResult
 
 
@@ -19,7 +18,7 @@ def answer_of(compared: Compared, chosen: Choices, leak: Leak | None, result: Re
         if chosen.cells:
             return say("No flipped cell opens a way that this head takes.")
         if chosen.left_out == "nothing":
-            mask = value_of(compared.masks[0])
+            mask = compared.masks[0]
             line = message("The masks hold: the {n} blocked cells of {total} get 0% of the attention.")
             return say(line, n=int((~mask).sum()), total=mask.size)
         return say("Leaving out {mask} opens no cell here.", mask=say(NO_MASK[chosen.left_out]))
@@ -90,7 +89,7 @@ def under_picture(
 ) -> str:
     """What the row of the largest leak attends to under both masks, and how many next tokens change."""
     queries, keys = compared.names
-    rows = [value_of(weights)[place] for weights in compared.weights]
+    rows = [weights[place] for weights in compared.weights]
     row = leak.row if leak else int(rows[0][: len(queries)].max(-1).argmin())
     tops = [int(weights[row].argmax()) for weights in rows]
     values = {"query": queries[row], "a": keys[tops[0]], "b": keys[tops[1]]}

@@ -9,8 +9,8 @@ from viz.figures.framed import shown_token
 from viz.text.language import message, say
 from viz.text.words_masks import TEXT_MASKS, axes, kind_of
 from viz.views import mask_results
-from viz.views.made import Made, Recipe, made, value_of
 from viz.views.mask_results import Leak, Request, Result, TextRequest
+from viz.views.snippets import Code, Origin
 
 NO_MASK = {
     "look-ahead": message("the look-ahead mask"),
@@ -34,13 +34,14 @@ class Compared:
     """One kind of attention under two masks: weights (L, H, T, S), masks (T, S), what stands beside the maps."""
 
     mask: str
-    queries: Made
-    keys: Made
-    weights: tuple[Made, Made]
-    masks: tuple[Made, Made]
+    queries: list[str]
+    keys: list[str]
+    weights: tuple[np.ndarray, np.ndarray]
+    masks: tuple[np.ndarray, np.ndarray]
     opened: np.ndarray  # bool (T, S): what to ring
     titles: tuple[tuple[str, str], tuple[str, str]]
-    recipe: Recipe
+    origin: Origin
+    codes: "Codes"
 
     @property
     def between_words(self) -> np.ndarray | None:
@@ -54,11 +55,21 @@ class Compared:
     def most_telling_head(self) -> tuple[int, int]:
         """Layer and head in which what the second mask opens gets most."""
         cells = self.opened if self.between_words is None else self.opened & self.between_words
-        return mask_results.leaking_head(cells if cells.any() else self.opened, value_of(self.weights[1]))
+        return mask_results.leaking_head(cells if cells.any() else self.opened, self.weights[1])
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        return tuple([shown_token(token) for token in value_of(side)] for side in (self.queries, self.keys))
+        return tuple([shown_token(token) for token in side] for side in (self.queries, self.keys))
+
+
+@dataclass(frozen=True)
+class Codes:
+    """Python for the fields of Compared that have these names."""
+
+    queries: Code
+    keys: Code
+    weights: tuple[Code, Code]
+    masks: tuple[Code, Code]
 
 
 def of_batch(request: Request, chosen: Choices) -> tuple[Compared, Result]:
@@ -66,10 +77,16 @@ def of_batch(request: Request, chosen: Choices) -> tuple[Compared, Result]:
     kind, sentence = kind_of(chosen.mask), chosen.sentence
     changed = mask_results.change(chosen.left_out, kind, chosen.cells)
     result = mask_results.compute(request, changed)
-    own, other = made(result.own, "result"), made(result.other, "changed" if changed else "result")
-    masks = tuple(one.masks[kind][sentence] for one in (own, other))
+    own, other = result.own, result.other
+    masks = own.masks[kind][sentence], other.masks[kind][sentence]
+    names = Code("result"), Code("changed" if changed else "result")
+    codes = Codes(
+        *mask_results.axes_code(kind, sentence),
+        tuple(Code(f"{name}.weights[{kind!r}][{sentence}]") for name in names),
+        tuple(Code(f"{name}.masks[{kind!r}][{sentence}]") for name in names),
+    )
     real = result.lengths[sentence][1 if SIDES[kind][0] == "target" else 0]
-    opened = ~value_of(masks[0]) & value_of(masks[1])
+    opened = ~masks[0] & masks[1]
     opened[real:] = False  # what padding attends to matters to nobody
     left_out = chosen.left_out != "nothing"
     without = say("Without {mask}", mask=say(NO_MASK[chosen.left_out])) if left_out else say("With flipped cells")
@@ -77,11 +94,12 @@ def of_batch(request: Request, chosen: Choices) -> tuple[Compared, Result]:
     compared = Compared(
         chosen.mask,
         *result.axes(kind, sentence),
-        tuple(one.weights[kind][sentence] for one in (own, other)),
+        (own.weights[kind][sentence], other.weights[kind][sentence]),
         masks,
         opened,
         (first, (without, say("leaks") if opened.any() else "") if changed else first),
-        mask_results.recipe(request, changed),
+        mask_results.origin(request, changed),
+        codes,
     )
     return compared, result
 
@@ -90,27 +108,35 @@ def of_text(request: TextRequest, mask: str) -> Compared:
     """A head of a language model under the causal mask and under another one."""
     result = mask_results.compute_texts(request)
     causal, other = (result.passes[name] for name in ("causal", mask))
-    tokens = made(result.packed, "packed").tokens
-    name = say(TEXT_MASKS[mask][0])
-    masked = (name, ""), made(other, mask)
-    plain = (say("Causal mask only"), ""), made(causal, "causal")
+    tokens = result.packed.tokens
+    masked = (say(TEXT_MASKS[mask][0]), ""), other, mask
+    plain = (say("Causal mask only"), ""), causal, "causal"
     if mask == "prefix":
         first, second, opened = plain, masked, other.mask & ~causal.mask
     else:
         first, second, opened = masked, plain, causal.mask & ~other.mask
     marked = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
     titles = first[0], (second[0][0], marked if opened.any() else "")
-    weights, masks = ((getattr(first[1], name), getattr(second[1], name)) for name in ("weights", "mask"))
-    recipe = mask_results.text_recipe(request, mask)
-    return Compared(mask, tokens, tokens, weights, masks, opened, titles, recipe)
+    codes = Codes(
+        Code("packed.tokens"),
+        Code("packed.tokens"),
+        (Code(f"{first[2]}.weights"), Code(f"{second[2]}.weights")),
+        (Code(f"{first[2]}.mask"), Code(f"{second[2]}.mask")),
+    )
+    weights = first[1].weights, second[1].weights
+    masks = first[1].mask, second[1].mask
+    origin = mask_results.text_origin(request, mask)
+    return Compared(mask, tokens, tokens, weights, masks, opened, titles, origin, codes)
 
 
 def head_of(compared: Compared, place: tuple[int, int]) -> tuple[np.ndarray, Leak | None]:
     """The weights (T, S) of the second map in a head, and what leaks there."""
-    weights = value_of(compared.weights[1])[place]
+    weights = compared.weights[1][place]
     return weights, mask_results.leak(compared.opened, weights, compared.between_words)
 
 
 def axes_of(mask: str) -> dict[str, str]:
     """The names of both axes of a batch; texts in one row keep query and key."""
-    return {} if mask in TEXT_MASKS else axes(mask)
+    if mask in TEXT_MASKS:
+        return {"query_axis": message("query"), "key_axis": message("key")}
+    return axes(mask)

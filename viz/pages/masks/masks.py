@@ -14,7 +14,6 @@ from viz.text.language import message, messages, say
 from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
 from viz.ui import choices, controls, frame, shared, speaking
 from viz.views import cached, mask_results
-from viz.views.made import value_of
 from viz.views.mask_results import Request, Result, TextRequest
 
 CELLS = "cells"
@@ -186,10 +185,10 @@ def live() -> None:
             chosen = Choices(sentence, mask, left_out, flipped_cells(compared, sentence))
         compared, result = of_batch(request, chosen)
     is_changed = is_text or bool(chosen.cells) or left_out != "nothing"
-    weights = value_of(compared.weights[1])
+    weights = compared.weights[1]
     with places.left:
         frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
-        place = frame.choose_head(weights, value_of(compared.masks[1]), compared.most_telling_head)
+        place = frame.choose_head(weights, compared.masks[1], compared.most_telling_head)
         frame.note(captions.purpose(mask, window))
     _, leak = head_of(compared, place)
     with places.answer:

@@ -12,9 +12,37 @@ from viz.text.words_masks import MASKS, TEXT_MASKS, axes, kind_of
 from viz.ui import frame
 from viz.ui.frame import Tile
 from viz.views.heads_results import name_of
-from viz.views.made import made
-from viz.views.mask_results import Leak, Result, TextResult
+from viz.views.mask_results import Leak, Result, TextResult, axes_code
+from viz.views.snippets import Code, Plot, program, snippet
 
+HEAD = """
+from viz.figures import attention_heatmap
+
+figure = attention_heatmap(
+    $weights[$layer, $head],
+    $queries,
+    $keys,
+    query_axis=$query_axis,
+    key_axis=$key_axis,
+    mask=$mask,
+)
+figure.show()
+"""
+MASK = """
+from viz.figures import mask_heatmap
+
+figure = mask_heatmap(
+    $mask,
+    $queries,
+    $keys,
+    query_axis=$query_axis,
+    key_axis=$key_axis,
+    padding=$padding,
+    look_ahead=$look_ahead,
+    legend=False,
+)
+figure.show()
+"""
 # Why a cell is blocked: of masks that are not of padding only, the parts that say it.
 PARTS = {
     "look_ahead": {"look_ahead": "look_ahead"},
@@ -39,12 +67,24 @@ def mask_tiles(result: Result, sentence: int, texts: TextResult | None) -> list[
 def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_changed: bool) -> None:
     """A head under its mask and, where something is changed, without; what leaks is ringed."""
     plots, titles, rings = {}, {}, {}
-    both = list(zip(("head-with", "head-without"), compared.weights, compared.masks, compared.titles))
-    for number, (key, weights, mask, title) in enumerate(both[: 2 if is_changed else 1]):
-        name = name_of(kind_of(compared.mask), *place)
-        more = axes_of(compared.mask) | {"mask": mask}
-        sides = compared.queries, compared.keys
-        plots[key] = compared.recipe.plot(f"{title[0]}: {name}", attention_heatmap, weights[place], *sides, **more)
+    name, axes = name_of(kind_of(compared.mask), *place), axes_of(compared.mask)
+    codes = compared.codes
+    for number, key in enumerate(("head-with", "head-without") if is_changed else ("head-with",)):
+        weights, mask = compared.weights[number][place], compared.masks[number]
+        figure = attention_heatmap(weights, compared.queries, compared.keys, **axes, mask=mask, say=say)
+        code = snippet(
+            HEAD,
+            weights=codes.weights[number],
+            layer=place[0],
+            head=place[1],
+            queries=codes.queries,
+            keys=codes.keys,
+            mask=codes.masks[number],
+            **axes,
+        )
+        title = compared.titles[number]
+        origin = compared.origin
+        plots[key] = Plot(f"{title[0]}: {name}", origin.note, figure, program(origin.code, code))
         titles[key] = title
         rings[key] = leak.cells if leak and number else []
     frame.pictures(plots, titles=titles, rings=rings, bar=not is_changed)
@@ -52,32 +92,48 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
 
 def draw_mask(compared: Compared, chosen: Choices, result: Result | None, flip: Callable[..., None]) -> None:
     """The large mask; of a batch a click flips a cell."""
-    parts = {}
-    sides = compared.queries, compared.keys
+    parts: dict[str, np.ndarray | None] = {"padding": None, "look_ahead": None}
+    parts_code: dict[str, Code | None] = {"padding": None, "look_ahead": None}
+    codes, name = compared.codes, compared.mask
     if result is None:
-        values = compared.masks[1 if compared.mask == "prefix" else 0]
-        title, clicked = say(TEXT_MASKS[compared.mask][0]), None
+        number = 1 if name == "prefix" else 0
+        mask, mask_code = compared.masks[number], codes.masks[number]
+        title, clicked = say(TEXT_MASKS[name][0]), None
     else:
-        sentence, is_changed = chosen.sentence, chosen.cells or chosen.left_out != "nothing"
-        own, other = made(result.own, "result"), made(result.other, "changed" if is_changed else "result")
-        values, title = other.masks[compared.mask][sentence], say(MASKS[compared.mask][0])
-        names = PARTS.get(compared.mask, {"padding": compared.mask})
-        parts = {name: own.masks[part][sentence] for name, part in names.items()}
-        clicked = flip if compared.mask == kind_of(compared.mask) else None
-    drawn = axes_of(compared.mask) | parts
-    plots = {"large-mask": compared.recipe.plot(title, mask_heatmap, values, *sides, **drawn, legend=False)}
+        sentence, title = chosen.sentence, say(MASKS[name][0])
+        mask, mask_code = result.other.masks[name][sentence], code_of_mask(chosen, name, sentence)
+        for part, mask_of_part in PARTS.get(name, {"padding": name}).items():
+            parts[part] = result.own.masks[mask_of_part][sentence]
+            parts_code[part] = Code(f"result.masks[{mask_of_part!r}][{sentence}]")
+        clicked = flip if name == kind_of(name) else None
+    axes, origin = axes_of(name), compared.origin
+    figure = mask_heatmap(mask, compared.queries, compared.keys, **axes, **parts, legend=False, say=say)
+    code = snippet(MASK, mask=mask_code, queries=codes.queries, keys=codes.keys, **axes, **parts_code)
+    plots = {"large-mask": Plot(title, origin.note, figure, program(origin.code, code))}
     frame.pictures(plots, titles={"large-mask": (title, "")}, on_click=clicked)
+
+
+def code_of_mask(chosen: Choices, name: str, sentence: int) -> Code:
+    """Python for a mask of a sentence, as it is changed."""
+    variable = "changed" if chosen.cells or chosen.left_out != "nothing" else "result"
+    return Code(f"{variable}.masks[{name!r}][{sentence}]")
 
 
 def show_sentences(compared: Compared, chosen: Choices, result: Result) -> None:
     """The chosen mask of every sentence of the batch."""
-    name = "changed" if chosen.cells or chosen.left_out != "nothing" else "result"
+    name, origin = compared.mask, compared.origin
+    names_of_axes = axes(name)
     plots, titles = {}, {}
     for sentence, (source, target) in enumerate(result.lengths):
         key, title = f"sentence-{sentence}", say("Sentence {number}", number=sentence + 1)
-        sides = result.axes(compared.mask, sentence)
-        values = made(result.other, name).masks[compared.mask][sentence]
-        plots[key] = compared.recipe.plot(title, mask_heatmap, values, *sides, **axes(compared.mask), legend=False)
+        mask = result.other.masks[name][sentence]
+        queries, keys = result.axes(name, sentence)
+        figure = mask_heatmap(mask, queries, keys, **names_of_axes, legend=False, say=say)
+        rows, columns = axes_code(name, sentence)
+        parts = {"padding": None, "look_ahead": None}
+        mask_code = code_of_mask(chosen, name, sentence)
+        code = snippet(MASK, mask=mask_code, queries=rows, keys=columns, **names_of_axes, **parts)
+        plots[key] = Plot(title, origin.note, figure, program(origin.code, code))
         line = say("{source} source and {target} target tokens", source=source, target=target)
         titles[key] = f"{title}: {line}", ""
     half = list(plots)[:2], list(plots)[2:]

@@ -18,10 +18,27 @@ from viz.ui import choices, controls, frame, shared
 from viz.ui.frame import Tile
 from viz.views import cached, recipes
 from viz.views.cached import Request
-from viz.views.made import Recipe, made
+from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 ALL = PITFALLS | MODERN
 VIEWS = messages(pictures="Wrong and right", code="Code and numbers", costs="What it costs")
+
+PICTURE = """
+from viz.pages.pitfalls.common import Sentence
+from viz.pages.pitfalls.demos import PITFALLS
+
+sentence = Sentence(translator, result)
+figure = PITFALLS[$key](sentence).$side
+figure.show()
+"""
+MODERN_PICTURE = """
+from viz.pages.pitfalls.common import Sentence
+from viz.pages.pitfalls.modern import MODERN
+
+sentence = Sentence(translator, result)
+figure = MODERN[$key](sentence).$side
+figure.show()
+"""
 
 
 @st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
@@ -80,7 +97,7 @@ def answer(demo: Demo) -> str:
     return say("With this mistake {n} of {total} words change: “{right}” becomes “{wrong}”.", **values)
 
 
-def show_pictures(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
+def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
     """What came of it, wrong and right, over both pictures on one scale."""
     spoken, plots, titles = ALL[key], {}, {}
     sides = list(zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo)))
@@ -89,9 +106,10 @@ def show_pictures(key: str, demo: Demo, recipe: Recipe, spoken_in: str) -> None:
             st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
     for side, name, _ in sides:
         figure: Drawn = getattr(demo, side)
-        copy = Drawn(figure, description=figure.description, table=figure.table)  # which is laid out for the frame
-        known = made(copy, f"{'MODERN' if key in MODERN else 'PITFALLS'}[{key!r}](sentence).{side}")
-        plots[side] = recipe.plot(f"{name}: {say(spoken.picture)}", known)
+        code = snippet(MODERN_PICTURE if key in MODERN else PICTURE, key=key, side=Code(side))
+        # A copy, which the frame may change: visitors share the demonstration.
+        title = f"{name}: {say(spoken.picture)}"
+        plots[side] = Plot(title, origin.note, figure.copied(), program(origin.code, code))
         titles[side] = name, "", say(spoken.picture)
     is_map = demo.right.data[0].type == "heatmap"
     frame.pictures(plots, titles=titles, is_map=is_map, bar=False)
@@ -140,8 +158,9 @@ def live() -> None:
         frame.answer(answer(demo), say(ALL[key].lesson))
     with places.right:
         if view == "pictures":
-            recipe = recipes.translation(request).then("sentence = Sentence(translator, result)")
-            show_pictures(key, demo, recipe, "en" if key in MISTAKES else escape(str(card.get("target", ""))))
+            show_pictures(
+                key, demo, recipes.origin(request), "en" if key in MISTAKES else escape(str(card.get("target", "")))
+            )
         elif view == "code":
             show_code(key, demo)
         else:

@@ -10,10 +10,19 @@ from viz.text.language import listed, message, say
 from viz.ui import frame
 from viz.ui.frame import Tile
 from viz.views import cached, position_results
-from viz.views.made import Made, Recipe, made, value_of
 from viz.views.position_results import ENCODINGS
+from viz.views.snippets import Plot, program, snippet
 
 ALL = "all"  # the code of the tile of all models
+LOSSES = """
+import numpy as np
+from viz.figures import curves
+
+# as measured
+lines = {name: np.array(line) for name, line in $lines.items()}
+figure = curves(lines, reach=$reach, x_axis=$x_axis, y_axis=$y_axis)
+figure.show()
+"""
 
 
 def measured() -> dict[str, dict]:
@@ -28,14 +37,14 @@ def measured() -> dict[str, dict]:
     return recorded
 
 
-def loss_lines(own: dict) -> dict[str, Made]:
-    """The loss by position at every length that was measured, named by the length and its perplexity."""
+def loss_lines(own: dict) -> dict[str, np.ndarray]:
+    """The losses by position, float64 (2, N), at every length that was measured: named by it and its perplexity."""
     lines = {}
     for entry in own["lengths"]:
         edges = np.linspace(0, entry["length"], len(entry["loss"]) + 1)
         line = np.stack([(edges[:-1] + edges[1:]) / 2, entry["loss"]]).round(3)
         name = say("{n:,} tokens: {perplexity:.1f}", n=entry["length"], perplexity=entry["perplexity"])
-        lines[name] = made(line, f"np.array({line.tolist()})")
+        lines[name] = line
     return lines
 
 
@@ -63,14 +72,16 @@ def show_beyond(page: Page) -> None:
     with page.places.left:
         selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2)
     lines = {name: loss_lines(own) for name, own in results.items()}
-    losses = [value_of(line)[1] for own in lines.values() for line in own.values()]
-    reach = min(map(np.min, losses)), max(map(np.max, losses))
+    losses = [line[1] for own in lines.values() for line in own.values()]
+    reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))
     axes = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
     plots, titles, factors, notes = {}, {}, [], []
     for name, own in results.items():
         key, title = f"beyond-{name}", say("{name}: loss by position", name=name)
-        recipe = Recipe(own["command"], ("# as measured",))
-        plots[key] = recipe.plot(title, curves, lines[name], reach=reach, **axes)
+        figure = curves(lines[name], reach=reach, **axes, say=say)
+        listed_lines = {label: line.tolist() for label, line in lines[name].items()}
+        code = program(snippet(LOSSES, lines=listed_lines, reach=reach, **axes))
+        plots[key] = Plot(title, own["command"], figure, code)
         titles[key] = name, "", encoding_of(name)
         first, last = own["lengths"][0], own["lengths"][-1]
         factor = last["perplexity"] / first["perplexity"]

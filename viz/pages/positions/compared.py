@@ -11,8 +11,40 @@ from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame
 from viz.views import position_results
-from viz.views.made import made, value_of
 from viz.views.position_results import ENCODINGS, RELATIVE
+from viz.views.snippets import Code, Plot, program, snippet
+
+DIFFERENCE = """
+from viz.figures import positional_heatmap
+figure = positional_heatmap(first - second, value=$value)
+figure.show()
+"""
+SIMILARITY = """
+import model.analysis.maps as analysis
+from viz.figures import similarity_heatmap
+
+products, _ = analysis.by_offset($table)
+figure = similarity_heatmap(products)
+figure.show()
+"""
+OFFSETS = """
+import model.analysis.maps as analysis
+import numpy as np
+from viz.figures import offset_lines
+
+means = np.stack([analysis.by_offset(table)[1].means for table in $tables])
+figure = offset_lines(means, $names)
+figure.show()
+"""
+WAVELENGTHS = """
+import numpy as np
+from model.positional import frequencies
+from viz.figures import wavelength_lines
+
+waves = np.stack([2 * np.pi / frequencies(name, $d_model).numpy() for name in $encodings])
+figure = wavelength_lines(waves, $names)
+figure.show()
+"""
 
 
 def second(page: Page) -> Encodings | None:
@@ -39,16 +71,17 @@ def show_difference(page: Page) -> None:
     if (encodings := second(page)) is None:
         return
     difference = encodings.tables["first"] - encodings.tables["second"]
-    ordered = (position_results.in_order(encodings.chosen[at], value_of(one)) for at, one in encodings.tables.items())
-    largest = (np.abs(one).max() for one in (value_of(difference), np.subtract(*ordered)))
+    ordered = (position_results.in_order(encodings.chosen[at], table) for at, table in encodings.tables.items())
+    largest = (np.abs(table).max() for table in (difference, np.subtract(*ordered)))
     values = dict(zip(("cells", "waves"), map(words.number, largest)))
     with page.places.answer:
         line = say("First minus second: at most {cells}; with each sine before its cosine at most {waves}.", **values)
         frame.answer(line, f"{encodings.line('first')} {encodings.line('second')}")
     with page.places.right:
-        plot = encodings.recipe.plot(
-            say("Difference of the encodings"), positional_heatmap, difference, value=message("difference")
-        )
+        value, origin = message("difference"), encodings.origin
+        figure = positional_heatmap(difference, value=value, say=say)
+        code = program(origin.code, snippet(DIFFERENCE, value=value))
+        plot = Plot(say("Difference of the encodings"), origin.note, figure, code)
         frame.pictures({"table-difference": plot} | encodings.drawn("first", "second"))
         frame.note(say("Rows are positions, columns dimensions: the difference, the first encoding, the second."))
 
@@ -58,13 +91,14 @@ def show_similarity(page: Page) -> None:
     if (encodings := second(page)) is None:
         return
     plots, titles, residuals, means = {}, {}, {}, []
+    origin = encodings.origin
     for place, name in encodings.chosen.items():
         products, by_offset = position_results.similarity(name, encodings.n_positions, encodings.d_model)
         means.append(by_offset.means)
         residuals[place] = words.number(by_offset.residual)
         title = say("Similarity of positions: {name}", name=encodings.names[place])
-        known = made(products, f"analysis.by_offset({place})[0]")
-        plots[f"similarity-{place}"] = encodings.recipe.plot(title, similarity_heatmap, known)
+        code = program(origin.code, snippet(SIMILARITY, table=Code(place)))
+        plots[f"similarity-{place}"] = Plot(title, origin.note, similarity_heatmap(products, say=say), code)
         titles[f"similarity-{place}"] = encodings.legends[place], ""
     with page.places.answer:
         line = say(
@@ -75,9 +109,9 @@ def show_similarity(page: Page) -> None:
         frame.answer(line, note)
     with page.places.right:
         frame.pictures(plots, titles=titles, below=230)
-        line = f"means = np.stack([analysis.by_offset(table)[1].means for table in ({', '.join(encodings.chosen)})])"
-        known, title = made(np.stack(means), "means"), say("Similarity by offset")
-        plot = encodings.recipe.then(line).plot(title, offset_lines, known, list(encodings.legends.values()))
+        names = list(encodings.legends.values())
+        code = program(origin.code, snippet(OFFSETS, tables=[Code(place) for place in encodings.chosen], names=names))
+        plot = Plot(say("Similarity by offset"), origin.note, offset_lines(np.stack(means), names, say=say), code)
         frame.pictures({"offset": plot}, is_map=False, least=200)
 
 
@@ -99,15 +133,16 @@ def show_wavelengths(page: Page) -> None:
             n=longest[next(iter(waves))],
         )
         frame.answer(line, say("In the paper's formula a sine and its cosine share a wavelength."))
-    of = ", ".join(f"frequencies({encodings.chosen[place]!r}, {encodings.d_model})" for place in waves)
-    recipe = encodings.recipe.then(f"waves = np.stack([2 * np.pi / of.numpy() for of in [{of}]])")
-    known, title = made(np.stack(list(waves.values())), "waves"), say("Wavelengths of the dimensions")
+    names = [encodings.legends[place] for place in waves]
+    figure = wavelength_lines(np.stack(list(waves.values())), names, say=say)
+    chosen = [encodings.chosen[place] for place in waves]
+    code = program(snippet(WAVELENGTHS, d_model=encodings.d_model, encodings=chosen, names=names))
+    plot = Plot(say("Wavelengths of the dimensions"), encodings.origin.note, figure, code)
     table = pd.DataFrame({say("pair"): range(encodings.d_model // 2)})
     for place, one in waves.items():
         pairs = position_results.in_order(encodings.chosen[place], one[None])[0].reshape(-1, 2).round(3)
         table[legend(place, say("sine"))], table[legend(place, say("cosine"))] = pairs.T
     with page.places.right:
-        plot = recipe.plot(title, wavelength_lines, known, [encodings.legends[place] for place in waves])
         frame.pictures({"wavelengths": plot}, is_map=False)
     with page.places.left:
         st.dataframe(table, hide_index=True, key="pairs", height=240)

@@ -9,8 +9,8 @@ from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame, speaking
 from viz.views import position_results, view
-from viz.views.made import Recipe, lines_of, value_of
 from viz.views.position_results import ENCODINGS
+from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 MAX_WAVES = 8
 ON_STEER = {
@@ -20,6 +20,17 @@ ON_STEER = {
     message("shifted by 20"): {"shift": "20"},
 }
 
+HEATMAP = """
+from viz.figures import positional_heatmap
+figure = positional_heatmap($table)
+figure.show()
+"""
+PANELS = """
+from viz.figures import encoding_panels
+figure = encoding_panels(first, $dimensions, column_axis=$column_axis, row_axis=$row_axis)
+figure.show()
+"""
+
 
 def legend(place: str, name: str) -> str:
     """What a line of the first or second encoding is called."""
@@ -27,7 +38,7 @@ def legend(place: str, name: str) -> str:
 
 
 class Encodings:
-    """One encoding or two, their tables, and the recipe of figures of them."""
+    """One encoding or two, "first" and "second", their tables by these names, and how they come about."""
 
     def __init__(self, sizes: Sizes, chosen: dict[str, str]) -> None:
         self.chosen = chosen
@@ -35,13 +46,15 @@ class Encodings:
         self.names = {place: say(ENCODINGS[name][0]) for place, name in chosen.items()}
         self.legends = {place: legend(place, name) for place, name in self.names.items()}
         self.tables = {
-            place: position_results.table(name, self.n_positions, self.d_model).named(place)
-            for place, name in chosen.items()
+            place: position_results.table(name, self.n_positions, self.d_model) for place, name in chosen.items()
         }
         line = say(
             "{positions} positions, {dimensions} dimensions", positions=sizes.n_positions, dimensions=sizes.d_model
         )
-        self.recipe = Recipe(" · ".join([line, *self.legends.values()]), lines_of(self.tables))
+        code = [
+            position_results.table_code(place, name, self.n_positions, self.d_model) for place, name in chosen.items()
+        ]
+        self.origin = Origin(" · ".join([line, *self.legends.values()]), program(*code))
 
     def line(self, place: str) -> str:
         """What is said of an encoding."""
@@ -52,15 +65,15 @@ class Encodings:
             line += " " + say("It does in {hits:.0%} of the rows, at a loss of {loss:.3f}.", **values)
         return line
 
-    def drawn(self, *places: str) -> dict:
+    def drawn(self, *places: str) -> dict[str, Plot]:
         """The tables of some of them as figures, by the key of each."""
         title = message("Positional encoding: {name}")
-        return {
-            f"table-{place}": self.recipe.plot(
-                say(title, name=self.names[place]), positional_heatmap, self.tables[place]
-            )
-            for place in places
-        }
+        plots = {}
+        for place in places:
+            figure = positional_heatmap(self.tables[place], say=say)
+            code = program(self.origin.code, snippet(HEATMAP, table=Code(place)))
+            plots[f"table-{place}"] = Plot(say(title, name=self.names[place]), self.origin.note, figure, code)
+        return plots
 
 
 def answer(name: str, sizes: Sizes) -> str:
@@ -69,7 +82,7 @@ def answer(name: str, sizes: Sizes) -> str:
     if name == "none":
         return say("Without an encoding every position looks the same.")
     if name == "alibi":
-        table = value_of(position_results.table(name, max(n, 11), sizes.d_model))
+        table = position_results.table(name, max(n, 11), sizes.d_model)
         near, far = (float(np.exp(table[10, head])) for head in (0, -1))
         line = message("ALiBi: 10 positions back a weight shrinks to {near:.1%} in head 0, to {far:.1%} in head 7.")
         return say(line, near=near, far=far)
@@ -94,7 +107,7 @@ def show_encoding(page: Page) -> None:
     """The table of the chosen encoding over some of its waves."""
     name, state = page.first, st.session_state
     encodings = Encodings(page.sizes, {"first": name})
-    width = value_of(encodings.tables["first"]).shape[1]
+    width = encodings.tables["first"].shape[1]
     if "dimensions" in state:  # a narrower encoding lacks some
         state["dimensions"] = [one for one in state["dimensions"] if one < width][:MAX_WAVES]
     column, row = position_results.axes(name)
@@ -117,8 +130,10 @@ def show_encoding(page: Page) -> None:
         if not dimensions:
             st.info(say("Choose at least one dimension to see its wave."))
         title = say("Positional encoding: {name}", name=encodings.names["first"])
-        table = encodings.tables["first"]
-        plot = encodings.recipe.plot(title, encoding_panels, table, dimensions, column_axis=column, row_axis=row)
+        axes, origin = {"column_axis": column, "row_axis": row}, encodings.origin
+        figure = encoding_panels(encodings.tables["first"], dimensions, **axes, say=say)
+        code = program(origin.code, snippet(PANELS, dimensions=dimensions, **axes))
+        plot = Plot(title, origin.note, figure, code)
         frame.pictures({"table": plot}, on_click=add_wave, is_map=False)
         frame.note(
             say(

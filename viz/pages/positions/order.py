@@ -14,7 +14,6 @@ from viz.views import cached, position_results, recipes
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
 from viz.views.heads_results import name_of
-from viz.views.made import made
 
 
 def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
@@ -53,9 +52,8 @@ def show_order(page: Page) -> None:
         place = frame.choose_head(own.attention(kind), own.mask(kind), (0, 0))
     plots, titles = {}, {}
     for key, (request, result) in zip(("own", "shuffled"), results.items()):
-        known, recipe = made(result, "result"), recipes.translation(request)
-        more = axes(kind) | {"mask": known.mask(kind)}
-        plots[f"map-{key}"] = recipes.head(recipe, name_of(kind, *place), known, kind, place, **more)
+        title, origin = name_of(kind, *place), recipes.origin(request)
+        plots[f"map-{key}"] = recipes.head_plot(origin, title, result, kind, place, axes(kind))
         titles[f"map-{key}"] = request.text, "", "", "q"
     texts = [result.text for result in results.values()]
     with page.places.answer:

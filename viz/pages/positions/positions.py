@@ -8,7 +8,6 @@ from viz.text.language import message, say
 from viz.ui import choices, controls, frame
 from viz.ui.frame import Tile
 from viz.views import cached, position_results
-from viz.views.made import value_of
 from viz.views.position_results import ENCODINGS
 
 SIZES = {"length": "50", "width": "64"}  # the defaults, as codes
@@ -41,7 +40,7 @@ def tiles(sizes: Sizes) -> list[Tile]:
     for name, (said, _) in ENCODINGS.items():
         pixels = None
         if name != "learned":
-            table = value_of(position_results.table(name, sizes.n_positions, sizes.d_model))
+            table = position_results.table(name, sizes.n_positions, sizes.d_model)
             limit = 1.0 if name == "none" else float(np.abs(table).max())
             pixels = frame.signed_pixels(table.T, limit)
         note = say("trains when chosen") if name == "learned" else ""

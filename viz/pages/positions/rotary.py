@@ -8,9 +8,25 @@ from viz.pages.positions.page import EXAMPLE, Page
 from viz.text.language import message, say
 from viz.ui import frame, shared
 from viz.views import cached, position_results
-from viz.views.made import Recipe, made
+from viz.views.snippets import Plot, program, snippet
 
 N_OFFSETS = 64  # of a rotary head
+PRODUCTS = """
+import numpy as np
+from model import load_translator
+from model.experiments import positions
+from viz.figures import curves
+
+writer = load_translator($checkpoint)
+before, after = positions.turned_products(writer, $text, $n_offsets)
+offsets = np.arange($n_offsets)
+lines = {
+    $turned: np.stack([offsets, after[$layer, $head]]),
+    $still: np.stack([offsets, np.full($n_offsets, before[$layer, $head])]),
+}
+figure = curves(lines, x_axis=$x_axis, y_axis=$y_axis)
+figure.show()
+"""
 NEAR, FAR = 0, 16  # offsets that are compared in words
 
 
@@ -58,21 +74,20 @@ def show_rotary(page: Page) -> None:
         )
         note = say(about, layer=layer, head=head, name=name)
         frame.answer(say(line, n=FAR, a=near, b=far), note)
-    code = f"before, after = positions.turned_products(writer, {text!r}, {N_OFFSETS})"
-    lines = (f"writer = load_translator({name!r})", code, f"offsets = np.arange({N_OFFSETS})")
-    recipe = Recipe(say("“{text}” · {checkpoint}", text=text, checkpoint=name), lines)
     offsets = np.arange(N_OFFSETS)
-    flat = f"np.full({N_OFFSETS}, before[{layer}, {head}])"
-    turned, still = (
-        np.stack([offsets, after[layer, head]]),
-        np.stack([offsets, np.full(N_OFFSETS, before[layer, head])]),
-    )
-    drawn = {
-        say("after the turn"): made(turned, f"np.stack([offsets, after[{layer}, {head}]])"),
-        say("before the turn"): made(still, f"np.stack([offsets, {flat}])"),
+    turned, still = say("after the turn"), say("before the turn")
+    lines = {
+        turned: np.stack([offsets, after[layer, head]]),
+        still: np.stack([offsets, np.full(N_OFFSETS, before[layer, head])]),
     }
-    title = say("q·k by offset, layer {layer}, head {head}", layer=layer, head=head)
-    plot = recipe.plot(title, curves, drawn, x_axis=message("offset (positions apart)"), y_axis="q·k / √d")
+    axes = {"x_axis": message("offset (positions apart)"), "y_axis": "q·k / √d"}
+    values = {"checkpoint": name, "text": text, "n_offsets": N_OFFSETS, "layer": layer, "head": head}
+    plot = Plot(
+        say("q·k by offset, layer {layer}, head {head}", layer=layer, head=head),
+        say("“{text}” · {checkpoint}", text=text, checkpoint=name),
+        curves(lines, **axes, say=say),
+        program(snippet(PRODUCTS, **values, turned=turned, still=still, **axes)),
+    )
     with page.places.right:
         frame.pictures({"turned": plot}, is_map=False)
         frame.note(
