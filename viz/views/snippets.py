@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from viz.figures import Drawn
 
-LINE = 84  # characters of a call; a longer one has a line for each argument
+LINE = 84  # characters of a call; longer ones are written an argument per line
 _FROM = re.compile(r"from (\S+) import (.+)")
 
 
