@@ -112,6 +112,8 @@ PAGES = [
     ("masks.py", TEXTS | {"cells": "1-2.3-0", "without": "padding", "show": "head"}, ["large-mask"]),
     ("masks.py", {"batch": "example"}, ["head-with", "head-without"]),
     ("masks.py", TEXTS | {"show": "sentences", "mask": "cross"}, ["sentence-0", "sentence-1"]),
+    ("masks.py", TEXTS | {"mask": "window"}, ["head-with", "head-without"]),
+    ("masks.py", TEXTS | {"mask": "prefix", "show": "head"}, ["large-mask"]),
     ("positions.py", ENCODINGS, ["table"]),
     ("positions.py", ENCODINGS | {"picture": "difference"}, ["table-difference", "table-second"]),
     ("positions.py", ENCODINGS | {"picture": "similarity"}, ["similarity-second", "offset"]),
@@ -126,6 +128,12 @@ PAGES = [
 @pytest.mark.parametrize(("page", "query", "expected"), PAGES)
 def test_a_page(offered, page, query, expected):
     check(screen.open_page(page, **query), offered, *expected)
+
+
+def test_the_search_tree(offered):
+    at = screen.open_page("steer.py", **STEER)
+    at.toggle(key="search-tree").set_value(True).run()
+    check(at, offered, "tree")
 
 
 @pytest.mark.parametrize("pitfall", PITFALLS)
