@@ -30,6 +30,10 @@ _LAYER = re.compile(r"(?:encoder\.|decoder\.)?(?:layers?|h|block)\.\d+\.")  # in
 Progress = Callable[[int, int], object]  # called with the bytes that have arrived, and of how many
 
 
+class MissingOutput(ValueError):
+    """Weights that lack tensors of the layers after the bare stack, in whose place there would be random numbers."""
+
+
 def fetch(name: str, revision: str | None = None, progress: Progress | None = None) -> Path:
     """The folder of that name on this machine, or with a model of the hub, fetched into the cache of its own library.
 
@@ -148,7 +152,9 @@ def load_network(folder: Path, name: str, values: dict[str, Any], dtype: Any = t
         raise ValueError(f"{folder / WEIGHTS} cannot be read: {reason(error)}") from None
     missing = [name for name in sorted(keys["missing_keys"]) if "pooler." not in name]  # which no attention comes after
     if missing:
-        raise ValueError(f"{folder / WEIGHTS}: the tensor {missing[0]} is missing")
+        message = f"{folder / WEIGHTS}: the tensor {missing[0]} is missing"
+        stack = f"{network.base_model_prefix}."
+        raise ValueError(message) if any(name.startswith(stack) for name in missing) else MissingOutput(message)
     known = {place for tensor in model.state_dict() for place in _LAYER.findall(tensor)}
     for tensor in sorted(keys["unexpected_keys"]):
         if any(place not in known for place in _LAYER.findall(tensor)):

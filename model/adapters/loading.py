@@ -6,7 +6,7 @@ from typing import Any
 import torch
 
 from model import checkpoint
-from model.adapters.hub import CONFIG, Progress, fetch, load_network, reason
+from model.adapters.hub import CONFIG, MissingOutput, Progress, fetch, load_network, reason
 from model.adapters.inspection import VOCABULARIES, local_size, refuse_code
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.tasks import attach
@@ -44,7 +44,8 @@ def load_model(name: str | Path, revision: str | None = None, progress: Progress
 def load(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> tuple[Any, Any]:
     """The network and tokenizer of a folder or of a name on the hub; arguments and errors are those of `fetch`.
 
-    The numbers become float32 where memory allows, and stay as they are stored where it does not.
+    Weights without the output layer, in whose place there would be random numbers, become the bare stack. Numbers are
+    float32 where memory allows, and stay as they are stored where it does not.
     """
     folder = fetch(str(name), revision, progress)
     if not (folder / CONFIG).is_file():
@@ -55,7 +56,13 @@ def load(name: str | Path, revision: str | None = None, progress: Progress | Non
     refuse_code(str(name), values)
     network = network_of(folder / CONFIG, values)
     dtype = torch.float32 if local_size(folder).fits() else "auto"
-    return load_network(folder, network, values, dtype), _tokenizer(folder)
+    try:
+        model = load_network(folder, network, values, dtype)
+    except MissingOutput:
+        if (bare := _bare(values)) in (None, network):
+            raise
+        model = load_network(folder, bare, values, dtype)
+    return model, _tokenizer(folder)
 
 
 def network_of(path: Path, values: dict[str, Any]) -> str:
@@ -75,6 +82,13 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
     if not named:  # old ones
         return next(filter(None, (*with_outputs, bare)))
     return next((name for name in with_outputs if name and name in named), bare or next(filter(None, with_outputs)))
+
+
+def _bare(values: dict[str, Any]) -> str | None:
+    """The class of transformers without an output layer, if there is one."""
+    from transformers.models.auto import modeling_auto
+
+    return _class(getattr(modeling_auto, BARE), values.get("model_type"))
 
 
 def _class(table: dict[str, Any], kind: Any) -> str | None:

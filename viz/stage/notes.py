@@ -1,4 +1,4 @@
-"""Sentences above the stage on what a model of transformers read: layers without attention, attention sinks."""
+"""Sentences above the stage on what a model of transformers read: layers without attention, words it lacks, sinks."""
 
 from model.adapters.readers.layout import ENCODER, ReaderConfig
 from model.translation import Translation
@@ -10,7 +10,7 @@ FEW_KEYS = 3  # rows that have so few keys to choose from say nothing of sinks
 def of_reading(result: Translation) -> list[str]:
     """What is said of a text that a model of transformers, or a language model, read; nothing of other results."""
     notes = _sinks(result) if result.target_tokens and not result.source_tokens else []
-    return [*_gaps(result.config), *notes] if isinstance(result.config, ReaderConfig) else notes
+    return [*_gaps(result.config), *_words(result.config), *notes] if isinstance(result.config, ReaderConfig) else notes
 
 
 def _gaps(config: ReaderConfig) -> list[str]:
@@ -24,6 +24,19 @@ def _gaps(config: ReaderConfig) -> list[str]:
         "model, so there are gaps."
     )
     return [say(line, n=missing, total=config.n_layers)]
+
+
+def _words(config: ReaderConfig) -> list[str]:
+    """Why a model predicts no words, or why those that it predicts say nothing."""
+    if not config.has_words:
+        return [say("This model was loaded without a layer that predicts words: there are only its maps.")]
+    if config.random_output is None:
+        return []
+    line = message(
+        "The files of this model do not hold {tensor}, so its output layer began with random numbers: unless it was "
+        "trained since, the words that it predicts mean nothing."
+    )
+    return [say(line, tensor=config.random_output)]
 
 
 def _sinks(result: Translation) -> list[str]:

@@ -15,6 +15,7 @@ DECODER, ENCODER, ENCODER_DECODER = "decoder", "encoder", "encoder-decoder"
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 _D_HEAD = ("head_dim", "attention_head_size", "key_value_proj_dim")
 _PROJECTIONS = ("o_proj", "out_proj", "c_proj", "dense", "o", "out_lin", "Wo", "wo", "proj")
+_LOADED = "_is_hf_initialized"  # an attribute of parameters that transformers read from a file
 _OTHER_TOWERS = {"vision_tower", "vision_model", "visual", "audio_tower", "audio_model"}
 
 
@@ -48,6 +49,8 @@ class ReaderConfig:
     max_length: int | None  # tokens; None where positions have no end
     n_layers: int  # of the decoder, or of the encoder where there is none; some may have no attention
     attention: tuple[AttentionLayer, ...] = field(repr=False)
+    has_words: bool = True  # whether it has the layer that predicts words
+    random_output: str | None = None  # a tensor of that layer that the files of the model did not hold, if so
     score_cap: float = 0.0  # scores are cap * tanh(scores / cap); 0: as they are
     read_only: str | None = None  # why nothing can be changed, if so
 
@@ -201,6 +204,8 @@ class Layout:
             max_length=self._max_length(config),
             n_layers=config.num_hidden_layers if read_only or self.shared is not None else len(self.blocks),
             attention=tuple(attention.layer for attention in self.attentions) if not read_only else self._by_config(),
+            has_words=self.model.get_output_embeddings() is not None,
+            random_output=self._random_output(),
             score_cap=getattr(config, "attn_logit_softcapping", None) or 0.0,
             read_only=read_only,
         )
@@ -210,6 +215,19 @@ class Layout:
         config, kind = self.model.config, "decoder_self" if self.task == DECODER else "encoder_self"
         heads, sizes = config.num_attention_heads, range(config.num_hidden_layers)
         return tuple(AttentionLayer(kind, i, heads, heads, config.hidden_size // heads, None) for i in sizes)
+
+    def _random_output(self) -> str | None:
+        """The first parameter after the bare stack that was not in the files, by the marks that transformers leaves.
+
+        None of models that come from no file, where nothing has a mark.
+        """
+        stack = {id(parameter) for parameter in self.model.base_model.parameters()}
+        found = [
+            (name, hasattr(parameter, _LOADED), id(parameter)) for name, parameter in self.model.named_parameters()
+        ]
+        if self.model.get_output_embeddings() is None or not any(is_loaded for _, is_loaded, _ in found):
+            return None
+        return next((name for name, is_loaded, place in found if not is_loaded and place not in stack), None)
 
     def _norm_position(self) -> str:
         if not self._modules:  # of a model that is read only; all four known ones

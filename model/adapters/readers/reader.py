@@ -178,7 +178,7 @@ class Reader:
     @property
     def has_words(self) -> bool:
         """Whether the model was loaded with the head that predicts words, and not another or none."""
-        return self.model.get_output_embeddings() is not None
+        return self.config.has_words
 
     @property
     def max_tokens(self) -> int:

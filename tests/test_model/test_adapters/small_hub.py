@@ -21,6 +21,7 @@ class SmallHub:
     def __init__(self) -> None:
         self.models: dict[str, Path] = {}  # by name the folder with its files
         self.commit = COMMIT  # of all models
+        self.revisions: dict[str, tuple[str, Path]] = {}  # beside them, by "name@revision": its commit and its folder
         self.status: dict[str, tuple[int, str]] = {}  # by file, or "" for the listing: an error and its code
         self.answers: dict[str, Answer] = {}  # by file how its content is sent
         self.sent: list[str] = []  # files whose whole content was sent
@@ -32,7 +33,15 @@ class SmallHub:
             self._list(handler, path.removeprefix("api/models/"))
         else:
             name, _, rest = path.partition("/resolve/")
-            self._file(handler, name, rest.partition("/")[2])
+            revision, _, file = rest.partition("/")
+            self._file(handler, name, revision, file)
+
+    def _find(self, name: str, revision: str) -> tuple[str, Path] | None:
+        """The commit and the folder of a revision, by its name or its commit; None where there is none."""
+        for place, (commit, folder) in self.revisions.items():
+            if place.partition("@")[0] == name and revision in (place.partition("@")[2], commit):
+                return commit, folder
+        return (self.commit, self.models[name]) if revision in ("", "main", self.commit) else None
 
     def _list(self, handler: BaseHTTPRequestHandler, path: str) -> None:
         name, _, revision = path.partition("/revision/")
@@ -40,23 +49,26 @@ class SmallHub:
             refuse(handler, *self.status[""])
         elif name not in self.models:
             refuse(handler, 401, "RepoNotFound")
-        elif revision not in ("", "main", self.commit):
+        elif (found := self._find(name, revision)) is None:
             refuse(handler, 404, "RevisionNotFound")
         else:
-            files = sorted(self.models[name].iterdir())
+            commit, folder = found
+            files = sorted(folder.iterdir())
             siblings = [{"rfilename": file.name, "size": file.stat().st_size, "blobId": "0"} for file in files]
-            body = json.dumps({"id": name, "modelId": name, "sha": self.commit, "siblings": siblings}).encode()
+            body = json.dumps({"id": name, "modelId": name, "sha": commit, "siblings": siblings}).encode()
             send(handler, 200, body, {"Content-Type": "application/json"})
 
-    def _file(self, handler: BaseHTTPRequestHandler, name: str, file: str) -> None:
-        if name not in self.models or not (self.models[name] / file).is_file():
+    def _file(self, handler: BaseHTTPRequestHandler, name: str, revision: str, file: str) -> None:
+        found = self._find(name, revision) if name in self.models else None
+        if found is None or not (found[1] / file).is_file():
             refuse(handler, 404, "EntryNotFound" if name in self.models else "RepoNotFound")
             return
         if file in self.status:
             refuse(handler, *self.status[file])
             return
-        content = (self.models[name] / file).read_bytes()
-        headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()}"', "X-Repo-Commit": self.commit}
+        commit, folder = found
+        content = (folder / file).read_bytes()
+        headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()}"', "X-Repo-Commit": commit}
         wanted = handler.headers.get("Range")
         if handler.command == "HEAD":
             send(handler, 200, content, headers)

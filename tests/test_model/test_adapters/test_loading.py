@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 
 from model.adapters import hub, inspection
 from model.adapters.loading import load, load_model
+from model.adapters.readers.tasks import attach
 from tests.test_model.test_adapters.other_models import KINDS, TEXTS, VOCAB, save_model, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, small_hub
 
@@ -58,6 +60,18 @@ def site(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SmallHub]:
 
 def change(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps(json.loads(path.read_text("utf-8")) | changes), "utf-8")
+
+
+def theirs_with(folder: Path, copy: Path, tensor: str, value: float | None) -> Path:
+    """A copy of a model in which a tensor is filled with a value, or is missing."""
+    shutil.copytree(folder, copy)
+    tensors = load_file(copy / "model.safetensors")
+    if value is None:
+        del tensors[tensor]
+    else:
+        tensors[tensor] = torch.full_like(tensors[tensor], value)
+    save_file(tensors, copy / "model.safetensors", {"format": "pt"})
+    return copy
 
 
 def refusal(name: str | Path, **arguments: Any) -> str:
@@ -127,6 +141,36 @@ class TestFolders:
         assert inspection.local_size(tmp_path).parameters == sum(p.numel() for p in original.parameters())
         next(tmp_path.glob("*-00002-*.safetensors")).unlink()
         assert "is not a whole model: model-00002-of-" in refusal(tmp_path)
+
+    def test_an_output_layer_that_was_not_saved_is_left_out(self, saved, tmp_path: Path) -> None:
+        """The library would put random numbers in its place, whose words would mean nothing."""
+        folder = shutil.copytree(saved["bert"][0], tmp_path / "bare")
+        change(folder / "config.json", architectures=["BertForMaskedLM"])
+        tokenizer = theirs("bert")
+        tokenizer.add_special_tokens({"mask_token": "under"})
+        tokenizer.save_pretrained(folder)
+        reader = load_model(folder)
+        reading = reader.read("the cat sat under the mat")
+        assert type(reader.model).__name__ == "BertModel" and not reader.has_words
+        assert reading.masked_words == {} and "logits" not in reading.trace
+        inputs = theirs("bert")("the cat sat under the mat", return_tensors="pt")
+        with torch.no_grad():
+            expected = saved["bert"][1](**inputs, output_attentions=True).attentions
+        np.testing.assert_allclose(reading.attention("encoder_self"), torch.cat(expected).numpy(), atol=1e-6)
+        with pytest.raises(ValueError, match="no output over words"):
+            reader.importance(reading)
+
+    def test_a_layer_of_the_stack_that_was_not_saved_is_refused(self, folder: Path, tmp_path: Path) -> None:
+        copy = theirs_with(folder, tmp_path / "copy", "transformer.h.1.attn.c_attn.weight", None)
+        assert "the tensor transformer.h.1.attn.c_attn.weight is missing" in refusal(copy)
+
+    def test_a_model_in_memory_says_which_output_was_not_in_its_files(self, saved) -> None:
+        bare = transformers.BertForMaskedLM.from_pretrained(saved["bert"][0], attn_implementation="eager")
+        missing = attach(bare, theirs("bert")).config.random_output
+        assert missing is not None and missing.startswith("cls.predictions.")
+        whole = transformers.GPT2LMHeadModel.from_pretrained(saved["gpt2"][0], attn_implementation="eager")  # tied
+        for model in (whole, saved["gpt2"][1]):
+            assert attach(model, theirs("gpt2")).config.random_output is None
 
     def test_half_precision_becomes_float32_where_memory_allows(self, saved, tmp_path, monkeypatch) -> None:
         folder = shutil.copytree(saved["gpt2"][0], tmp_path / "half")
@@ -265,6 +309,19 @@ class TestHub:
         assert "no folder and no model on the hub named '../tiny/x'" in refusal("../tiny/x")
         assert "name a model on the hub, or name a folder" in refusal(" ")
         assert left(cache) == []
+
+    def test_a_revision_behind_the_name(self, site: SmallHub, folder: Path, tmp_path: Path, cache: Path) -> None:
+        """Other weights than those of the main branch, each in its own place in the cache."""
+        changed = theirs_with(folder, tmp_path / "request", "transformer.ln_f.bias", 0.5)
+        site.models[NAME] = folder
+        site.revisions[f"{NAME}@refs/pr/1"] = "a" * 40, changed
+        biases = [load(name)[0].transformer.ln_f.bias for name in (NAME, f"{NAME}@refs/pr/1", f"{NAME}@{'a' * 40}")]
+        assert not torch.equal(biases[0], biases[1]) and torch.equal(biases[1], torch.full_like(biases[1], 0.5))
+        assert torch.equal(biases[1], biases[2])
+        assert torch.equal(load(NAME, revision="refs/pr/1")[0].transformer.ln_f.bias, biases[1])
+        before = left(cache)
+        assert f"the model {NAME!r} has no revision 'nope' on the hub" in refusal(f"{NAME}@nope")
+        assert left(cache) == before
 
     def test_half_a_file(self, site: SmallHub, folder: Path, cache: Path) -> None:
         site.models[NAME] = folder
