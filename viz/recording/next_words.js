@@ -2,7 +2,7 @@
 
 import { GRID, layoutOf, tickAxis } from "./looks.js";
 import { written } from "./sentences.js";
-import { hoverTexts, tickWidth, visible } from "./text.js";
+import { hoverTexts, label, tickWidth, visible } from "./text.js";
 import * as theme from "./theme.js";
 
 /** @typedef {import("./looks.js").Speech} Speech */
@@ -32,7 +32,8 @@ export class NextWords {
 
   /** @param {NextPayload} payload @param {Speech} speech */
   constructor(payload, speech) {
-    const { logits, own, tokens, seed, continued } = payload;
+    const { logits, own, seed, continued } = payload;
+    const tokens = payload.tokens.map(label); // as they stand in the line of the text
     this.logits = logits;
     this.own = own;
     this.seed = seed;
