@@ -12,9 +12,11 @@ from model import load_translator
 from model.checkpoint import WEIGHTS
 from tests.test_app import screen
 from tests.test_app.systems import LM_CARD, save_language_model
+from tests.test_model.test_adapters.other_models import save_model
 from viz.pages.lessons.lessons import LESSONS
 from viz.stage.sampling import SHOWN
 from viz.stage.words import label
+from viz.views import opened
 
 TRAIN = "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm"
 TEXT = "the cat sat"
@@ -174,6 +176,13 @@ def test_both_perplexities_stand_side_by_side(tmp_path, monkeypatch):
     at = screen.open_page("language_model.py", text=TEXT)
     labels = [popover.proto.popover.label for popover in at.get("popover")]
     assert "Perplexity 114.4 | 57.2" in labels
+    theirs = tmp_path / "others" / "theirs"
+    theirs.parent.mkdir()
+    save_model(theirs, "gpt2")
+    monkeypatch.setattr(opened, "SHELF", opened.Shelf([str(theirs)]))
+    others = screen.open_page("language_model.py", text="the cat", model="theirs")
+    assert others.selectbox(key="language-model").value == "theirs" and not others.exception
+    assert not any(popover.proto.popover.label.startswith("Perplexity") for popover in others.get("popover"))
     at.session_state["systems"] = True  # the popover is open
     at = at.run()
     assert not at.exception and "b has a perplexity 50% lower than a" in screen.framed(at, "answer")

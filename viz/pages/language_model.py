@@ -128,7 +128,8 @@ def show() -> None:
             controls.examples("beginning", words.TEXTS)
         memory = model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
         if names:
-            systems_card.menu(names)
+            if state["language-model"] not in opened.SHELF:
+                systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
     if not names:
         controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
