@@ -22,7 +22,7 @@ from model.interventions.edits import Edits, Head
 from model.recording import Candidates, Recording
 from model.translation import Translation
 from viz.figures.labels import spell_bytes
-from viz.stage.answers import answer
+from viz.stage.answers import answer_of, line_of
 from viz.stage.files import MARK, page
 from viz.stage.message import Shown
 from viz.stage.message import message as message_of
@@ -167,7 +167,7 @@ def _shown(result: Translation, translator: Any) -> Shown:
     logits = result.trace.get("logits") if result.predicted_tokens else None
     if isinstance(translator, Reader):
         found = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
-        recording = replace(result.recording(found), text=answer(result, found))
+        recording = replace(result.recording(found), text=line_of(answer_of(result, found)))
         notes = [*_changes(result), *of_reading(result)]
         return Shown(recording, known=heads_here(result), notes=notes, is_live=True)
     known = translator is not None and logits is not None

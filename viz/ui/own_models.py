@@ -10,7 +10,7 @@ from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import Reader
 from model.checkpoint import available, by_direction
 from model.recording import Recording
-from viz.stage import words as stage_words
+from viz.stage.answers import answer_of
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import attention_file, frame, model_choice
@@ -120,16 +120,16 @@ def ask_text(entry: Entry, mask: str) -> str:
 
 def answer(name: str, result: cached.Shown) -> str:
     """What a model says to a text, in one sentence computed from it."""
-    if result.next_logits is not None:
-        found = zip(result.next_words.tokens[-1][:2], result.next_words.probabilities[-1])
-        (first, p), (second, q) = ((stage_words.label(word), float(share)) for word, share in found)
+    found = answer_of(result, result.next_words)
+    if found.text is not None:
+        return say("{name} writes “{text}”", name=name, text=found.text or say("(the model wrote nothing)"))
+    if found.next:
+        (first, p), (second, q), *_ = found.next
         line = message("{name} goes on with “{first}” ({p:.0%}), or else with “{second}” ({q:.1%}).")
         return say(line, name=name, first=first, p=p, second=second, q=q)
-    if result.target_tokens:
-        return say("{name} writes “{text}”", name=name, text=result.text or say("(the model wrote nothing)"))
-    for (word, share), *_ in result.masked_words.values():
-        line = message("Under the mask {name} reads “{word}” ({share:.0%}).")
-        return say(line, name=name, word=stage_words.label(word), share=float(share))
+    if found.masked:
+        word, share = found.masked[0][0]
+        return say(message("Under the mask {name} reads “{word}” ({share:.0%})."), name=name, word=word, share=share)
     return sharp_heads(name, result)
 
 

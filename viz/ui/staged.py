@@ -14,7 +14,7 @@ from model.recording import CANDIDATES
 from model.translation import Translation
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
-from viz.stage.answers import answer
+from viz.stage.answers import answer_of, line_of
 from viz.stage.notes import of_reading
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
@@ -188,7 +188,8 @@ def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwis
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     effects, told = effects_found(result, request, st.session_state[QUERY], code)
-    recording = replace(result.recording(result.next_words, name=request.model), text=answer(result, result.next_words))
+    text = line_of(answer_of(result, result.next_words))
+    recording = replace(result.recording(result.next_words, name=request.model), text=text)
     is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
         replace(recording, effects=effects),

@@ -16,7 +16,7 @@ from model.text.cleaning import tidy
 from model.translation import SIDES
 from viz.stage import assets
 from viz.stage import message as stage_message
-from viz.stage.answers import answer
+from viz.stage.answers import answer_of, line_of
 from viz.stage.payloads import Action, SteeringPayload
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
@@ -271,7 +271,7 @@ def told(
     if changes:
         old = compute(request.plain)
         before = staged.shown_of(old, request.plain, chosen, rowwise=False)
-        texts = (answer(old, old.next_words) or "", answer(result, result.next_words) or "")
+        texts = [line_of(answer_of(each, each.next_words)) or "" for each in (old, result)]
         steering["pairs"] = comparison.beside(*(text.split() for text in texts))
         steering["cost"] = _spoken_cost(request)
         if edits.without_future != edits:
