@@ -332,8 +332,8 @@ FAULTS = (
     Fault(
         "tiles of heads swapped",
         "viz/stage/sprite.js",
-        "tiles[row][head].forEach",
-        "tiles[row].at(head - 1)?.forEach",
+        "const cells = tiles[row][head];",
+        "const cells = tiles[row].at(head - 1) ?? [];",
         f"{_ALONE}tiles_and_lines_are_of_their_head",
     ),
     Fault(
