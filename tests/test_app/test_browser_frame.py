@@ -16,6 +16,14 @@ PAGES = {
     "pitfalls": "pitfalls",
     "head atlas": "atlas",
 }
+# Pages whose tiles and picture are those of the stage.
+STAGES = {
+    "translate": "",
+    "steer": "steer",
+    "compare": "compare",
+    "language model": "language_model",
+    "your own model": "open_file",
+}
 expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 SIZES = [(1400, 900), (1280, 720)]
 # What stands where, in pixels of the window, and the sizes of type of each role.
@@ -34,6 +42,24 @@ PLACES = """() => {
     right: box('.st-key-frame-large'), bottom: Math.max(...plots),
     sizes: { answer: size('.hl-answer'), title: size('.hl-picture-title'), note: size('.hl-note') },
     wide: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+
+
+# The same of the stage: the first tiles beside the title of the large picture or, of two sentences, their lines.
+STAGE_PLACES = """() => {
+  const box = query => {
+    const { left, top, right, bottom } = document.querySelector(query).getBoundingClientRect();
+    return { left, top, right, bottom };
+  };
+  const plots = Array.from(document.querySelectorAll('.js-plotly-plot'), node => node.getBoundingClientRect().bottom);
+  const size = query => getComputedStyle(document.querySelector(query)).fontSize;
+  const answer = '.hl-answer, .hl-translation';
+  return {
+    question: box('.st-key-frame-question, .st-key-sentence, .st-key-beginning'), answer: box(answer),
+    left: box('.hl-heads'), right: box('.hl-main > .hl-right, .hl-strips'), bottom: Math.max(...plots),
+    controls: ['.hl-of-tiles', '.hl-of-picture'].map(query => box(query).bottom),
+    sizes: { answer: size(answer), title: size('.hl-title') },
   };
 }"""
 
@@ -62,6 +88,28 @@ def test_every_page_has_the_same_places(page, app_server, size):
         assert places["right"]["top"] - places["notes"] < 300, name
         assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], name
         answers[name] = places["answer"]["top"] - places["notes"]
+    assert max(answers.values()) - min(answers.values()) <= 2, answers
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_pages_of_the_stage_have_these_places_too(page, app_server, all_served, size):
+    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    answers = {}
+    for name, path in STAGES.items():
+        page.goto(f"{app_server}/{path}")
+        expect(page.locator(".hl-stage[data-ready] .js-plotly-plot .main-svg").first).to_be_visible()
+        expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible()
+        page.wait_for_timeout(300)  # figures follow the size of their places
+        places = page.evaluate(STAGE_PLACES)
+        assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, name
+        assert abs(places["controls"][0] - places["controls"][1]) <= 2, name
+        assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], name
+        if name != "compare" or size[1] >= 900:  # two sentences and their lines leave no room in a low window
+            assert 0 <= size[1] - places["bottom"] <= 40, name
+        assert places["sizes"] == {"answer": "22px", "title": "14px"}, name
+        if name != "compare":  # which asks for two sentences
+            answers[name] = places["answer"]["top"]
     assert max(answers.values()) - min(answers.values()) <= 2, answers
 
 

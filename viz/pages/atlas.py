@@ -132,9 +132,10 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         except ValueError as error:
             report = shared.warn(errors.sentence(error))
     with places.left:
-        board, numbers = st.container(), st.container()
+        board, choice, numbers = st.container(), st.container(), st.container()
         first = best_aligner(report) if report else (0, 0)
-        head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
+        with choice:
+            head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
     origin = recipes.origin(request)
     held = heads_results.of_report(report) if report else None
     with places.left_controls:
@@ -163,12 +164,11 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         else:
             sources = {say("held-out"): held, say("this sentence"): own}
             show_card(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
-    with places.left:
-        if report:
+    if report:
+        with places.left, st.popover(say("How this was measured"), type="tertiary"):
             about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
             shared.small(" ".join([line, *about, report["credit"]]), "report")
-            with st.popover(say("How this was measured"), type="tertiary"):
-                st.code(report["command"], language="bash", wrap_lines=True)
+            st.code(report["command"], language="bash", wrap_lines=True)
 
 
 def show_all(

@@ -13,6 +13,7 @@ from viz.views.cached import Request
 from viz.views.view import View
 
 LEFT = 27  # per cent of the width: names are short, and the stage has tiles of its own
+LEAST = 260  # pixels of the large picture, below a row of its own
 MARIAN = "python -m model import marian DIR|HUB_NAME --out checkpoints/NAME"
 STEER = message("Switch heads off →")
 ELSEWHERE = {  # the same model and text on other pages: the file of each
@@ -127,7 +128,7 @@ def show_model(entry: Entry, places: frame.Places) -> None:
     with places.right:
         shown = staged.shown_of(result, request, request)
         address = speaking.address({"text": request.text, "model": entry.code})
-        staged.put(replace(shown, recording=replace(shown.recording, text=None), address=address))
+        staged.put(replace(shown, recording=replace(shown.recording, text=None), address=address), least=LEAST)
     with places.left:
         goes_to = show_elsewhere(entry)
     if page := "steer" if steers else goes_to:

@@ -48,7 +48,7 @@ export async function messageOf(wanted, models, speech) {
 /** @param {Speech} speech @param {any} after */
 function wholeOf(speech, after, comparing = null) {
   const words = speech.stageWords(Boolean(comparing));
-  const nothing = { setting: null, steering: null, before: null, address: {} };
+  const nothing = { setting: null, least: null, steering: null, before: null, address: {} };
   return { ...nothing, language: speech.language, words, after, comparing };
 }
 

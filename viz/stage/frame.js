@@ -16,7 +16,7 @@ import { Tiles } from "./tiles.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
 
-const LOW = 40; // pixels between two lines of tokens beside others, or without a source
+const LOW = 32; // pixels between two lines of tokens beside others, or without a source
 
 /** Builds all parts, again when the words have changed. @param {Stage} stage */
 export function build(stage) {
@@ -40,7 +40,7 @@ export function build(stage) {
     says: el("p.says", { "aria-live": "polite" }),
     legend: el("div.legend"),
     switches: el("div.switches", { hidden: true }),
-    places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div") },
+    places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div.versions") },
     film: new Film(stage),
     tiles: new Tiles(stage),
     beside: whole.comparing ? new Beside(stage) : null,
@@ -54,19 +54,23 @@ export function build(stage) {
   ];
   const { beside, places, tiles, lines, map } = stage;
   const corner = stage.projector.button();
-  const bar = el("div.bar", !beside && places.versions, places.views, el("div.tools", tools));
+  const bar = el("div.bar", places.views, el("div.tools", tools));
+  const ofTiles = el("div.above.of-tiles");
+  const ofPicture = el("div.above.of-picture");
   if (beside) {
-    const left = el("div.left", places.kinds, tiles.bar, tiles.box);
-    const main = el("div.main.sides", left, beside.strips);
-    const about = el("div.about", bar, stage.title);
-    return put(stage.root, beside.texts, corner, stage.notes, main, about, beside.pictures, stage.says, stage.card);
+    put(ofTiles, places.kinds, tiles.bar);
+    put(ofPicture, stage.title);
+    const main = el("div.main.sides", ofTiles, ofPicture, el("div.left", tiles.box), beside.strips);
+    put(stage.root, beside.texts, corner, stage.notes, main, bar, beside.pictures, stage.says, stage.card);
+    return;
   }
   const steering = (stage.steering = whole.steering && host.act ? new Steering(stage) : null);
-  const head = el("div.head", stage.title, places.measures, bar);
-  const left = [places.kinds, steering?.switches.box, tiles.bar, tiles.box, stage.film.box, stage.legend, stage.card];
-  const right = [head, stage.switches, steering?.bar, map.box, stage.says];
-  const above = [steering?.before, stage.translation, corner, steering?.chips, stage.writing, stage.notes];
-  const main = el("div.main", el("div.left", left), el("div.right", right));
+  put(ofTiles, places.kinds, steering?.switches.box, tiles.bar);
+  put(ofPicture, bar, el("div.settings", places.versions, stage.switches, steering?.bar));
+  const left = el("div.left", tiles.box, stage.film.box, stage.legend, stage.card);
+  const right = el("div.right", el("div.head", stage.title, places.measures), map.box, stage.says);
+  const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
+  const main = el("div.main", ofTiles, ofPicture, left, right);
   put(stage.root, above, lines.box, steering?.wordMenu.box, main);
 }
 
@@ -76,7 +80,7 @@ export function fillIn(stage) {
   const { next } = told;
   const continued = next?.continued && [told.translation, el("span.written", next.continued)];
   const written = told.translation === "" ? words.nothing : told.translation; // null: of a model that is not ours
-  const text = next ? continued : written;
+  const text = next ? continued || sampling.answer(stage) : written;
   put(stage.translation, text);
   stage.translation.hidden = !text;
   put(stage.writing, sampling.writing(stage));

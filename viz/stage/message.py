@@ -60,6 +60,7 @@ def message(
     comparing: ComparingPayload | None = None,
     owned: Sequence[str] = (),
     setting: dict | None = None,
+    least: int | None = None,
 ) -> bytes:
     """The message of a recording.
 
@@ -74,6 +75,7 @@ def message(
         owned: further parameters of the address that the message sets or takes out.
         setting: what is open, by names of `view.PLACE`, and "ring", a cell to frame, on a page that sets the stage
             itself: the address does not count, and only the picture or, for steering, the tiles are shown.
+        least: pixels that the large picture has at least, on a page with less room than others.
     """
     with using(current()):  # asked once, not for each word
         header = {
@@ -81,6 +83,7 @@ def message(
             "words": _words(shown, comparing is not None, keep is not None and not shown.in_file),
             "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | dict(shown.address),
             "setting": setting,
+            "least": least,
             "steering": steering,
             "comparing": comparing,
             "after": _told(shown, keep),

@@ -195,6 +195,7 @@ class Message(TypedDict):
     stamp: NotRequired[str | int]  # of the message, where a host sends it more than once
     address: Mapping[str, str | None]  # parameters that the page's should have
     setting: Mapping[str, Any] | None  # what is open, on a page that sets the stage itself
+    least: NotRequired[int | None]  # pixels that the large picture has at least, on a page with less room than others
     steering: SteeringPayload | None
     comparing: ComparingPayload | None
     after: VersionPayload

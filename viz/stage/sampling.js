@@ -67,6 +67,14 @@ function title(stage) {
   return stage.say("after_text", { text: end || target.tokens[0] });
 }
 
+/** The likeliest next word, as it is drawn. @param {Stage} stage */
+function answer({ told: { next }, state: { chance }, say }) {
+  if (!next || !chance) return "";
+  const shares = restrict(next.logits, chance).subarray(0, next.names.length);
+  const best = shares.indexOf(Math.max(...shares));
+  return say("comes_next", { word: next.names[best], share: percent(shares[best]) });
+}
+
 /**
  * The same object for the same choices, so that it is drawn once.
  * @param {Stage} stage
@@ -93,7 +101,11 @@ function shown(stage) {
   const table = [next.names, [data[2].name, data[0].name], given.map((share, i) => [share, drawn[i]])];
   next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
   const choose = (/** @type {Given} */ given) => chosen(stage, given);
-  const live = (/** @type {Given} */ given) => (set(stage, given), stage.render());
+  const live = (/** @type {Given} */ given) => {
+    set(stage, given);
+    if (!next.continued) stage.translation.textContent = answer(stage);
+    stage.render();
+  };
   const view = { look: { ...next.look, data }, line, table, options: next.options, choose, live };
   next.drawn = { key, view };
   return view;
@@ -109,6 +121,7 @@ function chosen(stage, given) {
   const { next } = stage.told;
   set(stage, given);
   if (!next) return;
+  if (!next.continued) stage.translation.textContent = answer(stage);
   if (Object.values(given).includes(null)) next.options = null;
   stage.remember();
   if (next.seed !== null && stage.host.ask) stage.host.ask({ seed: stage.state.chance?.seed });
@@ -127,4 +140,4 @@ function writing(stage) {
   return [draw, ...fields(own, (/** @type {Given} */ given) => chosen(stage, given))];
 }
 
-export const sampling = { open, parameters, restored, shown, title, writing };
+export const sampling = { answer, open, parameters, restored, shown, title, writing };

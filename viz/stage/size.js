@@ -1,9 +1,6 @@
 // How large the large picture is.
 
-const LOWEST = 362; // pixels that the large picture has at least
-const STEERED = 290; // the same below more controls
-const FRAMED = 260; // the same in the frame of other pages, below a row of its own
-const SET = 200; // the same on a page that sets the stage
+const LEAST = 270; // pixels that the large picture has at least, unless the message says else
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
 const BELOW = 34; // pixels of the line under the picture
@@ -25,10 +22,7 @@ export function surroundings(stage, map) {
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const below = whole.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
-  const isFramed = Boolean(root.closest(".st-key-frame"));
-  const usual = isFramed ? FRAMED : stage.steering || beside ? STEERED : LOWEST;
-  const least = whole.setting ? SET : usual;
-  const fits = Math.max(least, Math.min(beside ? width : HIGHEST, left));
+  const fits = Math.max(whole.least ?? LEAST, Math.min(beside ? width : HIGHEST, left));
   const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }

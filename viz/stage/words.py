@@ -201,6 +201,7 @@ WORDS = messages(  # the browser fills the places in braces
     words_to_draw="Words to draw",
     seed="Seed",
     about_seed="The same seed draws the same words.",
+    comes_next="“{word}” is the likeliest next word: {share}.",
     after_text="The next word after “{text}”",
     can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
     go_on="Continue the text",

@@ -83,15 +83,16 @@ def choose_head(
     counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = "", kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
     """Let the visitor choose a head of some kinds; `counts` gives how many layers and heads a kind has."""
-    with shared.row(align="bottom"):
+    hidden = {"label_visibility": "collapsed"}
+    with shared.row(gap="small", key=f"{prefix}head-row"):
         names = {kind: words.KINDS[kind].name for kind in kinds}
-        kind = choose(say("Attention"), names, f"{prefix}kind", default if default in names else None)
-        return kind, *choose_place(*counts(kind), first if kind == default else (0, 0), prefix)
-
-
-def choose_place(n_layers: int, n_heads: int, first=(0, 0), prefix: str = "") -> tuple[int, int]:
-    layer = choose(say("Layer"), range(n_layers), f"{prefix}layer", first[0])
-    return layer, choose(say("Head"), range(n_heads), f"{prefix}head", first[1])
+        kind = among(say("Attention"), names, f"{prefix}kind", default if default in names else None, **hidden)
+        n_layers, n_heads = counts(kind)
+        first_layer, first_head = first if kind == default else (0, 0)
+        frame.label(say("Layer"))
+        layer = among(say("Layer"), range(n_layers), f"{prefix}layer", first_layer, **hidden)
+        frame.label(say("Head"))
+        return kind, layer, among(say("Head"), range(n_heads), f"{prefix}head", first_head, **hidden)
 
 
 def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:

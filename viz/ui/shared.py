@@ -38,7 +38,7 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 .hl-harm mark { color: inherit; background: none; border-bottom: 3px solid #d55e00; }
 .hl-right mark { border-color: #0072b2; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
-.st-key-ask { flex-wrap: wrap; row-gap: 0.75rem; }
+.st-key-ask { flex-wrap: wrap; row-gap: 1rem; }
 :has(> .st-key-live), .st-key-live, .st-key-live > div, .st-key-live > div > div { display: contents; }
 .st-key-live .st-key-sentence { order: -1; }
 .st-key-live :has(> .st-key-below) { flex: 1 1 100%; }

@@ -46,6 +46,7 @@ BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 EVERY = 0.5  # seconds between two looks at how far it is
 TILE_HEIGHT = 84  # pixels
+LEAST = 200  # pixels of the large picture of a stage
 HIDDEN = {"label_visibility": "collapsed"}
 
 
@@ -296,7 +297,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
     shown = replace(shown, recording=replace(shown.recording, text=None), notes=(), known=_roles_of(source, result))
     # Rows are the tokens that attend, of which roles speak, and not what is written there.
-    staged.put(shown, asked=lambda query: None, setting=place | {"rows": "read", "ring": ring})
+    staged.put(shown, asked=lambda query: None, setting=place | {"rows": "read", "ring": ring}, least=LEAST)
     for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
         frame.note(rule)
     query = {"model": name, "text": read[at], **place}

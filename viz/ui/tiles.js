@@ -51,8 +51,9 @@ function tileOf({ code, name, note, flag, pixels }, told, choose) {
     "data-code": code,
     onclick: choose,
   };
+  const below = el("span.below", note && el("small", note), flag && el("small.flag", flag));
   const words = told.small ? [] : [el("b", name)];
-  return el("button.choice", about, words, pixels && picture(pixels), note && el("small", note), flag && el("small.flag", flag));
+  return el("button.choice", about, words, pixels && picture(pixels), (note || flag) && below);
 }
 
 class Tiles {

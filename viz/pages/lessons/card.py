@@ -16,6 +16,7 @@ from viz.views.view import ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
 LOWEST = 150  # pixels of a figure beside others
+LEAST = 200  # pixels of the large picture of a stage
 Link = tuple[str, Mapping[str, str]]  # a page on which the visitor can go on, and its query
 
 
@@ -69,7 +70,7 @@ class OnStage:
         request, place, ring = self._set(answered)
         query = st.session_state[staged.QUERY] = place | st.session_state.get(ASKED, {})
         shown = staged.shown_of(compute(request), request, View(text=request.text))
-        staged.put(shown, asked=self._asked, setting=query | {"ring": ring})
+        staged.put(shown, asked=self._asked, setting=query | {"ring": ring}, least=LEAST)
 
     def link(self) -> Link:
         request, place, _ = self._set(True)
