@@ -144,7 +144,7 @@ TILES = """async () => {
 
 def tile_colours(page):
     """The colours of the cells of all tiles, (tiles, rows, columns, 4)."""
-    return np.array(page.evaluate(TILES))
+    return np.array(page.evaluate(TILES))[:, 1:-1, 1:-1]  # without the edge of each tile
 
 
 def seen_colours(page, layer, head, shape):
