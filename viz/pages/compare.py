@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
-from viz.stage.answers import answer
+from viz.stage.answers import answer_of, line_of
 from viz.text import words
 from viz.text.language import messages, say
 from viz.ui import choices, shared, staged
@@ -58,7 +58,7 @@ def languages_of(request: cached.Request) -> list[str | None]:
 
 def words_of(request: cached.Request, result: cached.Shown) -> list[str]:
     """The words that a model answers, or, where it has no output over words, those that it read."""
-    line = answer(result, result.next_words)
+    line = line_of(answer_of(result, result.next_words))
     return (request.text if line is None else line).split()
 
 
