@@ -212,9 +212,11 @@ def _trigger(at: AppTest, component: str, event: str, value: Any) -> AppTest:
 
 
 def choose(at: AppTest, **options: Any) -> AppTest:
-    """Chooses options of segmented controls, one after the other; returns the page, after it ran again."""
+    """Chooses options of segmented controls and lists, one after the other; returns the page, after it ran again."""
     for key, option in options.items():
-        at = at.button_group(key=key).set_value(option).run()
+        is_list = any(box.key == key for box in at.selectbox)
+        control = at.selectbox(key=key) if is_list else at.button_group(key=key)
+        at = control.set_value(option).run()
     return at
 
 
