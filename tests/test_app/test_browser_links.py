@@ -56,9 +56,15 @@ def radio(page: Page, key: str, name: str) -> None:
     page.locator(f".st-key-{key}").get_by_role("radio", name=name, exact=True).click()
 
 
+def pick(page: Page, key: str, name: str) -> None:
+    """Choose from a list."""
+    page.locator(f".st-key-{key} input").click()
+    page.get_by_role("option", name=name, exact=True).click()
+
+
 def on_board(page: Page) -> None:
-    radio(page, "kind", "Decoder self")
-    radio(page, "layer", "1")
+    pick(page, "kind", "Decoder self")
+    pick(page, "layer", "1")
 
 
 def on_contribution(page: Page) -> None:
@@ -116,7 +122,7 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     page.set_default_timeout(PATIENCE)
     page.goto(f"{app_server}/lessons?lang=de")
     menu.go(page, german("Head atlas"))
-    radio(page, "kind", german("Encoder self"))
+    pick(page, "kind", german("Encoder self"))
     radio(page, "part", german("Contribution"))
     expect(page).to_have_url(re.compile("part=contribution"))
     heads, on_heads = asked(page), picture(page)
