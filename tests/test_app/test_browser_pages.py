@@ -203,7 +203,9 @@ def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app
     stage, translation = page.locator(".hl-stage"), page.get_by_test_id("stage-translation")
     expect(stage).to_have_attribute("data-ready", "1")
     bars(page, writer, text)
-    expect(translation).to_be_hidden()
+    shares = writer.distribution(text, unknown=False)
+    best = writer.tokenizer.target.tokens([int(shares.argmax())])[0]
+    expect(translation).to_have_text(f"“{best}” is the likeliest next word: {100 * shares.max():.1f} %.")
     assert page.get_by_test_id("stage-map").bounding_box()["y"] < 420
     temperature, top_p, top_k = (page.get_by_label(name) for name in ("Temperature", "Top-p", "Top-k"))
     temperature.fill("0.5")

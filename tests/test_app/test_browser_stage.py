@@ -122,7 +122,7 @@ def test_what_ships_fits_the_first_screen_and_begins_with_a_head_that_aligns_wor
     page.set_viewport_size({"width": 1280, "height": 720})
     show(page, shipped_server)
     plot = part(page, "map").locator(".js-plotly-plot")
-    for width, height, least in ((1280, 720, (480, 360)), (1400, 900, (560, 460))):
+    for width, height, least in ((1280, 720, (480, 340)), (1400, 900, (560, 460))):
         page.set_viewport_size({"width": width, "height": height})
         page.wait_for_function(f"""() => {{
           const box = document.querySelector("[data-testid=stage-map] .js-plotly-plot").getBoundingClientRect();
