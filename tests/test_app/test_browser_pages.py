@@ -215,6 +215,7 @@ def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app
     bars(page, writer, text, temperature=0.5, top_k=5, top_p=0.6)
     temperature.fill("0")
     bars(page, writer, text, temperature=0)
+    expect(translation).to_have_text(f"“{best}” is the likeliest next word: 100.0 %.")
     temperature.fill("1.5")
     expect(page).to_have_url(re.compile("temperature=1.5&top-k=5&top-p=0.6$"))
     expect(stage).to_have_attribute("data-ready", "1")

@@ -103,7 +103,6 @@ function shown(stage) {
   const choose = (/** @type {Given} */ given) => chosen(stage, given);
   const live = (/** @type {Given} */ given) => {
     set(stage, given);
-    if (!next.continued) stage.translation.textContent = answer(stage);
     stage.render();
   };
   const view = { look: { ...next.look, data }, line, table, options: next.options, choose, live };
@@ -111,9 +110,12 @@ function shown(stage) {
   return view;
 }
 
-/** @param {Stage} stage @param {Given} given */
-function set({ told, state: { chance } }, given) {
+/** Takes other values, and answers with them. @param {Stage} stage @param {Given} given */
+function set(stage, given) {
+  const { told, state, translation } = stage;
+  const { chance } = state;
   for (const { name, value } of allFields(told)) if (chance && name in given) chance[name] = Number(given[name] ?? value);
+  if (told.next && !told.next.continued) translation.textContent = answer(stage);
 }
 
 /** The server draws another continuation where there is one. @param {Stage} stage @param {Given} given */
@@ -121,7 +123,6 @@ function chosen(stage, given) {
   const { next } = stage.told;
   set(stage, given);
   if (!next) return;
-  if (!next.continued) stage.translation.textContent = answer(stage);
   if (Object.values(given).includes(null)) next.options = null;
   stage.remember();
   if (next.seed !== null && stage.host.ask) stage.host.ask({ seed: stage.state.chance?.seed });
