@@ -24,11 +24,14 @@ const nodesOf = (children) =>
   });
 
 /**
- * Gives an element these children, or lists of them, but for empty ones.
+ * Gives an element these children, or lists of them, but for empty ones; those that it has stay as they are.
  * @param {Element} box
  * @param {Children[]} children
  */
-export const put = (box, ...children) => box.replaceChildren(...nodesOf(children));
+export function put(box, ...children) {
+  const [nodes, old] = [nodesOf(children), box.childNodes];
+  if (nodes.length !== old.length || nodes.some((node, i) => node !== old[i])) box.replaceChildren(...nodes);
+}
 
 /** @param {Properties | Children} value @returns {value is Properties} */
 const isProperties = (value) => value?.constructor === Object;

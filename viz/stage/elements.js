@@ -21,7 +21,7 @@ import { Open } from "./state.js";
 
 export class Elements extends Open {
   /** @type {Partial<Record<import("./state.js").VersionName, Part>>} */ parts = {};
-  /** @type {Record<string, import("./widgets.js").Tabs>} */ tabs = {};
+  /** @type {Record<string, import("./widgets.js").Tabs & {offered: string}>} */ tabs = {};
   /** @type {Record<"kinds" | "views" | "measures" | "versions", HTMLElement>} */ places;
   /** @type {HTMLElement} */ translation;
   /** @type {HTMLElement} */ notes;

@@ -32,6 +32,7 @@ export function build(stage) {
     stage.parts[version] = { version, told, kind: null, lines, map: new LargeMap(stage, version), ...boxes };
   }
   Object.assign(stage, {
+    tabs: {},
     translation: el("p.translation#translation", { dir: "auto", tabindex: "0" }),
     notes: el("p.notes"),
     writing: el("div.switches.writing"),
@@ -76,7 +77,7 @@ export function build(stage) {
 
 /** Writes what changes with the message. @param {Stage} stage */
 export function fillIn(stage) {
-  const { told, whole, state, places, beside, words } = stage;
+  const { told, whole, places, beside, words } = stage;
   const { next } = told;
   const continued = next?.continued && [told.translation, el("span.written", next.continued)];
   const written = told.translation === "" ? words.nothing : told.translation; // null: of a model that is not ours
@@ -93,11 +94,9 @@ export function fillIn(stage) {
   const lines = [["head", words.this_head], ["layer", words.layer]];
   /** @typedef {Partial<import("./state.js").OpenState>} Change */
   const choose = (/** @type {Change} */ change) => stage.choose(change);
-  stage.tabs = {
-    kind: tabs(words, "kinds", "kind", kinds, state.kind, choose),
-    lines: tabs(words, "lines", "lines", lines, state.lines, choose),
-    view: tabs(words, "views", "view", stage.views(), state.view, (change) => choose({ ...change, picture: 0 })),
-  };
+  renewTabs(stage, "kinds", "kind", kinds, choose);
+  renewTabs(stage, "lines", "lines", lines, choose);
+  renewTabs(stage, "views", "view", stage.views(), (change) => choose({ ...change, picture: 0 }));
   put(places.kinds, stage.tabs.kind, beside ? places.versions : stage.tabs.lines);
   put(places.views, stage.tabs.view);
   const turn = (/** @type {Change} */ change) => stage.turn(change);
@@ -106,6 +105,20 @@ export function fillIn(stage) {
   beside?.fillIn();
   const count = Object.values(codesOf(stage.mapOptions)).filter((code) => code !== null).length;
   stage.options?.renew(count ? stage.say("options_set", { n: count }) : words.options);
+}
+
+/**
+ * Makes tabs again only where they offer something else: who has come to one of them by keyboard stays there.
+ * @param {Stage} stage
+ * @param {string} part
+ * @param {"kind" | "lines" | "view"} name
+ * @param {(string | [string, string])[]} options
+ * @param {(change: Record<string, string>) => unknown} choose
+ */
+function renewTabs({ tabs: all, words, state }, part, name, options, choose) {
+  const offered = JSON.stringify(options);
+  if (all[name]?.offered === offered) return;
+  all[name] = Object.assign(tabs(words, part, name, options, state[name], choose), { offered });
 }
 
 /** Names the heads whose lines are drawn. @param {Stage} stage */

@@ -33,7 +33,7 @@ export function spriteOf(kind) {
     const corner = Math.floor(index / side) * (height + 2) * canvas.width + (index % side) * (width + 2);
     drawTile(kind, place, pixels.subarray(corner), canvas.width);
   });
-  canvas.getContext("2d")?.putImageData(picture, 0, 0);
+  canvas.getContext("2d", { willReadFrequently: true })?.putImageData(picture, 0, 0);
   // How far along the image a tile begins, of what is not shown of it; `size` is the tile's.
   const share = (/** @type {number} */ index, /** @type {number} */ size) =>
     (100 * (index * (size + 2) + 1)) / (side * (size + 2) - size);

@@ -2,6 +2,7 @@
 
 import { codesOf, readOptions } from "../recording/options.js";
 import { fill } from "../recording/sentences.js";
+import { writingLater } from "./address.js";
 import { present, take } from "./arrival.js";
 import { dress, el, put } from "./dom.js";
 import { effects } from "./effects.js";
@@ -38,7 +39,7 @@ export class Stage extends Elements {
 
   /** @param {import("./message.js").Host} host */
   constructor(host) {
-    super(host);
+    super(writingLater(host));
     this.root = el("div.stage", { tabindex: "-1", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
     new ResizeObserver(() => this.resized()).observe(this.root);
     addEventListener("resize", () => this.resized());
@@ -141,7 +142,6 @@ export class Stage extends Elements {
     this.projector.light(state.projector);
     this.film.render();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
-    if (kind) this.tiles.select(kind.open, focus);
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
     legend(this);
@@ -149,6 +149,7 @@ export class Stage extends Elements {
     this.describe();
     const others = this.beside?.render() ?? [];
     this.pointing.light();
+    if (kind) this.tiles.select(kind.open, focus); // asks where things stand, so all else is changed before
     await Promise.all([part, ...others].map((shown) => draw(this, shown)));
   }
 

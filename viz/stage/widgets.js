@@ -73,7 +73,8 @@ export function tabs(words, part, name, options, chosen, choose) {
 }
 
 /**
- * A button with a panel; renew() gives it another name, if any, and makes what it shows again if it is open.
+ * A button with a panel; renew() gives it another name, if any, and makes what it shows again if it is open: the focus
+ * stays on the control that has it.
  * @typedef {HTMLDivElement & {renew: (text?: string) => void}} Menu
  */
 
@@ -108,7 +109,11 @@ export function menu(part, sign, text, make) {
     renew: (/** @type {string | undefined} */ text) => {
       if (text) put(opener, text);
       for (const name of text ? ["title", "aria-label"] : []) opener.setAttribute(name, text ?? "");
-      if (!panel.hidden) toggle(true);
+      if (panel.hidden) return;
+      const controls = () => [.../** @type {NodeListOf<HTMLElement>} */ (panel.querySelectorAll("select, input, button"))];
+      const focused = controls().findIndex((control) => control.matches(":focus"));
+      toggle(true);
+      controls()[focused]?.focus();
     },
   });
 }

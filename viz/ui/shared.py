@@ -25,7 +25,7 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
 .stMarkdown table { display: block; overflow-x: auto; }
 .stTextInput input { unicode-bidi: plaintext; }
-:has(> .st-key-speaking) { position: absolute; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-speaking) { position: absolute; }
 .st-key-speaking { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid currentColor !important; }
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
@@ -39,9 +39,10 @@ a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px soli
 .hl-right mark { border-color: #0072b2; }
 [class*="st-key-example-"] button { min-height: 1.9rem; padding: 0.1rem 0.7rem; border-radius: 1rem; }
 .st-key-ask { flex-wrap: wrap; row-gap: 1rem; }
-:has(> .st-key-live), .st-key-live, .st-key-live > div, .st-key-live > div > div { display: contents; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-live) { display: contents; }
+.st-key-live, .st-key-live > div, .st-key-live > div > div { display: contents; }
 .st-key-live .st-key-sentence { order: -1; }
-.st-key-live :has(> .st-key-below) { flex: 1 1 100%; }
+.st-key-live [data-testid="stLayoutWrapper"]:has(> .st-key-below) { flex: 1 1 100%; }
 .st-key-live .st-key-sentence, .st-key-ask-b > :last-child { flex: 1 1 16rem; }
 @media (max-width: 640px) { .st-key-live .st-key-sentence, .st-key-ask-b > :last-child { flex: 1 1 100%; } }
 .st-key-beginning { flex: 1 1 12rem; }
