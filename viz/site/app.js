@@ -68,6 +68,7 @@ export class App {
    * @param {Record<string, any>} parameters
    */
   write(parameters, isStep = false) {
+    if (isStep) this.stage.host.settle(); // what was opened belongs to the step before
     const hash = `#${addressed(fragment(), parameters)}`;
     if (hash === location.hash || (hash === "#" && !location.hash)) return;
     try {
@@ -93,7 +94,9 @@ export class App {
     if (isLost) this.controls.offer(text, () => this.turn({ text, model, changes }));
     else if (part.changes || !isChange(wanted.changes)) this.controls.offer(null, () => {});
     this.wanted = wanted;
-    this.write(parametersOf(wanted, this.settings), isStep);
+    const parameters = parametersOf(wanted, this.settings);
+    if (isStep) this.write(parameters, true);
+    else this.stage.host.write(parameters); // once the answer is drawn
     if (part.page) return this.arrive();
     this.controls.renew(Object.keys(part));
     this.update();

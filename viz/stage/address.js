@@ -20,14 +20,14 @@ const PAUSE = 350; // ms from one writing to the next: WebKit refuses more than 
 /**
  * A host whose address is written once the page has been painted, and before anything is asked of it.
  * @param {Host} host
- * @returns {Host}
+ * @returns {Host & {settle: () => void}}  settle() writes at once
  */
 export function writingLater(host) {
   /** @type {Record<string, any>} parameters */
   let waiting = {};
   let isPlanned = false;
   let [last, page] = [-PAUSE, ""];
-  const write = () => {
+  const settle = () => {
     const parameters = waiting;
     waiting = {};
     isPlanned = false;
@@ -35,12 +35,12 @@ export function writingLater(host) {
     last = performance.now();
     host.write(parameters);
   };
-  const plan = () => requestAnimationFrame(() => setTimeout(write, Math.max(0, last + PAUSE - performance.now())));
+  const plan = () => requestAnimationFrame(() => setTimeout(settle, Math.max(0, last + PAUSE - performance.now())));
   /** @template Given @param {((given: Given) => unknown) | undefined} ask */
   const afterWriting = (ask) =>
     ask &&
     ((/** @type {Given} */ given) => {
-      write();
+      settle();
       return ask(given);
     });
   return {
@@ -54,5 +54,6 @@ export function writingLater(host) {
     },
     ask: afterWriting(host.ask),
     act: afterWriting(host.act),
+    settle,
   };
 }
