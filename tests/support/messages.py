@@ -2,14 +2,16 @@
 
 import base64
 import json
+import subprocess
 from collections.abc import Mapping
+from functools import cache, lru_cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, Any
 
 import numpy as np
 
-from tests.support.javascript import node
+from tests.support.javascript import NODE
 from tests.support.payloads import complaint
 from viz.stage import words
 from viz.stage.payloads import Message
@@ -43,22 +45,53 @@ def unpack(message: bytes) -> dict[str, Any]:
 def shown(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {}) -> dict[str, Any]:
     """What the browser makes of a message of the stage (tell.js), numbers as arrays; "code" is of the last heads.
 
+    Whoever asks again of the same message gets the same objects: to read them, not to change them.
+
     Args:
         options: what the visitor chooses of the maps, by its codes in an address.
         maps: what did not travel, by address.
     """
     sent = unpack(message)
-    assert complaint(sent, Message) is None
     if not sent["words"]["catalogue"]:
         maps = {**maps, sent["words"]["address"]: words.packed(sent["language"])}
-    parts = {name: base64.b64encode(part).decode() for name, part in maps.items()}
+    return _shown(message, json.dumps(options), tuple(sorted(maps.items())))
+
+
+@lru_cache(maxsize=8)  # a test asks of one message several times
+def _shown(message: bytes, options: str, maps: tuple[tuple[str, bytes], ...]) -> dict[str, Any]:
+    assert complaint(unpack(message), Message) is None
+    parts = {name: base64.b64encode(part).decode() for name, part in maps}
     with TemporaryDirectory() as folder:
         path = Path(folder, "message")
         path.write_bytes(message)
         Path(folder, "maps").write_text(json.dumps(parts))
-        finished = node(Path(__file__).with_name("tell.js"), path, json.dumps(options), Path(folder, "maps"))
-    assert finished.returncode == 0, finished.stderr
-    return _with_arrays(json.loads(finished.stdout))
+        return _with_arrays(json.loads(_ask(json.dumps([str(path), options, str(Path(folder, "maps"))]))))
+
+
+def _ask(question: str) -> str:
+    """The answer of tell.js to one line; of a process that goes on answering, since Node takes long to start."""
+    process, errors = _teller()
+    try:
+        process.stdin.write(f"{question}\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except BrokenPipeError:
+        answer = ""
+    if not answer:
+        _teller.cache_clear()
+        process.wait()
+        errors.seek(0)
+        raise AssertionError(errors.read())
+    return answer
+
+
+@cache
+def _teller() -> tuple[subprocess.Popen[str], IO[str]]:
+    """Node with tell.js, which ends with its standard input; and the file of its complaints."""
+    errors = TemporaryFile("w+", encoding="utf-8")
+    command = [NODE, Path(__file__).with_name("tell.js")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": errors}
+    return subprocess.Popen(command, text=True, encoding="utf-8", **pipes), errors
 
 
 def _with_arrays(value: object, name: str = "") -> Any:
