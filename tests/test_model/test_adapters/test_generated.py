@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -95,9 +97,14 @@ def expect_maps_of_a_pass(model: Any, outputs: Any, inputs: Any, tokenizer: Any)
     return count
 
 
-@pytest.mark.parametrize("search", SEARCHES)
-@pytest.mark.parametrize("cache", CACHES)
-@pytest.mark.parametrize("kind", DECODERS)
+def in_pairs(*choices: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Of every kind with every cache one search, in turns."""
+    kinds, caches, searches = map(list, choices)
+    both = itertools.product(enumerate(kinds), enumerate(caches))
+    return [(kind, cache, searches[(i + j) % len(searches)]) for (i, kind), (j, cache) in both]
+
+
+@pytest.mark.parametrize(("kind", "cache", "search"), in_pairs(DECODERS, CACHES, SEARCHES))
 def test_every_cache_and_every_search(kind: str, cache: str, search: str) -> None:
     model, tokenizer = decoder(kind), theirs("gpt2", "left")
     inputs = read_texts(tokenizer)
@@ -107,9 +114,10 @@ def test_every_cache_and_every_search(kind: str, cache: str, search: str) -> Non
     assert expect_maps_of_a_pass(model, outputs, inputs, tokenizer) > WINDOW * len(outputs.sequences)
 
 
-@pytest.mark.parametrize("search", ["greedy", "beam", "sampled"])
-@pytest.mark.parametrize("cache", ["none", "dynamic", "static"])
-@pytest.mark.parametrize("kind", ["bart", "t5gemma"])
+@pytest.mark.parametrize(
+    ("kind", "cache", "search"),
+    in_pairs(["bart", "t5gemma"], ["none", "dynamic", "static"], ["greedy", "beam", "sampled"]),
+)
 @torch.no_grad()
 def test_an_encoder_decoder_with_every_cache(kind: str, cache: str, search: str) -> None:
     model = pair() if kind == "t5gemma" else model_of(kind)
