@@ -270,30 +270,33 @@ class TestSentences:
         assert said.lower() in warning.lower()
         assert_shown(at, plain)
 
-    @pytest.mark.parametrize(
-        "action",
-        [
-            {"do": "off", "kind": "cross", "layer": 9, "head": 0},
-            {"do": "off", "kind": "other", "layer": 0, "head": 0},
-            {"do": "force", "row": 1, "key": 99, "strength": 1, "heads": []},
-            {"do": "force", "row": 1, "key": 1, "strength": "x", "heads": []},
-            {"do": "write", "step": 99, "rank": 0},
-            {"do": "cells", "kind": "cross", "cells": [[1]], "open": True},
-            {"do": "type", "step": 0, "text": " "},
-            {"do": "type", "step": 99, "text": "x"},
-            {"do": "type", "step": 0, "text": "tired " * 100},
-            {"do": "drop", "code": ["x"]},
-            {"do": "none"},
-            {},
-        ],
-    )
-    def test_a_change_that_cannot_be_made_is_told_and_changes_nothing(self, recorded, plain, action):
-        at = screen.do(open_page(), **({"what": action.get("do", "")} | {k: v for k, v in action.items() if k != "do"}))
-        assert not at.exception and not screen.warnings(at)
-        assert screen.stage(at)["steering"]["problem"].endswith("."), "said beside the changes, where it was asked for"
-        assert_shown(at, plain)
-        assert codes(at) == {}
-        assert "problem" not in screen.stage(at.run())["steering"]
+    IMPOSSIBLE = [
+        {"do": "off", "kind": "cross", "layer": 9, "head": 0},
+        {"do": "off", "kind": "other", "layer": 0, "head": 0},
+        {"do": "force", "row": 1, "key": 99, "strength": 1, "heads": []},
+        {"do": "force", "row": 1, "key": 1, "strength": "x", "heads": []},
+        {"do": "write", "step": 99, "rank": 0},
+        {"do": "cells", "kind": "cross", "cells": [[1]], "open": True},
+        {"do": "type", "step": 0, "text": " "},
+        {"do": "type", "step": 99, "text": "x"},
+        {"do": "type", "step": 0, "text": "tired " * 100},
+        {"do": "drop", "code": ["x"]},
+        {"do": "none"},
+        {},
+    ]
+
+    def test_a_change_that_cannot_be_made_is_told_and_changes_nothing(self, recorded, plain):
+        at = open_page()
+        for action in self.IMPOSSIBLE:
+            what = {"what": action.get("do", "")} | {name: value for name, value in action.items() if name != "do"}
+            at = screen.do(at, **what)
+            assert not at.exception and not screen.warnings(at), action
+            problem = screen.stage(at)["steering"]["problem"]
+            assert problem.endswith("."), (action, "said beside the changes, where it was asked for")
+            assert_shown(at, plain)
+            assert codes(at) == {}, action
+            at = at.run()
+            assert "problem" not in screen.stage(at)["steering"], action
 
     def test_no_model_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
