@@ -6,13 +6,10 @@ The page fixture objects to errors and to foreign requests.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from benchmarks.support.server import serve
 from tests.support import PATIENCE
 from viz.pages.lessons.lessons import LESSONS
 
@@ -23,10 +20,9 @@ MOST_TABS = 60
 
 
 @pytest.fixture(scope="module")
-def app_server() -> Iterator[str]:
+def app_server(shipped_server: str) -> str:
     """The app with the models that ship."""
-    with serve(environment={"HEADLIGHT_CHECKPOINTS": str(Path(__file__).parents[2] / "checkpoints")}) as url:
-        yield url
+    return shipped_server
 
 
 def answer(page: Page):
