@@ -31,7 +31,7 @@ def note(word):
 
 def slow(*arguments):
     note("step")
-    time.sleep(5)
+    time.sleep(2)
     return step(*arguments)
 
 if not hasattr(Stepper, "patched"):
