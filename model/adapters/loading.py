@@ -12,11 +12,13 @@ from model.adapters.readers.reader import Reader
 from model.adapters.readers.tasks import attach
 from model.errors import Problem
 
+# Networks that predict masked words, and those with all output layers of their training, of which BERT has two.
+MASKED, TRAINING = "MODEL_FOR_MASKED_LM_MAPPING_NAMES", "MODEL_FOR_PRETRAINING_MAPPING_NAMES"
 # For each kind of output the table of transformers that says which class has it, in the order in which they are tried.
 HEADS = (
     "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
     "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES",
-    "MODEL_FOR_MASKED_LM_MAPPING_NAMES",
+    MASKED,
     "MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES",
     "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
 )
@@ -70,8 +72,7 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
     from transformers.models.auto import modeling_auto
 
     kind, named = values.get("model_type"), values.get("architectures") or []
-    tables = [getattr(modeling_auto, name) for name in (*HEADS, BARE)]
-    classes = [_class(table, kind) for table in tables]
+    classes = [_class(getattr(modeling_auto, name), kind) for name in (*HEADS, BARE)]
     *with_outputs, bare = classes
     if not any(classes):
         raise Problem(
@@ -81,7 +82,12 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
         )
     if not named:  # old ones
         return next(filter(None, (*with_outputs, bare)))
-    return next((name for name in with_outputs if name and name in named), bare or next(filter(None, with_outputs)))
+    if found := next((name for name in with_outputs if name and name in named), None):
+        return found
+    masked = _class(getattr(modeling_auto, MASKED), kind)
+    if masked and _class(getattr(modeling_auto, TRAINING), kind) in named:
+        return masked
+    return bare or next(filter(None, with_outputs))
 
 
 def _bare(values: dict[str, Any]) -> str | None:

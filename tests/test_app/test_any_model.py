@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 import transformers
 from streamlit.testing.v1 import AppTest
 
@@ -134,6 +135,63 @@ def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path
     assert not at.exception and not at.error
     changed = reader.read(text, edits=Edits(off=(Head("encoder_self", 1, 2),)))
     np.testing.assert_allclose(screen.weights(at, "encoder_self"), changed.attention("encoder_self"), atol=2e-5)
+
+
+def test_a_bert_with_both_layers_of_its_training_predicts_masked_words(shelf: opened.Shelf, tmp_path: Path) -> None:
+    model = transformers.BertForPreTraining(transformers.BertConfig(vocab_size=len(VOCAB), **IDS, **KINDS["bert"][2]))
+    randomise(model, 3)
+    tokenizer = theirs("bert")
+    tokenizer.mask_token = MASK
+    for part in (model, tokenizer):
+        part.save_pretrained(tmp_path / "both")
+    name, text = shelf.open(str(tmp_path / "both")), f"the cat sat on the {MASK}"
+    ids = tokenizer(text, return_tensors="pt")
+    place = ids["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    with torch.inference_mode():
+        logits = model.eval()(**ids).prediction_logits[0, place]
+    chance, best = logits.softmax(-1).max(-1)
+    recording = told(screen.open_page("language_model.py", text=text, model=name))["after"]["recording"]
+    assert recording["text"].startswith(f"{tokenizer.decode(best)} {chance:.1%} · ")
+
+
+def test_an_encoder_without_a_masked_word_says_how_to_mask_one(shelf: opened.Shelf) -> None:
+    shelf.reader("bert")
+    line = f"No word is masked: write {MASK} in the place of one"
+    for text, expected in ((TEXT, True), (f"the cat sat on the {MASK}", False)):
+        notes = told(screen.open_page("steer.py", text=text, model="bert"))["after"]["notes"]
+        assert any(note.startswith(line) for note in notes) is expected
+
+
+def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(shelf: opened.Shelf, tmp_path: Path) -> None:
+    for part in (model_of("bert"), theirs("bert")):
+        part.save_pretrained(tmp_path / "bare")
+    bare = shelf.open(str(tmp_path / "bare"))
+    at = screen.open_page("open_file.py", model=bare)
+    assert not at.exception and not at.warning
+    (text,) = [box.value for box in at.text_input if str(box.key).startswith("own-text")]
+    examples = [button.label for button in at.button if str(button.key).startswith("example-")]
+    assert examples and not any("[MASK]" in shown for shown in (text, *examples))
+    message = told(screen.open_page("steer.py", text=TEXT, model=bare, edits="v1_oe1-2"))
+    assert message["steering"]["off"] == [["encoder_self", 1, 2]]
+    assert "cost" not in message["steering"]  # there is no answer that could be less probable
+
+
+def test_a_model_that_does_not_translate_is_one_choice_away_from_translate(shelf: opened.Shelf) -> None:
+    shelf.reader("bert")
+    at = screen.open_app()
+    choice = at.selectbox(key="stage-model")
+    assert "gpt2 → Language model" in choice.options and "bart" in choice.options
+    at = choice.set_value("bert").run()
+    assert not at.exception and at.session_state["language-model"] == "bert"
+    assert told(at)["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
+    assert MASK in at.text_input(key="beginning").value  # in place of the example of Translate
+    choice = at.selectbox(key="language-model")
+    assert "bart → Translate" in choice.options
+    at = choice.set_value("gpt2").run()
+    assert MASK not in at.text_input(key="beginning").value
+    at.text_input(key="beginning").set_value(TEXT).run()
+    at = at.selectbox(key="language-model").set_value("bart").run()
+    assert at.session_state["stage-model"] == "bart" and at.text_input(key="sentence").value == TEXT
 
 
 def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, Path]) -> None:

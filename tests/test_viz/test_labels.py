@@ -15,6 +15,8 @@ from viz.figures import labels, values_heatmap
         ("\t", "␉"),
         ("\n", "␊"),
         ("\r\n", "␍␊"),
+        ("<0x0A><0x0A>", "␊␊"),  # bytes of byte-level vocabularies
+        ("<0x85>", "<0x85>"),  # a part of a character
         ("\x00", "␀"),
         ("\x7f", "␡"),
         ("\x85", "[U+0085]"),

@@ -16,6 +16,7 @@ from viz import theme
 REMEMBERED = 4096  # tokens whose text is not made again: a message names each many times
 _JOINERS = "\u200c\u200d"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")  # a token that is one byte of UTF-8
+_CONTROL = re.compile("<0x([01][0-9A-F]|7F)>")  # one that is a line feed, a tab, ...
 # Says a sentence, given in English, in the language of a reader, with values in its places in braces.
 Say = Callable[..., str]
 
@@ -47,11 +48,12 @@ def told(say: Say, *parts: tuple[str, str]) -> str:
 
 @lru_cache(maxsize=REMEMBERED)
 def visible(token: str) -> str:
-    """Write out what cannot be seen.
+    """Write out what cannot be seen, a line feed the same whether a token is that or the byte of it.
 
-    >>> visible("a\\tb\\n"), visible(" the"), visible("\\u200b"), visible("")
-    ('a␉b␊', '␣the', '[U+200B]', '∅')
+    >>> visible("a\\tb\\n"), visible(" the"), visible("\\u200b"), visible(""), visible("<0x0A>")
+    ('a␉b␊', '␣the', '[U+200B]', '∅', '␊')
     """
+    token = _CONTROL.sub(lambda match: chr(int(match[1], 16)), token)
     return "".join(map(_visible_character, ["", *token], token, [*token[1:], ""])) or "∅"
 
 

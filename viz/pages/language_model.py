@@ -4,15 +4,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.adapters.readers.layout import ReaderConfig
+from model.adapters.readers.layout import ENCODER, ReaderConfig
 from model.adapters.readers.reader import Reader
 from model.checkpoint import available
 from model.translator import Writer
 from viz.stage import sampling
 from viz.stage.message import Shown
-from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged, systems_card
+from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged, systems_card, texts
 from viz.views import cached, opened, recipes, view
 from viz.views.model_results import usable
 from viz.views.snippets import Code, call, program, snippet
@@ -122,11 +121,15 @@ def show() -> None:
     came = model_choice.arrive(names, "language-model", "beginning")
     hidden, state = {"label_visibility": "collapsed"}, st.session_state
     with shared.row(gap="small", key="ask-text"):
-        hint = say("Type a beginning")
-        text = st.text_input(say("Beginning"), key="beginning", live="200ms", placeholder=hint, **hidden) or ""
+        name = state.get("language-model") or ""
+        label, hint = say("Beginning"), say("Type a beginning")
+        if opened.SHELF.task(name) == ENCODER or not opened.SHELF.predicts_words(name):
+            label, hint = say("Text"), say("Type a text")
+        text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("beginning", words.TEXTS)
-        memory = model_choice.choose(state.get("language-model") or say("Model"), names, "language-model")
+            controls.examples("beginning", texts.examples_of(name))
+        label, others = name or say("Model"), staged.translators()
+        memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=others)
         if names:
             if state["language-model"] not in opened.SHELF:
                 systems_card.menu(names)

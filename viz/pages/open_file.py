@@ -116,7 +116,7 @@ def show_model(entry: Entry, places: frame.Places) -> None:
         text = own_models.ask_text(entry, mask)
         steers = st.button(say(STEER), key="to-steer", type="primary")
     with places.right:
-        example = Request(own_models.TEXTS[entry.task], entry.code)
+        example = Request(own_models.first_text(entry, mask), entry.code)
         kept = shared.compute_or_keep(f"own-{entry.code}", Request(text, entry.code), cached.compute, example)
     if kept is None:
         place.empty()

@@ -22,4 +22,5 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         shared.card(shown.model)
 
 
-staged.page(staged.translators(), show)
+translators = staged.translators()
+staged.page(translators, show, [name for name in staged.models() if name not in translators])

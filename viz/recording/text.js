@@ -6,6 +6,7 @@ import { GLYPH_WIDTH, MAX_TICK_WIDTH } from "./theme.js";
 const MARK = "▁";
 const REMEMBERED = 4096; // texts that are not made again: a picture names each many times
 const ESCAPED = new Map(Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" }));
+const CONTROL = /<0x([01][0-9A-F]|7F)>/g; // a token that is the byte of a line feed, a tab, ...
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]/u;
 const JOINERS = "\u200c\u200d";
 const SELECTOR = /[\u180b-\u180d\u180f\ufe00-\ufe0f\u{e0100}-\u{e01ef}]/u;
@@ -40,9 +41,9 @@ function visibleSign(before, sign, after) {
   return EXTENDS.test(sign) && !before ? `◌${sign}` : sign;
 }
 
-/** Writes out what cannot be seen. */
+/** Writes out what cannot be seen, a line feed the same whether a token is that or the byte of it. */
 export const visible = remembered((token) => {
-  const signs = [...token];
+  const signs = [...token.replace(CONTROL, (_, byte) => String.fromCharCode(Number.parseInt(byte, 16)))];
   return signs.map((sign, i) => visibleSign(signs[i - 1] ?? "", sign, signs[i + 1] ?? "")).join("") || "∅";
 });
 

@@ -42,7 +42,7 @@ def line_of(answer: Answer) -> str | None:
 
 
 def _labelled(found: Probable) -> Probable:
-    return [(words.label(word), float(p)) for word, p in found[:MOST]]
+    return [(words.named([word])[0], float(p)) for word, p in found[:MOST]]
 
 
 def _listed(found: Probable) -> str:

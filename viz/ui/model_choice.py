@@ -10,15 +10,17 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import frame, shared
+from viz.ui import frame, shared, texts
 from viz.views import cached, opened
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
 PLACE = "open-place"  # the box for a folder or a name
 EVERY = 0.5  # seconds between two looks at a download
 SERVED = ("HEADLIGHT_HOSTS", "HEADLIGHT_REPLICAS")  # variables of an app for others
+TITLES = {"language_model": message("Language model"), "translate": message("Translate")}  # of these pages
 PAGES = {DECODER: "language_model", ENCODER: "language_model", ENCODER_DECODER: "translate"}  # where a model is at home
 
 
@@ -48,21 +50,21 @@ SUGGESTIONS = (
         "0.27",
         "Apache 2.0",
         message("30 layers of 9 heads: which of them look at Mary, and what happens without them?"),
-        "When Mary and John went to the store, John gave a drink to",
+        texts.NAMES,
     ),
     Suggestion(
         "openai-community/gpt2",
         "0.55",
         "MIT",
         message("12 layers of 12 heads, in which name movers were found first (Wang et al. 2022)."),
-        "When Mary and John went to the store, John gave a drink to",
+        texts.NAMES,
     ),
     Suggestion(
         "google-bert/bert-base-uncased",
         "0.44",
         "Apache 2.0",
         message("Reads both ways and fills in [MASK]: heads for objects of verbs and for [SEP]."),
-        "The capital of France is [MASK].",
+        texts.MASKED[0],
     ),
     Suggestion(
         "google-t5/t5-small",
@@ -149,7 +151,8 @@ def arrived() -> tuple[str, str] | None:
 def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
     """Choose the model that has just been opened, if one has, before the controls of these keys are drawn.
 
-    A model that is none of the names of this page is shown where it is at home.
+    A model that is none of the names of this page is shown where it is at home. Where no text came with it, an example
+    gives way to one that suits the model.
     """
     state = st.session_state
     found = arrived()
@@ -160,23 +163,50 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
         st.switch_page(f"../pages/{home(name)}.py")
     del state[ARRIVED]
     state[key] = name
-    if text:
-        state[text_key] = text
+    state[text_key] = text or texts.suited(state.get(text_key, ""), name)
     return True
 
 
 def home(name: str) -> str:
     """The page on which a model is at home: the name of its file, which is the address."""
+    if name not in opened.SHELF:
+        return "language_model" if name in available("language_model") else "translate"
     return PAGES[opened.SHELF.task(name) or DECODER]
 
 
-def choose(label: str, names: Sequence[str], key: str, more: Callable[[], None] | None = None) -> DeltaGenerator:
+def choose(
+    label: str,
+    names: Sequence[str],
+    key: str,
+    text_key: str,
+    more: Callable[[], None] | None = None,
+    elsewhere: Sequence[str] = (),
+) -> DeltaGenerator:
     """The button with what is chosen on it; in it the models, what else is chosen of one, and how to open another.
+
+    Args:
+        names: the models of this page.
+        key: of the chosen one in the session.
+        text_key: of the text that it reads.
+        more: draws what else is chosen.
+        elsewhere: models that this page cannot show. Whoever chooses one is led to the page where it is at home.
 
     Returns the place there for `say_memory`, which knows what is in memory when the chosen model is loaded.
     """
+    state = st.session_state
+
+    def change() -> None:
+        name, text = state[key], state.get(text_key, "")
+        if name in elsewhere:
+            state[ARRIVED] = name, "" if texts.is_example(text) else text
+        else:
+            state[text_key] = texts.suited(text, name)
+
+    def named(name: str) -> str:
+        return f"{name} → {say(TITLES[home(name)])}" if name in elsewhere else name
+
     with st.popover(label, key="search"):
-        st.selectbox(say("Model"), names, key=key)
+        st.selectbox(say("Model"), [*names, *elsewhere], key=key, format_func=named, on_change=change)
         if more is not None:
             more()
         if is_own_machine():
@@ -203,18 +233,19 @@ def open_place(place: str, text: str = "") -> None:
 
 
 def offer_opening() -> None:
-    """A box for a folder or a name, and models to click."""
+    """A box for a folder or a name, and models to click, each with what to look for in it."""
     ask_place(label_visibility="visible", placeholder=SUGGESTIONS[0].place)
     for number, suggestion in enumerate(SUGGESTIONS):
-        st.button(
-            f"{suggestion.name} · {suggestion.terms}",
-            key=f"suggestion-{number}",
-            help=say(suggestion.about),
-            type="tertiary",
-            on_click=open_place,
-            args=(suggestion.place, suggestion.text),
-            disabled=st.session_state.get(OPENING) is not None,
-        )
+        with st.container(gap=None):
+            st.button(
+                f"{suggestion.name} · {suggestion.terms}",
+                key=f"suggestion-{number}",
+                type="tertiary",
+                on_click=open_place,
+                args=(suggestion.place, suggestion.text),
+                disabled=st.session_state.get(OPENING) is not None,
+            )
+            frame.note(say(suggestion.about))
 
 
 def ask_place(**kwargs: Any) -> None:

@@ -7,32 +7,30 @@ import numpy as np
 import streamlit as st
 
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
-from model.adapters.readers.reader import Reader
 from model.checkpoint import available, by_direction
 from model.recording import Recording
 from viz.stage.answers import answer_of
 from viz.text import words
 from viz.text.language import message, say
-from viz.ui import attention_file, frame, model_choice
+from viz.ui import attention_file, controls, frame, model_choice, texts
 from viz.ui.frame import Tile
 from viz.ui.model_choice import Suggestion
 from viz.views import cached, opened, view
 
 FILE, WRITER = attention_file.CODE, "language model"  # beside the tasks of models of transformers
-MASK = "[MASK]"  # in the text below, in whose place a model's own stands
 TEXTS = {  # that a model reads until the visitor types another one
-    DECODER: "When Mary and John went to the store, John gave a drink to",
-    ENCODER: f"The capital of France is {MASK}.",
+    DECODER: texts.NAMES,
+    ENCODER: view.EXAMPLE,  # of one that predicts no words
     ENCODER_DECODER: view.EXAMPLE,
     WRITER: "The game was released in",
 }
-EXAMPLES = {ENCODER: (TEXTS[ENCODER], f"The {MASK} crossed the street because it was tired."), ENCODER_DECODER: ()}
 ABOUT = {  # by task
     DECODER: message("goes on with a text"),
     ENCODER: message("reads both ways"),
     ENCODER_DECODER: message("reads a text and writes another"),
     WRITER: message("goes on with a text"),
 }
+BARE = message("predicts no words")
 HERE, HUB, SHIPPED = message("Here"), message("On the Hugging Face hub"), message("In this app")
 
 
@@ -61,7 +59,8 @@ def entries(file: str | None) -> dict[str, list[Entry]]:
 
 def _of_shelf(name: str) -> Entry:
     task = opened.SHELF.task(name) or DECODER  # until it is loaded
-    return Entry(name, Path(name.partition("@")[0]).name, task, say(ABOUT[task]))
+    about = ABOUT[task] if opened.SHELF.predicts_words(name) else BARE
+    return Entry(name, Path(name.partition("@")[0]).name, task, say(about))
 
 
 def _shipped() -> list[Entry]:
@@ -90,11 +89,9 @@ def choose(groups: dict[str, list[Entry]]) -> Entry:
 
 
 def mask_of(entry: Entry) -> str:
-    """The token that stands for a masked word; "" of models without one. Errors as of `cached.translator`."""
-    if entry.task != ENCODER:
-        return ""
-    loaded = cached.translator(entry.code)
-    return (isinstance(loaded, Reader) and getattr(loaded.tokenizer, "mask_token", "")) or MASK
+    """What stands for a masked word; "" of models that predict none. Errors as of `cached.translator`."""
+    cached.translator(entry.code)  # which says whether its files hold a layer for that
+    return opened.SHELF.mask(entry.code)
 
 
 def text_key(entry: Entry, mask: str) -> str:
@@ -102,19 +99,20 @@ def text_key(entry: Entry, mask: str) -> str:
     return f"own-text-{entry.task}-{mask}"
 
 
+def first_text(entry: Entry, mask: str) -> str:
+    """What a model reads until the visitor types another text."""
+    return texts.masked(mask)[0] if mask else TEXTS[entry.task]
+
+
 def ask_text(entry: Entry, mask: str) -> str:
     """The text that a model reads, in the row above its maps."""
     key, state = text_key(entry, mask), st.session_state
     if key not in state:
-        state[key] = TEXTS[entry.task].replace(MASK, mask)
+        state[key] = first_text(entry, mask)
     hidden = {"label_visibility": "collapsed", "placeholder": say("Type a text")}
     text = st.text_input(say("Text"), key=key, live="200ms", persist_state="session", **hidden)
-    examples = words.TEXTS if entry.task in (DECODER, WRITER) else words.EXAMPLES
-    if entry.task == ENCODER:
-        examples = {text.replace(MASK, mask): text.replace(MASK, mask) for text in EXAMPLES[ENCODER]}
     with st.popover(say("Examples"), key="examples"):
-        for number, (name, example) in enumerate(examples.items()):
-            st.button(say(name), key=f"example-{number}", on_click=state.update, args=({key: example},))
+        controls.examples(key, texts.examples_of(entry.code))
     return text or ""
 
 

@@ -1,6 +1,6 @@
 """The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -18,8 +18,8 @@ from viz.stage.answers import answer_of, line_of
 from viz.stage.notes import of_reading
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
-from viz.text.language import current, say, using
-from viz.ui import choices, controls, model_choice, shared, speaking
+from viz.text.language import current, message, say, using
+from viz.ui import choices, controls, model_choice, shared, speaking, texts
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, opened, recipes, view
 from viz.views.snippets import Code, program, snippet, split_imports
@@ -64,10 +64,11 @@ def models() -> list[str]:
     return list(dict.fromkeys((*translators(), *available("language_model"), *opened.SHELF.names())))
 
 
-def page(names: list[str], show: Show) -> None:
+def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
     """Draw a page of the stage with a choice of models, the default one first.
 
-    `show` draws what is below the row, given the names, what is asked for, and whether the visitor has just come.
+    `show` draws what is below the row, given the names, what is asked for, and whether the visitor has just come;
+    `elsewhere` as of `model_choice.choose`.
     """
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
@@ -77,12 +78,12 @@ def page(names: list[str], show: Show) -> None:
     model_choice.arrive(names, "stage-model", "sentence")
     with shared.row(gap="small", key="ask"):
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("sentence", words.EXAMPLES if _writes_target() else words.TEXTS)
+            controls.examples("sentence", texts.examples_of(state["stage-model"]))
         label = state["stage-model"]
         if _writes_target():
             how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
             label = f"{label} · {how}"
-        memory = model_choice.choose(label, names, "stage-model", _search)
+        memory = model_choice.choose(label, names, "stage-model", "sentence", _search, elsewhere)
         with st.container(key="live"):
             _live(names, show)
         with memory:
@@ -185,6 +186,9 @@ def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwis
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))
     notes += of_reading(result)
+    if (mask := opened.SHELF.mask(request.model)) and not result.masked_words:
+        line = message("No word is masked: write {mask} in the place of one, and the model says which word it expects.")
+        notes.append(say(line, mask=mask))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
     effects, told = effects_found(result, request, st.session_state[QUERY], code)

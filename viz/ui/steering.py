@@ -271,9 +271,10 @@ def told(
     if changes:
         old = compute(request.plain)
         before = staged.shown_of(old, request.plain, chosen, rowwise=False)
-        texts = [line_of(answer_of(each, each.next_words)) or "" for each in (old, result)]
-        steering["pairs"] = comparison.beside(*(text.split() for text in texts))
-        steering["cost"] = _spoken_cost(request)
+        answers = [line_of(answer_of(each, each.next_words)) for each in (old, result)]
+        steering["pairs"] = comparison.beside(*((answer or "").split() for answer in answers))
+        if answers[0] is not None:
+            steering["cost"] = _spoken_cost(request)
         if edits.without_future != edits:
             line = message(
                 "This mask opens the future: with teacher forcing a model could copy what it should predict. While it "

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from model.adapters.hub import CONFIG, Progress, fetch
 from model.adapters.inspection import FLOAT32, available_memory, local_size
@@ -25,6 +25,7 @@ from viz.views.turns import queued
 VARIABLE = "HEADLIGHT_MODELS"  # folders and names of the hub that an operator lists, with spaces between
 SHARE = 0.5  # of the memory that is available when the app starts, which models may take together
 MOST = 4  # models in memory
+MASK = "[MASK]"  # of encoders whose own one is not known
 WRITERS, TRANSLATORS = (DECODER, ENCODER), (ENCODER_DECODER,)  # tasks of those that read a text, and that answer one
 
 
@@ -45,6 +46,8 @@ class Shelf:
         self._places: dict[str, str] = {}
         self._folders: dict[str, Path] = {}
         self._tasks: dict[str, str] = {}
+        self._masks: dict[str, str] = {}
+        self._bare: set[str] = set()  # names of models without a layer that predicts words
         self._loaded: OrderedDict[str, InMemory] = OrderedDict()  # the one that was used last stands last
         self._coming: dict[object, int] = {}  # bytes of models that are being loaded
         for place in listed:
@@ -60,6 +63,16 @@ class Shelf:
     def task(self, name: str) -> str | None:
         """What a model does, as of `ReaderConfig.task`; None before it was loaded, where its folder does not say."""
         return self._tasks.get(name)
+
+    def predicts_words(self, name: str) -> bool:
+        """Whether a model has a layer that predicts words; as long as that is not known, it has."""
+        return name not in self._bare
+
+    def mask(self, name: str) -> str:
+        """What stands for a masked word in the texts of an encoder that predicts those; "" of every other model."""
+        if self.task(name) != ENCODER or not self.predicts_words(name):
+            return ""
+        return self._masks.get(name, MASK)
 
     def place(self, name: str) -> str:
         """The folder or the name on the hub, as `load_model` takes it."""
@@ -110,6 +123,8 @@ class Shelf:
         self._places[short] = name
         if is_folder and (task := _task_of(Path(name))):
             self._tasks[short] = task
+            if task == ENCODER and not _predicts_masked(Path(name)):
+                self._bare.add(short)
         return short
 
     def leaving(self, name: str) -> list[str]:
@@ -153,6 +168,10 @@ class Shelf:
         parameters = reader.model.parameters()
         size = sum(values.numel() * values.element_size() for values in parameters)
         self._folders[name], self._tasks[name] = folder, reader.config.task
+        self._masks[name] = getattr(reader.tokenizer, "mask_token", None) or MASK
+        self._bare.discard(name)
+        if not reader.has_words:
+            self._bare.add(name)
         self._loaded[name] = InMemory(reader, size)
         self._loaded.move_to_end(name)
 
@@ -165,14 +184,33 @@ def _needed(folder: Path) -> int:
 
 def _task_of(folder: Path) -> str | None:
     """What a model in a folder does, by its configuration."""
-    try:
-        values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
-        named = " ".join(values.get("architectures") or [])
-    except (OSError, ValueError, AttributeError, TypeError):
+    values = _configuration(folder)
+    if values is None:
         return None
     if values.get("is_encoder_decoder"):
         return ENCODER_DECODER
+    named = _architectures(values)
     return DECODER if "ForCausalLM" in named or "LMHead" in named else ENCODER
+
+
+def _predicts_masked(folder: Path) -> bool:
+    """Whether an encoder in a folder predicts masked words, by its configuration."""
+    named = _architectures(_configuration(folder) or {})
+    return "ForMaskedLM" in named or "ForPreTraining" in named
+
+
+def _architectures(values: dict[str, Any]) -> str:
+    """The classes of transformers that a configuration names."""
+    named = values.get("architectures")
+    return " ".join(map(str, named)) if isinstance(named, list) else ""
+
+
+def _configuration(folder: Path) -> dict[str, Any] | None:
+    try:
+        values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return values if isinstance(values, dict) else None
 
 
 def _budget() -> int | None:

@@ -116,6 +116,7 @@ class TestFolders:
         [
             ("BertConfig", "BertForMaskedLM", None, "BertForMaskedLM"),
             ("BertConfig", "BertForSequenceClassification", None, "BertModel"),
+            ("BertConfig", "BertForPreTraining", None, "BertForMaskedLM"),
             ("BertConfig", "BertModel", None, "BertModel"),
             ("T5Config", "T5EncoderModel", None, "T5Model"),
             ("GPT2Config", "GPT2LMHeadModel", [], "GPT2LMHeadModel"),
