@@ -107,6 +107,7 @@ def test_many_heads_are_sorted_without_a_message(page: Page, app_server: str, fo
     page.keyboard.press("ArrowRight")
     assert tuple(opened(page)) == orders(page)[1]
     part(page, "sort").select_option("role")
+    expect(part(page, "heads").locator(".hl-tile").first).to_be_in_viewport()
     roles = text_roles.in_one_text(result, "decoder_self")
     titles = part(page, "heads").get_by_role("rowheader").all_inner_texts()
     assert sorted(int(title.rpartition("· ")[2]) for title in titles) == sorted(

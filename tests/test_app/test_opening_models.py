@@ -91,6 +91,19 @@ def test_a_model_of_a_hub_is_shown_when_it_has_come(
     np.testing.assert_allclose(screen.weights(at, "decoder_self"), expected, atol=2e-5)
 
 
+def test_a_suggested_decoder_is_opened_where_its_heads_are_switched_off(shelf: opened.Shelf, hub: SmallHub) -> None:
+    first = model_choice.SUGGESTIONS[0]
+    hub.models[first.place] = hub.models[NAME]
+    at = screen.open_app()
+    at.button(key="suggestion-0").click().run()
+    deadline = time.monotonic() + 120
+    while first.place not in shelf and time.monotonic() < deadline:
+        time.sleep(0.2)
+    at.run()
+    assert not at.exception and at.session_state["stage-model"] == first.place
+    assert at.text_input(key="sentence").value == first.text and screen.has_stage(at)
+
+
 @pytest.mark.parametrize("fault", ["half", "error", "nothing"])
 def test_a_hub_that_fails_is_said_in_a_sentence_and_leaves_nothing(
     fault: str, shelf: opened.Shelf, hub: SmallHub, cache: Path

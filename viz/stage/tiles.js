@@ -24,6 +24,7 @@ export class Tiles {
   /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
   /** @type {Place[][]} that stand in a row */ lines = [];
   /** @type {HTMLElement | null} the tile of the opened head */ marked = null;
+  /** @type {import("./tile_order.js").Order | null} in which they stand; null before they are there */ order = null;
   /** @type {Kind} */ kind;
   /** Whether they are too small for a button. */
   areSmall = false;
@@ -58,6 +59,8 @@ export class Tiles {
     this.marked = null;
     const orders = ordersOf(stage, kind);
     const order = orders.includes(stage.state.sort) ? stage.state.sort : "layer";
+    const isSorted = order !== "layer" && this.order !== null && order !== this.order;
+    this.order = order;
     this.areSmall = order === "layer" && kind.headNames.length > MANY_HEADS;
     const sprite = spriteOf(kind);
     // A rule is read once, where a property would be read again for every tile.
@@ -67,6 +70,13 @@ export class Tiles {
     if (order === "layer") this.buildLayers(kind);
     else this.buildGroups(groupsOf(stage, kind, order));
     fillBar(this, orders, order);
+    if (isSorted) this.showFirst();
+  }
+
+  /** Scrolls to the first tiles, which a new order is about, and not to the opened head. */
+  showFirst() {
+    this.box.scrollTop = 0;
+    this.marked = this.cellAt(this.kind.open);
   }
 
   /**

@@ -22,6 +22,7 @@ EVERY = 0.5  # seconds between two looks at a download
 SERVED = ("HEADLIGHT_HOSTS", "HEADLIGHT_REPLICAS")  # variables of an app for others
 TITLES = {"language_model": message("Language model"), "translate": message("Translate")}  # of these pages
 PAGES = {DECODER: "language_model", ENCODER: "language_model", ENCODER_DECODER: "translate"}  # where a model is at home
+ASKED_ON = "steer"  # where visitors find what suggestions of decoders ask for
 
 
 class Suggestion(NamedTuple):
@@ -151,8 +152,9 @@ def arrived() -> tuple[str, str] | None:
 def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
     """Choose the model that has just been opened, if one has, before the controls of these keys are drawn.
 
-    A model that is none of the names of this page is shown where it is at home. Where no text came with it, an example
-    gives way to one that suits the model.
+    A model that is none of the names of this page is shown where it is at home; a suggested decoder where its heads are
+    switched off, which is what its suggestion asks for. Where no text came with it, an example gives way to one that
+    suits the model.
     """
     state = st.session_state
     found = arrived()
@@ -160,7 +162,8 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
         return False
     name, text = found
     if name not in names:
-        st.switch_page(f"../pages/{home(name)}.py")
+        asks = text in {suggestion.text for suggestion in SUGGESTIONS} and opened.SHELF.task(name) == DECODER
+        st.switch_page(f"../pages/{ASKED_ON if asks else home(name)}.py")
     del state[ARRIVED]
     state[key] = name
     state[text_key] = text or texts.suited(state.get(text_key, ""), name)
