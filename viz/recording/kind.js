@@ -7,11 +7,11 @@ import { maskAt } from "./maps.js";
 import { Naming } from "./naming.js";
 import { spots } from "./spots.js";
 import { named, quoted } from "./text.js";
-import { DIVERGING, SEQUENTIAL, colours } from "./theme.js";
+import { DIVERGING, DIVERGING_ON_DARK, SEQUENTIAL, colours } from "./theme.js";
 
 /** @typedef {import("./drawing.js").Place} Place  a row and a column of the tiles */
 
-const COLOURS = [SEQUENTIAL, DIVERGING].map((scale) => colours(scale));
+const [PLAIN, SIGNED, SIGNED_ON_DARK] = [SEQUENTIAL, DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 
 export class Kind extends Naming {
   get inside() {
@@ -22,8 +22,10 @@ export class Kind extends Naming {
     return this.code !== "encoder_self";
   }
 
-  get colours() {
-    return COLOURS[Number(this.signed)];
+  /** The colours of tiles, from the lowest number to the highest. @param {boolean} dark  whether the page is */
+  coloursOn(dark) {
+    if (!this.signed) return PLAIN;
+    return dark ? SIGNED_ON_DARK : SIGNED;
   }
 
   /** Where a head looks in most rows; null where that is not known. @param {Place} place */

@@ -19,6 +19,13 @@ export const DIVERGING = [
   [0.75, "#f5a462"],
   [1, "#a63603"],
 ];
+export const DIVERGING_ON_DARK = [
+  [0, "#a6d3f7"],
+  [0.25, "#3f85bd"],
+  [0.5, "#262d35"],
+  [0.75, "#b8641f"],
+  [1, "#ffc38f"],
+];
 export const TRANSPARENT = "rgba(0,0,0,0)";
 export const MAY_ATTEND = "#0072b2";
 export const BLOCKED = "#e69f00";

@@ -48,11 +48,12 @@ function later(array, compute) {
 
 /**
  * Texts in cells, black or white, whichever stands out more.
- * @param {Look} look
+ * @param {any} heat  the map, for its colours
+ * @param {string[][]} texts  escaped
  * @param {Rows} z
  * @param {number} size
  */
-export function inkedTexts({ data: [{ colorscale }], texts = [] }, z, size) {
+export function inkedTexts({ colorscale }, texts, z, size) {
   const ink = (/** @type {number | null} */ share) => {
     const isAbove = (/** @type {[number, string]} */ [place]) => place >= Number(share);
     const [, colour] = colorscale.find(isAbove) ?? colorscale.at(-1);

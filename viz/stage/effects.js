@@ -3,6 +3,7 @@
 import { at } from "../recording/drawing.js";
 import { dress, el } from "./dom.js";
 import { select, tabs } from "./widgets.js";
+import { isDark } from "./page_colours.js";
 import { request } from "./request.js";
 import { isNarrow } from "./size.js";
 
@@ -140,15 +141,16 @@ const lines = (kind, map) =>
   }));
 
 /** Tints every tile by what its head did for the lit row. @param {Stage} stage @param {number} row */
-function tint({ kind, tiles }, row) {
+function tint({ kind, tiles, root }, row) {
   const did = (row >= 0 && kind?.did) || null;
   if (!did && !tiles.box.classList.contains("hl-tinted")) return;
   dress(tiles.box, { tinted: did });
+  const colours = kind?.coloursOn(isDark(root)) ?? [];
   for (const { place, cell } of tiles.cells) {
     cell.style.background = "";
     if (!kind || !did) continue;
     const share = (1 + at(place, did)[row] / kind.mostDone) / 2;
-    cell.style.background = `rgb(${kind.colours[Math.round(share * (kind.colours.length - 1))].join(" ")})`;
+    cell.style.background = `rgb(${colours[Math.round(share * (colours.length - 1))].join(" ")})`;
   }
 }
 

@@ -3,6 +3,7 @@
 import { button, el } from "./dom.js";
 import { writeMessage } from "./message.js";
 import { tableOf } from "./menus.js";
+import { onPaper } from "./page_colours.js";
 import { viewOf } from "./view.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
@@ -24,7 +25,8 @@ function save(name, type, text) {
  * @param {string} filename
  */
 async function picture({ host, map }, text, format, filename) {
-  const { data, layout } = map.drawn;
+  const { layout } = map.drawn;
+  const data = onPaper(map.drawn.data);
   const { width, margin, font } = layout;
   const height = layout.height + TITLE;
   const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } };

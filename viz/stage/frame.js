@@ -11,12 +11,14 @@ import { Lines } from "./lines.js";
 import { LargeMap } from "./map.js";
 import { code, form } from "./menus.js";
 import { sampling } from "./sampling.js";
+import { isNarrow } from "./size.js";
 import { Steering } from "./steer.js";
 import { Tiles } from "./tiles.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
 
-const LOW = 32; // pixels between two lines of tokens beside others, or without a source
+const LOW = 32; // pixels between two lines of tokens on a narrow page, or without a source
+const LOWEST = 16; // or beside others
 
 /** Builds all parts, again when the words have changed. @param {Stage} stage */
 export function build(stage) {
@@ -24,7 +26,8 @@ export function build(stage) {
   clearInterval(stage.film?.playing ?? undefined);
   const names = whole.comparing ? Object.keys(stage.sides) : ["after"];
   const versions = /** @type {import("./state.js").VersionName[]} */ (names);
-  const height = whole.comparing || !told.source.tokens.length ? LOW : undefined;
+  const isLow = isNarrow(stage) || !told.source.tokens.length;
+  const height = whole.comparing ? LOWEST : isLow ? LOW : undefined;
   stage.parts = {};
   for (const version of versions) {
     const lines = version === "difference" ? null : new Lines(stage, version, height);
@@ -60,16 +63,17 @@ export function build(stage) {
   const ofPicture = el("div.above.of-picture");
   if (beside) {
     put(ofTiles, places.kinds, tiles.bar);
-    put(ofPicture, stage.title);
+    put(ofPicture, el("div.head", bar, stage.title), el("div.settings", stage.switches));
     const main = el("div.main.sides", ofTiles, ofPicture, el("div.left", tiles.box), beside.strips);
-    put(stage.root, beside.texts, corner, stage.notes, main, bar, beside.pictures, stage.says, stage.card);
+    put(stage.root, beside.texts, corner, stage.notes, main, beside.pictures, stage.says, stage.card);
     return;
   }
   const steering = (stage.steering = whole.steering && host.act ? new Steering(stage) : null);
   put(ofTiles, places.kinds, steering?.switches.box, tiles.bar);
-  put(ofPicture, bar, el("div.settings", places.versions, stage.switches, steering?.bar));
+  const settings = el("div.settings", places.versions, stage.switches, steering?.bar);
+  put(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.box, stage.film.box, stage.legend, stage.card);
-  const right = el("div.right", el("div.head", stage.title, places.measures), map.box, stage.says);
+  const right = el("div.right", el("div.head", stage.title, places.measures), !steering && settings, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", ofTiles, ofPicture, left, right);
   put(stage.root, above, lines.box, steering?.wordMenu.box, main);

@@ -3,6 +3,7 @@
 import { hoverBoxes, inkedTexts } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "./dom.js";
+import { onPage } from "./page_colours.js";
 import { MapWindow } from "./window.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
@@ -56,7 +57,7 @@ export class LargeMap {
     const key = JSON.stringify([size, font, top, Boolean(whole), this.window.key]);
     let figure = this.figures.get(look);
     if (figure?.key !== key) {
-      const [first, ...others] = look.data;
+      const [first, ...others] = onPage(look.data, font.color);
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
       if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
       const layout = { ...enlarged(look.layout, font.size / 12), ...size, font };
@@ -64,9 +65,9 @@ export class LargeMap {
       this.figures.set(look, figure);
     }
     const { heat, others, layout } = figure;
-    if (!look.hover) return { data: look.data, layout };
+    if (!look.hover) return { data: [heat, ...others], layout };
     if (removed || whole || !heat.customdata) heat.customdata = hoverBoxes(look, z, extra, this.stage);
-    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [inkedTexts(look, z, font.size)] : [])], layout };
+    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [inkedTexts(heat, look.texts, z, font.size)] : [])], layout };
   }
 
   /** The row and column under a pointer, or null. @param {PointerEvent} event @returns {[number, number] | null} */

@@ -1,9 +1,10 @@
 // How large the large picture is.
 
 const LEAST = 270; // pixels that the large picture has at least, unless the message says else
+const LOW = 200; // or of each of three
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
-const BELOW = 34; // pixels of the line under the picture
+export const BELOW = 34; // pixels of the line under the picture
 
 /** Whether the page is one column. @param {import("./state.js").Open & {root: HTMLElement}} stage */
 export const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.clientWidth) < NARROW;
@@ -16,13 +17,13 @@ export const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.
 export function surroundings(stage, map) {
   const { root, beside, whole } = stage;
   const { color, fontFamily } = getComputedStyle(root);
-  const width = Math.max(280, Math.floor(map.box.parentElement?.clientWidth ?? 0));
+  const width = Math.max(280, Math.floor(map.box.parentElement?.clientWidth || root.clientWidth));
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const below = whole.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
-  const fits = Math.max(whole.least ?? LEAST, Math.min(beside ? width : HIGHEST, left));
+  const fits = Math.max(whole.least ?? (beside ? LOW : LEAST), Math.min(beside ? Math.round(1.25 * width) : HIGHEST, left));
   const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }

@@ -19,9 +19,10 @@ function paletteOf(colours) {
  * All tiles of a kind side by side, as many in a row as there are rows; cells that a mask blocks are clear. Around each
  * tile its own edge is drawn once more: browsers round, and would show a strip of its neighbour.
  * @param {Kind} kind
+ * @param {boolean} dark  whether the page is
  * @returns {{url: string, styleOf: (place: Place) => string}}  the image, and how an element shows the tile of a place
  */
-export function spriteOf(kind) {
+export function spriteOf(kind, dark) {
   const { tiles, places, headNames } = kind;
   const side = Math.ceil(Math.sqrt(places.length));
   const [height, width] = [tiles[0][0].length, tiles[0][0][0].length];
@@ -29,9 +30,10 @@ export function spriteOf(kind) {
   Object.assign(canvas, { width: side * (width + 2), height: side * (height + 2) });
   const picture = new ImageData(canvas.width, canvas.height);
   const pixels = new Uint32Array(picture.data.buffer);
+  const palette = paletteOf(kind.coloursOn(dark));
   places.forEach((place, index) => {
     const corner = Math.floor(index / side) * (height + 2) * canvas.width + (index % side) * (width + 2);
-    drawTile(kind, place, pixels.subarray(corner), canvas.width);
+    drawTile(kind, place, palette, pixels.subarray(corner), canvas.width);
   });
   canvas.getContext("2d", { willReadFrequently: true })?.putImageData(picture, 0, 0);
   // How far along the image a tile begins, of what is not shown of it; `size` is the tile's.
@@ -52,11 +54,11 @@ export function spriteOf(kind) {
  * Draws a tile with its edge.
  * @param {Kind} kind
  * @param {Place} place
+ * @param {Uint32Array} palette
  * @param {Uint32Array} pixels  from the corner of its edge on
  * @param {number} stride  pixels in a row of the image
  */
-function drawTile({ tiles, colours, queries, keys, maskOf }, [row, head], pixels, stride) {
-  const palette = paletteOf(colours);
+function drawTile({ tiles, queries, keys, maskOf }, [row, head], palette, pixels, stride) {
   const cells = tiles[row][head];
   const [height, width] = [cells.length, cells[0].length];
   const mask = height === queries.length && width === keys.length ? maskOf(row) : null;

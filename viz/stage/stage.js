@@ -36,6 +36,8 @@ export class Stage extends Elements {
   requested = "";
   size = "";
   waiting = 0;
+  /** Whether the card of a head says its numbers. */
+  showsNumbers = false;
 
   /** @param {import("./message.js").Host} host */
   constructor(host) {
@@ -85,6 +87,12 @@ export class Stage extends Elements {
       part.lines?.build(told, part.kind);
     }
     if (kind) this.tiles.build(kind);
+  }
+
+  /** Draws all again on a page that has become dark, or light. */
+  repaint() {
+    this.renderKind();
+    return this.render();
   }
 
   /** @param {Partial<OpenState>} change */
@@ -141,6 +149,7 @@ export class Stage extends Elements {
     const { kind, state, part } = this;
     this.projector.light(state.projector);
     this.film.render();
+    this.tiles.fill();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;

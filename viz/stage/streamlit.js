@@ -67,6 +67,6 @@ export function show({ data, parentElement, setTriggerValue }) {
   mounted.trigger = setTriggerValue;
   stage.show(data);
   const { color } = getComputedStyle(stage.root);
-  if (mounted.colour && mounted.colour !== color) stage.render();
+  if (mounted.colour && mounted.colour !== color) stage.repaint();
   mounted.colour = color;
 }

@@ -51,6 +51,8 @@ export function card(stage, place) {
   const pinned = stage.pointing.filmed?.token ?? stage.pinned();
   /** @type {(string | false | null | undefined)[]} */
   const parts = [];
+  /** @type {typeof parts} what few readers ask for */
+  const behind = [];
   if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(stage, pinned[1]));
   else if (kind) {
     const [layer, head] = place ?? kind.open;
@@ -59,17 +61,27 @@ export function card(stage, place) {
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
       looks(stage, kind.looking([layer, head])),
+      kind.entropy && stage.say("spread", { n: decimals(Math.exp(kind.entropy[layer][head]), 1) }),
       role && stage.say("role", { role }),
+      !pinned && !place && stage.say("pick"),
+    );
+    behind.push(
       role && kind.rule([layer, head]),
       kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
       kind.measured?.[layer][head],
-      !pinned && !place && stage.say("pick"),
     );
   }
   parts.push(kind?.note);
   const said = (/** @type {typeof parts} */ texts) => texts.filter(Boolean).map((text) => el("p", text));
-  return [...said(parts), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
+  return [...said(parts), ...folded(stage, said(behind)), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
+}
+
+/** Numbers that are shown once they are asked for, and then of every head. @param {Stage} stage @param {HTMLElement[]} lines */
+function folded(stage, lines) {
+  if (!lines.length) return [];
+  const ontoggle = (/** @type {{target: HTMLDetailsElement}} */ { target }) => (stage.showsNumbers = target.open);
+  return [el("details.numbers", { open: stage.showsNumbers, ontoggle }, el("summary", stage.say("numbers")), lines)];
 }
 
 /** Where a head looks. @param {Stage} stage @param {import("../recording/looking.js").Looking | null} found */

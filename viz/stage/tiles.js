@@ -1,6 +1,8 @@
 // All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
 
 import { dress, el, mark, named, put } from "./dom.js";
+import { BELOW, isNarrow } from "./size.js";
+import { isDark } from "./page_colours.js";
 import { spriteOf } from "./sprite.js";
 import { tileOf } from "./tile.js";
 import { fillBar } from "./tile_bar.js";
@@ -62,7 +64,7 @@ export class Tiles {
     const isSorted = order !== "layer" && this.order !== null && order !== this.order;
     this.order = order;
     this.areSmall = order === "layer" && kind.headNames.length > MANY_HEADS;
-    const sprite = spriteOf(kind);
+    const sprite = spriteOf(kind, isDark(this.stage.root));
     // A rule is read once, where a property would be read again for every tile.
     this.sprite.textContent = `.${this.name} .hl-picture { background-image: url(${sprite.url}) }`;
     this.cells = kind.places.map((place) => ({ place, cell: tileOf(this, place, sprite.styleOf(place)) }));
@@ -89,6 +91,16 @@ export class Tiles {
     const isSame = (/** @type {Place} */ other) => other[0] === layer && other[1] === head;
     const row = this.lines.findIndex((line) => line.some(isSame));
     return this.lines[row + down]?.[this.lines[row].findIndex(isSame) + right];
+  }
+
+  /** On a page that shows nothing else, tiles reach the lower edge of the window. */
+  fill() {
+    const { root, whole } = this.stage;
+    const isBoard = root.classList.contains("hl-board") && !isNarrow(this.stage);
+    const top = root.getBoundingClientRect().top;
+    const inside = this.box.getBoundingClientRect().top - top;
+    const left = Math.floor(innerHeight - (this.stage.above ?? top) - inside - BELOW);
+    this.box.style.height = isBoard ? `${Math.max(whole.least ?? 0, left)}px` : "";
   }
 
   /** Gets the numbers of heads that may be opened next, where each is fetched by itself. @param {(Place | undefined)[]} places */

@@ -11,7 +11,7 @@ from plotly.colors import sample_colorscale
 from tests.support.javascript import ROOT, node
 from viz import theme
 
-SCALES = ("DIVERGING", "MASK_SCALE", "LINES")
+SCALES = ("DIVERGING", "DIVERGING_ON_DARK", "MASK_SCALE", "LINES")
 
 
 def test_both_sides_have_the_same_theme() -> None:
