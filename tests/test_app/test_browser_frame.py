@@ -105,8 +105,7 @@ def test_pages_of_the_stage_have_these_places_too(page, app_server, all_served, 
         assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, name
         assert abs(places["controls"][0] - places["controls"][1]) <= 2, name
         assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], name
-        if name != "compare" or size[1] >= 900:  # two sentences and their lines leave no room in a low window
-            assert 0 <= size[1] - places["bottom"] <= 40, name
+        assert 0 <= size[1] - places["bottom"] <= 40, name
         assert places["sizes"] == {"answer": "22px", "title": "14px"}, name
         if name != "compare":  # which asks for two sentences
             answers[name] = places["answer"]["top"]

@@ -56,7 +56,7 @@ for name in $names:
 figure = curves(lines, x_axis=$x_axis, y_axis=$y_axis)
 figure.show()
 """
-LEAST = 200  # pixels of a map over another one
+LEAST = 170  # pixels of a map over another one
 VIEWS = messages(all="Side by side", one="One system", words="Word by word", lengths="Quality by length")
 GERMAN = {
     message("A short one"): "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
@@ -168,9 +168,8 @@ def show_maps(seen: Sequence[Seen], numbers: Sequence[int]) -> None:
             titles[f"map-{number}"] = say(SYSTEMS[seen[number].side.system][0]), "", nothing, "", text
         left = len(rows) - at
         below = frame.TITLED * (left - 1)
-        frame.pictures(
-            plots, titles=titles, bar=len(numbers) == 1, below=below, share=1 / left, least=LEAST if left > 1 else 240
-        )
+        least = LEAST if len(rows) > 1 else 240
+        frame.pictures(plots, titles=titles, bar=len(numbers) == 1, below=below, share=1 / left, least=least)
 
 
 def answer(seen: Sequence[Seen]) -> str:

@@ -28,6 +28,8 @@ import { arrows } from "../stage/widgets.js";
  * @property {(name: string, value: unknown) => void} setTriggerValue
  */
 
+const MANY = 12; // tiles, above which they scroll in a low window
+
 /** @param {import("../recording/types.js").Matrix[]} pixels */
 function picture(pixels) {
   const [height, width] = [pixels.length, pixels[0].length];
@@ -84,7 +86,7 @@ class Tiles {
     box.setAttribute("aria-label", told.label);
     box.style.setProperty("--hl-columns", String(told.columns));
     box.style.setProperty("--hl-tile-height", `${told.height}px`);
-    dress(box, { small: told.small });
+    dress(box, { small: told.small, long: told.tiles.length > MANY && !told.small });
     /** @param {Tile} tile */
     const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, () => this.choose(tile.code))];
     put(box, told.tiles.flatMap(parts));
