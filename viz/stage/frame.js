@@ -73,7 +73,8 @@ export function build(stage) {
   const settings = el("div.settings", places.versions, stage.switches, steering?.bar);
   put(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.box, stage.film.box, stage.legend, stage.card);
-  const right = el("div.right", el("div.head", stage.title, places.measures), !steering && settings, map.box, stage.says);
+  const head = el("div.head", stage.title, places.measures);
+  const right = el("div.right", head, !steering && settings, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", ofTiles, ofPicture, left, right);
   put(stage.root, above, lines.box, steering?.wordMenu.box, main);

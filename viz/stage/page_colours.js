@@ -11,7 +11,12 @@ function isLight(colour) {
 /** Whether the page is dark: its text is light. @param {Element} element */
 export const isDark = (element) => isLight(getComputedStyle(element).color);
 
-/** Traces of Plotly on a page whose text has this colour. @param {any[]} data @param {string} colour @returns {any[]} */
+/**
+ * Traces of Plotly on a page whose text has this colour.
+ * @param {any[]} data
+ * @param {string} colour
+ * @returns {any[]}
+ */
 export const onPage = (data, colour) => (isLight(colour) ? recoloured(data, DIVERGING, DIVERGING_ON_DARK) : data);
 
 /** The same traces for white paper. @param {any[]} data */

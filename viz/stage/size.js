@@ -23,7 +23,8 @@ export function surroundings(stage, map) {
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const below = whole.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
   const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
-  const fits = Math.max(whole.least ?? (beside ? LOW : LEAST), Math.min(beside ? Math.round(1.25 * width) : HIGHEST, left));
+  const [least, most] = beside ? [LOW, Math.round(1.25 * width)] : [whole.least ?? LEAST, HIGHEST];
+  const fits = Math.max(least, Math.min(most, left));
   const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }
