@@ -324,7 +324,7 @@ def by_direction() -> tuple[dict[Direction, list[str]], list[str]]:
     return dict(sorted(names.items())), problems
 
 
-def system_of(config: Config) -> str:
+def system_of(config: object) -> str:
     """Which of SYSTEMS a translator is."""
     if not isinstance(config, GruConfig):
         return TRANSFORMER

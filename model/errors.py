@@ -1,7 +1,7 @@
 """Messages of errors: a template in English and its values, so that the app can translate it."""
 
-from collections.abc import Mapping
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Self, TypeVar
 
 
 class Phrase:
@@ -38,7 +38,10 @@ def check_characters(text: str, most: int, what: Phrase = THE_TEXT) -> None:
         raise Problem("{what} has {n:,} characters; at most {most:,} are allowed", what=what, n=len(text), most=most)
 
 
-def check_tokens(ids: list[int], most: int, what: Phrase = THE_TEXT) -> list[int]:
+_Ids = TypeVar("_Ids", bound=Sequence[int])
+
+
+def check_tokens(ids: _Ids, most: int, what: Phrase = THE_TEXT) -> _Ids:
     """The ids, if they are not too many."""
     if len(ids) > most:
         raise Problem("{what} has {n} tokens; at most {most} are allowed", what=what, n=len(ids), most=most)

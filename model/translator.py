@@ -11,7 +11,7 @@ from torch import Tensor
 from model import attribution
 from model.analysis.effects import Effects
 from model.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
-from model.config import DEFAULT_CHECKPOINT
+from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
 from model.errors import Problem, check_characters, check_tokens
@@ -40,6 +40,8 @@ Words = TypeVar("Words", bound=AnyTokenizer)
 
 class System(Generic[Model, Words]):
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
+
+    config: Config
 
     def __init__(self, loaded: Checkpoint) -> None:
         self.folder, self.name = loaded.folder, loaded.folder.name
@@ -74,6 +76,8 @@ class System(Generic[Model, Words]):
 
 class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]):
     """A loaded checkpoint that translates."""
+
+    config: TransformerConfig | GruConfig
 
     def __init__(self, loaded: Checkpoint) -> None:
         super().__init__(loaded)
@@ -249,6 +253,8 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]
 
 class Writer(System[LanguageModel, TextWords]):
     """A loaded language model."""
+
+    config: LanguageModelConfig
 
     @torch.inference_mode()
     def read(self, text: str, edits: Edits = _NO_EDITS) -> Translation:

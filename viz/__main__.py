@@ -74,16 +74,14 @@ def _add_commands(commands: Any) -> None:
 
 def _write(arguments: argparse.Namespace) -> None:
     """Write what a command makes of a text into a file, and say what the model wrote."""
-    from model import load_translator
-    from model.translator import Writer
+    from model.translator import Writer, load_translator
 
     text, beam = arguments.text, arguments.beam
     if getattr(arguments, "live", False):
         return _live(arguments)
     with using(arguments.lang):
         translator = load_translator(arguments.checkpoint)
-        reads = isinstance(translator, Writer)
-        result = translator.read(text) if reads else translator.translate(text, beam)
+        result = translator.read(text) if isinstance(translator, Writer) else translator.translate(text, beam)
         content = arguments.make(result, translator, arguments)
     arguments.out.write_bytes(content)
     print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")

@@ -6,14 +6,14 @@ from itertools import zip_longest
 import numpy as np
 
 from model.analysis import maps as analysis
-from model.text.subwords import Tokenizer
+from model.text.special import Vocabulary
 from model.text.words import WordTokenizer
 
 Pairs = list[tuple[int, int]]
 _REPLACED, _MOVED = 3, 2  # what an edit costs: words that are equal but for case find each other
 
 
-def words_of(tokenizer: Tokenizer | WordTokenizer, tokens: Sequence[str]) -> analysis.Words:
+def words_of(tokenizer: Vocabulary, tokens: Sequence[str]) -> analysis.Words:
     """The words that tokens make up; of a tokenizer of words each token is one."""
     if isinstance(tokenizer, WordTokenizer):
         return analysis.Words(list(tokens), list(range(len(tokens))))

@@ -13,7 +13,7 @@ from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.analysis.effects import RUNNER_UP
 from model.checkpoint import WEIGHTS, sha256_of
-from model.config import TransformerConfig
+from model.config import Config, GruConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
 from model.measures import agreement, alignment, kept
 from model.measures.word_links import LinkedText
@@ -255,7 +255,7 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
     return {"score": round(whole, 2), "sentences": len(pairs), "beam": 1, "signature": str(metric.get_signature())}
 
 
-def read(folder: Path, config: TransformerConfig) -> dict[str, Any] | None:
+def read(folder: Path, config: Config) -> dict[str, Any] | None:
     """The result of `measure` in a checkpoint's folder, with its "command", "data" and "credit", or None.
 
     Errors as of `kept.read`; also a ValueError if the atlas is of a model of other sizes.
@@ -263,8 +263,9 @@ def read(folder: Path, config: TransformerConfig) -> dict[str, Any] | None:
     atlas = kept.read(folder / FILE, "atlas")
     if atlas is None:
         return None
+    n_heads = 1 if isinstance(config, GruConfig) else config.n_heads
     for kind, n_layers in layer_counts(config).items():
-        if np.shape(atlas["kinds"][kind]["role"]) != (n_layers, config.n_heads):
+        if np.shape(atlas["kinds"][kind]["role"]) != (n_layers, n_heads):
             raise ValueError(f"{folder / FILE} does not fit the model: it has other layers or heads in {kind}")
     return atlas
 

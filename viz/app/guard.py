@@ -13,6 +13,7 @@ import socket
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
@@ -130,7 +131,8 @@ class PageHead(BaseHTTPMiddleware):
         of_html = answer.headers.get("content-type", "").startswith("text/html")
         if answer.status_code != 200 or not of_html or "content-encoding" in answer.headers:
             return answer
-        page = b"".join([part async for part in answer.body_iterator])
+        streamed: Any = answer  # starlette streams every one
+        page = b"".join([part async for part in streamed.body_iterator])
         page = page.replace(b"<head>", b"<head>" + self.added, 1)
         rules = policy([*_INLINE.findall(page), *self.later], request.headers.get("host", ""))
         whole = Response(page)

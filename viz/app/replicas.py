@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from model.installation import root
 
@@ -80,7 +81,7 @@ def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]
     running: dict[str, tuple[subprocess.Popen, float]] = {}
 
     def start(name: str) -> None:
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+        quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         running[name] = subprocess.Popen(commands[name], cwd=root(), env=environment, **quiet), time.monotonic()
 
     try:

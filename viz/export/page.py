@@ -42,10 +42,8 @@ p { unicode-bidi: plaintext; }
 def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
     """The file of a figure with its title inside; a picture of it becomes a file of that name."""
     # Nothing in them can end the script that they stand in.
-    drawn, buttons = (
-        one.replace("<", "\\u003c")
-        for one in (figure.to_json(), json.dumps({text: say(text) for text in _SAID["buttons"]}))
-    )
+    buttons = json.dumps({text: say(text) for text in _SAID["buttons"]})
+    drawn, buttons = (text.replace("<", "\\u003c") for text in (str(figure.to_json()), buttons))
     title, note, name, description = map(html.escape, (title, note, name, figure.description))
     text = (
         f'<!DOCTYPE html>\n<html lang="{language.current()}"><head><meta charset="utf-8"><title>{title}</title>'

@@ -34,7 +34,7 @@ VIEWS = messages(
     table="Table",
 )
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
-HIDDEN = {"label_visibility": "collapsed"}
+HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"
 SINKS = messages(nothing="nothing", special="special tokens", punctuation="special tokens and punctuation")
@@ -144,7 +144,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         own = heads_results.of_weights(result)
     else:
         own = heads_results.of_request(request)
-    source = held if over == "held-out" else own
+    source = held if held is not None and over == "held-out" else own
     with board:
         show_all(part, source, held if over == "difference" else None, measures, some, head, origin)
     weights = result.attention(head.kind)[head.layer, head.head]
@@ -192,7 +192,7 @@ def show_all(
         if not kinds:
             st.info(say("This was not measured in one sentence."))
         elif part == "scatter":
-            heads_roles.show_scatter(source, kinds, *measures, head, origin)
+            heads_roles.show_scatter(source, kinds, measures[0], measures[1], head, origin)
         else:
             heads_roles.show_board(source, kinds, measures[0], head, origin, other=other, sort=measures[1])
 
@@ -330,7 +330,7 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head)
         ("added", "shares", say("Contributions"), shares, shares_removed, message("share")),
     )
     for key, variable, title, values, removed, value in maps:
-        look = spoken.axes | {"value": value}
+        look: dict[str, Any] = {**spoken.axes, "value": value}
         mask = result.mask(kind)
         figure = attention_heatmap(values, queries, keys, **look, mask=mask, removed=removed, say=say)
         removed_code = None if removed is None else Code(f"{variable}_removed")
@@ -339,9 +339,9 @@ def show_contribution(result: cached.Shown, request: cached.Request, head: Head)
         plots[key] = Plot(f"{title}: {name}", origin.note, figure, program(origin.code, code))
         titles[key] = title, ""
     title = say("Contributions minus weights")
-    look = spoken.axes | {"a": message("contribution"), "b": message("weights")}
-    figure = difference_heatmap(shares - weights, queries, keys, **look, say=say)
-    code = snippet(CHANGE, queries=rows, keys=columns, **look)
+    both: dict[str, Any] = {**spoken.axes, "a": message("contribution"), "b": message("weights")}
+    figure = difference_heatmap(shares - weights, queries, keys, **both, say=say)
+    code = snippet(CHANGE, queries=rows, keys=columns, **both)
     plots["added-change"] = Plot(f"{title}: {name}", origin.note, figure, program(origin.code, code))
     titles["added-change"] = title, ""
     frame.pictures(plots, titles=titles, bar=False)

@@ -240,17 +240,18 @@ def show_table(claims: Measured) -> None:
 def live() -> None:
     places, unseen = frame.places(), st.container()
     name, state = cached.default_checkpoint(), st.session_state
+    kept = None
     with places.notes:
         try:
             kept = recorded(checkpoints_folder() / name)
         except ValueError as error:
-            kept = shared.warn(errors.sentence(error))
+            shared.warn(errors.sentence(error))
     if "run" not in state and view.is_addressed(st.query_params):
         state["run"] = "mine"  # a link to a sentence
     with places.question:
         runs = RUNS if kept else {"mine": RUNS["mine"]}
         run = controls.choose(say("Measured"), runs, "run", label_visibility="collapsed")
-    if run == "last":
+    if kept is not None and run == "last":
         origin = Origin(kept["command"], program(recipes.load_code(name), snippet(READ)))
         over = say("Over {sentences} held-out sentences.", sentences=kept["sentences"])
         line = say("The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **kept)

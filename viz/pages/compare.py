@@ -1,6 +1,7 @@
 """The page Compare: two translations beside each other on the stage, and their difference."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
-    hidden = {"label_visibility": "collapsed", "persist_state": "session"}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed", "persist_state": "session"}
     offered = [versus for versus in VERSUS if versus != "search" or recipes.writes_target(a.model)]
     if st.session_state["versus"] not in offered:
         st.session_state["versus"] = offered[0]
@@ -32,7 +33,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
             return versus, replace(a, text=st.text_input(label, live=staged.live(), **hidden) or "")
         if versus == "model":
             return versus, replace(a, model=st.selectbox(say("Model B"), names, **hidden))
-        more = {"format_func": recipes.decoded, **hidden}
+        more: dict[str, Any] = {"format_func": recipes.decoded, **hidden}
         return versus, replace(a, beam=st.selectbox(say("Search of B"), list(words.BEAMS), **more))
 
 

@@ -1,13 +1,14 @@
 """The page Language model: one text on the stage, its next or masked words, and a continuation drawn by chance."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
 from model.adapters.readers.layout import ENCODER, ReaderConfig
 from model.adapters.readers.reader import Reader
 from model.checkpoint import available
-from model.translator import Writer
+from model.translator import Translator, Writer
 from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text.language import current, message, say, using
@@ -59,7 +60,7 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
 @cached.remembered()
 def continued(model: str, text: str, chance: Chance) -> str:
     chosen = dict(vars(chance))
-    return cached.translator(model).write(text, chosen.pop("count"), **chosen)
+    return cached.loaded_as(Writer, model).write(text, chosen.pop("count"), **chosen)
 
 
 def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
@@ -84,12 +85,12 @@ def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
     of_stage = staged.shown_of(result, request, shown)
-    if result.next_logits is None:
+    if result.next_logits is None or isinstance(loaded, Translator):
         return of_stage
     after, seed = "", {}
     if chance.seed is not None:
         after, seed = continued(name, text, chance).removeprefix(result.text), {"seed": str(chance.seed)}
-    unknown = None if isinstance(loaded, Reader) else loaded.tokenizer.unk_id
+    unknown = loaded.tokenizer.unk_id if isinstance(loaded, Writer) else None
     return replace(
         of_stage,
         # Each token of the text has its own row.
@@ -119,7 +120,8 @@ def show() -> None:
         return
     before, chance = opened_view(names)
     came = model_choice.arrive(names, "language-model", "beginning")
-    hidden, state = {"label_visibility": "collapsed"}, st.session_state
+    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
+    state = st.session_state
     with shared.row(gap="small", key="ask-text"):
         name = state.get("language-model") or ""
         label, hint = say("Beginning"), say("Type a beginning")
@@ -144,7 +146,9 @@ def show() -> None:
     state[KEPT] = shown, chance
     with st.container():
         key, example = f"language-model-answered-{name}", (name, EXAMPLE)
-        answered = shared.compute_or_keep(key, (name, text), lambda asked: told(*asked, shown, chance), example)
+        answered = shared.compute_or_keep(
+            key, (name, text), lambda asked: told(asked[0], asked[1], shown, chance), example
+        )
     with memory:
         model_choice.say_memory()
     if answered is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from model import checkpoint
 from model.analysis import comparison, lengths
 from model.text.special import EOS_ID, SPECIAL_TOKENS
 from model.training.presets import PRESETS
+from model.translator import Translator
 from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
 from viz.text import errors, words
 from viz.text.language import message, messages, say
@@ -104,16 +106,18 @@ def choose_system(seen: Sequence["Seen"]) -> int:
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
     """A head of None is the mean of all."""
-    shapes = [side.weights.shape for side in sides if side.system == checkpoint.TRANSFORMER]
+    shapes = [
+        side.weights.shape for side in sides if side.weights is not None and side.system == checkpoint.TRANSFORMER
+    ]
     if not shapes:
         frame.label(say("System"))
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
-    hidden = {"label_visibility": "collapsed"}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     frame.label(say("Layer"))
     layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, **hidden)
     frame.label(say("Head"))
-    names = {head: say(head) if head == MEAN else str(head) for head in (MEAN, *range(n_heads))}
+    names = {head: say(MEAN) if head == MEAN else str(head) for head in (MEAN, *range(n_heads))}
     head = controls.choose(say("Head"), names, "models-head", widget=st.selectbox, width=110, **hidden)
     return layer, None if head == MEAN else head
 
@@ -140,12 +144,15 @@ class Seen:
         """The map, its rows where the words stand that belong together."""
         side = self.side
         if side.weights is None:
-            axes = {"row_axis": message("word being written"), "column_axis": message("number of the vector")}
-            look = axes | {"value": message("number"), "most_labels": 4}
+            axes: dict[str, Any] = {
+                "row_axis": message("word being written"),
+                "column_axis": message("number of the vector"),
+            }
+            look: dict[str, Any] = axes | {"value": message("number"), "most_labels": 4}
             picture = values_heatmap(self.values, side.words, **look, say=say)
             code = snippet(VECTOR, values=self.code, **look)
         else:
-            axes = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
+            axes: dict[str, Any] = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
             picture = attention_heatmap(self.values, side.words, side.keys, **axes, say=say)
             code = snippet(MAP, values=self.code, **axes)
         rows = [row for row, word in enumerate(self.places) if word is not None]
@@ -177,8 +184,8 @@ def answer(seen: Sequence[Seen]) -> str:
     readers = [one for one in seen if one.side.weights is not None]
     found = []
     for row in range(len(seen[0].places)):
-        tops = [top_of(one, row) for one in readers]
-        if len(tops) > 1 and all(tops) and len({word.lower() for word, *_ in tops}) == 1:
+        tops = [top for one in readers if (top := top_of(one, row))]
+        if 1 < len(tops) == len(readers) and len({word.lower() for word, *_ in tops}) == 1:
             order = sorted(range(len(tops)), key=lambda number: tops[number][2])
             found.append((tops[order[-1]][2] - tops[order[0]][2], tops, order[-1], order[0]))
     if not found:
@@ -222,7 +229,7 @@ def show_lengths(names: list[str]) -> None:
     found, measured = [], []
     for name in names:
         try:
-            for test, groups in lengths.read(cached.translator(name).card).items():
+            for test, groups in lengths.read(cached.loaded_as(Translator, name).card).items():
                 found += [{"test": test, "model": name, **vars(group)} for group in groups]
         except ValueError as error:
             shared.small(f"{name}: {errors.sentence(error)}", f"lengths-problem-{name}")
@@ -235,16 +242,17 @@ def show_lengths(names: list[str]) -> None:
         table = table[table.test == test].drop(columns="test")
         measured = list(table.model.unique())
         lines = {name: table.loc[table.model == name, ["words", quality]].to_numpy().T for name in measured}
-        axes = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
+        axes: dict[str, Any] = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
         code = program(snippet(LENGTHS, names=measured, test=test, quality=Code(quality), **axes))
         note = f"{test} · {' · '.join(measured)}"
         plot = Plot(say("Quality by length of sentence"), note, curves(lines, **axes, say=say), code)
         frame.pictures({"lengths": plot}, is_map=False, below=60)
         frame.note(say("Each point is a group of sentences of similar length."))
         with st.expander(say("The numbers, and the commands that made them")):
-            st.dataframe(table.rename(columns=say), hide_index=True, key="lengths-table")  # COLUMNS
+            spoken = table.set_axis([say(name) for name in table.columns], axis="columns")  # COLUMNS
+            st.dataframe(spoken, hide_index=True, key="lengths-table")
             for number, name in enumerate(measured):
-                score = cached.translator(name).card["scores"][test]
+                score = cached.loaded_as(Translator, name).card["scores"][test]
                 command = score.get("command", say("no command on its card"))
                 shared.small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
     if missing := [name for name in names if name not in measured]:

@@ -57,6 +57,7 @@ def take_arrived() -> None:
 def show_suggestion(entry: Entry, places: frame.Places) -> None:
     """A model of the hub that is not here yet: what to look for in it, and a button that fetches it."""
     suggestion = entry.suggestion
+    assert suggestion is not None
     with places.answer:
         frame.answer(say(suggestion.about), suggestion.terms)
     with places.right_controls:

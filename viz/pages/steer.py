@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from model.translator import Translator
 from viz.figures import search_tree
 from viz.figures.tree import column_width
 from viz.stage.assets import stage
+from viz.stage.payloads import Action
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering
@@ -95,7 +97,7 @@ def take_back() -> None:
     state["sentence"] = state[ASKED].text
 
 
-def on_did(action: dict) -> None:
+def on_did(action: Action) -> None:
     state, request = st.session_state, st.session_state[ANSWERED]
     if action.get("do") == "importance":
         state[WEIGHED] = not state.get(WEIGHED, False)
@@ -138,9 +140,9 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     said = ()
     if request.changes:
         before = compute(request.plain).text or say("(nothing)")
-        names = ", ".join(text for _, text in steering.chips(request))
+        listed = ", ".join(text for _, text in steering.chips(request))
         said = (
-            say("Changed: {changes}", changes=names),
+            say("Changed: {changes}", changes=listed),
             say("Without the changes the model writes: {text}", text=before),
         )
     explore.offer_report(result, request, "steer", said)
@@ -191,7 +193,7 @@ def show_tree(request: Request, result: Shown) -> None:
     st.dataframe(pd.DataFrame(rows, range(1, len(rows) + 1), columns), key="ranking")
     with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
-        more = {"format_func": names.__getitem__, "width": 420}
+        more: dict[str, Any] = {"format_func": names.__getitem__, "width": 420}
         node = ranked[controls.among(say("Translation"), range(len(names)), "ranked", **more)].node
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(node,))
 

@@ -1,7 +1,8 @@
 """What a page without a server says beside the stage, by name."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from viz.stage import words as stage_words
 from viz.text import language
@@ -99,7 +100,7 @@ WORDS = messages(
 SOURCE = message("Source")  # where the card of a model does not name its language
 
 
-def catalogue() -> dict[str, dict[str, str]]:
+def catalogue() -> dict[str, Mapping[str, Any]]:
     """Every sentence of the page in the language of here: those of the stage in its two forms, and of the page."""
     names = WORDS | {f"beam_{width}": text for width, text in BEAMS.items()}
     names |= {f"example_{number}": name for number, name in enumerate(EXAMPLES)}

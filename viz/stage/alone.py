@@ -170,8 +170,9 @@ def _shown(result: Translation, translator: Any) -> Shown:
         recording = replace(result.recording(found), text=line_of(answer_of(result, found)))
         notes = [*_changes(result), *of_reading(result)]
         return Shown(recording, known=heads_here(result), notes=notes, is_live=True)
-    known = translator is not None and logits is not None
-    return Shown(result.recording(Candidates.of(logits, translator.tokenizer) if known else None))
+    if translator is None or logits is None:
+        return Shown(result.recording())
+    return Shown(result.recording(Candidates.of(logits, translator.tokenizer)))
 
 
 def _changes(result: Translation) -> list[str]:

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import cast
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -21,6 +22,7 @@ from starlette.routing import BaseRoute, Route
 from viz.stage import words
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
 from viz.stage.packing import pack_head
+from viz.stage.payloads import Action
 from viz.text.language import LANGUAGES
 
 PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
@@ -61,7 +63,7 @@ def head() -> str:
 def component(name: str, module: str, shows: str = "show"):
     """What mounts a component of Streamlit, whose messages a function of a module of FILES shows."""
     # In a shadow tree Plotly's own styles are missing. The code travels with every message, so it only fetches modules.
-    return st.components.v2.component(
+    return st.components.v2.component(  # pyright: ignore[reportAttributeAccessIssue] imported on first use
         name,
         html='<div class="hl-place"></div>',
         js=f"""
@@ -77,7 +79,7 @@ export default function (component) {{
 
 
 def stage(
-    message: bytes, on_asked: Callable[[dict[str, str]], None], on_did: Callable[[dict], None] = lambda _: None
+    message: bytes, on_asked: Callable[[dict[str, str]], None], on_did: Callable[[Action], None] = lambda _: None
 ) -> None:
     """Show a message, as of `viz.stage.message.message`.
 
@@ -91,7 +93,7 @@ def stage(
 
     def did() -> None:
         if isinstance(action := st.session_state[key]["did"], dict):
-            on_did(action)
+            on_did(cast(Action, action))
 
     mounted = component("headlight_stage", "stage/streamlit.js")
     mounted(key=key, data=message, on_asked_change=asked, on_did_change=did)
@@ -102,7 +104,7 @@ def keep(maps: np.ndarray) -> str:
 
     Returns an address below the app's root, which nobody can guess.
     """
-    name = hashlib.blake2b(np.ascontiguousarray(maps), digest_size=16, key=_SALT).hexdigest()
+    name = hashlib.blake2b(np.ascontiguousarray(maps).data, digest_size=16, key=_SALT).hexdigest()
     with _LOCK:
         _MAPS.pop(name, None)
         _MAPS[name] = maps  # behind all others
@@ -139,8 +141,9 @@ async def _head(request: Request) -> Response:
     """One head, in bytes instead of 16 bits where the address ends with "?bytes"."""
     maps = _MAPS.get(request.path_params["name"])
     layer, head = request.path_params["layer"], request.path_params["head"]
-    is_there = maps is not None and layer < maps.shape[0] and head < maps.shape[1]
-    return _answer(pack_head(maps[layer, head], "bytes" in request.query_params) if is_there else None)
+    if maps is None or layer >= maps.shape[0] or head >= maps.shape[1]:
+        return _answer(None)
+    return _answer(pack_head(maps[layer, head], "bytes" in request.query_params))
 
 
 def _answer(data: bytes | None) -> Response:

@@ -77,7 +77,8 @@ def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
         return 0, 0
     even = np.log(mask[counted].sum(axis=1))
     order = np.stack([_bluntness(layer[:, counted], even) for layer in weights])  # (L, H)
-    return tuple(map(int, np.unravel_index(order.argmin(), order.shape)))
+    layer, head = np.unravel_index(order.argmin(), order.shape)
+    return int(layer), int(head)
 
 
 def _bluntness(rows: np.ndarray, even: np.ndarray) -> np.ndarray:

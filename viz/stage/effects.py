@@ -76,7 +76,7 @@ def payload(
         "logits": effects.logits.astype(np.float32),
         "others": others,
         "parts": {name: part.astype(np.float32) for name, part in effects.parts.items()},
-        "measured": measured and measured_payload(measured),
+        "measured": measured_payload(measured) if measured else None,
     }
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from model.analysis.rotation import Rotation, of_row
 from model.experiments.inside import group_of, leaves, scoring
 from model.translation import KINDS
-from viz.stage.payloads import InsidePayload, RotationPayload, RowPlace
+from viz.stage.payloads import InsidePayload, KindCode, RotationPayload, RowPlace
 from viz.views import codes
 
 MOST_SAMPLES = 20  # draws of dropout that can be told apart
@@ -20,7 +20,7 @@ MOST_SAMPLES = 20  # draws of dropout that can be told apart
 class Place(NamedTuple):
     """A row of a head, counted from 0."""
 
-    kind: str
+    kind: KindCode
     layer: int
     head: int
     row: int

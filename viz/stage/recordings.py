@@ -72,5 +72,5 @@ def _kind(
     written = recording.predicted_tokens or recording.target_tokens
     queries = recording.source_tokens if kind == "encoder_self" else written
     mask = recording.mask(kind)
-    summary = coarse.summary(weights, mask if mask.ndim == 2 else mask.any(axis=0), queries)
+    summary = coarse.summary(weights, mask if mask.ndim == 2 else np.asarray(mask.any(axis=0)), queries)
     return about | {"summary": summary} | coarse.travelling(whole, [summary["first"], *opened], keep, budget, in_file)

@@ -16,7 +16,9 @@ from viz.text.roles import role_name
 def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
     """By kind what is known of heads from an atlas (`model.measures.atlas`); nothing without one."""
     heads: dict[str, Known] = {}
-    for kind, of_kind in report["kinds"].items() if report else ():
+    if report is None:
+        return heads
+    for kind, of_kind in report["kinds"].items():
         names = {"mixed": "", head_roles.NO_CHOICE: ""}
         if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
             names |= {"same token": say("last written word"), "previous token": say("word before the last")}
@@ -48,4 +50,5 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:
     """The layer and head of cross-attention that best finds the source word of a written word."""
     rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
-    return tuple(map(int, np.unravel_index(rates.argmin(), rates.shape)))
+    layer, head = np.unravel_index(rates.argmin(), rates.shape)
+    return int(layer), int(head)

@@ -4,12 +4,14 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
+from viz.stage.payloads import Field
 from viz.text.language import message, messages, say, using
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 
@@ -390,10 +392,11 @@ def named(tokens: Sequence[str]) -> list[str]:
 
 
 def field(
-    kind: str, name: str, label: str, value: object, help: str = "", options: Mapping[str, str] = {}, **more: object
-) -> dict:
+    kind: str, name: str, label: str, value: object, help: str = "", options: Mapping[str, str] = {}, **more: Any
+) -> Field:
     """A control for menus.js: its name in the address, label and help as they are said, options in English."""
     if options:
         more["options"] = [[code, say(text)] for code, text in options.items()]
     value = str(int(value)) if isinstance(value, bool) else value
-    return {"type": kind, "name": name, "label": label, "value": value, "help": help} | more
+    control: Any = {"type": kind, "name": name, "label": label, "value": value, "help": help, **more}
+    return control

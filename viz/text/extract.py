@@ -33,7 +33,11 @@ def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
 def calls() -> list[tuple[str, ast.Call, str | None]]:
     """The calls that are given sentences: where, the call, and the sentence if it is spelt out."""
     return [
-        (f"{file.relative_to(ROOT)}:{node.lineno}", node, given.value if isinstance(given, ast.Constant) else None)
+        (
+            f"{file.relative_to(ROOT)}:{node.lineno}",
+            node,
+            given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None,
+        )
         for room, marks in MARKS.items()
         for file in sorted((ROOT / room).rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings

@@ -105,7 +105,7 @@ def catalogue(language: str) -> dict[str, str]:
     from babel.messages.pofile import read_po
 
     with path_of(language).open("rb") as file:
-        said = {one.id: one.string for one in read_po(file, locale=language) if one.id and one.string}
+        said = {str(one.id): str(one.string) for one in read_po(file, locale=language) if one.id and one.string}
     return {begun(text): begun(other) for text, other in said.items()} | said
 
 

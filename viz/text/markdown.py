@@ -30,8 +30,9 @@ def _word(found: re.Match[str]) -> str:
     word = found[0]
     if word in _ARROWS:
         return _code(word)
-    if _SOUGHT.search(word):
-        before, inner, after = _QUOTED.fullmatch(word).groups()
+    quoted = _QUOTED.fullmatch(word)
+    if quoted and _SOUGHT.search(word):
+        before, inner, after = quoted.groups()
         return before + _code(inner) + after
     return _NAME.sub("&#58;", _SPECIAL.sub(r"\\\g<0>", word))
 

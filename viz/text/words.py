@@ -1,7 +1,7 @@
 """The words that several pages share."""
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from viz.text.language import listed, message, messages, say
 
@@ -35,6 +35,13 @@ TEXTS = {  # that a language model goes on with, in its language
 }
 
 
+class Axes(TypedDict):
+    """The names of both axes of a map."""
+
+    query_axis: str
+    key_axis: str
+
+
 class KindWords(NamedTuple):
     """What is said of a kind of attention; the axes where rows are named by the token read."""
 
@@ -45,7 +52,7 @@ class KindWords(NamedTuple):
     key_axis: str
 
     @property
-    def axes(self) -> dict[str, str]:
+    def axes(self) -> Axes:
         return {"query_axis": self.query_axis, "key_axis": self.key_axis}
 
 

@@ -2,6 +2,7 @@
 
 from model.translation import SIDES
 from viz.text.language import message, messages
+from viz.text.words import Axes
 
 PAIRS = (
     ("I am happy.", "Ich bin glücklich."),
@@ -75,7 +76,7 @@ def kind_of(mask: str) -> str:
     return mask if mask in SIDES else "decoder_self"
 
 
-def axes(mask: str) -> dict[str, str]:
+def axes(mask: str) -> Axes:
     rows, columns = SIDES[kind_of(mask)]
     return {"query_axis": AXES[rows][0], "key_axis": AXES[columns][1]}
 

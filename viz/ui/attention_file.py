@@ -191,7 +191,7 @@ def _show_roles(file: OpenFile) -> None:
     small, large = st.columns([45, 55], gap="medium")
     with small:
         counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
-        head = Head(*controls.choose_head(counts.get, "cross", kinds=attention.kinds))
+        head = Head(*controls.choose_head(counts.__getitem__, "cross", kinds=attention.kinds))
         kind = head.kind
         if problem := not_whole(attention, [kind]):
             st.info(problem)

@@ -1,6 +1,7 @@
 """The card "cache" of a language model: what its keys and values take, and what they save, measured."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -60,10 +61,11 @@ OTHERS = {
 
 def sizes_of(name: str) -> Sizes:
     """Of an open model; of several kinds of layers the first one that decodes."""
-    config = cached.translator(name).config
-    if isinstance(config, ReaderConfig):
+    loaded = cached.translator(name)
+    if isinstance(config := loaded.config, ReaderConfig):
         layers = config.layers("decoder_self") or config.layers(config.kinds[0])
         return Sizes(len(layers), layers[0].n_heads, layers[0].n_key_value_heads, layers[0].d_head)
+    config = cached.loaded_as(Writer, name).model.config
     return Sizes(config.n_layers, config.n_heads, config.n_groups, config.d_head)
 
 
@@ -77,14 +79,15 @@ def in_bytes(count: float) -> str:
 @cached.remembered()
 def measured(name: str, text: str) -> tuple[np.ndarray, np.ndarray]:
     """Milliseconds of each step with the cache and without, float64 (2, T) of positions and times."""
-    writer = cached.translator(name)
+    writer = cached.loaded_as(Writer, name)
     ids = [writer.tokenizer.eos_id, *writer.tokenizer.encode(text)]
-    length = min(MEASURED, writer.config.max_length)
+    length = min(MEASURED, writer.model.config.max_length)
     ids = torch.tensor((ids * length)[:length])
     timed = in_turn(context.seconds_per_token)
-    return tuple(
+    with_cache, without = (
         np.stack([np.arange(1, length + 1), 1e3 * np.array(timed(writer.model, ids, on))]) for on in (True, False)
     )
+    return with_cache, without
 
 
 def menu(name: str, text: str) -> None:
@@ -145,7 +148,7 @@ def _time(name: str, text: str) -> None:
     line = message("Token {n} took {on:.1f} ms with the cache and {off:.1f} ms without (mean of the last ten).")
     frame.note(say(line, n=int(on[0, -1]), on=on[1, -10:].mean(), off=off[1, -10:].mean()))
     names = say("without the cache"), say("with the cache")
-    axes = {"x_axis": message("tokens so far"), "y_axis": message("milliseconds per token")}
+    axes: dict[str, Any] = {"x_axis": message("tokens so far"), "y_axis": message("milliseconds per token")}
     figure = curves(dict(zip(names, (off, on))), **axes, say=say)
     figure.layout.height = 240
     values = {"model": name, "text": text, "most": MEASURED, "count": on.shape[1]}

@@ -10,7 +10,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 import streamlit as st
-from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, get_script_run_ctx
 
 from viz.text.language import say
 from viz.text.markdown import literal
@@ -39,7 +39,7 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
     The default is chosen at first, and where these hold nothing that the reader knows.
     """
     state = st.session_state
-    comes = key not in state or get_script_run_ctx().is_history_navigation
+    comes = key not in state or _this_run().is_history_navigation
     asked = st.query_params.to_dict() if comes else {key: code(state[key])}
     chosen, problems = read(asked, {key: reader})
     if comes:
@@ -53,10 +53,16 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
     return value
 
 
+def _this_run() -> ScriptRunContext:
+    run = get_script_run_ctx()
+    assert run is not None  # pages are drawn in runs
+    return run
+
+
 def arrives(*keys: str) -> bool:
     """Whether the visitor has just come to a page with these controls, which Streamlit then has emptied."""
     state = st.session_state
-    another = _comes.get() or state.get(_PAGE) != get_script_run_ctx().page_script_hash
+    another = _comes.get() or state.get(_PAGE) != _this_run().page_script_hash
     return another or any(key not in state for key in keys)
 
 
@@ -92,7 +98,7 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 def part(name: str = "") -> Iterator[None]:
     """Draw a part of a page, or the whole one; at the end of the outermost the address says what is chosen."""
     codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
-    run, kept = get_script_run_ctx(), state.get(PARTS, Parts())
+    run, kept = _this_run(), state.get(PARTS, Parts())
     comes = _comes.get() if inside else kept.page != run.page_script_hash
     if comes and not inside:  # of another page it is not known what its address holds
         kept = Parts()
@@ -125,5 +131,7 @@ def address() -> dict[str, str]:
 
 
 def _chosen(parts: Parts | None = None) -> dict[str, str | None]:
-    parts = parts or st.session_state.get(PARTS, Parts())
+    if parts is None:
+        kept: Parts | None = st.session_state.get(PARTS)
+        parts = kept or Parts()
     return {key: one for codes in parts.codes.values() for key, one in codes.items()}

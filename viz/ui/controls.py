@@ -6,7 +6,7 @@ options that are not sentences themselves, and further settings of the widget.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -27,6 +27,7 @@ TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{prese
 PENALTY = message(
     "Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones."
 )
+Number = TypeVar("Number", int, float)
 
 
 def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
@@ -36,7 +37,8 @@ def choose(label: str, options: Iterable, key: str, default=None, names: Mapping
     if names or widget is None:
         more["format_func"] = lambda option: say(names[option]) if names else _spoken(option)
     if widget is None:
-        widget, more = st.segmented_control, {"required": True, "wrap": True} | more
+        widget = st.segmented_control
+        more = {"required": True, "wrap": True, **more}
     return control(widget, label, options, **more)
 
 
@@ -67,11 +69,11 @@ def switch(label: str, key: str, help: str) -> bool:
     return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help)
 
 
-def slider(label: str, low: float, high: float, default: float, key: str, **more) -> float:
+def slider(label: str, low: Number, high: Number, default: Number, key: str, **more) -> Number:
     return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
 
 
-def steps(label: str, values: Sequence[float], default: float, key: str, **more) -> float:
+def steps(label: str, values: Sequence[Number], default: Number, key: str, **more) -> Number:
     return choose(label, values, key, default, widget=st.select_slider, **more)
 
 
@@ -83,7 +85,7 @@ def choose_head(
     counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = "", kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
     """Let the visitor choose a head of some kinds; `counts` gives how many layers and heads a kind has."""
-    hidden = {"label_visibility": "collapsed"}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     with shared.row(gap="small", key=f"{prefix}head-row"):
         names = {kind: words.KINDS[kind].name for kind in kinds}
         kind = among(say("Attention"), names, f"{prefix}kind", default if default in names else None, **hidden)
@@ -105,7 +107,7 @@ def sentence_box(source: str | None, example: str, key: str = "text", said: dict
     state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
-    hidden = {"label_visibility": "collapsed", "placeholder": say(HINT)}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": say(HINT)}
     typed = text(words.sentence_in(source), example, key, live="200ms", **hidden)
     with st.popover(say("Examples"), key="examples"):
         examples(key, said)
@@ -151,9 +153,9 @@ def how(prefix: str = "") -> None:
     if forced := st.toggle(say("Read a reference instead"), key=f"{prefix}forced", help=help_):
         state[key] = state.get(key) or state.get("shown-text", "")  # to be changed word by word
         st.text_input(say("Reference"), key=key, live=False if prefix else "200ms")
-    more = {"key": f"{prefix}beam", "help": say(words.SEARCH), "disabled": forced}
+    more: dict[str, Any] = {"key": f"{prefix}beam", "help": say(words.SEARCH), "disabled": forced}
     beam = st.select_slider(say("Beam width"), words.BEAMS, format_func=lambda width: say(words.BEAMS[width]), **more)
-    more = {"key": f"{prefix}penalty", "help": say(PENALTY), "disabled": forced or beam == 1}
+    more: dict[str, Any] = {"key": f"{prefix}penalty", "help": say(PENALTY), "disabled": forced or beam == 1}
     st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **more)
 
 
@@ -183,7 +185,7 @@ def ask_in_row() -> Request:
         search(names)
     options = chosen(names)
     with first:
-        card = cached.translator(options["model"] or names[0]).card
+        card = getattr(cached.translator(options["model"] or names[0]), "card", {})
         text = sentence_box(card.get("source"), EXAMPLE)
     return _request(names, text, options)
 

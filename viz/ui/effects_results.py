@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -89,7 +89,8 @@ def found(
     measured = heads_results.usable_report(request.model)
     payload = stage_effects.payload(effects, others, measured, named)
     more["code"] = code(origin, effects, result, against, bool(request.changes.edits))
-    return {kind: effects.heads(kind) for kind in effects.kinds}, payload | more
+    whole = cast(stage_effects.EffectsPayload, payload | more)
+    return {kind: effects.heads(kind) for kind in effects.kinds}, whole
 
 
 def _without_effects(loaded: Any) -> str:

@@ -73,5 +73,5 @@ def read_answer(answer: Any, name: str) -> EngineResult:
     same, deviation, compared = (answer.get(name) for name in ("same", "deviation", "compared"))
     if type(compared) is not int or compared < 1:
         return EngineResult(None)
-    number = float(deviation) if same is True and type(deviation) in (int, float) else float("nan")
+    number = float(deviation) if same is True and isinstance(deviation, (int, float)) else float("nan")
     return EngineResult(Check(CLAIM, number, ALLOWED, compared))

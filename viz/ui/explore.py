@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -70,7 +71,9 @@ def offer(plot: Plot, key: str, figure: Drawn) -> None:
 
 
 def _beside(plot: Plot, key: str, figure: Drawn) -> None:
-    said = "\n".join([figure.description, *figure.table.in_words(say)])
+    table = figure.table
+    assert table is not None  # every figure that is shown has one
+    said = "\n".join([figure.description, *table.in_words(say)])
     with st.container(height=200 if said.count("\n") > 4 else "content", key=f"words-{key}"):
         st.text(said)
     if code := plot.code:
@@ -79,13 +82,13 @@ def _beside(plot: Plot, key: str, figure: Drawn) -> None:
     else:
         st.caption(say("This figure has no code: it exists only in this session."))
     name, export = file_name(plot.title), titled(figure, plot.title, plot.note)
-    files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": figure.table.csv}
+    files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": table.csv}
     with shared.row(gap="small"):
         pictures(export, name, f"pictures_{key}")
         for label, make in files.items():
             kind = label.lower()
-            more = {"key": f"{kind}-{key}", "on_click": "ignore"}
-            st.download_button(label, using(current())(make), f"{name}.{kind}", f"text/{kind}", **more)
+            made = using(current())(make)
+            st.download_button(label, made, f"{name}.{kind}", f"text/{kind}", key=f"{kind}-{key}", on_click="ignore")
 
 
 def offer_report(result: cached.Shown, request: cached.Request, page: str = "", changed: tuple[str, ...] = ()) -> None:
@@ -100,7 +103,7 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
         result.next_words,
         checkpoint=request.model,
         decoded=words.how_decoded(request),
-        card=words.describe_card(request.model, request.translator.card),
+        card=words.describe_card(request.model, getattr(request.translator, "card", {})),
         link=link_to(st.context.url or ADDRESS, asked, page),
         code=recipes.origin(request).code,
         changes=changed,
@@ -108,7 +111,7 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
     )
     label = say("Report of this sentence (HTML)")
     help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
-    more = {"key": "report", "help": help_, "on_click": "ignore"}
+    more: dict[str, Any] = {"key": "report", "help": help_, "on_click": "ignore"}
     with shared.row():
         shared.card(request.model)
         st.download_button(label, using(current())(make), "headlight-report.html", "text/html", **more)

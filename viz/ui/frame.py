@@ -241,7 +241,8 @@ def curve_pixels(values: np.ndarray, height: int = 48, width: int = 160) -> np.n
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
-    return hex_to_rgb(colour)
+    red, green, blue = hex_to_rgb(colour)
+    return red, green, blue
 
 
 def _pixels(shares: np.ndarray, scale: Iterable, mask: np.ndarray | None) -> np.ndarray:

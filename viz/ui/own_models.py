@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -109,7 +110,7 @@ def ask_text(entry: Entry, mask: str) -> str:
     key, state = text_key(entry, mask), st.session_state
     if key not in state:
         state[key] = first_text(entry, mask)
-    hidden = {"label_visibility": "collapsed", "placeholder": say("Type a text")}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": say("Type a text")}
     text = st.text_input(say("Text"), key=key, live="200ms", persist_state="session", **hidden)
     with st.popover(say("Examples"), key="examples"):
         controls.examples(key, texts.examples_of(entry.code))

@@ -44,7 +44,7 @@ def plot(
         table = {"rows": cells.row_names, "columns": cells.column_names, "corner": corner}
     axis, margin = figure.layout.xaxis, figure.layout.margin
     labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
-    has_bar = any(trace.type == "heatmap" and trace.showscale is not False for trace in figure.data)
+    has_bar = any(trace["type"] == "heatmap" and trace["showscale"] is not False for trace in figure.data)
     told = {
         "alt": figure.description,
         "least": round(labels + margin.l + margin.r + 70 * has_bar),  # below which labels of columns would overlap
@@ -56,7 +56,8 @@ def plot(
     }
 
     def clicked() -> None:
-        if numbers := _clicked(st.session_state[key].get("clicked")):
+        numbers = _clicked(st.session_state[key].get("clicked"))
+        if on_click is not None and numbers:
             on_click(*numbers)
 
     drawn = _parts(figure)
@@ -81,5 +82,6 @@ def _clicked(point: Any) -> list[int]:
     if not isinstance(point, dict):
         return []
     own = point.get("customdata")
-    numbers = own if isinstance(own, list) and all(type(n) is int for n in own) else [point.get("y"), point.get("x")]
-    return numbers if all(type(n) is int and n >= 0 for n in numbers) else []
+    given = own if isinstance(own, list) and all(type(n) is int for n in own) else [point.get("y"), point.get("x")]
+    numbers = [n for n in given if type(n) is int and n >= 0]
+    return numbers if len(numbers) == len(given) else []

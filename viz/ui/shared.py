@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.layout_utils import Gap, VerticalAlignment
 
 from model.adapters.readers.reader import Reader
 from viz.text import errors, words
@@ -86,16 +87,17 @@ def opening(title: str, line: str) -> None:
         st.caption(line, width="content")
 
 
-def row(gap: str = "medium", align: str = "center", key: str | None = None) -> DeltaGenerator:
+def row(gap: Gap = "medium", align: VerticalAlignment = "center", key: str | None = None) -> DeltaGenerator:
     return st.container(horizontal=True, gap=gap, vertical_alignment=align, key=key)
 
 
 def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
     """Places for a picture and, beside it, for its controls."""
-    return tuple(st.columns([8, 3], gap="medium"))
+    picture, controls = st.columns([8, 3], gap="medium")
+    return picture, controls
 
 
-def columns(items: Iterable, n: int | None = None, gap: str = "medium") -> Iterator:
+def columns(items: Iterable, n: int | None = None, gap: Gap = "medium") -> Iterator:
     """Yield things, each in a column of its own, n beside each other (None: all)."""
     items = list(items)
     n = n or len(items) or 1

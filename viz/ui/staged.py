@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import Any
 
 import streamlit as st
 
@@ -16,6 +17,7 @@ from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage.answers import answer_of, line_of
 from viz.stage.notes import of_reading
+from viz.stage.payloads import InsidePayload
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
@@ -117,8 +119,7 @@ def _live(names: list[str], show: Show) -> None:
         label, hint = words.sentence_in(card.get("source")), say(controls.HINT)
         if not _writes_target():
             label, hint = say("Text"), say("Type a text")
-        more = {"placeholder": hint, "label_visibility": "collapsed"}
-        text = st.text_input(label, key="sentence", live=live(), **more)
+        text = st.text_input(label, key="sentence", live=live(), placeholder=hint, label_visibility="collapsed")
         with st.container(key="below"):
             if broken is not None:
                 controls.no_model(broken)
@@ -137,9 +138,11 @@ def on_asked(query: dict[str, str]) -> None:
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 
-def put(shown: stage_message.Shown, *before: stage_message.Shown, asked: Callable = on_asked, **more) -> None:
+def put(
+    shown: stage_message.Shown, before: stage_message.Shown | None = None, asked: Callable = on_asked, **more: Any
+) -> None:
     """Show it on a stage; arguments as of `viz.stage.message.message`."""
-    assets.stage(stage_message.message(shown, assets.keep, *before, **more), asked)
+    assets.stage(stage_message.message(shown, assets.keep, before, **more), asked)
 
 
 @cached.remembered(16)
@@ -158,7 +161,7 @@ def candidates_code(result: Translation, code: str) -> dict[str, str]:
     return {"words": program(code, snippet(CANDIDATES_CODE, count=CANDIDATES, words_of=Code(words_of)))}
 
 
-def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
+def inside_of(result: cached.Shown, request: cached.Request) -> InsidePayload | None:
     """The row that the address asks for."""
     place = inside.place_of(st.session_state[QUERY])
     if not place or place.kind not in result.kinds or place.layer not in result.layers(place.kind):
@@ -168,7 +171,7 @@ def inside_of(result: cached.Shown, request: cached.Request) -> dict | None:
         return None
     config = result.config
     arrays, rotation = cached.layer_of(request, place.kind, place.layer)
-    return inside.payload(place, arrays, getattr(config, "dropout", 0.0), config.score_cap, rotation)
+    return inside.payload(place, arrays, getattr(config, "dropout", 0.0), getattr(config, "score_cap", 0.0), rotation)
 
 
 def has_rows(result: cached.Shown) -> bool:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import astuple, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from model.text.cleaning import tidy
 from model.translation import SIDES
+from model.translator import Translator, Writer
 from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.answers import answer_of, line_of
@@ -115,7 +117,7 @@ def rewritten(request: Request, action: Mapping) -> str | None:
     new = result.predicted_ids[step : step + 1]
     if action["do"] == "write":
         new = [result.next_words.ids[step][int(action["rank"])]]
-    text_of = loaded.text_of if isinstance(loaded, Reader) else loaded.tokenizer.decode
+    text_of = loaded.text_of if isinstance(loaded, Reader) else cached.loaded_as(Writer, request.model).tokenizer.decode
     if action["do"] == "type":
         return f"{text_of(before)} {action['text']}"
     return text_of([*before, *new])
@@ -168,14 +170,16 @@ def chips(request: Request) -> list[tuple[str, str]]:
     items = edits.code.split("_")[1:]
     letters = [item[0] for item in items]
     for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells)):
-        letter, names = code[0], vars(edit) | {"kind": say(_KINDS[edit.kind])}
+        names: dict[str, Any] = vars(edit) | {"kind": say(_KINDS[edit.kind])}
+        letter = code[0]
         text, n = _SAID[letter], letters.count(letter)
         if letter in _MANY and n > 3:
             found[letter] = say(_MANY[letter], n=n)
             continue
         if not isinstance(edit, Head):
             names["step"] = edit.query + 1
-            for side, tokens in zip(("query", "key"), recipes.axis_tokens(result, edit.kind, "predicted")):
+            queries, keys, _ = recipes.axis_tokens(result, edit.kind, "predicted")
+            for side, tokens in ("query", queries), ("key", keys):
                 names[side] = named(tokens)[names[side]] if names[side] < len(tokens) else str(names[side])
         if isinstance(edit, Force):
             heads = ", ".join(f"{layer}.{head}" for layer, head in edit.heads)
@@ -197,17 +201,18 @@ def cost(request: Request) -> float:
     if not recipes.writes_target(request.model):
         return _cost_of_answer(request, old)
 
-    def is_in(cell: Cell) -> bool:  # edits of later steps are none of it
+    def is_in(cell: Cell | Force) -> bool:  # edits of later steps are none of it
         places = zip(SIDES[cell.kind], (cell.query, cell.key))
         return all(side == "source" or place < len(old.predicted_tokens) for side, place in places)
 
-    edits = replace(edits, forced=tuple(filter(is_in, edits.forced)), cells=tuple(filter(is_in, edits.cells)))
+    forced = tuple(force for force in edits.forced if is_in(force))
+    edits = replace(edits, forced=forced, cells=tuple(cell for cell in edits.cells if is_in(cell)))
     with request.positions():
         loaded = request.translator
         if isinstance(loaded, Reader):
             read = loaded.read(request.text, target=old.predicted_ids, edits=edits)
         else:
-            read = loaded.force(request.text, old, edits)
+            read = cached.loaded_as(Translator, request.model).force(request.text, old, edits)
     return float((read.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
 
 
@@ -224,6 +229,8 @@ def _cost_of_answer(request: Request, old: cached.Shown) -> float:
 def tree(request: Request) -> tuple[Search, np.ndarray]:
     """A search with the changes, and what each of its N steps attended to, float32 (N, S): mean over all heads."""
     found = request.translated().search
+    if found is None:
+        raise ValueError(f"{request.model} does not search")
     with request.positions():
         return found, in_turn(looked_at)(request.translator, request.text, found.tree, request.changes.edits)
 
@@ -258,7 +265,9 @@ def told(
     moved = say("Scale and shift the encodings that are added to the embeddings.")
     steering: SteeringPayload = {
         "chips": chips(request),
-        **{name: list(map(astuple, getattr(edits, name))) for name in ("off", "uniform", "cells")},
+        "off": [astuple(head) for head in edits.off],
+        "uniform": [astuple(head) for head in edits.uniform],
+        "cells": [astuple(cell) for cell in edits.cells],
         "forced": [(force.kind, force.query, force.key, force.heads) for force in edits.forced],
         "locked": changes.locked,
         "importance": heads_results.importance(request.plain) if weighed else None,

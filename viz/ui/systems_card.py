@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.config import LanguageModelConfig
 from model.measures import context
+from model.translator import Writer
 from viz.text.language import message, messages, say
 from viz.ui import frame, speaking
 from viz.views import cached
@@ -45,7 +46,7 @@ def scores(names: Sequence[str]) -> list[Score]:
     results: list[Score] = []
     for name in names:
         loaded = cached.translator(name)
-        if not isinstance(loaded.config, LanguageModelConfig):
+        if not isinstance(loaded, Writer):
             continue
         try:
             score = next(
@@ -95,7 +96,7 @@ def links(results: Sequence[Score]) -> list[str]:
 def _is_measured(name: str) -> bool:
     """Whether the loss by position of a model is kept beside it."""
     try:
-        return context.read(cached.translator(name).folder) is not None
+        return context.read(cached.loaded_as(Writer, name).folder) is not None
     except ValueError:  # the page Positions says why
         return False
 

@@ -47,7 +47,7 @@ REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 EVERY = 0.5  # seconds between two looks at how far it is
 TILE_HEIGHT = 84  # pixels
 LEAST = 200  # pixels of the large picture of a stage
-HIDDEN = {"label_visibility": "collapsed"}
+HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 
 
 class Measured(NamedTuple):
@@ -277,7 +277,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     kind, layer, number = head.kind, head.layer, head.head
     numbers = source.kinds[kind]
     examples = numbers["examples"][layer][number] if "examples" in numbers else []
-    read = [texts[example[0]] for example in examples] or list(texts[:1])
+    read = [texts[int(example[0])] for example in examples] or list(texts[:1])
     results = [cached.compute(_request(name, text)) for text in read]
     at = 0
     if len(read) > 1:

@@ -53,7 +53,7 @@ def answer(board: Board) -> str:
     gains = {change: gain for change, gain in gains.items() if gain is not None}
     if not gains:
         return say("There are no two runs to compare yet.")
-    best, noise = max(gains, key=gains.get), board.noise()
+    best, noise = max(gains, key=gains.__getitem__), board.noise()
     values = {"name": say(NAMES[best]), "gain": gains[best]}
     if noise is None:
         return say("Most is gained by {name}: {gain:.1f} perplexity less. One seed: noise is not known yet.", **values)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
-from model.adapters.readers.layout import ENCODER_DECODER
 from model.adapters.readers.reader import Reader
+from model.adapters.readers.reading import Reading
+from model.adapters.readers.tasks import PairReader
 from model.analysis.rotation import Rotation
 from model.checkpoint import available
 from model.errors import Problem
@@ -72,6 +73,17 @@ def translator(name: str) -> Translator | Writer | Reader:
     return _reader(name) if name in opened.SHELF else _checkpoint(name)
 
 
+_Kind = TypeVar("_Kind", Translator, Writer, Reader)
+
+
+def loaded_as(kind: type[_Kind], name: str) -> _Kind:
+    """The model of a name that is known to be of a kind; errors as of `translator`, a TypeError if it is of another."""
+    loaded = translator(name)
+    if not isinstance(loaded, kind):
+        raise TypeError(f"{name} is a {type(loaded).__name__}, no {kind.__name__}")
+    return loaded
+
+
 def _reader(name: str) -> Reader:
     if name in opened.SHELF.in_memory():
         return opened.SHELF.reader(name)
@@ -95,7 +107,7 @@ def default_checkpoint() -> str:
 def preload() -> None:
     """Run the model once, so that the first visitor waits for nothing."""
     with suppress(ValueError):  # no usable checkpoint: the page tells its reader
-        translator(default_checkpoint()).translate("a", beam=1)
+        loaded_as(Translator, default_checkpoint()).translate("a", beam=1)
 
 
 @dataclass(frozen=True)
@@ -123,7 +135,8 @@ class Names:
         if isinstance(self._loaded, Reader):
             return self._loaded.words(ids)
         tokenizer = self._loaded.tokenizer
-        return getattr(tokenizer, "target", tokenizer).tokens(ids)
+        vocabulary: Any = getattr(tokenizer, "target", tokenizer)
+        return vocabulary.tokens(ids)
 
 
 def cut(result: Translation, loaded: Translator | Writer | Reader) -> Shown:
@@ -168,20 +181,22 @@ class Request(Asked):
 
     def translated(self) -> Translation:
         """The whole trace, with the changes; errors as `Translator.translate`."""
-        if not isinstance(self.translator, Translator):
-            return self._read(self.translator)
-        edits, locked = self.changes.edits, self.changes.locked
+        loaded, edits, locked = self.translator, self.changes.edits, self.changes.locked
+        if isinstance(loaded, Reader):
+            return self.read_with(loaded)
+        if isinstance(loaded, Writer):
+            return loaded.read(self.text, edits)
         with self.positions():
             if self.reference is None:
-                return self.translator.translate(self.text, self.beam, self.penalty, edits, locked)
+                return loaded.translate(self.text, self.beam, self.penalty, edits, locked)
             if not self.reference.strip():
                 raise Problem("there is no reference: type the translation for the model to read")
-            return self.translator.force(self.text, self.reference, edits)
+            return loaded.force(self.text, self.reference, edits)
 
-    def _read(self, reader: Reader | Writer) -> Translation:
-        """The same of a model that reads a text, and of any model of transformers."""
+    def read_with(self, reader: Reader) -> Reading:
+        """The same of a model of transformers."""
         edits = self.changes.edits
-        if isinstance(reader, Writer) or reader.config.task != ENCODER_DECODER:
+        if not isinstance(reader, PairReader):
             return reader.read(self.text, edits=edits)
         if self.reference is None:
             return reader.translate(self.text, self.beam, edits, self.changes.locked)
@@ -197,6 +212,9 @@ def compute(request: Request) -> Shown:
 @remembered()
 def layer_of(request: Request, kind: str, layer: int) -> tuple[dict[str, np.ndarray], Rotation | None]:
     """What one layer recorded, as of `model.experiments.inside.recorded`, and what rotary positions do in it."""
-    loaded, result = request.translator, request.translated()
-    rotation = loaded.rotation if isinstance(loaded, Reader) else inside.rotation
-    return inside.recorded(result, kind, layer), rotation(result, kind, layer)
+    loaded = request.translator
+    if isinstance(loaded, Reader):
+        result = request.read_with(loaded)
+        return inside.recorded(result, kind, layer), loaded.rotation(result, kind, layer)
+    result = request.translated()
+    return inside.recorded(result, kind, layer), inside.rotation(result, kind, layer)

@@ -39,7 +39,7 @@ rates, losses = lines_of({name: grid.runs[cell] for name, cell in cells.items()}
 figure = run_curves(rates, losses, limit=$limit, step=$step)
 figure.show()
 """
-_read = st.cache_resource(read_grid, max_entries=2, show_spinner=False)
+_read = st.cache_resource(max_entries=2, show_spinner=False)(read_grid)
 
 
 def load(folder: str = FOLDER) -> Grid:

@@ -15,7 +15,7 @@ from model.measures import agreement, atlas, contribution
 from model.recording import Recording
 from model.text.special import EOS_ID
 from model.translation import KINDS
-from model.translator import Writer
+from model.translator import Translator, Writer
 from viz.text import words
 from viz.text.language import message, messages, say
 from viz.text.roles import role_name
@@ -56,12 +56,12 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
 
 @remembered(16)
 def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]:
-    loaded, result = request.translator, cached.compute(request)
+    loaded, result = cached.loaded_as(Translator, request.model), cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
     counts = layer_counts(loaded.config).items()
-    found = {kind: np.zeros((n, loaded.config.n_heads), np.float32) for kind, n in counts}
+    found = {kind: np.zeros((n, loaded.transformer.config.n_heads), np.float32) for kind, n in counts}
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
-    for heads, scores in each_in_turn(agreement.without_each_head(loaded.model, source, result.predicted_ids)):
+    for heads, scores in each_in_turn(agreement.without_each_head(loaded.transformer, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
             found[head.kind][head.layer, head.head] = score.sum() - whole
     return found
@@ -71,9 +71,10 @@ def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
     """The same of a model of transformers, while the page says how far it is."""
     if request not in _IMPORTANCE:
         bar = st.progress(0.0, say("Switching off one head after another …"))
-        steps = [-1] if request.translator.config.task == DECODER else None
+        reader = cached.loaded_as(Reader, request.model)
+        steps = [-1] if reader.config.task == DECODER else None
         try:
-            lost = request.translator.importance(request.translated(), steps, bar.progress)
+            lost = reader.importance(request.read_with(reader), steps, bar.progress)
         finally:
             bar.empty()
         while len(_IMPORTANCE) >= MOST_KEPT:
@@ -84,7 +85,7 @@ def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
 
 @remembered(16)
 def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
-    loaded, kind = request.translator, "decoder_self"
+    loaded, kind = cached.loaded_as(Writer, request.model), "decoder_self"
     old = cached.compute(request)
     ((_, n_layers),) = layer_counts(loaded.config).items()
     found = np.zeros((n_layers, loaded.config.n_heads), np.float32)
@@ -97,8 +98,9 @@ def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
 @remembered(16)
 def added(request: cached.Request) -> dict[str, np.ndarray]:
     """What keys add in every head to the translation of a request, by kind."""
-    result = request.translator.force(request.text, cached.compute(request))
-    return {kind: contribution.contributions(request.translator.model, result, kind) for kind in KINDS}
+    loaded = cached.loaded_as(Translator, request.model)
+    result = loaded.force(request.text, cached.compute(request))
+    return {kind: contribution.contributions(loaded.transformer, result, kind) for kind in KINDS}
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def in_words(weights: np.ndarray, kind: str) -> str:
     if kind != "cross":
         hits |= {"previous": tops == rows - 1, "same": tops == rows, "next": tops == rows + 1}
     counts = {spot: int(hit.sum()) for spot, hit in hits.items()}
-    spot = max(counts, key=counts.get)
+    spot = max(counts, key=counts.__getitem__)
     values = {"total": len(weights), "share": float(weights.max(-1).mean())}
     if 3 * counts[spot] >= len(weights):
         line = message("in {n} of {total} rows the largest weight lies on {spot}.")
@@ -198,7 +200,7 @@ def of_weights(result: cached.Shown | Recording, kinds: Sequence[str] = KINDS) -
 @remembered(16)
 def of_request(request: cached.Request) -> Source:
     """What heads do in the translation of a request, with the measures that need the model."""
-    loaded = request.translator
+    loaded = cached.loaded_as(Translator, request.model)
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
     found = {

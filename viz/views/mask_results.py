@@ -11,6 +11,7 @@ from model.experiments import text_masks
 from model.experiments.masks import Pass, Sentences
 from model.text.special import EOS_ID
 from model.translation import SIDES
+from model.translator import Translator, Writer
 from viz.text.language import say
 from viz.text.words_masks import kind_of
 from viz.views import cached, recipes
@@ -46,7 +47,7 @@ class Request:
     def batch(self) -> Sentences:
         """Errors as of `read_batch`."""
         if self.sources:
-            return experiments.read_batch(cached.translator(self.checkpoint), self.sources, self.targets)
+            return experiments.read_batch(cached.loaded_as(Translator, self.checkpoint), self.sources, self.targets)
         return experiments.worked_example()
 
 
@@ -90,14 +91,17 @@ def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
     own = other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
     if changed:
         other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **changed)
-    lengths = [tuple(ids.size(1) for ids in batch.pair(number)) for number in range(len(batch.src))]
+    pairs = [batch.pair(number) for number in range(len(batch.src))]
+    lengths = [(source.size(1), target.size(1)) for source, target in pairs]
     logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths)]
     tokens = translator.tokenizer.target.tokens
     best = [list(zip(*(tokens(rows.argmax(-1).tolist()) for rows in pair))) for pair in logits]
-    reference = [tuple(_log_probability(rows, ids) for rows in pair) for pair, ids in zip(logits, batch.tgt.tolist())]
+    reference = [
+        (_log_probability(a, ids), _log_probability(b, ids)) for (a, b), ids in zip(logits, batch.tgt.tolist())
+    ]
     difference = [float(np.abs(a - b).max()) for a, b in logits]
-    passes = (replace(one, logits=one.logits[:0]) for one in (own, other))
-    return Result(batch, lengths, *passes, difference, best, reference)
+    own, other = (replace(one, logits=one.logits[:0]) for one in (own, other))
+    return Result(batch, lengths, own, other, difference, best, reference)
 
 
 def _log_probability(logits: np.ndarray, ids: list[int]) -> float:
@@ -168,7 +172,7 @@ class TextResult:
 @remembered(8)
 def compute_texts(request: TextRequest) -> TextResult:
     """Read texts under each mask of `text_masks`; errors as of `pack_texts`."""
-    writer = cached.translator(request.checkpoint)
+    writer = cached.loaded_as(Writer, request.checkpoint)
     packed = text_masks.pack_texts(writer, request.texts)
     masks = text_masks.text_masks(packed, request.window)
     read = in_turn(text_masks.read_under)
@@ -192,10 +196,12 @@ def text_origin(request: TextRequest, mask: str) -> Origin:
 @remembered()
 def differences(request: Request, sentence: int, pads: int | None = None) -> tuple[float, float]:
     """The pad-invariance number for some pads, else the future-leak number, with the mask and without."""
-    model, pair = cached.translator(request.checkpoint).model, request.batch().pair(sentence)
+    model, pair = cached.loaded_as(Translator, request.checkpoint).transformer, request.batch().pair(sentence)
     if pads is None:
-        return tuple(experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
-    return tuple(experiments.pad_difference(model, *pair, pads, padding=on) for on in (True, False))
+        with_mask, without = (experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
+    else:
+        with_mask, without = (experiments.pad_difference(model, *pair, pads, padding=on) for on in (True, False))
+    return with_mask, without
 
 
 def origin(request: Request, changes: Mapping[str, Any]) -> Origin:

@@ -13,6 +13,7 @@ from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.analysis.maps import Words
 from model.text.special import SPECIAL_TOKENS, UNK_ID
+from model.translator import Translator
 from viz.text import errors
 from viz.text.language import say
 from viz.views import cached
@@ -77,6 +78,7 @@ class Side:
         if self.context is not None:
             line = say("No map: the same {size} numbers for every word.", size=self.context.shape[1])
             return self.context, Code("context"), line
+        assert self.weights is not None
         n_layers, n_heads, *_ = self.weights.shape
         if self.system != checkpoint.TRANSFORMER:
             return self.weights[0, 0], Code("weights[0, 0]"), say("One head; each row adds up to 1.")
@@ -92,7 +94,7 @@ class Side:
 @st.cache_resource(show_spinner=False)
 def _warm(name: str) -> None:
     """Translate once, as the first time takes longer."""
-    cached.translator(name).translate("a", beam=1)
+    cached.loaded_as(Translator, name).translate("a", beam=1)
 
 
 @cached.remembered(line=cached.TRANSLATING)
@@ -108,7 +110,7 @@ def _timed(request: Request) -> tuple[cached.Shown, float]:
 def side_of(name: str, text: str, beam: int) -> Side:
     """Errors as of `cached.compute`."""
     request = Request(text, name, beam)
-    loaded, (result, seconds) = request.translator, _timed(request)
+    loaded, (result, seconds) = cached.loaded_as(Translator, name), _timed(request)
     tokenizer = loaded.tokenizer
     written = comparison.words_of(tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(tokenizer.source, result.source_tokens)

@@ -9,6 +9,7 @@ from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
 from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
+from model.translator import Translator
 from viz.text.language import message, messages
 from viz.views import cached
 from viz.views.snippets import Code, snippet
@@ -139,7 +140,7 @@ def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, a
 @cached.remembered()
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
     """A sentence shuffled, and how order-blind the encoder is without its positions and as trained."""
-    translator = cached.translator(checkpoint)
+    translator = cached.loaded_as(Translator, checkpoint)
     other = experiments.shuffle(translator, text, seed)
     off, on = (experiments.order_difference(translator, other, scale) for scale in (0.0, 1.0))
     return other.shuffled, (off, on)

@@ -1,15 +1,14 @@
 """How translations come about, in words and in Python."""
 
 import textwrap
-from collections.abc import Mapping
 
 from model.checkpoint import available
 from model.recording import Recording
-from model.translation import SIDES
+from model.translation import SIDES, Translation
 from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
 from viz.text.language import say
-from viz.text.words import BEAMS
+from viz.text.words import BEAMS, Axes
 from viz.views import opened
 from viz.views.cached import Request
 from viz.views.snippets import Code, Origin, Plot, call, program, snippet
@@ -107,7 +106,7 @@ def writes_target(model: str) -> bool:
 
 
 def head_plot(
-    origin: Origin, title: str, result: Recording, kind: str, place: tuple[int, int], axes: Mapping[str, str]
+    origin: Origin, title: str, result: Recording | Translation, kind: str, place: tuple[int, int], axes: Axes
 ) -> Plot:
     """A head of a recording, rows named by the token that was read.
 
@@ -131,7 +130,9 @@ def axis_code(kind: str) -> tuple[Code, Code]:
     return Code(f"result.{rows}_tokens"), Code(f"result.{columns}_tokens")
 
 
-def axis_tokens(result: Recording, kind: str, named: str) -> tuple[list[str], list[str], list[str] | None]:
+def axis_tokens(
+    result: Recording | Translation, kind: str, named: str
+) -> tuple[list[str], list[str], list[str] | None]:
     """The tokens of the rows and columns of a kind in a recording.
 
     And where rows are steps, named by the token "read" or "predicted", the other one of each, where known.

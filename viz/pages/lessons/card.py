@@ -43,12 +43,12 @@ class Story:
     cards: Sequence[Card] = ()
 
 
-def card(*parts, right: int, live: Callable[[], str | None] | None = None) -> Callable[[Callable], Card]:
+def card(*parts: Any, right: int, live: Callable[[], str | None] | None = None) -> Callable[[Callable], Card]:
     """Make a card, its parts as of Card, of the function that makes the numbers of its answer."""
-    return lambda numbers: Card(*parts, right, numbers, live)
+    return lambda numbers: Card(*parts, right=right, numbers=numbers, live=live)
 
 
-def asks(text: str, **changes: object) -> Request:
+def asks(text: str, **changes: Any) -> Request:
     """Have the model whose numbers the lessons are about translate, with changes."""
     return Request(text, "en-de", changes=Changes(**changes))
 
@@ -79,7 +79,7 @@ class OnStage:
 
     def _set(self, answered: bool) -> tuple[Request, dict[str, str], tuple[int, int] | None]:
         request = self.after if answered and self.after else self.before
-        place = {"kind": "cross", **self.place} | (self.then if answered else {})
+        place: dict[str, Any] = {"kind": "cross", **self.place, **(self.then if answered else {})}
         row, key = (tokens.index for tokens in (compute(request).predicted_tokens, compute(request).source_tokens))
         place |= {name: row(place[name]) for name in ("step", "row") if name in place}
         if "pin" in place:
@@ -97,15 +97,15 @@ class OnStage:
 
 @dataclass(frozen=True)
 class Figures:
-    draws: Callable[[bool], Drawn | Plot | list[Drawn | Plot]]  # whether the answer shows -> figures
+    draws: Callable[[bool], Drawn | Plot | Sequence[Drawn | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = (1.0,)  # of what is left of the window, which each figure takes
     on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
     def draw(self, answered: bool) -> None:
-        drawn = self.draws(answered)
-        drawn = drawn if isinstance(drawn, list) else [drawn]
+        answer = self.draws(answered)
+        drawn = [answer] if isinstance(answer, (Drawn, Plot)) else list(answer)
         for number, (figure, share) in enumerate(zip(drawn, self.shares[-len(drawn) :])):
             figure = figure if isinstance(figure, Drawn) else figure.figure
             if figure.layout.xaxis.ticktext and figure.layout.yaxis.ticktext:  # a map

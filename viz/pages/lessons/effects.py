@@ -4,11 +4,12 @@ import numpy as np
 import torch
 
 from model.text.special import BOS_ID, UNK_ID
+from model.translator import Translator
 from viz.figures import Drawn, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, computed
-from viz.views.cached import compute, remembered, translator
+from viz.views.cached import compute, loaded_as, remembered
 from viz.views.heads_results import importance
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
@@ -43,7 +44,7 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     Returns:
         The T written words, the S source words, what is lost in nats float64 (T, S), and the words' probabilities (T,).
     """
-    loaded = translator("multi30k-de-en-gru")
+    loaded = loaded_as(Translator, "multi30k-de-en-gru")
     result = loaded.translate("Ein Mann fährt mit dem Fahrrad auf der Straße.", 1)
     whole, written = torch.tensor([loaded.source_ids(result.source)]), result.predicted_ids
     each = whole.repeat(whole.shape[1], 1).fill_diagonal_(UNK_ID)

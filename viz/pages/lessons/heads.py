@@ -10,6 +10,7 @@ import streamlit as st
 from model.interventions.edits import Edits, Head
 from viz.pages.lessons.card import Link, Story, asks, card
 from viz.stage.assets import stage
+from viz.stage.payloads import Action
 from viz.text import errors
 from viz.ui import staged, steering
 from viz.views.cached import Request, compute, remembered
@@ -50,7 +51,7 @@ class Tiles:
         state[staged.QUERY], view = {}, View(text=request.text)
         told = steering.told(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
-        def did(action: dict) -> None:
+        def did(action: Action) -> None:
             try:
                 state[OFF][self, answered] = replace(request, changes=steering.after(request, action))
             except ValueError as error:

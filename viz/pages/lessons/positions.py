@@ -4,10 +4,11 @@ import numpy as np
 import torch
 
 from model.taps import intervene
+from model.translator import Writer
 from viz.figures import Drawn, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.views.cached import compute, remembered, translator
+from viz.views.cached import compute, loaded_as, remembered
 from viz.views.position_results import shuffled, table
 
 DOG, CAT = "The dog chases the cat.", "The cat chases the dog."
@@ -39,7 +40,7 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
         The most probable words, their probabilities float64 (2 masks, 2 texts, MOST), the open mask first, and the
         largest change of any word's probability between the texts with the open mask.
     """
-    writer = translator("wikitext2-lm")
+    writer = loaded_as(Writer, "wikitext2-lm")
     masks = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(writer.config.n_layers)]
     opened, off = dict.fromkeys(masks, torch.ones_like), {"decoder.input.positions": torch.zeros_like}
 

@@ -1,6 +1,7 @@
 """Rotary positions, norms, feed-forward units and the cache: what the stories of "Since 2017" draw of layers."""
 
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import torch
@@ -11,12 +12,13 @@ from model.measures.context import cache_bytes
 from model.positional import sinusoidal
 from model.relative import rotary_frequencies, rotate
 from model.taps import intervene
+from model.translator import Writer
 from viz.figures import Drawn, bars, difference_heatmap, scatter
 from viz.pages.lessons.since_recorded import RECORDING, best, chosen
 from viz.text.language import message, say
 from viz.ui import cache_card
 from viz.ui.cache_card import Sizes
-from viz.views.cached import remembered, translator
+from viz.views.cached import loaded_as, remembered
 from viz.views.turns import in_turn
 
 WRITER, MODERN = "wikitext2-lm", "wikitext2-modern"
@@ -31,13 +33,13 @@ LAYERS, HEADS, D_HEAD = 30, 9, 64  # of SmolLM2-135M
 @remembered(8)
 def moved_by_model(name: str) -> tuple[list[str], np.ndarray]:
     """See `moved_scores` of `model.experiments.recorded_model`."""
-    return in_turn(recorded_model.moved_scores)(translator(name), TEXT, MOVED)
+    return in_turn(recorded_model.moved_scores)(loaded_as(Writer, name), TEXT, MOVED)
 
 
 @remembered()
 def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     """Tokens, and how scores (T, T) of a head change when a text is moved: positions added, and turned instead."""
-    writer = translator(WRITER)
+    writer = loaded_as(Writer, WRITER)
     n_heads, root = writer.config.n_heads, writer.config.d_head**0.5
     ids = torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(TEXT)]])
     n = ids.size(1)
@@ -88,12 +90,12 @@ def live_turned(name: str) -> str:
 @remembered()
 def last_streams(name: str) -> np.ndarray:
     """What the norms of a language model get at the last word of LAYERS_TEXT, (norms, D)."""
-    return norms.last_streams(translator(name), LAYERS_TEXT)
+    return norms.last_streams(loaded_as(Writer, name), LAYERS_TEXT)
 
 
 def draw_norms(answered: bool) -> Drawn:
     """The numbers of a word as LayerNorm makes them over what RMSNorm does: first norm; with the answer the last."""
-    eps, streams = translator(WRITER).config.norm_eps, last_streams(WRITER)
+    eps, streams = loaded_as(Writer, WRITER).config.norm_eps, last_streams(WRITER)
     places = {message("first norm"): 0} | ({message("last norm"): -1} if answered else {})
     clouds = {
         say(name): np.stack([norms.rms_norm(streams[place], eps), norms.layer_norm(streams[place], eps)])
@@ -105,7 +107,7 @@ def draw_norms(answered: bool) -> Drawn:
 @remembered()
 def other_norms(name: str) -> tuple[str, float, float]:
     """The likeliest word after LAYERS_TEXT, and its probabilities with the model's norms and with the other ones."""
-    writer = translator(name)
+    writer = loaded_as(Writer, name)
     own, other = (in_turn(norms.next_words)(writer, LAYERS_TEXT, swapped) for swapped in (False, True))
     word = int(own.argmax())
     return writer.tokenizer.tokens([word])[0], float(own[word]), float(other[word])
@@ -113,7 +115,7 @@ def other_norms(name: str) -> tuple[str, float, float]:
 
 def norm_numbers() -> dict:
     """How far LayerNorm and RMSNorm are apart in a word, and what the model makes of the other one."""
-    eps, streams = translator(WRITER).config.norm_eps, last_streams(WRITER)
+    eps, streams = loaded_as(Writer, WRITER).config.norm_eps, last_streams(WRITER)
     apart = np.abs(norms.layer_norm(streams, eps) - norms.rms_norm(streams, eps)).max(-1)
     word, before, after = other_norms(WRITER)
     return {"word": word, "before": before, "after": after, "first": apart[0], "last": apart[-1]}
@@ -122,14 +124,14 @@ def norm_numbers() -> dict:
 @remembered()
 def units_of(name: str) -> units.Units:
     """The feed-forward units of LAYER at the last word of LAYERS_TEXT."""
-    return units.last_units(translator(name), LAYERS_TEXT, LAYER)
+    return units.last_units(loaded_as(Writer, name), LAYERS_TEXT, LAYER)
 
 
 def draw_units(answered: bool) -> Drawn:
     """What units hand on over what goes into their activation: ReLU; with the answer SwiGLU, too."""
     names = {"ReLU": WRITER} | ({"SwiGLU": MODERN} if answered else {})
     clouds = {label: np.stack(units_of(name)) for label, name in names.items()}
-    axes = {"x_axis": message("product before the activation"), "y_axis": message("number handed on")}
+    axes: dict[str, Any] = {"x_axis": message("product before the activation"), "y_axis": message("number handed on")}
     return scatter(clouds, **axes, say=say)
 
 
@@ -149,7 +151,8 @@ def cache_sizes(name: str = RECORDING) -> tuple[float, float]:
     """Megabytes of a cache of N_TOKENS in 2 bytes, with the key/value heads that there are and with one per head."""
     own = cache_card.sizes_of(name) if name else Sizes(LAYERS, HEADS, shipped().n_key_value_heads, D_HEAD)
     groups = own.n_groups, own.n_heads
-    return tuple(cache_bytes(own.n_layers, n, own.d_head, N_TOKENS, 2) / MEGABYTE for n in groups)
+    shared, whole = (cache_bytes(own.n_layers, n, own.d_head, N_TOKENS, 2) / MEGABYTE for n in groups)
+    return shared, whole
 
 
 def draw_cache(answered: bool) -> Drawn:

@@ -6,6 +6,7 @@ and chosen another model.
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -97,7 +98,7 @@ def draw_drink(answered: bool) -> Drawn:
     names = [f"{head_name(place)}: {heads.effects[place]:+.1f}" for place in places]
     rows = np.stack([heads.last_rows[place] for place in places])
     tokens = [plain_token(token) for token in found.tokens["drink"]]
-    axes = {"query_axis": message("head"), "key_axis": message("token")}
+    axes: dict[str, Any] = {"query_axis": message("head"), "key_axis": message("token")}
     return attention_heatmap(rows / rows.sum(-1, keepdims=True), names, tokens, **axes, say=say)
 
 

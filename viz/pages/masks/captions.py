@@ -50,10 +50,10 @@ def answer_of(compared: Compared, chosen: Choices, leak: Leak | None, result: Re
     return say(line, **values)
 
 
-def is_padding(result: Result, chosen: Choices, leak: Leak) -> bool:
+def is_padding(result: Result | None, chosen: Choices, leak: Leak) -> bool:
     """Whether what leaks most is a pad of the sentence."""
     side = SIDES[kind_of(chosen.mask)][1]
-    return leak.column >= result.lengths[chosen.sentence][side == "target"]
+    return result is not None and leak.column >= result.lengths[chosen.sentence][side == "target"]
 
 
 def below_answer(compared: Compared, chosen: Choices, result: Result | None, text: TextResult | None) -> str:
@@ -67,6 +67,8 @@ def below_answer(compared: Compared, chosen: Choices, result: Result | None, tex
                 "prefix sees the words that it predicts."
             )
         return say(line, causal=causal, other=other)
+    if result is None:
+        return ""
     number = say("Sentence {number} of {total}.", number=chosen.sentence + 1, total=len(result.lengths))
     own, other = result.reference[chosen.sentence]
     if own == other:

@@ -7,6 +7,7 @@ import numpy as np
 from model.translation import SIDES
 from viz.figures.framed import shown_token
 from viz.text.language import message, say
+from viz.text.words import Axes
 from viz.text.words_masks import TEXT_MASKS, axes, kind_of
 from viz.views import mask_results
 from viz.views.mask_results import Leak, Request, Result, TextRequest
@@ -59,7 +60,8 @@ class Compared:
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
-        return tuple([shown_token(token) for token in side] for side in (self.queries, self.keys))
+        queries, keys = ([shown_token(token) for token in side] for side in (self.queries, self.keys))
+        return queries, keys
 
 
 @dataclass(frozen=True)
@@ -80,20 +82,21 @@ def of_batch(request: Request, chosen: Choices) -> tuple[Compared, Result]:
     own, other = result.own, result.other
     masks = own.masks[kind][sentence], other.masks[kind][sentence]
     names = Code("result"), Code("changed" if changed else "result")
-    codes = Codes(
-        *mask_results.axes_code(kind, sentence),
-        tuple(Code(f"{name}.weights[{kind!r}][{sentence}]") for name in names),
-        tuple(Code(f"{name}.masks[{kind!r}][{sentence}]") for name in names),
-    )
+    first_weights, other_weights = (Code(f"{name}.weights[{kind!r}][{sentence}]") for name in names)
+    first_mask, other_mask = (Code(f"{name}.masks[{kind!r}][{sentence}]") for name in names)
+    rows, columns = mask_results.axes_code(kind, sentence)
+    codes = Codes(rows, columns, (first_weights, other_weights), (first_mask, other_mask))
     real = result.lengths[sentence][1 if SIDES[kind][0] == "target" else 0]
     opened = ~masks[0] & masks[1]
     opened[real:] = False  # what padding attends to matters to nobody
     left_out = chosen.left_out != "nothing"
     without = say("Without {mask}", mask=say(NO_MASK[chosen.left_out])) if left_out else say("With flipped cells")
     first = say("With its masks"), ""
+    queries, keys = result.axes(kind, sentence)
     compared = Compared(
         chosen.mask,
-        *result.axes(kind, sentence),
+        queries,
+        keys,
         (own.weights[kind][sentence], other.weights[kind][sentence]),
         masks,
         opened,
@@ -135,7 +138,7 @@ def head_of(compared: Compared, place: tuple[int, int]) -> tuple[np.ndarray, Lea
     return weights, mask_results.leak(compared.opened, weights, compared.between_words)
 
 
-def axes_of(mask: str) -> dict[str, str]:
+def axes_of(mask: str) -> Axes:
     """The names of both axes of a batch; texts in one row keep query and key."""
     if mask in TEXT_MASKS:
         return {"query_axis": message("query"), "key_axis": message("key")}

@@ -1,5 +1,7 @@
 """The page Masks: who may attend to whom in a padded batch, and what leaks where a mask is left out."""
 
+from typing import Any
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -7,6 +9,7 @@ from model.checkpoint import available
 from model.experiments import text_masks
 from model.interventions.edits import Cell, Edits
 from model.translation import SIDES
+from model.translator import Translator
 from viz.pages.masks import captions, conventions, measurements, pictures
 from viz.pages.masks.compared import Choices, Compared, head_of, of_batch, of_text
 from viz.text import errors, words
@@ -50,14 +53,14 @@ def forget() -> None:
 def ask(checkpoint: str) -> tuple[Request, int]:
     """The batch, and the number of the sentence that is shown; the other sentences keep their texts."""
     state, query = st.session_state, st.query_params
-    once = {"on_change": forget, "label_visibility": "collapsed"}
+    once: dict[str, Any] = {"on_change": forget, "label_visibility": "collapsed"}
     count_of = choices.code_of("sentences", "3")
     count = int(count_of) if count_of in ("2", "3", "4") else 3
     if choices.code_of("batch", "sentences") == "example":
         number = controls.choose(say("Sentence"), (1, 2, 3), "sentence", **once)
         return Request(checkpoint), number - 1
     number = controls.choose(say("Sentence"), range(1, count + 1), "sentence", **once)
-    card = cached.translator(checkpoint).card
+    card = cached.loaded_as(Translator, checkpoint).card
     sides = messages(source="Source", target="Target").items()
     pairs = []
     for at, examples in enumerate(PAIRS[:count], 1):
@@ -123,7 +126,7 @@ def flipped_cells(compared: Compared, sentence: int) -> list[tuple[int, int, int
 def link_to_steer(request: Request, chosen: Choices, result: Result) -> None:
     """On Steer the model writes a translation of its own with the flipped cells."""
     kind = kind_of(chosen.mask)
-    real = dict(zip(("source", "target"), result.lengths[chosen.sentence]))
+    real: dict[str, int] = dict(zip(("source", "target"), result.lengths[chosen.sentence]))
     n_queries, n_keys = (real[side] for side in SIDES[kind])
     mask = result.own.masks[kind]
     cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in chosen.cells if t < n_queries and s < n_keys]
@@ -165,9 +168,9 @@ def live() -> None:
             left_out = "nothing"
             if mask == "window":
                 frame.note(say("Window (keys)"))
-                hidden = {"label_visibility": "collapsed"}
+                hidden: dict[str, Any] = {"label_visibility": "collapsed"}
                 window = controls.choose(say("Window (keys)"), WINDOWS, "window", text_masks.WINDOW, **hidden)
-            else:
+            elif of_texts is not None:
                 frame.note(say("The source texts in one row, read by {name}.", name=of_texts.checkpoint))
         else:
             left_out = controls.choose(
@@ -177,7 +180,7 @@ def live() -> None:
         views = {name: VIEWS[name] for name in (OF_TEXT if is_text else VIEWS)}
         view = controls.views(views, "show")
     chosen, result = Choices(sentence, mask, left_out, []), None
-    if is_text:
+    if of_texts is not None and is_text:
         compared = of_text(of_texts, mask)
     else:
         compared, _ = of_batch(request, chosen)
@@ -201,19 +204,19 @@ def live() -> None:
             pictures.draw_head(compared, place, leak, is_changed)
         elif view == "head":
             pictures.draw_mask(compared, chosen, result, flip)
-        elif view == "sentences":
+        elif view == "sentences" and result is not None:
             pictures.show_sentences(compared, chosen, result)
         elif view == "code":
             conventions.show_conventions(compared)
         elif view == "numbers":
             measurements.show_numbers(request, chosen)
-        else:
+        elif result is not None:
             measurements.show_nothing(compared, chosen, result, place)
         if view in ("both", "head"):
             frame.note(captions.under_picture(compared, chosen, leak, result, place))
-        if view in ("both", "head") and chosen.cells and not is_text:
+        if view in ("both", "head") and chosen.cells and result is not None:
             link_to_steer(request, chosen, result)
-        if view == "numbers" and is_changed:
+        if view == "numbers" and is_changed and result is not None:
             frame.note(measurements.effect(compared, chosen, result, place))
 
 

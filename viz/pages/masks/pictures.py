@@ -1,6 +1,7 @@
 """Pictures of masks: the tiles of all of them, a head with and without, one mask large, that of each sentence."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -59,8 +60,9 @@ def mask_tiles(result: Result, sentence: int, texts: TextResult | None) -> list[
         real = np.arange(masks[mask].shape[-1]) < result.lengths[sentence][side == "target"]
         padding = None if mask == "look_ahead" else real[None]
         tiles.append(Tile(mask, say(name), pixels=frame.mask_pixels(masks[mask][sentence], padding)))
-    for mask, (name, _) in TEXT_MASKS.items() if texts else ():
-        tiles.append(Tile(mask, say(name), pixels=frame.mask_pixels(texts.passes[mask].mask)))
+    if texts is not None:
+        for mask, (name, _) in TEXT_MASKS.items():
+            tiles.append(Tile(mask, say(name), pixels=frame.mask_pixels(texts.passes[mask].mask)))
     return tiles
 
 
@@ -92,7 +94,7 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
 
 def draw_mask(compared: Compared, chosen: Choices, result: Result | None, flip: Callable[..., None]) -> None:
     """The large mask; of a batch a click flips a cell."""
-    parts: dict[str, np.ndarray | None] = {"padding": None, "look_ahead": None}
+    parts: dict[str, Any] = {"padding": None, "look_ahead": None}
     parts_code: dict[str, Code | None] = {"padding": None, "look_ahead": None}
     codes, name = compared.codes, compared.mask
     if result is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -58,7 +59,7 @@ class Sentence:
     @property
     @torch.inference_mode()
     def cache(self) -> Cache:
-        return self.translator.model.start(self.src)
+        return self.translator.transformer.start(self.src)
 
     def tensor(self, address: str) -> Tensor:
         return torch.from_numpy(self.result.trace[address].copy())
@@ -69,7 +70,7 @@ class Sentence:
     def both_written(self, mistake: str) -> tuple[str, str]:
         """The translation with a mistake of `pitfalls.WRITTEN`, and the right one."""
         limit = 2 * len(self.result.target_tokens) + 5
-        ids = pitfalls.write_with(mistake, self.translator.model, self.src, limit, LONGER)
+        ids = pitfalls.write_with(mistake, self.translator.transformer, self.src, limit, LONGER)
         return self.translator.tokenizer.target.decode(ids), self.result.text
 
     def changed_words(self) -> dict[str, int]:
@@ -106,8 +107,8 @@ class Pitfall:
         return Demo(*figures, *more)
 
 
-def pitfall(*words: str) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
-    return lambda show: Pitfall(*words, show)
+def pitfall(*words: Any) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
+    return lambda show: Pitfall(*words, show=show)
 
 
 def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: list[str], **more: object) -> list[Drawn]:

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +40,7 @@ DROPOUT = 0.1
     "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
 )
 def loop(sentence: Sentence) -> tuple:
-    tokens, width = sentence.result.source_tokens, sentence.translator.config.d_model // 2 * 2
+    tokens, width = sentence.result.source_tokens, sentence.translator.transformer.config.d_model // 2 * 2
     right, wrong = (make(len(tokens), width) for make in (sinusoidal, literal_loop))
     return values(wrong, right, tokens, message("encoding"), message("dimension")), {
         say("Largest difference of the two encodings of this sentence"): gap(right, wrong),
@@ -132,7 +133,7 @@ def transpose(sentence: Sentence) -> tuple:
     mistaken, context = forgotten(v)
     noticed = gap(forgotten(changed)[1][:-1], context[:-1]), gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1])
     heads, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
-    axes = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
+    axes: dict[str, Any] = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
     figures = [
         attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
         attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
@@ -193,7 +194,7 @@ def after(sentence: Sentence) -> tuple:
     "decoder_input, target = [BOS, *ids], [*ids, EOS]",
 )
 def start(sentence: Sentence) -> tuple:
-    model, cache, tgt = sentence.translator.model, sentence.cache, sentence.tgt
+    model, cache, tgt = sentence.translator.transformer, sentence.cache, sentence.tgt
     address, figures, numbers = "decoder.layers.0.self_attention.weights", [], []
     first = tgt[0, 1] if tgt.size(1) > 1 else EOS_ID
     for ids, mask in (pitfalls.start_from_padding(tgt), (tgt, masks.decoder_mask(tgt))):
@@ -227,12 +228,12 @@ def rows(sentence: Sentence) -> tuple:
     padding = mistakes.row_padding_mask, masks.padding_mask
 
     def apart(tgt: Tensor, others: Tensor) -> float:
-        model, cache, real = sentence.translator.model, sentence.cache, tgt[0] != PAD_ID
+        model, cache, real = sentence.translator.transformer, sentence.cache, tgt[0] != PAD_ID
         both = (masks.combine(mask(tgt), others) for mask in padding)
         return gap(*(pitfalls.decode_with(model, tgt, mask, cache)[0][real] for mask in both))
 
-    drawn = (masks.combine(mask(on_the_right), causal)[0, 0] for mask in padding)
-    return both(mask_heatmap, *drawn, names, names), {
+    wrong, right = (masks.combine(mask(on_the_right), causal)[0, 0] for mask in padding)
+    return both(mask_heatmap, wrong, right, names, names), {
         say("Largest logit difference of real tokens, {n} pads on the right", n=PADS): apart(on_the_right, causal),
         say("With the pads on the left"): apart(on_the_left, causal),
         say("On the right, without the causal mask"): apart(on_the_right, torch.ones_like(causal)),
@@ -251,9 +252,9 @@ def rows(sentence: Sentence) -> tuple:
 )
 def residual(sentence: Sentence) -> tuple:
     result, output = sentence.result, "encoder.output"
-    last = f"encoder.layers.{result.config.n_encoder_layers - 1}.self_attention.weights"
+    last = f"encoder.layers.{sentence.translator.transformer.config.n_encoder_layers - 1}.self_attention.weights"
     with torch.inference_mode(), record(last, output) as trace:
-        mistakes.with_mistake("residual", sentence.translator.model).start(sentence.src)
+        mistakes.with_mistake("residual", sentence.translator.transformer).start(sentence.src)
     right, tokens = sentence.tensor(output), result.source_tokens
     return both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens), {
         say("Largest difference in the output of the encoder"): gap(trace[output][0], right),
@@ -272,7 +273,8 @@ def residual(sentence: Sentence) -> tuple:
 )
 def norm(sentence: Sentence) -> tuple:
     x = sentence.tensor(INPUT + "stream")
-    trained = sentence.translator.model.encoder.layers[0].residual_self.norm
+    encoder: Any = sentence.translator.transformer.encoder  # Module has no types of what is in it
+    trained: nn.LayerNorm = encoder.layers[0].residual_self.norm
     norms = trained, nn.LayerNorm(x.size(-1), eps=trained.eps)
     wrong, fresh = (mistakes.own_layer_norm(x, one.weight, one.bias, one.eps) for one in norms)
     right, fresh_right = (one(x) for one in norms)
@@ -295,9 +297,9 @@ def norm(sentence: Sentence) -> tuple:
 )
 def gru(sentence: Sentence) -> tuple:
     ids, generator = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1), torch.Generator().manual_seed(0)
-    length, embedding = ids.size(1) - PADS, sentence.translator.model.encoder.input.embedding
+    length, embedding = ids.size(1) - PADS, sentence.translator.transformer.encoder.input.embedding
     with NoRandomNumbers():
-        cell = nn.GRU(sentence.translator.config.d_model, 24, batch_first=True)
+        cell = nn.GRU(sentence.translator.transformer.config.d_model, 24, batch_first=True)
     with torch.inference_mode():
         for parameter in cell.parameters():
             nn.init.normal_(parameter, std=0.2, generator=generator)
@@ -330,7 +332,7 @@ def best(_: Sentence) -> tuple:
         epochs, line = np.arange(1, len(losses) + 1), say("validation loss")
         at = epochs[np.abs(np.array(losses) - loss).argmin()]
         marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
-        axes = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}
+        axes: dict[str, Any] = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}
         figures.append(curves({line: np.stack([epochs, losses])}, **axes, say=say))
         numbers.append((loss, at))
     return figures, dict(zip((say("Loss of what was kept"), say("Epoch of what was kept")), zip(*numbers)))

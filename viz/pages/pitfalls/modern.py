@@ -83,7 +83,9 @@ def in_next_words(mistake: str) -> Callable[[Sentence], tuple]:
 
     def show(sentence: Sentence) -> tuple:
         text = sentence.result.source.rstrip(" .?!…")
-        return NextWords(writer_for(mistake), text, mistake).demo()
+        writer = writer_for(mistake)
+        assert writer is not None  # the page offers it only then
+        return NextWords(writer, text, mistake).demo()
 
     return show
 
@@ -148,7 +150,7 @@ IN_NEXT_WORDS = {  # by their names in MISTAKES
     "mask = padding",
 )
 def direction(sentence: Sentence) -> tuple:
-    model, address = sentence.translator.model, "encoder.layers.0.self_attention.weights"
+    model, address = sentence.translator.transformer, "encoder.layers.0.self_attention.weights"
     right, tokens = sentence.tensor(address)[0], sentence.result.source_tokens
     limit = 2 * len(sentence.result.target_tokens) + 5
     with torch.inference_mode(), mistakes.causal_encoder(model):

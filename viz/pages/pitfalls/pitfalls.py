@@ -8,6 +8,7 @@ import streamlit as st
 from model.analysis.comparison import beside
 from model.experiments.modern_pitfalls import MISTAKES
 from model.training.grid import Harm
+from model.translator import Translator
 from viz.figures import Drawn
 from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, Sentence
@@ -43,7 +44,7 @@ figure.show()
 
 @st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
 def demonstrated(key: str, language: str, request: Request) -> Demo:
-    return ALL[key](Sentence(request.translator, request.translated()))
+    return ALL[key](Sentence(cached.loaded_as(Translator, request.model), request.translated()))
 
 
 def word_pairs(demo: Demo) -> list[tuple[str, str]]:
@@ -65,7 +66,7 @@ def marked_words(demo: Demo) -> list[str]:
 @st.cache_resource(max_entries=200, show_spinner=cached.Waiting(cached.TRANSLATING))
 def breaks(request: Request) -> dict[str, int]:
     """How many words of a translation change, by mistake that can change it."""
-    return Sentence(request.translator, request.translated()).changed_words()
+    return Sentence(cached.loaded_as(Translator, request.model), request.translated()).changed_words()
 
 
 def mistake_tiles(known: Mapping[str, Harm], changed: Mapping[str, int]) -> list[Tile]:
@@ -111,7 +112,7 @@ def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
         title = f"{name}: {say(spoken.picture)}"
         plots[side] = Plot(title, origin.note, figure.copied(), program(origin.code, code))
         titles[side] = name, "", say(spoken.picture)
-    is_map = demo.right.data[0].type == "heatmap"
+    is_map = demo.right.data[0]["type"] == "heatmap"
     frame.pictures(plots, titles=titles, is_map=is_map, bar=False)
     frame.note(demo.lines[0])
 
@@ -134,7 +135,7 @@ def live() -> None:
     if name is None:
         return
     known = harm.harms(grid)
-    card = cached.translator(name).card
+    card = cached.loaded_as(Translator, name).card
     with places.question:
         text = controls.sentence_box(card.get("source"), EXAMPLE)
     asked, example = (Request(one, name, beam=1) for one in (text, EXAMPLE))

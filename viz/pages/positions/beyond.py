@@ -1,9 +1,12 @@
 """Beyond the trained length: the loss by position of language models, as it was measured."""
 
+from typing import Any
+
 import numpy as np
 
 from model.checkpoint import available
 from model.measures import context
+from model.translator import Writer
 from viz.figures import curves
 from viz.pages.positions.page import Page
 from viz.text.language import listed, message, say
@@ -30,7 +33,7 @@ def measured() -> dict[str, dict]:
     recorded = {}
     for name in available("language_model"):
         try:
-            if (own := context.read(cached.translator(name).folder)) is not None:
+            if (own := context.read(cached.loaded_as(Writer, name).folder)) is not None:
                 recorded[name] = own
         except ValueError:
             continue
@@ -50,14 +53,14 @@ def loss_lines(own: dict) -> dict[str, np.ndarray]:
 
 def encoding_of(name: str) -> str:
     """What the positions of a model are called."""
-    positional = cached.translator(name).config.positional
+    positional = cached.loaded_as(Writer, name).config.positional
     code = position_results.ROTARY if positional.startswith("rotary") else positional
     return say(ENCODINGS[code][0]) if code in ENCODINGS else positional
 
 
 def model_tiles(results: dict[str, dict]) -> list[Tile]:
     """The models beside each other, and each alone, with its loss over the longest text."""
-    tiles = [Tile(ALL, say("Side by side"), listed(results))]
+    tiles = [Tile(ALL, say("Side by side"), listed(list(results)))]
     for name, result in results.items():
         losses = np.array(result["lengths"][-1]["loss"])
         tiles.append(Tile(name, name, encoding_of(name), pixels=frame.curve_pixels(losses - losses.min())))
@@ -74,7 +77,7 @@ def show_beyond(page: Page) -> None:
     lines = {name: loss_lines(own) for name, own in results.items()}
     losses = [line[1] for own in lines.values() for line in own.values()]
     reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))
-    axes = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
+    axes: dict[str, Any] = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
     plots, titles, factors, notes = {}, {}, [], []
     for name, own in results.items():
         key, title = f"beyond-{name}", say("{name}: loss by position", name=name)

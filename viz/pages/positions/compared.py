@@ -1,5 +1,7 @@
 """Two encodings beside each other: their difference, the similarity of positions, their wavelengths."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -53,7 +55,7 @@ def second(page: Page) -> Encodings | None:
     with page.places.left_controls:
         frame.note(say("Beside"))
         names = {name: ENCODINGS[name][0] for name in tables}
-        hidden = {"label_visibility": "collapsed", "width": 240}
+        hidden: dict[str, Any] = {"label_visibility": "collapsed", "width": 240}
         other = controls.among(say("Second encoding"), names, "second", "literal_loop", **hidden)
     if page.first in RELATIVE:
         with page.places.right:

@@ -1,6 +1,7 @@
 """Word order: a sentence and its words in another order, with positions in the encoder and without."""
 
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -29,7 +30,7 @@ def show_order(page: Page) -> None:
     if page.checkpoint is None:
         return
     loaded = cached.translator(page.checkpoint)
-    hidden = {"label_visibility": "collapsed"}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     with page.places.left_controls:
         help_ = say("The same words in another order; tokens of a word stay together.")
         order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_, **hidden)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.translator import Translator
 from viz.pages.positions import beyond, compared, encoding, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
 from viz.text.language import message, say
@@ -63,7 +64,7 @@ def live() -> None:
         if view_code == "order":
             checkpoint = controls.default_model()
     with places.question:
-        language = cached.translator(checkpoint).card.get("source") if checkpoint else "en"
+        language = cached.loaded_as(Translator, checkpoint).card.get("source") if checkpoint else "en"
         text = controls.sentence_box(language, EXAMPLE)
         sizes = settings()
     first = FIRST

@@ -1,8 +1,11 @@
 """A rotary head: q·k by offset, before queries and keys are turned and after."""
 
+from typing import Any
+
 import numpy as np
 
 from model.checkpoint import available
+from model.translator import Writer
 from viz.figures import curves
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text.language import message, say
@@ -34,7 +37,7 @@ def rotary_model() -> str | None:
     """A language model here whose positions are rotary, if any."""
     for name in available("language_model"):
         try:
-            if cached.translator(name).config.positional.startswith("rotary"):
+            if cached.loaded_as(Writer, name).config.positional.startswith("rotary"):
                 return name
         except ValueError:
             continue
@@ -58,7 +61,8 @@ def show_rotary(page: Page) -> None:
         frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
         limit = float(np.abs(after).max())
         layer, head = frame.choose_head_by_pixels(
-            [[frame.signed_pixels(line[None], limit) for line in row] for row in after], tuple(map(int, default))
+            [[frame.signed_pixels(line[None], limit) for line in row] for row in after],
+            (int(default[0]), int(default[1])),
         )
     near, far = after[layer, head, [NEAR, FAR]]
     with page.places.answer:
@@ -80,7 +84,7 @@ def show_rotary(page: Page) -> None:
         turned: np.stack([offsets, after[layer, head]]),
         still: np.stack([offsets, np.full(N_OFFSETS, before[layer, head])]),
     }
-    axes = {"x_axis": message("offset (positions apart)"), "y_axis": "q·k / √d"}
+    axes: dict[str, Any] = {"x_axis": message("offset (positions apart)"), "y_axis": "q·k / √d"}
     values = {"checkpoint": name, "text": text, "n_offsets": N_OFFSETS, "layer": layer, "head": head}
     plot = Plot(
         say("q·k by offset, layer {layer}, head {head}", layer=layer, head=head),

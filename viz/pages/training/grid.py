@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -69,7 +70,7 @@ def show(places: frame.Places) -> None:
         view = controls.views(VIEWS, "grid-show")
         label = say("After step")
         frame.label(label)
-        hidden = {"label_visibility": "collapsed"}
+        hidden: dict[str, Any] = {"label_visibility": "collapsed"}
         step = controls.choose(label, steps, "grid-step", steps[-1], **hidden)
     with places.left:
         show_board(grid, cells, picked)
@@ -125,7 +126,7 @@ def answer(grid: Grid, cells: list[GridCell]) -> str:
         values = {"a": ends[short], "b": ends[long], "m": short.warmup, "n": long.warmup}
         norm = say(words.NORMS[short.norm])
         return say(line, norm=norm[:1].upper() + norm[1:], peak=say("{peak:g}", peak=short.peak), **values)
-    best, worst = min(cells, key=ends.get), max(cells, key=ends.get)
+    best, worst = min(cells, key=ends.__getitem__), max(cells, key=ends.__getitem__)
     if best == worst:
         return say("“{name}” ends at {loss:.2f} nats per token.", name=name_of(best), loss=ends[best])
     line = message("“{best}” ends at {a:.2f} nats per token, “{worst}” at {b:.2f}.")
@@ -135,7 +136,7 @@ def answer(grid: Grid, cells: list[GridCell]) -> str:
 def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
     """The training losses about a step: which run is the best then, and which the worst."""
     losses = {cell: float(grid.runs[cell].loss[max(0, step - EVERY) : step].mean()) for cell in cells}
-    best, worst = min(cells, key=losses.get), max(cells, key=losses.get)
+    best, worst = min(cells, key=losses.__getitem__), max(cells, key=losses.__getitem__)
     values = {"step": counted(step), "best": name_of(best), "a": losses[best]}
     if best == worst:
         return say("About step {step} the training loss of “{best}” is {a:.2f}.", **values)
@@ -165,7 +166,7 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
     first = next(iter(runs.values()))
     with places.left_controls:
         names = {kind: words.KINDS[kind].name for kind in words.KINDS}
-        hidden = {"label_visibility": "collapsed"}
+        hidden: dict[str, Any] = {"label_visibility": "collapsed"}
         kind = controls.choose(say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, **hidden)
     with places.left:
         layer, head = frame.choose_head(first.maps(step, kind), None, (1, 0))

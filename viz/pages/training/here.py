@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -88,7 +89,7 @@ def buttons(run: LiveRun | Replay | None) -> None:
         return
     active = run is not None and run.active
     name, pause = say("Pause"), run and run.pause
-    if active and run.frame().status == "paused":
+    if run is not None and active and run.frame().status == "paused":
         name, pause = say("Go on"), run.go_on
     does = {"on_click": allowed, "disabled": not active}
     st.button(name, key="practice-pause", args=(pause,), width=110, **does)
@@ -113,7 +114,7 @@ def playing() -> Replay | None:
 def tile_pixels() -> np.ndarray:
     """The losses of the run that was made here as pixels, else of the recorded one."""
     runs, recorded = st.session_state.get(RUNS), recording()
-    losses = runs[0].frame().losses if runs else () if recorded is None else recorded.losses
+    losses = runs[0].frame().losses if runs else np.zeros(0) if recorded is None else recorded.losses
     return frame.curve_pixels(losses if len(losses) else planned(practice.Settings())[1])
 
 
@@ -188,7 +189,7 @@ def ask_string(run: LiveRun | Replay | None) -> str:
         strings = list(run.recorded.written)
         return controls.among(say("A string"), strings, "practice-string", label_visibility="collapsed")
     label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
-    hidden = {"label_visibility": "collapsed", "placeholder": label}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": label}
     typed = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", **hidden)
     return (typed or "").strip()
 
@@ -260,7 +261,7 @@ def show_progress(run: LiveRun | Replay) -> None:
     def chosen() -> None:
         run.go_to(st.session_state[key])
 
-    hidden = {"label_visibility": "collapsed", "on_change": chosen}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed", "on_change": chosen}
     st.select_slider(say("After step"), recorded.steps, key=key, **hidden)
 
 
@@ -303,7 +304,10 @@ def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
     rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
-    axes = {"query_axis": message("letter this step read (query)"), "key_axis": message("letter of the string (key)")}
+    axes: dict[str, Any] = {
+        "query_axis": message("letter this step read (query)"),
+        "key_axis": message("letter of the string (key)"),
+    }
     figure = attention_heatmap(weights[0, head], rows, columns, **axes, say=say)
     plot = Plot(title, " · ".join(note), figure)
     verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])

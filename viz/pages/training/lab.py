@@ -149,7 +149,7 @@ def show(places: frame.Places) -> None:
         if "step_decay" in others:
             epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch")
     with places.right_controls:
-        hidden = {"label_visibility": "collapsed"}
+        hidden: dict[str, Any] = {"label_visibility": "collapsed"}
         label = say("Training steps")
         frame.label(label)
         log_x = controls.choose(label, (LINEAR, LOGARITHMIC), "log-x", **hidden) == LOGARITHMIC
@@ -164,7 +164,7 @@ def show(places: frame.Places) -> None:
         marks.append(
             (name, step, rate, f"{name}: {say('peak {peak:.3e} at step {step:,}', peak=rate, step=int(step))}")
         )
-    look = {"y_axis": message("learning rate"), "log_x": log_x, "log_y": log_y, "marks": marks}
+    look: dict[str, Any] = {"y_axis": message("learning rate"), "log_x": log_x, "log_y": log_y, "marks": marks}
     rates = code_of_rates(noams, others, n_steps, epoch)
     code = program(snippet(CURVES, n_steps=n_steps, warmups=warmups, epoch=epoch, rates=rates, **look))
     plot = Plot(say("Learning rate over the steps"), " · ".join(lines), curves(lines, **look, say=say), code)
