@@ -110,7 +110,7 @@ export class App {
 
   turnTheme() {
     turnTheme();
-    this.stage.render();
+    this.stage.repaint();
   }
 
   /** What the stage asks for beside weights. @param {Record<string, any>} parameters */

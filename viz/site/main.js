@@ -44,6 +44,6 @@ function arrive() {
   app.update();
 }
 
-startTheme(() => app?.stage.render());
+startTheme(() => app?.stage.repaint());
 addEventListener("popstate", arrive);
 arrive();

@@ -4,6 +4,7 @@ import { readOptions } from "../recording/options.js";
 import { dress } from "./dom.js";
 import { effects } from "./effects.js";
 import { build } from "./frame.js";
+import { isDark } from "./page_colours.js";
 import { kindsOf } from "./state.js";
 import { versionsOf } from "./versions.js";
 import { sentencesOf } from "./words.js";
@@ -28,6 +29,7 @@ export async function present(stage, whole, recordings, bytes) {
   const memory = (stage.host.memories[String(Boolean(after.next))] ??= {});
   Object.assign(stage, { whole, bytes, memory, words, language, recordings });
   if (setting) Object.assign(stage, { state: null, opened: null });
+  stage.isDark = isDark(stage.root);
   dress(stage.root, { set: setting, board: setting && whole.steering });
   if (!(await take(stage)) || whole !== stage.whole) return;
   if (!setting && stage.host.ask) stage.host.write(whole.address);

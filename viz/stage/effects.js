@@ -3,7 +3,6 @@
 import { at } from "../recording/drawing.js";
 import { dress, el } from "./dom.js";
 import { select, tabs } from "./widgets.js";
-import { isDark } from "./page_colours.js";
 import { request } from "./request.js";
 import { isNarrow } from "./size.js";
 
@@ -141,11 +140,11 @@ const lines = (kind, map) =>
   }));
 
 /** Tints every tile by what its head did for the lit row. @param {Stage} stage @param {number} row */
-function tint({ kind, tiles, root }, row) {
+function tint({ kind, tiles, isDark }, row) {
   const did = (row >= 0 && kind?.did) || null;
   if (!did && !tiles.box.classList.contains("hl-tinted")) return;
   dress(tiles.box, { tinted: did });
-  const colours = kind?.coloursOn(isDark(root)) ?? [];
+  const colours = kind?.coloursOn(isDark) ?? [];
   for (const { place, cell } of tiles.cells) {
     cell.style.background = "";
     if (!kind || !did) continue;

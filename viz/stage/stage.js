@@ -9,6 +9,7 @@ import { effects } from "./effects.js";
 import { Elements } from "./elements.js";
 import { fillIn, legend } from "./frame.js";
 import { readMessage } from "./message.js";
+import { isDark } from "./page_colours.js";
 import { draw } from "./picture.js";
 import { Pointing } from "./pointing.js";
 import { Projector } from "./projector.js";
@@ -36,6 +37,8 @@ export class Stage extends Elements {
   requested = "";
   size = "";
   waiting = 0;
+  /** Whether the page is dark. */
+  isDark = false;
   /** Whether the card of a head says its numbers. */
   showsNumbers = false;
 
@@ -91,6 +94,8 @@ export class Stage extends Elements {
 
   /** Draws all again on a page that has become dark, or light. */
   repaint() {
+    if (!this.told) return undefined;
+    this.isDark = isDark(this.root);
     this.renderKind();
     return this.render();
   }
@@ -149,7 +154,6 @@ export class Stage extends Elements {
     const { kind, state, part } = this;
     this.projector.light(state.projector);
     this.film.render();
-    this.tiles.fill();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
@@ -158,6 +162,7 @@ export class Stage extends Elements {
     this.describe();
     const others = this.beside?.render() ?? [];
     this.pointing.light();
+    this.tiles.fill();
     if (kind) this.tiles.select(kind.open, focus); // asks where things stand, so all else is changed before
     await Promise.all([part, ...others].map((shown) => draw(this, shown)));
   }

@@ -2,7 +2,6 @@
 
 import { dress, el, mark, named, put } from "./dom.js";
 import { BELOW, isNarrow } from "./size.js";
-import { isDark } from "./page_colours.js";
 import { spriteOf } from "./sprite.js";
 import { tileOf } from "./tile.js";
 import { fillBar } from "./tile_bar.js";
@@ -64,7 +63,7 @@ export class Tiles {
     const isSorted = order !== "layer" && this.order !== null && order !== this.order;
     this.order = order;
     this.areSmall = order === "layer" && kind.headNames.length > MANY_HEADS;
-    const sprite = spriteOf(kind, isDark(this.stage.root));
+    const sprite = spriteOf(kind, stage.isDark);
     // A rule is read once, where a property would be read again for every tile.
     this.sprite.textContent = `.${this.name} .hl-picture { background-image: url(${sprite.url}) }`;
     this.cells = kind.places.map((place) => ({ place, cell: tileOf(this, place, sprite.styleOf(place)) }));
@@ -95,12 +94,16 @@ export class Tiles {
 
   /** On a page that shows nothing else, tiles reach the lower edge of the window. */
   fill() {
-    const { root, whole } = this.stage;
-    const isBoard = root.classList.contains("hl-board") && !isNarrow(this.stage);
+    const { root, whole, above } = this.stage;
+    const { style } = this.box;
+    if (!root.classList.contains("hl-board") || isNarrow(this.stage)) {
+      if (style.height) style.height = "";
+      return;
+    }
     const top = root.getBoundingClientRect().top;
     const inside = this.box.getBoundingClientRect().top - top;
-    const left = Math.floor(innerHeight - (this.stage.above ?? top) - inside - BELOW);
-    this.box.style.height = isBoard ? `${Math.max(whole.least ?? 0, left)}px` : "";
+    const left = Math.floor(innerHeight - (above ?? top) - inside - BELOW);
+    style.height = `${Math.max(whole.least ?? 0, left)}px`;
   }
 
   /** Gets the numbers of heads that may be opened next, where each is fetched by itself. @param {(Place | undefined)[]} places */
