@@ -1,15 +1,14 @@
 // All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
 
-import { dress, el, mark, named, put } from "./dom.js";
+import { dress, el, mark, put } from "./dom.js";
 import { BELOW, isNarrow } from "./size.js";
 import { spriteOf } from "./sprite.js";
 import { tileOf } from "./tile.js";
 import { fillBar } from "./tile_bar.js";
 import { groupsOf, ordersOf } from "./tile_order.js";
+import { inGroups, inLayers, MANY_HEADS } from "./tile_rows.js";
 import { arrows } from "./widgets.js";
 
-const MANY_HEADS = 16; // of a layer, above which tiles are small
-const SORTED = 10; // tiles in a row where they are sorted
 const TOP = 24; // pixels of the line with the numbers of heads
 const STEPS = [[1, 0], [-1, 0], [0, 1], [0, -1]]; // of arrow keys, to the right and down
 let count = 0; // of boxes of tiles on this page
@@ -17,9 +16,6 @@ let count = 0; // of boxes of tiles on this page
 /** @typedef {import("./stage.js").Stage} Stage */
 /** @typedef {import("../recording/kind.js").Kind} Kind */
 /** @typedef {import("../recording/drawing.js").Place} Place */
-
-/** @type {(role: string, text: import("./dom.js").Children, about?: Record<string, string>) => HTMLElement} */
-const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
 
 export class Tiles {
   /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
@@ -68,8 +64,10 @@ export class Tiles {
     this.sprite.textContent = `.${this.name} .hl-picture { background-image: url(${sprite.url}) }`;
     this.cells = kind.places.map((place) => ({ place, cell: tileOf(this, place, sprite.styleOf(place)) }));
     dress(this.box, { many: this.areSmall, sorted: order !== "layer" });
-    if (order === "layer") this.buildLayers(kind);
-    else this.buildGroups(groupsOf(stage, kind, order));
+    const { columns, lines, rows } = order === "layer" ? inLayers(this) : inGroups(this, groupsOf(stage, kind, order));
+    this.box.style.setProperty("--hl-columns", String(columns));
+    this.lines = lines;
+    put(this.box, rows);
     fillBar(this, orders, order);
     if (isSorted) this.showFirst();
   }
@@ -111,46 +109,6 @@ export class Tiles {
     const { kind } = this;
     if (!kind.byHead || kind.survey || kind.signed) return;
     for (const place of places) if (place && !kind.has(...place)) kind.fetch(...place).catch(() => {});
-  }
-
-  /** Layers in rows, heads in columns. @param {Kind} kind */
-  buildLayers(kind) {
-    const { headNames, layerNames, layers, single } = kind;
-    this.box.style.setProperty("--hl-columns", String(headNames.length));
-    const every = headNames.length > MANY_HEADS ? 2 : 1; // has its number written, for numbers touch each other
-    const top = headNames.map((name, head) => {
-      const text = single ? String(head) : name;
-      return axis("columnheader", head % every ? "" : text, named(name));
-    });
-    this.lines = layerNames.map((_, row) => this.cells.flatMap(({ place }) => (place[0] === row ? [place] : [])));
-    const rows = layerNames.map((name, row) => {
-      const sign = this.stage.steering?.switches.layer(kind.code, layers[row]) ?? String(layers[row]);
-      const line = el("div.row", { role: "row" }, axis("rowheader", sign, named(name)), this.cellsOf(this.lines[row]));
-      dress(line, { gap: row > 0 && layers[row] > layers[row - 1] + 1 });
-      return line;
-    });
-    put(this.box, el("div.row.top", { role: "row" }, axis("presentation", ""), top), rows);
-  }
-
-  /** Tiles in another order, each with its layer and head on it. @param {import("./tile_order.js").Group[]} groups */
-  buildGroups(groups) {
-    this.box.style.setProperty("--hl-columns", String(SORTED));
-    for (const { place, cell } of this.cells) cell.append(el("span.place", this.kind.headAt(place).join(".")));
-    this.lines = [];
-    const parts = groups.map(({ title, rule, places }) => {
-      const lines = Array.from({ length: Math.ceil(places.length / SORTED) }, (_, i) =>
-        places.slice(i * SORTED, (i + 1) * SORTED),
-      );
-      this.lines.push(...lines);
-      const rows = lines.map((line) => el("div.row", { role: "row" }, this.cellsOf(line)));
-      return [title && el("div.group-title", { role: "row" }, el("span", { role: "rowheader" }, title), rule && el("span.rule", rule)), rows];
-    });
-    put(this.box, parts);
-  }
-
-  /** @param {Place[]} places */
-  cellsOf(places) {
-    return places.map((place) => this.cellAt(place));
   }
 
   /** The tile of a row and a column. @param {Place} place */

@@ -16,6 +16,7 @@ MODULES = (
     "recording/payloads.js",
     "recording/effects_view.js",
     "recording/next_words.js",
+    "stage/actions.js",
     "stage/message.js",
     "stage/words.js",
 )
