@@ -21,5 +21,5 @@ MENU = {
         "pitfalls/pitfalls": message("Pitfalls"),
         "training/training": message("Warm-up"),
     },
-    message("Measure"): {"atlas": message("Head atlas"), "check": message("Self-check")},
+    message("Measure"): {"atlas/atlas": message("Head atlas"), "check": message("Self-check")},
 }

@@ -1,8 +1,8 @@
 """What passes between the stage and its host: the messages that it is sent, and the actions that it sends back.
 
-The same types, under the same names, stand in JavaScript: viz/recording/payloads.js, viz/stage/message.js, actions.js and
-words.js, and those of effects and of the next word beside what draws them. Arrays travel as packing.py writes them; a
-mapping whose values may be missing has no key for them, where null would say something else.
+The same types, under the same names, stand in JavaScript: viz/recording/payloads.js, viz/stage/message.js, actions.js
+and words.js, and those of effects and of the next word beside what draws them. Arrays travel as packing.py writes
+them; a mapping whose values may be missing has no key for them, where null would say something else.
 """
 
 from collections.abc import Mapping, Sequence

@@ -230,7 +230,7 @@ def tree(request: Request) -> tuple[Search, np.ndarray]:
     """A search with the changes, and what each of its N steps attended to, float32 (N, S): mean over all heads."""
     found = request.translated().search
     if found is None:
-        raise ValueError(f"{request.model} does not search")
+        raise TypeError(f"{request.model} does not search")
     with request.positions():
         return found, in_turn(looked_at)(request.translator, request.text, found.tree, request.changes.edits)
 

@@ -1,0 +1,160 @@
+"""The page Head atlas: all heads over held-out sentences and in the visitor's own."""
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from model.analysis import head_roles
+from model.interventions.edits import Head
+from model.measures import atlas
+from model.translation import KINDS
+from viz.pages.atlas import alignment, card, contributions
+from viz.stage.roles import best_aligner
+from viz.text import errors, words
+from viz.text.language import message, messages, say
+from viz.ui import choices, controls, frame, heads_roles, shared, text_atlas
+from viz.views import cached, heads_results, opened, recipes
+from viz.views.heads_results import Source
+from viz.views.snippets import Origin
+
+VIEWS = messages(
+    board="All heads",
+    scatter="Two measures",
+    alike="Alike",
+    contribution="Contribution",
+    rollout="Through all layers",
+    alignment="Alignment",
+    table="Table",
+)
+REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
+HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
+SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
+
+
+def show(places: frame.Places, part: str, result: cached.Shown, request: cached.Request) -> None:
+    """Draw all heads at the left, and the chosen one, or what was measured of all, at the right."""
+    report = None
+    with places.notes:
+        try:
+            report = heads_results.report(request.model)
+            if report is None:
+                line = say(
+                    "This checkpoint has no atlas yet; only your sentence is measured. To make one: {command}",
+                    command=alignment.COMMAND.format(name=request.model),
+                )
+                st.info(line)
+        except ValueError as error:
+            shared.warn(errors.sentence(error))
+    with places.left:
+        board, choice, numbers = st.container(), st.container(), st.container()
+        first = best_aligner(report) if report else (0, 0)
+        with choice:
+            head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
+    origin = recipes.origin(request)
+    held = heads_results.of_report(report) if report else None
+    with places.left_controls:
+        measures, some, over = choose_measures(part, held)
+    if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
+        own = heads_results.of_weights(result)
+    else:
+        own = heads_results.of_request(request)
+    source = held if held is not None and over == "held-out" else own
+    with board:
+        show_all(part, source, held if over == "difference" else None, measures, some, head, origin)
+    weights = result.attention(head.kind)[head.layer, head.head]
+    with places.answer:
+        line = say("Colour all heads by a measure, click one, compare with your own sentence.")
+        if report:
+            line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
+        name = heads_results.name_of(head.kind, head.layer, head.head)
+        frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
+    with places.right:
+        if part == "contribution":
+            contributions.show(result, request, head)
+        elif part == "rollout":
+            heads_roles.show_rollout(result, KINDS, origin)
+        elif part == "alignment":
+            alignment.show(request.model, report)
+        else:
+            sources = {say("held-out"): held, say("this sentence"): own}
+            card.show(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
+    if report:
+        with places.left, st.popover(say("How this was measured"), type="tertiary"):
+            about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
+            shared.small(" ".join([line, *about, report["credit"]]), "report")
+            st.code(report["command"], language="bash", wrap_lines=True)
+
+
+def show_all(
+    part: str,
+    source: Source,
+    other: Source | None,
+    measures: list[str],
+    some: str,
+    head: Head,
+    origin: Origin,
+) -> None:
+    """All heads, small: as a table, by likeness, by two measures or as a board coloured by one."""
+    if part == "table":
+        heads_roles.show_table(source, head.kind)
+    elif part == "alike":
+        heads_roles.show_alike(source, head, origin)
+    else:
+        of_all = [one for one in measures if one != "place"]
+        kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
+        kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
+        if not kinds:
+            st.info(say("This was not measured in one sentence."))
+        elif part == "scatter":
+            heads_roles.show_scatter(source, kinds, measures[0], measures[1], head, origin)
+        else:
+            heads_roles.show_board(source, kinds, measures[0], head, origin, other=other, sort=measures[1])
+
+
+def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str]:
+    """Two measures, a kind, and over what they are measured.
+
+    The measures are the colours and the order of the board ("place": as they stand); of views that need none, none.
+    """
+    over = ["held-out", "sentence"] if held else ["sentence"]
+    if part in ("alike", "table"):
+        return [], "all", controls.choose(say("Over"), over, "over-what", names=SOURCES, **HIDDEN)
+    offered = [
+        name
+        for name in heads_roles.MEASURES
+        if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
+    ]
+    names = heads_roles.MEASURES | {"place": message("layer and head")}
+    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names, **HIDDEN)]
+    if part == "scatter":
+        second = say("Against"), offered, "measured", "log_probability"
+    else:
+        second = say("Sort by"), ["place", *offered], "sort", "place"
+        over += ["difference"] if held else []
+    frame.label(second[0])
+    measures.append(controls.among(*second, names, **HIDDEN))
+    changed = [choices.code_of("kinds", "all") != "all", choices.code_of("over-what", over[0]) != over[0]]
+    with frame.options(sum(changed), "atlas"):
+        some = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
+        over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
+    return measures, some, over
+
+
+@choices.fragment
+def live() -> None:
+    """The atlas of a checkpoint that translates, or of a model of transformers that is opened."""
+    places = frame.places()
+    names = {"": message("Translators of this app")} | {name: name for name in opened.SHELF.names()}
+    with places.question:
+        model = controls.choose(say("Model"), names, "atlas-model", "", **HIDDEN) if len(names) > 1 else ""
+    if model:
+        text_atlas.show(model, places)
+        return
+    with places.right_controls:
+        part = controls.views(VIEWS, "part")
+    controls.translation_in(places, partial(show, places, part))
+
+
+frame.opening(say("Head atlas"))
+live()
