@@ -518,9 +518,10 @@ def test_options_answer_without_a_message_and_stay_in_the_address(page, app_serv
     wait_for_map(page, np.where(top_share(kept, 0.6), kept, 0))  # others are blank
     panel.get_by_role("button", name="Reset").click()
     wait_for_map(page, weights[layer, head])
-    assert "summary" not in page.url and "hide" not in page.url
+    expect(page).not_to_have_url(re.compile("summary|hide"))
     panel.get_by_label("Words instead of subwords").check()
     expect(part(page, "map").locator(".xtick")).not_to_have_count(weights.shape[3])
+    expect(page).to_have_url(re.compile("words=1"))
     assert not sent, "the server is told of none of it"
     page.reload()
     ready(page)

@@ -27,6 +27,7 @@ export class Elements extends Open {
   /** @type {HTMLElement} */ notes;
   /** @type {HTMLElement} */ writing;
   /** @type {HTMLElement} */ card;
+  /** @type {HTMLDetailsElement} of the head that the card is about */ numbers;
   /** @type {HTMLElement} */ title;
   /** @type {HTMLElement} */ says;
   /** @type {HTMLElement} */ legend;

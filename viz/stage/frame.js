@@ -40,6 +40,7 @@ export function build(stage) {
     notes: el("p.notes"),
     writing: el("div.switches.writing"),
     card: el("div.card"),
+    numbers: el("details.numbers", el("summary", words.numbers)),
     title: el("h2.title"),
     says: el("p.says", { "aria-live": "polite" }),
     legend: el("div.legend"),

@@ -39,8 +39,6 @@ export class Stage extends Elements {
   waiting = 0;
   /** Whether the page is dark. */
   isDark = false;
-  /** Whether the card of a head says its numbers. */
-  showsNumbers = false;
 
   /** @param {import("./message.js").Host} host */
   constructor(host) {

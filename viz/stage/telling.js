@@ -1,6 +1,6 @@
 // What the stage says: the line under the picture, and the card under the tiles.
 
-import { button, decimals, el, percent } from "./dom.js";
+import { button, decimals, el, percent, put } from "./dom.js";
 import { effects } from "./effects.js";
 import { viewOf } from "./view.js";
 
@@ -78,10 +78,10 @@ export function card(stage, place) {
 }
 
 /** Numbers that are shown once they are asked for, and then of every head. @param {Stage} stage @param {HTMLElement[]} lines */
-function folded(stage, lines) {
+function folded({ numbers }, lines) {
   if (!lines.length) return [];
-  const ontoggle = (/** @type {{target: HTMLDetailsElement}} */ { target }) => (stage.showsNumbers = target.open);
-  return [el("details.numbers", { open: stage.showsNumbers, ontoggle }, el("summary", stage.say("numbers")), lines)];
+  put(numbers, numbers.firstElementChild, lines); // the same element stays, for it may have the focus
+  return [numbers];
 }
 
 /** Where a head looks. @param {Stage} stage @param {import("../recording/looking.js").Looking | null} found */

@@ -283,6 +283,7 @@ def test_one_file_works_from_disk_without_a_network(browser, live_file: Path, tr
     visitor.sees(result.attention("cross")[0, 4])
     visitor.page.get_by_role("tab", name="Steer").click()
     visitor.switches_off(1, 5)
+    expect(visitor.part("changes").locator("[data-code=oc1-5]")).to_be_visible()
     changed = translator.translate(TEXT, edits=Edits.from_code("v1_oc1-5"))
     visitor.sees(changed.attention("cross")[0, 4])
     visitor.page.reload()
