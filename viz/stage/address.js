@@ -15,9 +15,7 @@ export function addressed(query, parameters) {
 
 /** @typedef {import("./message.js").Host} Host */
 
-// WebKit refuses more than a hundred writings in half a minute: a burst may come at once, then one each pause.
-const BURST = 10;
-const PAUSE = 350; // ms
+const PAUSE = 350; // ms from one writing to the next: WebKit refuses more than a hundred in half a minute
 
 /**
  * A host whose address is written once the page has been painted, and before anything is asked of it.
@@ -28,17 +26,16 @@ export function writingLater(host) {
   /** @type {Record<string, any>} parameters */
   let waiting = {};
   let isPlanned = false;
-  let page = "";
-  let next = 0; // when the next one would be due if all came with pauses
+  let [last, page] = [-PAUSE, ""];
   const settle = () => {
     const parameters = waiting;
     waiting = {};
     isPlanned = false;
     if (page !== location.pathname || !Object.keys(parameters).length) return; // the visitor has gone to another page
-    next = Math.max(next, performance.now() - BURST * PAUSE) + PAUSE;
+    last = performance.now();
     host.write(parameters);
   };
-  const plan = () => requestAnimationFrame(() => setTimeout(settle, Math.max(0, next - performance.now())));
+  const plan = () => requestAnimationFrame(() => setTimeout(settle, Math.max(0, last + PAUSE - performance.now())));
   /** @template Given @param {((given: Given) => unknown) | undefined} ask */
   const afterWriting = (ask) =>
     ask &&
