@@ -151,6 +151,21 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     assert page.url == f"{app_server}/lessons?lang=de"
 
 
+def test_a_stage_whose_page_is_left_keeps_off_the_address(page, app_server):
+    """Streamlit keeps the parts of a page until those of the next have come; the address is the next page's by then."""
+    tiles = page.get_by_test_id("stage-heads")
+    page.goto(f"{app_server}/?lang=de")
+    tiles.locator("[data-layer='1'][data-head='3']").click()
+    expect(page).to_have_url(re.compile("head=3"))
+    page.evaluate("history.pushState(history.state, '', '/masks')")
+    tiles.locator("[data-layer='1'][data-head='2']").click()
+    expect(tiles.locator("[data-layer='1'][data-head='2']")).to_have_attribute("aria-selected", "true")
+    page.evaluate("() => new Promise(done => setTimeout(() => requestAnimationFrame(done), 800))")
+    assert page.url == f"{app_server}/masks"
+    page.evaluate("history.pushState(history.state, '', '/masks?lang=de')")  # as Streamlit does it
+    assert page.url == f"{app_server}/masks?lang=de"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("name", WALKS)
 def test_the_same_picture_elsewhere(page, context, app_server, name):

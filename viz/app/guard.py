@@ -107,7 +107,9 @@ ONE_ENTRY = """<script>{
   const push = history.pushState.bind(history);
   history.pushState = (state, title, address) => {
     if (!address || new URL(address, location.href).pathname !== location.pathname) push(state, title, address);
-    else if (!document.querySelector(".hl-stage:not(.hl-set)")) history.replaceState(state, title, address);
+    else if (!document.querySelector(`.hl-stage:not(.hl-set)[data-path="${location.pathname}"]`)) {
+      history.replaceState(state, title, address); // no stage of this page
+    }
   };
 }</script>"""
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.S)

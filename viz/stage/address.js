@@ -15,7 +15,9 @@ export function addressed(query, parameters) {
 
 /** @typedef {import("./message.js").Host} Host */
 
-const PAUSE = 350; // ms from one writing to the next: WebKit refuses more than a hundred in half a minute
+// WebKit refuses more than a hundred writings in half a minute: a burst may come at once, then one each pause.
+const BURST = 10;
+const PAUSE = 350; // ms
 
 /**
  * A host whose address is written once the page has been painted, and before anything is asked of it.
@@ -26,16 +28,16 @@ export function writingLater(host) {
   /** @type {Record<string, any>} parameters */
   let waiting = {};
   let isPlanned = false;
-  let [last, page] = [-PAUSE, ""];
+  let next = 0; // when the next one would be due if all came with pauses
   const settle = () => {
     const parameters = waiting;
     waiting = {};
     isPlanned = false;
-    if (page !== location.pathname || !Object.keys(parameters).length) return; // the visitor has gone to another page
-    last = performance.now();
+    if (!Object.keys(parameters).length) return;
+    next = Math.max(next, performance.now() - BURST * PAUSE) + PAUSE;
     host.write(parameters);
   };
-  const plan = () => requestAnimationFrame(() => setTimeout(settle, Math.max(0, last + PAUSE - performance.now())));
+  const plan = () => requestAnimationFrame(() => setTimeout(settle, Math.max(0, next - performance.now())));
   /** @template Given @param {((given: Given) => unknown) | undefined} ask */
   const afterWriting = (ask) =>
     ask &&
@@ -48,7 +50,6 @@ export function writingLater(host) {
     read: () => ({ ...host.read(), ...waiting }),
     write(parameters) {
       Object.assign(waiting, parameters);
-      page = location.pathname;
       if (!isPlanned) plan();
       isPlanned = true;
     },

@@ -5,7 +5,7 @@ import { plotly } from "./plotly.js";
 import { Stage } from "./stage.js";
 
 /** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
-/** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null}} Mounted */
+/** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null, data?: Uint8Array}} Mounted */
 
 /** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
@@ -24,25 +24,31 @@ async function fetched(address, read) {
   return read(answer);
 }
 
-/** Writes parameters into the address; neither the history nor the server has them. Returns them. @param {Record<string, any>} parameters */
-function write(parameters) {
+/**
+ * Writes parameters into the address; neither the history nor the server has them. Returns them.
+ * @param {Stage} stage
+ * @param {Record<string, any>} parameters
+ */
+function write(stage, parameters) {
   const query = addressed(new URLSearchParams(location.search), parameters);
   const search = String(query) && `?${query}`;
-  if (search !== location.search) history.replaceState(history.state, "", location.pathname + search + location.hash);
+  const isHere = stage.root.dataset.path === location.pathname; // not while the visitor goes to another page
+  if (isHere && search !== location.search) history.replaceState(history.state, "", location.pathname + search + location.hash);
   return search;
 }
 
 /** @returns {Mounted} */
 function hosted() {
+  /** @type {Stage} */
   const stage = new Stage({
     plotly,
     part: (path) => fetched(new URL(path, base), (answer) => answer.arrayBuffer()),
     shell: () => fetched(new URL("stage.html", import.meta.url), (answer) => answer.text()),
     read: () => Object.fromEntries(new URLSearchParams(location.search)),
-    write,
+    write: (parameters) => write(stage, parameters),
     memories,
     // What Streamlit itself tells the server of the address is what it was when the page was opened.
-    ask: (asked) => mounted.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(asked)),
+    ask: (asked) => mounted.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(stage, asked)),
     act: (action) => mounted.trigger("did", action),
   });
   /** @type {Mounted} */
@@ -65,6 +71,8 @@ export function show({ data, parentElement, setTriggerValue }) {
     mounted.page = page;
   }
   mounted.trigger = setTriggerValue;
+  if (data !== mounted.data) stage.root.dataset.path = location.pathname; // of the page that the message is for
+  mounted.data = data;
   stage.show(data);
   const { color } = getComputedStyle(stage.root);
   if (mounted.colour && mounted.colour !== color) stage.repaint();

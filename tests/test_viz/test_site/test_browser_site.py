@@ -130,7 +130,7 @@ def a_change_is_made_and_taken_back(visitor: Visitor, translator: Translator) ->
     visitor.reads(changed.text)
     visitor.head(2, 5).click()
     visitor.sees(changed.attention("cross")[2, 5])
-    assert "edits=v1_oc0-0" in visitor.page.url
+    expect(visitor.page).to_have_url(re.compile("edits=v1_oc0-0"))
     visitor.page.go_back()
     expect(visitor.part("changes").locator(".hl-chip")).to_have_count(0)
     visitor.reads(translator.translate(TEXT).text)

@@ -23,7 +23,6 @@ beforeEach(() => {
   mock.timers.enable({ apis: ["setTimeout"] });
   done = [];
   Object.assign(globalThis, {
-    location: { pathname: "/steer" },
     performance: { now: () => now },
     requestAnimationFrame: (/** @type {() => void} */ draw) => setTimeout(draw, 16),
   });
@@ -60,11 +59,4 @@ test("it is written before anything is asked", () => {
   assert.deepEqual(done, [{ head: 5 }, { asked: { measure: "effects" } }]);
   pass(400);
   assert.equal(done.length, 2);
-});
-
-test("another page does not get it", () => {
-  host.write({ head: 5 });
-  /** @type {any} */ (globalThis).location.pathname = "/masks";
-  pass(400);
-  assert.deepEqual(done, []);
 });
