@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from io import BytesIO
 
+import numpy as np
+import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 from tests.test_app.test_browser_beside import download
+from tests.test_viz.test_heatmap import contrast
 
 CELL = """head => {
   const plot = document.querySelector(".st-key-role-board .js-plotly-plot");
@@ -59,6 +64,57 @@ def test_a_figure_has_the_colours_of_the_page_while_they_change(page, app_server
     assert light == page.evaluate(colour)
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(f"light => {FILL} !== light && {FILL} === {colour}", arg=light)
+
+
+ZERO = """() => {
+  const plot = document.querySelector(".st-key-table-difference .js-plotly-plot");
+  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+  return [box.left + xaxis._offset + xaxis.d2p(10), box.top + yaxis._offset + yaxis.d2p(0)];
+}"""  # where position 0 of the difference of two encodings is drawn, which is 0
+PALE, NEARLY_DARK = (240, 240, 240), (38, 45, 53)  # of numbers about zero, on paper and on a dark page
+
+
+def at(page: Page, x: float, y: float) -> tuple[int, ...]:
+    """The colour of the window at a place."""
+    return Image.open(BytesIO(page.screenshot())).convert("RGB").getpixel((round(x), round(y)))
+
+
+@pytest.mark.parametrize("scheme, zero", [("light", PALE), ("dark", NEARLY_DARK)])
+def test_zero_has_nearly_the_colour_of_the_page_and_a_saved_picture_that_of_paper(
+    page, app_server, tmp_path, scheme, zero
+):
+    page.set_default_timeout(PATIENCE)
+    page.emulate_media(color_scheme=scheme)
+    page.goto(f"{app_server}/positions?picture=difference")
+    expect(page.locator(".st-key-table-difference .main-svg").first).to_be_visible()
+    assert at(page, *page.evaluate(ZERO)) == zero
+    tile = page.locator("[data-code=none] canvas").bounding_box()
+    assert np.abs(np.subtract(at(page, tile["x"] + 9, tile["y"] + 9), zero)).max() <= 2
+    page.locator(".st-key-beside-table-difference button").first.click()
+    png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
+    colours = Image.open(png).convert("RGB").getcolors(1 << 24)
+    drawn = {colour: count for count, colour in colours}
+    assert drawn.get(PALE, 0) > 1000 and not drawn.get(NEARLY_DARK)
+
+
+WRITTEN = """() => {
+  const plot = document.querySelector(".st-key-role-board .js-plotly-plot");
+  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+  const {x, y, textfont} = plot.data.find(({mode}) => mode === "text");
+  const at = i => [box.left + xaxis._offset + xaxis.d2p(x[i] - 0.4), box.top + yaxis._offset + yaxis.d2p(y[i] - 0.35)];
+  return textfont.color.map((ink, i) => [ink === "#000" ? [0, 0, 0] : [1, 1, 1], ...at(i)]);
+}"""  # of each cell the colour of its text, and a place beside it
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_texts_in_cells_can_be_read_on_both_pages(page, app_server, scheme):
+    page.emulate_media(color_scheme=scheme)
+    open_heads(page, app_server)
+    window = np.asarray(Image.open(BytesIO(page.screenshot())).convert("RGB")) / 255
+    texts = page.evaluate(WRITTEN)
+    assert len(texts) > 8
+    for ink, x, y in texts:
+        assert contrast(ink, window[round(y), round(x)]) >= 4.5
 
 
 def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):

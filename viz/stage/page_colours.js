@@ -22,6 +22,8 @@ export const onPage = (data, colour) => (isLight(colour) ? recoloured(data, DIVE
 /** The same traces for white paper. @param {any[]} data */
 export const onPaper = (data) => recoloured(data, DIVERGING_ON_DARK, DIVERGING);
 
-/** @param {any[]} data @param {unknown} from @param {unknown} to @returns {any[]} */
-const recoloured = (data, from, to) =>
-  data.map((trace) => (trace.colorscale === from ? { ...trace, colorscale: to } : trace));
+/** @param {any[]} data @param {unknown} from  which may have come in a message @param {unknown} to @returns {any[]} */
+function recoloured(data, from, to) {
+  const text = JSON.stringify(from);
+  return data.map((trace) => (JSON.stringify(trace.colorscale) === text ? { ...trace, colorscale: to } : trace));
+}

@@ -35,7 +35,10 @@ TITLED = 44  # pixels of a picture's title and the gaps about it
 
 @dataclass(frozen=True)
 class Tile:
-    """One of all: what it is called, what is said under it, and its picture uint8 (rows, columns, 4), or none."""
+    """One of all: what it is called, what is said under it, and its picture, or none.
+
+    A picture is colours, uint8 (rows, columns, 4), or numbers about 0 as `signed_pixels` gives them.
+    """
 
     code: str
     name: str
@@ -215,9 +218,9 @@ def weight_pixels(weights: np.ndarray, mask: np.ndarray | None = None, top: floa
 
 
 def signed_pixels(values: np.ndarray, limit: float | None = None) -> np.ndarray:
-    """The colours of numbers about 0 (T, D), uint8 (T, D, 4)."""
+    """Places of numbers about 0 (T, D) on a scale whose colours the page chooses, light or dark: uint8 (T, D)."""
     limit = limit or float(np.abs(values).max()) or 1.0
-    return _pixels((values / limit + 1) / 2, theme.DIVERGING, None)
+    return np.rint(255 * np.clip((np.nan_to_num(values) / limit + 1) / 2, 0, 1)).astype(np.uint8)
 
 
 def mask_pixels(mask: np.ndarray, padding: np.ndarray | None = None) -> np.ndarray:

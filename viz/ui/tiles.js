@@ -1,17 +1,22 @@
 // All of them, small: tiles of a page of which one is chosen. Python gives the pixels; a click gives back a code.
 
 import { unpack } from "../recording/packed.js";
+import { DIVERGING, DIVERGING_ON_DARK, colours } from "../recording/theme.js";
 import { dress, el, put } from "../stage/dom.js";
+import { isDark } from "../stage/page_colours.js";
 import { arrows } from "../stage/widgets.js";
 
 /**
+ * Rows of columns: red, green, blue and opacity; or one byte, which is a place on the scale about zero of the page.
+ * @typedef {(import("../recording/types.js").Matrix | Uint8Array)[]} Pixels
+ *
  * @typedef {object} Tile
  * @property {string} code
  * @property {string} name
  * @property {string} [heading]  of the group that begins with this tile
  * @property {string} [note]  under the picture
  * @property {string} [flag]  of a tile that stands out, in the colour of rings
- * @property {import("../recording/types.js").Matrix[]} [pixels]  rows of columns of red, green, blue and opacity, bytes
+ * @property {Pixels} [pixels]
  *
  * @typedef {object} Told
  * @property {string} stamp
@@ -28,20 +33,27 @@ import { arrows } from "../stage/widgets.js";
  * @property {(name: string, value: unknown) => void} setTriggerValue
  */
 
+const [SIGNED, SIGNED_ON_DARK] = [DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 const MANY = 12; // tiles, above which they scroll in a low window
 
-/** @param {import("../recording/types.js").Matrix[]} pixels */
-function picture(pixels) {
+/** @param {Pixels} pixels @param {boolean} dark  whether the page is */
+function picture(pixels, dark) {
   const [height, width] = [pixels.length, pixels[0].length];
   const canvas = /** @type {HTMLCanvasElement} */ (el("canvas", { width, height, "aria-hidden": "true" }));
   const image = new ImageData(width, height);
-  pixels.forEach((row, i) => row.forEach((pixel, j) => image.data.set(pixel, 4 * (i * width + j))));
+  const scale = dark ? SIGNED_ON_DARK : SIGNED;
+  pixels.forEach((row, i) => {
+    for (let j = 0; j < width; j++) {
+      const pixel = row[j];
+      image.data.set(typeof pixel === "number" ? [...scale[pixel], 255] : pixel, 4 * (i * width + j));
+    }
+  });
   canvas.getContext("2d")?.putImageData(image, 0, 0);
   return canvas;
 }
 
-/** @param {Tile} tile @param {Told} told @param {() => void} choose */
-function tileOf({ code, name, note, flag, pixels }, told, choose) {
+/** @param {Tile} tile @param {Told} told @param {boolean} dark @param {() => void} choose */
+function tileOf({ code, name, note, flag, pixels }, told, dark, choose) {
   const chosen = code === told.chosen;
   const about = {
     type: "button",
@@ -55,7 +67,7 @@ function tileOf({ code, name, note, flag, pixels }, told, choose) {
   };
   const below = el("span.below", note && el("small", note), flag && el("small.flag", flag));
   const words = told.small ? [] : [el("b", name)];
-  return el("button.choice", about, words, pixels && picture(pixels), (note || flag) && below);
+  return el("button.choice", about, words, pixels && picture(pixels, dark), (note || flag) && below);
 }
 
 class Tiles {
@@ -80,15 +92,17 @@ class Tiles {
   /** @param {Told} told */
   show(told) {
     const { box } = this;
-    if (this.stamp === told.stamp) return;
-    Object.assign(this, { stamp: told.stamp, columns: told.columns });
+    const dark = isDark(box);
+    const stamp = `${told.stamp} ${dark}`;
+    if (this.stamp === stamp) return;
+    Object.assign(this, { stamp, columns: told.columns });
     const focused = box.contains(document.activeElement);
     box.setAttribute("aria-label", told.label);
     box.style.setProperty("--hl-columns", String(told.columns));
     box.style.setProperty("--hl-tile-height", `${told.height}px`);
     dress(box, { small: told.small, long: told.tiles.length > MANY && !told.small });
     /** @param {Tile} tile */
-    const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, () => this.choose(tile.code))];
+    const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, dark, () => this.choose(tile.code))];
     put(box, told.tiles.flatMap(parts));
     if (focused) /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'))?.focus();
   }
