@@ -122,6 +122,23 @@ def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[
     assert told(at)["after"]["effects"]["against"].strip() == "dog"
 
 
+def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_words(
+    shelf: opened.Shelf, tmp_path: Path
+) -> None:
+    for part in (model_of("bert"), theirs("bert")):
+        part.save_pretrained(tmp_path / "bare")
+    bare = shelf.open(str(tmp_path / "bare"))
+    at = screen.open_page("steer.py", text=TEXT, model="gpt2")
+    at.session_state["steer-importance"] = True
+    assert told(at.run())["steering"]["importance"] is not None
+    at.selectbox(key="stage-model").set_value(bare).run()
+    message = told(at)
+    assert not at.exception and message["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
+    assert message["steering"]["importance"] is None and "problem" not in message["steering"]
+    at.selectbox(key="stage-model").set_value("gpt2").run()
+    assert told(at)["steering"]["importance"] is not None
+
+
 def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["bert"])
     text = f"the cat sat on the {MASK}"

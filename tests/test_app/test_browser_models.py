@@ -19,7 +19,7 @@ from tests.support import PATIENCE
 from tests.support.architectures import build
 from tests.test_app.test_browser_stage import opened, part, ready, tile, wait_for_map
 from tests.test_app.test_browser_steer import changed, switch_off
-from tests.test_model.test_adapters.other_models import theirs
+from tests.test_model.test_adapters.other_models import model_of, theirs
 
 MANY = {"num_hidden_layers": 14, "num_attention_heads": 8, "num_key_value_heads": 8}
 TEXT = "the cat sat on the mat and the cat ran"
@@ -28,7 +28,7 @@ TEXT = "the cat sat on the mat and the cat ran"
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Tiny models in the folders of their names: layers 1 and 3 of the hybrid have attention."""
-    models = {"hybrid": build("jamba"), "many": build("llama", **MANY)}
+    models = {"hybrid": build("jamba"), "many": build("llama", **MANY), "bare": model_of("bert")}
     folders = {name: tmp_path_factory.mktemp("models") / name for name in models}
     for name, folder in folders.items():
         models[name].save_pretrained(folder)
@@ -139,3 +139,16 @@ def test_heads_are_sorted_by_direct_effect_and_say_their_rule(
     np.testing.assert_allclose(found, np.sort(did, axis=None)[::-1], atol=1e-4)
     tile(page, *orders(page)[0]).click()
     expect(page.locator(".hl-card")).to_contain_text("Rule: ")
+
+
+def test_a_model_that_predicts_no_words_offers_nothing_about_words(page: Page, app_server: str) -> None:
+    show(page, app_server, "steer", "bare", query="&measure=effects")
+    expect(page.get_by_text("loaded without a layer that predicts words")).to_be_visible()
+    for name in ("importance", "measure"):
+        expect(part(page, name)).to_have_count(0)
+    expect(page.locator("[data-view=words]")).to_have_count(0)
+    expect(part(page, "changes")).not_to_contain_text("word")
+    expect(tile(page, 0, 0)).to_be_visible()
+    show(page, app_server, "steer", "many")
+    for name in ("importance", "measure"):
+        expect(part(page, name)).to_be_visible()

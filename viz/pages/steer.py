@@ -127,6 +127,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     request, result = answered
     state["shown-text"], state[view.KEPT] = result.text, chosen
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
+    weighed = weighed and staged.predicts_words(result)
     if weighed:
         try:
             heads_results.importance(request.plain)

@@ -33,6 +33,7 @@ export class Version {
     this.told = told;
     this.notes = told.notes;
     this.inside = told.inside;
+    this.predicts = told.predicts;
     this.next = told.next && new NextWords(told.next, host.speech);
     this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
     this.host = host;

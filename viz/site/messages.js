@@ -100,7 +100,7 @@ const alsoOf = ({ against, view }) => ({
  * @param {import("../recording/payloads.js").ProgramPayload} program that makes it
  */
 export const toldOf = ({ roles, rules, first }, speech, rowwise, program) => ({
-  ...{ roles: roles[speech.language], rules: rules[speech.language], first, rowwise, notes: /** @type {string[]} */ ([]) },
+  ...{ roles: roles[speech.language], rules: rules[speech.language], first, rowwise, predicts: true, notes: /** @type {string[]} */ ([]) },
   ...{ program, code: { words: codeOfWords(program, CANDIDATES) }, effects: null, inside: null, next: null },
 });
 

@@ -33,18 +33,18 @@ const views = (stage) =>
  */
 function applied(stage, told, wanted) {
   const { kinds, reason } = told.effects ?? {};
-  const can = wanted === "effects" && !told.next && !reason && (kinds || stage.host.ask);
+  const can = wanted === "effects" && told.predicts && !told.next && !reason && (kinds || stage.host.ask);
   if (!can || !kinds) return [can ? "effects" : "weights", told];
   const drawn = told.kinds.map((kind) => kinds[kind.code] ?? kind);
   return ["effects", Object.assign(Object.create(told), { kinds: drawn })];
 }
 
-/** The switch between weights and effects; without effects it says why. @param {Stage} stage */
+/** The switch between weights and effects, of a model that predicts words; without effects it says why. @param {Stage} stage */
 function measures(stage) {
-  const { effects, next } = stage.told;
+  const { effects, next, predicts } = stage.told;
   const { words } = stage;
   const { reason, kinds } = effects ?? {};
-  if (next || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
+  if (next || !predicts || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
   const without = reason ?? (stage.kind?.code === "encoder_self" ? words.no_effects : null);
   const pick = (/** @type {Record<string, string>} */ change) => {
     if (change.measure === "weights" || !without) return stage.turn(change);

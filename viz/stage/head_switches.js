@@ -31,7 +31,7 @@ export class HeadSwitches {
     const bar = tabs(words, "do", "do", MODES, this.mode, (chosen) => (this.mode = chosen.do));
     const pressed = { "aria-pressed": String(Boolean(told.importance)) };
     const weigh = () => steering.act({ do: "importance" });
-    put(this.box, bar, button("plain#importance", words.importance, weigh, pressed));
+    put(this.box, bar, steering.stage.told.predicts && button("plain#importance", words.importance, weigh, pressed));
   }
 
   /** @param {Switch} what @param {Place} place */

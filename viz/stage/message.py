@@ -45,6 +45,7 @@ class Shown:
     next: NextPayload | None = None
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
     rowwise: bool = False  # rows can be looked into
+    predicts: bool = True  # the model has an output over words
     is_live: bool = False  # roles of heads are those in this text, and not over many
 
     @property
@@ -112,6 +113,7 @@ def _told(shown: Shown, keep: Keep | None) -> dict:
         "rules": rules_of(role for roles, _ in shown.known.values() for row in roles for role in row),
         "first": first,
         "rowwise": shown.rowwise,
+        "predicts": shown.predicts,
         "program": shown.program and vars(shown.program),
         "code": shown.code,
         "effects": effects,

@@ -59,7 +59,7 @@ export class Steering {
     put(
       this.chips,
       chips,
-      changed ? told.cost && el("span.cost#cost", told.cost) : el("span.cost", words.unchanged),
+      changed ? told.cost && el("span.cost#cost", told.cost) : el("span.cost", stage.told.viewNames.includes("words") ? words.unchanged : words.unchanged_text),
       changed && button("plain", words.copy_link, () => copied(location.href)),
       changed && button("plain", words.reset_all, () => this.act({ do: "reset" })),
       told.problem && el("span.problem", { role: "alert" }, told.problem),

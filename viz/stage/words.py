@@ -235,6 +235,7 @@ WORDS = messages(  # the browser fills the places in braces
     reset_all="Reset all",
     copy_link="Copy link",
     unchanged="Nothing is changed yet. Switch a head off, force a cell, edit a mask or write another word.",
+    unchanged_text="Nothing is changed yet. Switch a head off, force a cell or edit a mask.",  # no word can be written
     click_force="Click a cell to force it.",
     strength="Strength",
     within="in",

@@ -56,10 +56,12 @@ def found(
 ) -> tuple[dict[str, np.ndarray], stage_effects.EffectsPayload | str | None]:
     """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
 
-    Instead of that a sentence says why there are none; None where it asks for none. `origin` is the snippet that makes
-    `result`.
+    Instead of that a sentence says why there are none; None where it asks for none, or the model predicts no words.
+    `origin` is the snippet that makes `result`.
     """
     loaded = request.translator
+    if isinstance(loaded, Reader) and not loaded.has_words:
+        return {}, None
     if reason := _without_effects(loaded):
         return {}, reason
     if query.get("measure") != "effects":

@@ -182,6 +182,11 @@ def has_rows(result: cached.Shown) -> bool:
     return isinstance(config, StackConfig) and are_whole(config)
 
 
+def predicts_words(result: Translation) -> bool:
+    """Whether the model of a result has an output over words."""
+    return not isinstance(result.config, ReaderConfig) or result.config.has_words
+
+
 def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwise: bool = True) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
     rowwise = rowwise and not request.changes and has_rows(result)
@@ -208,5 +213,6 @@ def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwis
         code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
         rowwise=rowwise,
+        predicts=predicts_words(result),
         effects=told,
     )
