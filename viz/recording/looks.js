@@ -19,10 +19,11 @@ import * as theme from "./theme.js";
  * @property {any} layout
  * @property {Hover | null} hover
  * @property {[string[], string[]]} [names]
+ * @property {string[]} [titles]
  * @property {string[][]} [texts]  in the cells, escaped
  */
 
-/** @typedef {Look & {hover: Hover}} TokenMap  of tokens by tokens */
+/** @typedef {Look & {hover: Hover, titles: string[]}} TokenMap  of tokens by tokens; titles of rows and of columns */
 
 /**
  * What sentences and numbers of a picture are written with.
@@ -113,7 +114,7 @@ export function tokenMap(rows, columns, { say, language }, about) {
     yaxis: tickAxis(rows, titles[0], { downwards: true }),
   };
   const names = { rows: hoverTexts(rows, say), columns: hoverTexts(columns, say) };
-  return { data: [heat], layout, hover: names, names: [rows, columns] };
+  return { data: [heat], layout, hover: names, names: [rows, columns], titles };
 }
 
 /**

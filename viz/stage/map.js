@@ -1,5 +1,6 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
 
+import { AxisTitles, untitled } from "./axis_titles.js";
 import { hoverBoxes, inkedTexts } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "./dom.js";
@@ -46,8 +47,10 @@ export class LargeMap {
     this.row = el("div.mark");
     this.column = el("div.mark");
     this.window = new MapWindow(this);
+    this.titles = new AxisTitles();
     this.colours = new ColourBar();
-    this.box = el("div.map#map", this.node, this.colours.box, this.row, this.column, this.window.box);
+    const ofAxes = [this.titles.rows, this.titles.columns, this.colours.box];
+    this.box = el("div.map#map", this.node, ofAxes, this.row, this.column, this.window.box);
   }
 
   /** @param {Look} look @param {Rows} z @param {Extra} extra */
@@ -118,8 +121,10 @@ export class LargeMap {
     this.drawn = this.figure(look, z, extra);
     this.isOfTokens = false; // cells are where they were until it is drawn
     const data = this.drawn.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
-    await library.react(this.node, data, this.drawn.layout, CONFIG);
+    const { layout } = this.drawn;
+    await library.react(this.node, data, look.titles ? untitled(layout) : layout, CONFIG);
     if (ticket !== this.ticket) return true;
+    this.titles.draw(look.titles ?? [], layout, extra.font.size / 12);
     this.colours.draw(this.drawn.data[0] ?? {}, this.node._fullLayout, this.stage.language);
     this.isOfTokens = z.length === look.hover?.rows.length;
     if (!this.isListening) this.listen();
