@@ -130,6 +130,22 @@ def test_on_a_phone_the_picture_comes_before_the_tiles_and_nothing_is_cut_off(pa
         assert places["wide"] <= 0, name
 
 
+ENDS = """() => ['.st-key-frame-small', '.st-key-frame-large'].map(side => {
+  const kinds = ['.hl-tiles', '.hl-note', '.stDataFrame', '.js-plotly-plot'];
+  const parts = document.querySelectorAll(kinds.map(kind => `${side} ${kind}`));
+  return Math.max(...Array.from(parts, part => part.getBoundingClientRect().bottom));
+})"""  # of what stands at the left and at the right
+FILLED = ["masks", *(f"positions?picture={view}" for view in ("encoding", "similarity", "wavelengths", "order"))]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("path", FILLED)
+def test_both_sides_end_together(page, app_server, size, path):
+    opened(page, f"{app_server}/{path}", size)
+    left, right = page.evaluate(ENDS)
+    assert abs(left - right) <= 24 and left <= size[1]
+
+
 def test_arrow_keys_choose_tiles_and_the_answer_follows(page, app_server):
     opened(page, f"{app_server}/masks", SIZES[0])
     answer = page.locator(".hl-answer").text_content()

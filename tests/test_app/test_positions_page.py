@@ -199,7 +199,8 @@ def test_both_orders_without_positions_and_as_trained(recorded):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_layer_and_head_of_both_orders(recorded, kind):
-    at = screen.choose_tile(screen.choose(open_page(picture="order"), kind=kind), "heads-tiles", "1-2")
+    at = screen.choose_tile(open_page(picture="order"), "heads-tiles", f"{kind}-1-2")
+    assert [at.query_params[name] for name in ("kind", "layer", "head")] == [kind, "1", "2"]
     for key, text in (("own", EXAMPLE), ("shuffled", experiments.shuffle(recorded, EXAMPLE, 1).shuffled)):
         result = translate_elsewhere(recorded, text, 0.0, 0, ("encoder",))
         np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention(kind)[1, 2], atol=1e-6)

@@ -176,9 +176,16 @@ def choose_tile(
     columns: int,
     small: bool = False,
     height: int = 52,
+    fills: bool = False,
     on_change: Callable[[], None] | None = None,
 ) -> str:
-    """Let the visitor choose one of some tiles; the choice stands in the address as a code of a tile."""
+    """Let the visitor choose one of some tiles; the choice stands in the address as a code of a tile.
+
+    Args:
+        small: pictures without names.
+        height: pixels of a picture.
+        fills: or more, so that the left side ends where the right one does.
+    """
 
     def widget(label: str, tiles: Sequence[Tile], *, key: str, persist_state: str | None = None) -> str:
         def chosen() -> None:
@@ -193,6 +200,7 @@ def choose_tile(
             "columns": columns,
             "small": small,
             "height": height,
+            "fills": fills,
             "chosen": st.session_state[key],
             "tiles": [_packed(tile) for tile in tiles],
         }
@@ -266,50 +274,77 @@ def _opaque(colours: np.ndarray) -> np.ndarray:
 
 def choose_head(weights: np.ndarray, mask: np.ndarray | None, default: tuple[int, int]) -> tuple[int, int]:
     """Let the visitor choose a head of maps (L, H, T, S), a tile each; see `choose_head_by_pixels`."""
-    return choose_head_by_pixels([[weight_pixels(head, mask) for head in layer] for layer in weights], default)
+    _, *place = choose_head_by_pixels({"": head_pixels(weights, mask)}, ("", *default))
+    return place[0], place[1]
 
 
-def choose_head_by_pixels(pictures: Sequence[Sequence[np.ndarray]], default: tuple[int, int]) -> tuple[int, int]:
-    """Let the visitor choose a head by its picture, by layer and head.
+def head_pixels(weights: np.ndarray, mask: np.ndarray | None) -> list[list[np.ndarray]]:
+    """The pictures of all heads of maps (L, H, T, S), by layer and head."""
+    return [[weight_pixels(head, mask) for head in layer] for layer in weights]
+
+
+def choose_head_by_pixels(
+    pictures: Mapping[str, Sequence[Sequence[np.ndarray]]],
+    default: tuple[str, int, int],
+    headings: Mapping[str, str] = {},
+    fills: bool = False,
+) -> tuple[str, int, int]:
+    """Let the visitor choose a head by its picture; returns its kind, layer and head.
 
     Until one is chosen the default one is open, which may be another for other maps. Layer and head stand in the
-    address where they were chosen.
+    address where they were chosen, and the kind where there are headings.
+
+    Args:
+        pictures: by kind of attention, layer and head.
+        headings: what stands above the heads of each kind; none where there is one kind, "".
+        fills: as of `choose_tile`.
     """
-    state, n_layers, n_heads = st.session_state, len(pictures), len(pictures[0])
+    state, n_heads = st.session_state, max(len(layers[0]) for layers in pictures.values())
     if choices.arrives(HEAD):
-        readers = {"layer": one_of(range(n_layers)), "head": one_of(range(n_heads))}
+        readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
+        if headings:
+            readers["kind"] = one_of(pictures)
         chosen, problems = codes.read(st.query_params.to_dict(), readers)
         choices.missed(problems)
-        state[HEAD] = (chosen.get("layer", 0), chosen.get("head", 0)) if chosen else None
+        place = chosen.get("kind", default[0]), chosen.get("layer", 0), chosen.get("head", 0)
+        state[HEAD] = place if chosen else None
+    places = [
+        (kind, layer, head)
+        for kind, layers in pictures.items()
+        for layer, heads in enumerate(layers)
+        for head in range(len(heads))
+    ]
+    if state[HEAD] not in places:
+        state[HEAD] = None
     place = state[HEAD]
-    if place and not (place[0] < n_layers and place[1] < n_heads):
-        place = state[HEAD] = None
-    layer, head = place or (None, None)
-    choices.told({name: None if one is None else str(one) for name, one in (("layer", layer), ("head", head))})
+    kind, layer, head = map(str, place) if place else (None, None, None)
+    choices.told({"layer": layer, "head": head} | ({"kind": kind} if headings else {}))
+    by_code = {"-".join(map(str, at if headings else at[1:])): at for at in places}
 
     def clicked() -> None:
-        code = str(state["heads-tiles"].get("chosen")).split("-")
-        if len(code) == 2 and all(part.isdecimal() for part in code):
-            state[HEAD] = tuple(map(int, code))
+        if at := by_code.get(str(state["heads-tiles"].get("chosen"))):
+            state[HEAD] = at
 
-    names = say("layer"), say("head")
-    places = [(layer, head) for layer in range(n_layers) for head in range(n_heads)]
-    spoken = [", ".join(f"{name} {n}" for name, n in zip(names, at)) for at in places]
-    own = [picture for layer in pictures for picture in layer]
-    tiles = [Tile(codes.code(at), name, pixels=pixels) for at, name, pixels in zip(places, spoken, own)]
+    tiles = []
+    for code, (kind, layer, head) in by_code.items():
+        heading = headings.get(kind, "") if layer == head == 0 else ""
+        name = f"{say('layer')} {layer}, {say('head')} {head}"
+        tiles.append(Tile(code, name, heading=heading, pixels=pictures[kind][layer][head]))
+    shown = place or default
     told = {
-        "label": say("Heads of this kind"),
+        "label": say("Heads") if headings else say("Heads of this kind"),
         "columns": n_heads,
         "small": True,
         "height": 0,
-        "chosen": codes.code(place or default),
+        "fills": fills,
+        "chosen": next(code for code, at in by_code.items() if at == shown),
         "tiles": [_packed(tile) for tile in tiles],
     }
     _mounted()(key="heads-tiles", data=packing.pack(told), on_chosen_change=clicked)
-    return place or default
+    return shown
 
 
-HEAD = "frame-head"  # in the session: layer and head, None for the most telling one
+HEAD = "frame-head"  # in the session: kind, layer and head, None for the most telling one
 
 
 def forget_head() -> None:

@@ -24,6 +24,7 @@ import { arrows } from "../stage/widgets.js";
  * @property {number} columns
  * @property {boolean} small  pictures without names
  * @property {number} height  of a picture, in pixels
+ * @property {boolean} fills  whether pictures grow until the side ends where the other one does
  * @property {string} chosen  a code
  * @property {Tile[]} tiles
  *
@@ -100,7 +101,7 @@ class Tiles {
     box.setAttribute("aria-label", told.label);
     box.style.setProperty("--hl-columns", String(told.columns));
     box.style.setProperty("--hl-tile-height", `${told.height}px`);
-    dress(box, { small: told.small, long: told.tiles.length > MANY && !told.small });
+    dress(box, { small: told.small, fills: told.fills, long: told.tiles.length > MANY && !told.small });
     /** @param {Tile} tile */
     const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, dark, () => this.choose(tile.code))];
     put(box, told.tiles.flatMap(parts));

@@ -161,7 +161,7 @@ def live() -> None:
                 shared.small(errors.sentence(error), "texts")
     with places.left:
         tiles = pictures.mask_tiles(plain, sentence, texts)
-        mask = frame.choose_tile(say("Masks"), tiles, "mask", "decoder_self", columns=4, on_change=forget)
+        mask = frame.choose_tile(say("Masks"), tiles, "mask", "decoder_self", columns=4, fills=True, on_change=forget)
     is_text = mask in TEXT_MASKS
     with places.left_controls:
         if is_text:

@@ -60,11 +60,12 @@ def encoding_of(name: str) -> str:
 
 def model_tiles(results: dict[str, dict]) -> list[Tile]:
     """The models beside each other, and each alone, with its loss over the longest text."""
-    tiles = [Tile(ALL, say("Side by side"), listed(list(results)))]
+    tiles = []
     for name, result in results.items():
         losses = np.array(result["lengths"][-1]["loss"])
         tiles.append(Tile(name, name, encoding_of(name), pixels=frame.curve_pixels(losses - losses.min())))
-    return tiles
+    pixels = np.maximum.reduce([tile.pixels for tile in tiles])
+    return [Tile(ALL, say("Side by side"), listed(list(results)), pixels=pixels), *tiles]
 
 
 def show_beyond(page: Page) -> None:
@@ -73,7 +74,7 @@ def show_beyond(page: Page) -> None:
     with page.places.left_controls:
         frame.note(say("Loss by position at 1, 2 and 4 times the trained length"))
     with page.places.left:
-        selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2)
+        selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2, fills=True)
     lines = {name: loss_lines(own) for name, own in results.items()}
     losses = [line[1] for own in lines.values() for line in own.values()]
     reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))

@@ -110,7 +110,7 @@ def show_similarity(page: Page) -> None:
         note = say("Dot products of all pairs of positions. If only distance matters, each diagonal has one colour.")
         frame.answer(line, note)
     with page.places.right:
-        frame.pictures(plots, titles=titles, below=230)
+        frame.pictures(plots, titles=titles, below=230, least=150)
         names = list(encodings.legends.values())
         code = program(origin.code, snippet(OFFSETS, tables=[Code(place) for place in encodings.chosen], names=names))
         plot = Plot(say("Similarity by offset"), origin.note, offset_lines(np.stack(means), names, say=say), code)
@@ -147,4 +147,4 @@ def show_wavelengths(page: Page) -> None:
     with page.places.right:
         frame.pictures({"wavelengths": plot}, is_map=False)
     with page.places.left:
-        st.dataframe(table, hide_index=True, key="pairs", height=240)
+        st.dataframe(table, hide_index=True, key="pairs", height=140)

@@ -35,9 +35,7 @@ def show_order(page: Page) -> None:
         help_ = say("The same words in another order; tokens of a word stay together.")
         order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_, **hidden)
         trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
-    with page.places.left:
-        kinds = {kind: words.KINDS[kind].name for kind in layer_counts(loaded.config)}
-        kind = controls.choose(say("Attention"), kinds, "kind", "encoder_self", on_change=frame.forget_head, **hidden)
+    kinds = {kind: say(words.KINDS[kind].name) for kind in layer_counts(loaded.config)}
     changes = Changes(scale=float(trained), stacks="encoder")
     asked, example = (Request(one, page.checkpoint, 1, changes=changes) for one in (page.text, EXAMPLE))
     with page.places.notes:
@@ -50,7 +48,9 @@ def show_order(page: Page) -> None:
             st.info(say("This sentence has no other order: type one with two different words or more."))
     own = next(iter(results.values()))
     with page.places.left:
-        place = frame.choose_head(own.attention(kind), own.mask(kind), (0, 0))
+        pixels = {kind: frame.head_pixels(own.attention(kind), own.mask(kind)) for kind in kinds}
+        kind, *place = frame.choose_head_by_pixels(pixels, ("encoder_self", 0, 0), kinds, fills=True)
+        place = place[0], place[1]
     plots, titles = {}, {}
     for key, (request, result) in zip(("own", "shuffled"), results.items()):
         title, origin = name_of(kind, *place), recipes.origin(request)

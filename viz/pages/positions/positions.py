@@ -70,7 +70,7 @@ def live() -> None:
     first = FIRST
     if view_code in OF_ENCODINGS:
         with places.left:
-            first = frame.choose_tile(say("Encodings"), tiles(sizes), "first", FIRST, columns=3)
+            first = frame.choose_tile(say("Encodings"), tiles(sizes), "first", FIRST, columns=3, fills=True)
     VIEWS[view_code][1](Page(places, sizes, first, checkpoint, text))
 
 

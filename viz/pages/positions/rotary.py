@@ -60,10 +60,9 @@ def show_rotary(page: Page) -> None:
     with page.places.left:
         frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
         limit = float(np.abs(after).max())
-        layer, head = frame.choose_head_by_pixels(
-            [[frame.signed_pixels(line[None], limit) for line in row] for row in after],
-            (int(default[0]), int(default[1])),
-        )
+        pixels = [[frame.signed_pixels(line[None], limit) for line in row] for row in after]
+        first = "", int(default[0]), int(default[1])
+        _, layer, head = frame.choose_head_by_pixels({"": pixels}, first, fills=True)
     near, far = after[layer, head, [NEAR, FAR]]
     with page.places.answer:
         line = message(
