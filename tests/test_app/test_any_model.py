@@ -22,6 +22,7 @@ from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model_of, theirs
 from viz.stage.alone import stage
 from viz.stage.words import label
+from viz.text.roles import role_name
 from viz.ui import text_atlas
 from viz.views import cached, heads_results, opened
 
@@ -105,6 +106,26 @@ def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) 
         best = int(reading.logits[-1].argmax())
         chance = float(np.exp(reading.logits[-1] - reading.logits[-1].max()).sum() ** -1)
         assert text.startswith(f"{label(reader.words([best])[0])} {chance:.1%}")
+
+
+def test_heads_that_are_off_or_uniform_keep_the_roles_that_they_had(
+    shelf: opened.Shelf, folders: dict[str, Path]
+) -> None:
+    plain = told(screen.open_page("steer.py", text=TEXT, model="gpt2"))["after"]["roles"]["decoder_self"]
+    at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2_ud0-1")
+    off, uniform = Head("decoder_self", 1, 2), Head("decoder_self", 0, 1)
+    steered = told(at)["after"]["roles"]["decoder_self"]
+    page = stage(model_of("gpt2"), theirs("gpt2"), TEXT, off=[(1, 2)])
+    for roles, heads in ((steered, (off, uniform)), (unpack(page.message)["after"]["roles"]["decoder_self"], (off,))):
+        for head in heads:
+            assert roles[head.layer][head.head] == plain[head.layer][head.head]
+    changed = load_model(folders["gpt2"]).read(TEXT, edits=Edits(off=(off,), uniform=(uniform,)))
+    found = text_roles.in_one_text(changed, "decoder_self")
+    assert (found[1][2], found[0][1]) == ("nothing", "broad")
+    assert role_name("nothing") not in [role for row in steered for role in row]
+    others = [place for place in np.ndindex(2, 3) if place not in ((1, 2), (0, 1))]
+    names = [found[layer][head] for layer, head in others]
+    assert [steered[layer][head] for layer, head in others] == ["" if n == "mixed" else role_name(n) for n in names]
 
 
 def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:

@@ -29,7 +29,7 @@ from viz.stage.message import message as message_of
 from viz.stage.notes import of_reading
 from viz.stage.packing import pack_head
 from viz.stage.recordings import ORDER
-from viz.stage.roles import heads_here
+from viz.stage.roles import heads_here, keep_roles
 from viz.text.language import current, message, say
 from viz.text.words import KINDS, SHORT_KINDS
 
@@ -130,8 +130,11 @@ def stage(
         maps.append(whole)
         return str(len(maps) - 1)
 
-    old = None if before is None else replace(_shown(before, translator), opened=opened, in_file=True)
-    told = message_of(replace(shown, opened=opened, in_file=True), keep, old)
+    shown, old = replace(shown, opened=opened, in_file=True), None
+    if before is not None:
+        old = replace(_shown(before, translator), opened=opened, in_file=True)
+        shown = keep_roles(shown, old, result.edits)
+    told = message_of(shown, keep, old)
     return StagePage(told, place | ({"stretch": 1} if stretch else {}), height, maps)
 
 

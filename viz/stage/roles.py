@@ -1,14 +1,16 @@
 """What the stage says of heads: roles over many sentences or in one text, and which head opens first."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from model.analysis import head_roles
+from model.interventions.edits import Edits
 from model.measures import text_roles
 from model.translation import Translation
-from viz.stage.message import Known
+from viz.stage.message import Known, Shown
 from viz.text.language import say
 from viz.text.roles import role_name
 
@@ -45,6 +47,17 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
 
     known = effects or {}
     return {kind: (said(text_roles.in_one_text(result, kind, known.get(kind))), None) for kind in result.kinds}
+
+
+def keep_roles(shown: Shown, before: Shown, edits: Edits) -> Shown:
+    """Give heads that are off or uniform the roles that they had before these edits, so that they stay in their group."""
+    known = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.known.items()}
+    for head in (*edits.off, *edits.uniform):
+        if head.kind not in known:  # no roles are known
+            continue
+        row = shown.recording.layers(head.kind).index(head.layer)
+        known[head.kind][0][row][head.head] = before.known[head.kind][0][row][head.head]
+    return replace(shown, known=known)
 
 
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:

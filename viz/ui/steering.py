@@ -20,6 +20,7 @@ from viz.stage import assets
 from viz.stage import message as stage_message
 from viz.stage.answers import answer_of, line_of
 from viz.stage.payloads import Action, SteeringPayload
+from viz.stage.roles import keep_roles
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
@@ -280,6 +281,7 @@ def told(
     if changes:
         old = compute(request.plain)
         before = staged.shown_of(old, request.plain, chosen, rowwise=False)
+        shown = keep_roles(shown, before, edits)
         answers = [line_of(answer_of(each, each.next_words)) for each in (old, result)]
         steering["pairs"] = comparison.beside(*((answer or "").split() for answer in answers))
         if answers[0] is not None:
