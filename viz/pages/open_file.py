@@ -30,15 +30,13 @@ FETCHED = message(
 
 def ask_what(entry_code: str) -> None:
     """Which model or file: the box, on this machine."""
-    state = st.session_state
     if model_choice.is_own_machine():
         hint = say("A folder, or a name on the Hugging Face hub")
         model_choice.ask_place(label_visibility="collapsed", placeholder=f"{hint}: HuggingFaceTB/SmolLM2-135M")
-        st.button(say("Open"), key="open", on_click=lambda: model_choice.open_place(state[model_choice.PLACE]))
     else:
         frame.label(say("Whoever runs this app lists the models that are here."))
     if entry_code != FILE:
-        st.button(say("A file of attention"), key="to-file", on_click=state.update, args=({"model": FILE},))
+        st.button(say("A file of attention"), key="to-file", on_click=st.session_state.update, args=({"model": FILE},))
 
 
 def take_arrived() -> None:

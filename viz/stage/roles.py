@@ -50,7 +50,7 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
 
 
 def keep_roles(shown: Shown, before: Shown, edits: Edits) -> Shown:
-    """Give heads that are off or uniform the roles that they had before these edits, so that they stay in their group."""
+    """Give heads that are off or uniform the roles that they had before, so that they stay in their group."""
     known = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.known.items()}
     for head in (*edits.off, *edits.uniform):
         if head.kind not in known:  # no roles are known

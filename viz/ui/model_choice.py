@@ -18,6 +18,7 @@ from viz.views import cached, opened
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
 PLACE = "open-place"  # the box for a folder or a name
+CAME = "models-came"  # how many have been opened here
 EVERY = 0.5  # seconds between two looks at a download
 SERVED = ("HEADLIGHT_HOSTS", "HEADLIGHT_REPLICAS")  # variables of an app for others
 TITLES = {"language_model": message("Language model"), "translate": message("Translate")}  # of these pages
@@ -146,6 +147,7 @@ def arrived() -> tuple[str, str] | None:
             state[PROBLEM] = opening.problem
         elif opening.name:
             state[ARRIVED] = opening.name, opening.text
+            state[CAME], state[PLACE] = state.get(CAME, 0) + 1, ""
     return state.get(ARRIVED)
 
 
@@ -208,7 +210,7 @@ def choose(
     def named(name: str) -> str:
         return f"{name} → {say(TITLES[home(name)])}" if name in elsewhere else name
 
-    with st.popover(label, key="search"):
+    with st.popover(label, key=f"search-{state.get(CAME, 0)}"):  # another key closes it when a model has come
         st.selectbox(say("Model"), [*names, *elsewhere], key=key, format_func=named, on_change=change)
         if more is not None:
             more()
@@ -237,7 +239,8 @@ def open_place(place: str, text: str = "") -> None:
 
 def offer_opening() -> None:
     """A box for a folder or a name, and models to click, each with what to look for in it."""
-    ask_place(label_visibility="visible", placeholder=SUGGESTIONS[0].place)
+    with shared.row(gap="small", align="bottom"):
+        ask_place(label_visibility="visible", placeholder=SUGGESTIONS[0].place)
     for number, suggestion in enumerate(SUGGESTIONS):
         with st.container(gap=None):
             st.button(
@@ -252,10 +255,13 @@ def offer_opening() -> None:
 
 
 def ask_place(**kwargs: Any) -> None:
-    """A box for a folder or a name; `kwargs` are those of `st.text_input`."""
-    state = st.session_state
-    label = say("A folder, or a name on the Hugging Face hub")
-    st.text_input(label, key=PLACE, on_change=lambda: open_place(state[PLACE]), **kwargs)
+    """A box for a folder or a name, and a button that tries the same one again; `kwargs` are those of the box."""
+
+    def open_it() -> None:
+        open_place(st.session_state[PLACE])
+
+    st.text_input(say("A folder, or a name on the Hugging Face hub"), key=PLACE, on_change=open_it, **kwargs)
+    st.button(say("Open"), key="open", on_click=open_it)
 
 
 def say_memory() -> None:
