@@ -15,10 +15,11 @@ from transformers.models.t5.modeling_t5 import T5Attention
 
 from model import masks
 from model.attention import MultiHeadAttention
-from model.config import LanguageModelConfig
+from model.config import LanguageModelConfig, TransformerConfig
 from model.language_model import LanguageModel
 from model.relative import alibi_slopes, bucket_of, offsets
 from model.taps import record
+from model.transformer import Transformer
 from tests.test_model.builders import B, F, T, V, assert_near, randomise
 
 H, G, K = 6, 3, 4
@@ -164,19 +165,87 @@ def test_slopes_of_alibi_are_blooms(n_heads: int) -> None:
     assert_near(alibi_slopes(n_heads), theirs[:, 1], within=1e-6)  # they keep the base in float32
 
 
+PLAIN = {"attention_bias": False, "feed_forward_bias": False, "scale_embedding": False, "output_bias": False}
+
+
 @torch.no_grad()
-def test_a_bias_by_distance_is_one_by_position_for_a_softmax() -> None:
-    """Bloom adds slope * key position, we subtract slope * distance: rows differ by a constant each."""
-    config = LanguageModelConfig(**OURS | {"positional": "alibi"})
-    model = LanguageModel(config).double().eval()
+def test_a_model_with_alibi_is_that_of_transformers() -> None:
+    """MPT: it adds slope * key position, we subtract slope * distance, which is the same to a softmax."""
+    sizes = {"d_model": D, "n_heads": H, "n_layers": 2, "expansion_ratio": 4, "vocab_size": V, "max_seq_len": 16}
+    torch.manual_seed(0)
+    their = transformers.MptForCausalLM(transformers.MptConfig(**sizes, attn_implementation="eager")).double().eval()
+    randomise(their)
+    changes = {"d_ff": 4 * D, "norm": "pre", "final_norm": True, "activation": "gelu", "positional": "alibi"}
+    ours = LanguageModel(LanguageModelConfig(**OURS | PLAIN | changes)).double().eval()
+    state = their.state_dict()
+    weights = {
+        "decoder.input.embedding.weight": state["transformer.wte.weight"],
+        "decoder.norm.weight": state["transformer.norm_f.weight"],
+        "softmax.output.weight": state["lm_head.weight"],
+    }
+    for layer in range(2):
+        our, block = f"decoder.layers.{layer}", f"transformer.blocks.{layer}"
+        for part, weight in zip("qkv", state[f"{block}.attn.Wqkv.weight"].chunk(3), strict=True):
+            weights[f"{our}.self_attention.{part}_projection.weight"] = weight
+        weights[f"{our}.self_attention.output_projection.weight"] = state[f"{block}.attn.out_proj.weight"]
+        weights[f"{our}.feed_forward.inner.weight"] = state[f"{block}.ffn.up_proj.weight"]
+        weights[f"{our}.feed_forward.outer.weight"] = state[f"{block}.ffn.down_proj.weight"]
+        weights[f"{our}.residual_self.norm.weight"] = state[f"{block}.norm_1.weight"]
+        weights[f"{our}.residual_ff.norm.weight"] = state[f"{block}.norm_2.weight"]
+    without = {name: torch.zeros_like(value) for name, value in ours.state_dict().items() if name.endswith("norm.bias")}
+    ours.load_state_dict(weights | without)  # MPT's norms have no bias
+    expected = their(IDS, output_attentions=True)
     with record() as trace:
-        model(IDS)
-    bias = trace["decoder.layers.0.self_attention.relative.bias"][0]  # (H, T, T)
-    theirs = build_alibi_tensor(torch.ones(1, T), H, torch.float64).view(H, 1, T)
-    difference = (bias - theirs)[:, masks.causal_mask(T)[0, 0]]  # (H, cells at or below the diagonal)
-    rows = masks.causal_mask(T)[0, 0].nonzero()[:, 0]
-    for t in range(T):
-        assert_near(difference[:, rows == t].std(-1, unbiased=False), torch.zeros(H, dtype=torch.float64), within=1e-6)
+        assert_near(ours(IDS), expected.logits, within=1e-5)  # their softmax is in float32
+    for layer, attention in enumerate(expected.attentions):
+        assert_near(trace[f"decoder.layers.{layer}.self_attention.weights"], attention.double(), within=1e-5)
+
+
+@torch.no_grad()
+def test_a_model_with_buckets_of_distances_is_that_of_transformers() -> None:
+    """T5, which does not divide its scores by sqrt(d_k): our queries are as much larger."""
+    sizes = {"d_model": D, "d_kv": K, "num_heads": H, "d_ff": F, "num_layers": 2, "vocab_size": V}
+    torch.manual_seed(0)
+    config = transformers.T5Config(**sizes, tie_word_embeddings=False, layer_norm_epsilon=1e-5)
+    their = transformers.T5ForConditionalGeneration._from_config(config, attn_implementation="eager").double().eval()
+    randomise(their)
+    changes = {"positional": "buckets", "norm": "pre", "norm_type": "rms", "final_norm": True, "tie_embeddings": False}
+    layers = {"n_encoder_layers": 2, "n_decoder_layers": 2}
+    sizes = {"vocab_size": V, "d_model": D, "n_heads": H, "d_ff": F}
+    ours = Transformer(TransformerConfig(**sizes, **layers, **PLAIN | changes)).double().eval()
+    state = their.state_dict()
+    weights = {"output.weight": state["lm_head.weight"]}
+    parts = {"q": "q_projection", "k": "k_projection", "v": "v_projection", "o": "output_projection"}
+    attentions = {"self": "SelfAttention", "cross": "EncDecAttention"}
+    for stack, kinds in (("encoder", ["self"]), ("decoder", ["self", "cross"])):
+        weights[f"{stack}.input.embedding.weight"] = state["shared.weight"]
+        weights[f"{stack}.norm.weight"] = state[f"{stack}.final_layer_norm.weight"]
+        for layer in range(2):
+            our, block = f"{stack}.layers.{layer}", f"{stack}.block.{layer}.layer"
+            for place, kind in enumerate(kinds):
+                for their_part, part in parts.items():
+                    weight = state[f"{block}.{place}.{attentions[kind]}.{their_part}.weight"]
+                    factor = K**0.5 if their_part == "q" else 1
+                    weights[f"{our}.{kind}_attention.{part}.weight"] = factor * weight
+                weights[f"{our}.residual_{kind}.norm.weight"] = state[f"{block}.{place}.layer_norm.weight"]
+            last = f"{block}.{len(kinds)}"
+            weights[f"{our}.feed_forward.inner.weight"] = state[f"{last}.DenseReluDense.wi.weight"]
+            weights[f"{our}.feed_forward.outer.weight"] = state[f"{last}.DenseReluDense.wo.weight"]
+            weights[f"{our}.residual_ff.norm.weight"] = state[f"{last}.layer_norm.weight"]
+            table = state[f"{stack}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"]
+            weights[f"{our}.self_attention.relative.table.weight"] = table
+    ours.load_state_dict(weights)
+    target = IDS.flip(1)
+    expected = their(input_ids=IDS, decoder_input_ids=target, output_attentions=True)
+    with record() as trace:
+        assert_near(ours(IDS, target), expected.logits, within=1e-5)
+    for name, maps in (
+        ("encoder.layers.{}.self_attention", expected.encoder_attentions),
+        ("decoder.layers.{}.self_attention", expected.decoder_attentions),
+        ("decoder.layers.{}.cross_attention", expected.cross_attentions),
+    ):
+        for layer, attention in enumerate(maps):
+            assert_near(trace[f"{name.format(layer)}.weights"], attention.double(), within=1e-5)
 
 
 @pytest.mark.parametrize("causal", [True, False])
