@@ -27,7 +27,7 @@ VIEWS = {
     "masks.py": ("show", ["both", "head", "sentences", "code", "numbers", "blocked"]),
     "positions.py": ("picture", ["encoding", "difference", "similarity", "wavelengths", "order"]),
     "training.py": ("section", ["schedules", "here"]),  # without a grid in the folder of checkpoints
-    "models.py": ("models-show", ["all", "one", "words", "lengths"]),
+    "models.py": ("models-show", ["one", "words", "lengths"]),
     "pitfalls.py": ("pitfall", list(PITFALLS)),
 }
 VIZ = Path(__file__).resolve().parents[2] / "viz"
@@ -147,6 +147,12 @@ def stage(at: AppTest) -> dict[str, Any]:
     kept = {f"headlight/maps/{name}": maps.tobytes() for name, maps in assets._MAPS.items()}
     told = shown(parts[0].proto.bytes, options, kept)
     return told | {"address": {name: value for name, value in told["address"].items() if value is not None}}
+
+
+def message(at: AppTest) -> dict[str, Any]:
+    """The message of the stage, as it is."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
+    return unpack(part.proto.bytes)
 
 
 def has_stage(at: AppTest) -> bool:

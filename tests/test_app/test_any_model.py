@@ -47,12 +47,6 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return folders
 
 
-def told(at: AppTest) -> dict[str, Any]:
-    """The message of the stage, as it is."""
-    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
-    return unpack(part.proto.bytes)
-
-
 @pytest.fixture
 def shelf(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, checkpoints: Path) -> opened.Shelf:
     """The app's shelf, on which they stand."""
@@ -84,7 +78,7 @@ def test_a_row_of_a_decoder_inside(shelf: opened.Shelf, folders: dict[str, Path]
     place = {"kind": "decoder_self", "layer": "1", "head": "2", "row": "4"}
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2", view="inside", **place)
     assert not at.exception and not at.error
-    message, result = told(at)["after"], load_model(folders["gpt2"]).read(TEXT)
+    message, result = screen.message(at)["after"], load_model(folders["gpt2"]).read(TEXT)
     assert message["rowwise"]
     module = result.modules("decoder_self")[1]
     for name in ("raw_scores", "weights"):
@@ -99,7 +93,7 @@ def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) 
     off = Edits(off=(Head("decoder_self", 1, 2),))
     result, changed = reader.read(TEXT), reader.read(TEXT, edits=off)
     np.testing.assert_allclose(screen.weights(at, "decoder_self"), changed.attention("decoder_self"), atol=2e-5)
-    message = told(at)
+    message = screen.message(at)
     assert message["steering"]["off"] == [["decoder_self", 1, 2]]
     before, after = (message[name]["recording"]["text"] for name in ("before", "after"))
     for text, reading in ((before, result), (after, changed)):
@@ -111,10 +105,10 @@ def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) 
 def test_heads_that_are_off_or_uniform_keep_the_roles_that_they_had(
     shelf: opened.Shelf, folders: dict[str, Path]
 ) -> None:
-    plain = told(screen.open_page("steer.py", text=TEXT, model="gpt2"))["after"]["roles"]["decoder_self"]
+    plain = screen.message(screen.open_page("steer.py", text=TEXT, model="gpt2"))["after"]["roles"]["decoder_self"]
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2_ud0-1")
     off, uniform = Head("decoder_self", 1, 2), Head("decoder_self", 0, 1)
-    steered = told(at)["after"]["roles"]["decoder_self"]
+    steered = screen.message(at)["after"]["roles"]["decoder_self"]
     page = stage(model_of("gpt2"), theirs("gpt2"), TEXT, off=[(1, 2)])
     for roles, heads in ((steered, (off, uniform)), (unpack(page.message)["after"]["roles"]["decoder_self"], (off,))):
         for head in heads:
@@ -138,9 +132,9 @@ def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", measure="effects", against="dog")
     assert not at.exception and not at.error
     effects = reader.effects(result, against="dog")
-    (kind,) = told(at)["after"]["recording"]["kinds"]
+    (kind,) = screen.message(at)["after"]["recording"]["kinds"]
     np.testing.assert_allclose(kind["effects"], effects.heads("decoder_self"), atol=1e-5)
-    assert told(at)["after"]["effects"]["against"].strip() == "dog"
+    assert screen.message(at)["after"]["effects"]["against"].strip() == "dog"
 
 
 def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_words(
@@ -151,13 +145,13 @@ def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_word
     bare = shelf.open(str(tmp_path / "bare"))
     at = screen.open_page("steer.py", text=TEXT, model="gpt2")
     at.session_state["steer-importance"] = True
-    assert told(at.run())["steering"]["importance"] is not None
+    assert screen.message(at.run())["steering"]["importance"] is not None
     at.selectbox(key="stage-model").set_value(bare).run()
-    message = told(at)
+    message = screen.message(at)
     assert not at.exception and message["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
     assert message["steering"]["importance"] is None and "problem" not in message["steering"]
     at.selectbox(key="stage-model").set_value("gpt2").run()
-    assert told(at)["steering"]["importance"] is not None
+    assert screen.message(at)["steering"]["importance"] is not None
 
 
 def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
@@ -165,7 +159,7 @@ def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path
     text = f"the cat sat on the {MASK}"
     at = screen.open_page("language_model.py", text=text, model="bert")
     assert not at.exception and not at.error
-    message, result = told(at)["after"], reader.read(text)
+    message, result = screen.message(at)["after"], reader.read(text)
     assert message["next"] is None
     (((word, chance), *_),) = result.masked_words.values()
     assert message["recording"]["text"].startswith(f"{word} {chance:.1%} · ")
@@ -188,7 +182,7 @@ def test_a_bert_with_both_layers_of_its_training_predicts_masked_words(shelf: op
     with torch.inference_mode():
         logits = model.eval()(**ids).prediction_logits[0, place]
     chance, best = logits.softmax(-1).max(-1)
-    recording = told(screen.open_page("language_model.py", text=text, model=name))["after"]["recording"]
+    recording = screen.message(screen.open_page("language_model.py", text=text, model=name))["after"]["recording"]
     assert recording["text"].startswith(f"{tokenizer.decode(best)} {chance:.1%} · ")
 
 
@@ -196,7 +190,7 @@ def test_an_encoder_without_a_masked_word_says_how_to_mask_one(shelf: opened.She
     shelf.reader("bert")
     line = f"No word is masked: write {MASK} in the place of one"
     for text, expected in ((TEXT, True), (f"the cat sat on the {MASK}", False)):
-        notes = told(screen.open_page("steer.py", text=text, model="bert"))["after"]["notes"]
+        notes = screen.message(screen.open_page("steer.py", text=text, model="bert"))["after"]["notes"]
         assert any(note.startswith(line) for note in notes) is expected
 
 
@@ -209,7 +203,7 @@ def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(shelf
     (text,) = [box.value for box in at.text_input if str(box.key).startswith("own-text")]
     examples = [button.label for button in at.button if str(button.key).startswith("example-")]
     assert examples and not any("[MASK]" in shown for shown in (text, *examples))
-    message = told(screen.open_page("steer.py", text=TEXT, model=bare, edits="v1_oe1-2"))
+    message = screen.message(screen.open_page("steer.py", text=TEXT, model=bare, edits="v1_oe1-2"))
     assert message["steering"]["off"] == [["encoder_self", 1, 2]]
     assert "cost" not in message["steering"]  # there is no answer that could be less probable
 
@@ -221,7 +215,7 @@ def test_a_model_that_does_not_translate_is_one_choice_away_from_translate(shelf
     assert "gpt2 → Language model" in choice.options and "bart" in choice.options
     at = choice.set_value("bert").run()
     assert not at.exception and at.session_state["language-model"] == "bert"
-    assert told(at)["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
+    assert screen.message(at)["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
     assert MASK in at.text_input(key="beginning").value  # in place of the example of Translate
     choice = at.selectbox(key="language-model")
     assert "bart → Translate" in choice.options
@@ -238,14 +232,14 @@ def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, P
     assert not at.exception and not at.error
     result = reader.translate(TEXT, beam=2)
     np.testing.assert_allclose(screen.weights(at, "cross"), result.attention("cross"), atol=2e-5)
-    assert told(at)["after"]["recording"]["text"] == result.text
+    assert screen.message(at)["after"]["recording"]["text"] == result.text
 
 
 def test_two_texts_of_a_decoder_on_compare(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
     reader, other = load_model(folders["gpt2"]), "a dog sat on the mat"
     at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "text-b": other})
     assert not at.exception and not at.error
-    message = told(at)
+    message = screen.message(at)
     for name, text, about in zip(("before", "after"), (TEXT, other), message["comparing"]["about"], strict=True):
         result = reader.read(text)
         (kind,) = message[name]["recording"]["kinds"]
@@ -265,7 +259,7 @@ def weights_of(result: Reading) -> np.ndarray:
 def test_a_decoder_beside_another_model_on_compare(shelf: opened.Shelf, folders: dict[str, Path], b: str) -> None:
     at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "versus": "model", "model-b": b})
     assert not at.exception and not at.error and not screen.warnings(at)
-    message = told(at)
+    message = screen.message(at)
     reader = load_model(folders[b])
     result = reader.translate(TEXT, beam=4) if b == "bart" else reader.read(TEXT)
     for kind in message["after"]["recording"]["kinds"]:
@@ -316,7 +310,7 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(shelf: opened.Sh
     at.selectbox(key="head").set_value(2).run()
     numbers = text_roles.measure(load_model(folders["gpt2"]), texts, 2)["kinds"]["decoder_self"]
     text, row, column, *_, weight = numbers["examples"][1][2][0]
-    message = told(at)
+    message = screen.message(at)
     (kind,) = message["after"]["recording"]["kinds"]
     assert message["setting"]["ring"] == [row, column] and message["setting"]["pin"] == f"t{row - 1}"
     assert np.asarray(kind["weights"])[1, 2, row, column] == pytest.approx(weight, abs=1e-4)

@@ -150,8 +150,8 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_models(offered, elsewhere):
     save_comparison(elsewhere)
-    at = screen.open_page("models.py", beam="1", **{"models-show": "all"})
-    check(at, offered, "map-0", "map-1", "map-2")
+    at = screen.open_page("models.py", beam="1", system="a-gru")
+    check(at, offered, "vector")
     check(screen.choose(at, **{"models-show": "lengths"}), offered, "lengths")
 
 

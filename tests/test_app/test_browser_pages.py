@@ -164,8 +164,11 @@ def systems(checkpoints):
 @pytest.mark.long
 def test_models_are_compared(page, app_server, systems):
     open_page(page, app_server, "Four systems")
-    choose(page, "Side by side")
-    assert_it_fits(page, "map-0", "map-1", "map-2")
+    for system in page.get_by_role("radiogroup", name="System").get_by_role("radio").all():
+        system.click()
+        expect(system).to_be_checked()
+        expect(page.locator(".st-key-frame-large .js-plotly-plot .main-svg").first).to_be_visible()
+        assert_nothing_sticks_out(page)
     choose(page, "Quality by length")
     assert_it_fits(page, "lengths")
     choose(page, "English → German")

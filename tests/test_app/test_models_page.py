@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import shutil
+from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from model.analysis import maps as analysis
 from model.checkpoint import CARD, read_json, seal, write_json
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
-from viz.figures import labels
 
 EXAMPLE, SECOND = (
     "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
@@ -43,13 +43,24 @@ def shipped(systems, tmp_path, monkeypatch):
 
 
 def open_page(**query):
-    at = screen.open_page("models.py", **({"beam": "1", "models-show": "all"} | query))
+    at = screen.open_page("models.py", **({"beam": "1"} | query))
     assert not at.exception
     return at
 
 
-def drawn(at, key):
-    return screen.values(screen.figure(at, key)["data"][0]["z"])
+def on_stage(at, name):
+    """The map of a system on the stage: its words, its weights of all heads, and what is open of them."""
+    at = screen.choose_tile(at, "system-tiles", name)
+    message = screen.message(at)
+    recording = message["after"]["recording"]
+    (kind,) = recording["kinds"]
+    words = recording["source_tokens"], recording["predicted_tokens"]
+    return words, np.asarray(kind["weights"]), message["setting"]
+
+
+def vector(at, name):
+    """What a system without attention draws of each word."""
+    return screen.values(screen.figure(screen.choose_tile(at, "system-tiles", name), "vector")["data"][0]["z"])
 
 
 def systems_in(at):
@@ -80,23 +91,27 @@ def expected(shipped, name, text=EXAMPLE, beam=1):
 
 
 def assert_translations(at, shipped, text=EXAMPLE, beam=1):
-    """Every model's translation is there, and every map is what it recorded, in the rows where its words belong."""
+    """Every model's translation is there, every small map has blank rows where only others have a word, and each large
+    one is what it recorded."""
     everything = [expected(shipped, name, text, beam) for name in NAMES]
     rows = comparison.align([written.names for _, written, _ in everything])
     assert names_in(at) == NAMES
     for number, (result, written, read) in enumerate(everything):
         assert systems_in(at)[NAMES[number]]["note"].startswith(result.text or "(the model wrote nothing)")
-        places = [place for place, row in enumerate(rows) if row[number] is not None]
-        z = drawn(at, f"map-{number}")
-        assert len(z) == len(rows)
-        assert np.isnan(np.delete(z, places, axis=0)).all()
-        assert set(screen.tokens(at, f"map-{number}", "y")) <= {labels.tick_text(word) for word in written.names}
+        has_word, pixels = [row[number] is not None for row in rows], systems_in(at)[NAMES[number]]["pixels"]
         if NAMES[number] == "a-gru":
-            np.testing.assert_array_equal(z[places], result.trace["encoder.summary"].repeat(len(places), axis=0))
+            assert (pixels.std(axis=1) > 0).tolist() == has_word
+            summary = result.trace["encoder.summary"].repeat(len(written.names), axis=0)
+            np.testing.assert_array_equal(vector(at, "a-gru"), summary)
             continue
-        weights = analysis.merge_words(result.attention("cross"), written, read)
-        np.testing.assert_allclose(z[places], weights[-1].mean(axis=0), atol=1e-6)
-        np.testing.assert_allclose(z[places].sum(axis=1), 1, atol=1e-5)
+        assert pixels[:, 0, 3].astype(bool).tolist() == has_word
+        words, weights, setting = on_stage(at, NAMES[number])
+        assert words == (read.names, written.names)
+        own = analysis.merge_words(result.attention("cross"), written, read)
+        np.testing.assert_allclose(weights, own, atol=5e-5)
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-3)
+        assert setting["layer"] == str(len(own) - 1)
+        assert setting.get("summary") == ("mean" if NAMES[number] == "c-transformer" else None)
 
 
 def test_the_first_paint_compares_the_direction_with_most_models(shipped):
@@ -111,14 +126,15 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
 
 
 def test_the_chosen_system_is_drawn_large_beside_what_all_wrote(shipped):
-    at = open_page(**{"models-show": "one"})
-    assert set(screen.charts(at)) == {"map-0"}
+    at = open_page()
+    assert screen.has_stage(at) and not screen.charts(at)
     for name, tile in systems_in(at).items():
         result, _, _ = expected(shipped, name)
         assert f"log-probability {result.log_probabilities.sum():.1f}" in tile["note"] and " ms · " in tile["note"]
         assert tile["note"].startswith(result.text or "(the model wrote nothing)")
     at = screen.choose_tile(at, "system-tiles", "a-gru")
-    assert set(screen.charts(at)) == {"map-2"} and "Checkpoint a-gru" in screen.written(at)
+    assert set(screen.charts(at)) == {"vector"} and not screen.has_stage(at)
+    assert "Checkpoint a-gru" in screen.written(at)
     assert at.query_params["system"] in ("a-gru", ["a-gru"])
 
 
@@ -126,12 +142,16 @@ def test_the_answer_names_the_largest_weight_at_a_word_that_two_systems_wrote(sh
     for name in ("a-gru", "c-transformer", "en-de"):
         shutil.rmtree(shipped / name)
     shutil.copytree(shipped / "b-gru-attention", shipped / "d-gru-attention")
-    answer = screen.framed(open_page(), "answer")
-    word, share, key = re.match(r"At “(.*?)” .* puts (\d+)% of its attention on “(.*?)”", answer).groups()
+    at = open_page()
+    word, share, key = re.match(
+        r"At “(.*?)” .* puts (\d+)% of its attention on “(.*?)”", screen.framed(at, "answer")
+    ).groups()
     result, written, read = expected(shipped, "b-gru-attention")
     weights = analysis.merge_words(result.attention("cross"), written, read)[0, 0]
     rows = [row for name, row in zip(written.names, weights) if name == word]
     assert (read.names.index(key), int(share)) in [(row.argmax(), round(100 * row.max())) for row in rows]
+    row, column = screen.message(at)["setting"]["ring"]  # the first system to see is one of those that are named
+    assert (written.names[row], read.names[column]) == (word, key)
 
 
 def test_the_words_as_a_table(shipped):
@@ -148,13 +168,14 @@ def test_the_words_as_a_table(shipped):
 
 
 def test_a_head_of_the_transformer(shipped):
-    at = screen.choose(open_page(), **{"models-layer": 0})
+    at = screen.choose(open_page(system="c-transformer"), **{"models-layer": 0})
     at = at.selectbox(key="models-head").set_value(3).run()
-    result, written, read = expected(shipped, "c-transformer")
-    weights = analysis.merge_words(result.attention("cross"), written, read)[0, 3]
-    z = drawn(at, "map-0")
-    np.testing.assert_allclose(z[~np.isnan(z[:, 0])], weights, atol=1e-6)
+    _, _, setting = on_stage(at, "c-transformer")
+    assert (setting["layer"], setting["head"], setting.get("summary")) == ("0", "3", None)
     assert "Layer 0, head 3;" in notes(at)
+    (link,) = [target for text, target in screen.links(at).items() if text == "Open this map on the stage →"]
+    asked = dict(parse_qsl(link.partition("?")[2]))
+    assert asked["model"] == "c-transformer" and (asked["layer"], asked["head"]) == ("0", "3")
 
 
 def test_beam_and_sentence(shipped):
@@ -225,7 +246,7 @@ def test_a_direction_with_one_checkpoint_says_what_is_missing(shipped):
     at = screen.choose(open_page(), direction="en-de")
     result, written, _ = expected(shipped, "en-de", at.text_input(key="text").value)
     assert systems_in(at)["en-de"]["note"].startswith(result.text) and names_in(at) == ["en-de"]
-    assert len(drawn(at, "map-0")) == len(written.names)
+    assert screen.message(at)["after"]["recording"]["predicted_tokens"] == written.names
     said = next(element.value for element in at.caption if "Not found for this direction" in element.value)
     assert "GRU with attention, GRU." in said and "Transformer" not in said
     assert "lengths" not in screen.charts(at)
@@ -250,7 +271,7 @@ def test_all_of_a_direction_broken(shipped):
     for name in NAMES:
         (shipped / name / "model.safetensors").write_bytes(b"no weights")
     at = open_page()
-    assert names_in(at) == [] and "map-0" not in screen.charts(at)
+    assert names_in(at) == [] and not screen.has_stage(at)
     assert screen.written(at).count("not a whole safetensors file") == 3
 
 
@@ -273,4 +294,4 @@ def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypat
 )
 def test_rubbish_in_the_address_falls_back(shipped, query):
     at = open_page(**query)
-    assert names_in(at) == NAMES and "map-2" in screen.charts(at)
+    assert names_in(at) == NAMES and screen.has_stage(at)

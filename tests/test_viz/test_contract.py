@@ -65,12 +65,6 @@ def positions(n: int, _: int) -> np.ndarray:
 
 
 CASES = {
-    "aligned_rows": Case(
-        lambda t, s: {"weights": weights(t, s)},
-        lambda a, q, k, **say: viz.figures.aligned_rows(
-            viz.figures.attention_heatmap(a["weights"], q, k, **say), range(len(q)), len(q), **say
-        ),
-    ),
     "attention_heatmap": Case(
         lambda t, s: {"weights": weights(t, s)},
         lambda a, q, k, **say: viz.figures.attention_heatmap(a["weights"], q, k, **say),

@@ -73,12 +73,6 @@ def test_lines_become_a_row_a_point():
     assert found == [("a < b", 1, 0.5), ("a < b", 2, 0.25), ("a < b", 4, 3), ("c", 1, 2)]
 
 
-def test_names_follow_rows_that_were_moved_apart():
-    figure = figures.aligned_rows(figures.attention_heatmap(weights(2, S), ["x", "y"], KEYS), [1, 3], 4)
-    names = {int(row[0]): row[1] for row in table(figure)[1:]}
-    assert names == {0: "", 1: "x", 2: "", 3: "y"}
-
-
 def test_a_figure_for_a_file_has_its_title_inside_and_leaves_the_other_alone():
     figure = figures.head_overview(weights(L, H, T, S))
     before = json.loads(figure.to_json())

@@ -22,7 +22,6 @@ from viz.figures.curves import (
 )
 from viz.figures.drawn import Drawn
 from viz.figures.heads import head_board, head_map, head_overview
-from viz.figures.heatmap import aligned_rows
 from viz.figures.maps import (
     attention_heatmap,
     candidates_heatmap,
@@ -37,7 +36,6 @@ from viz.figures.scatter import scatter
 from viz.figures.tree import search_tree
 
 __all__ = [
-    "aligned_rows",
     "attention_heatmap",
     "bars",
     "candidates_heatmap",

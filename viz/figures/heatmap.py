@@ -1,7 +1,6 @@
 """The base of all maps: axes of tokens or of numbers, names in hover boxes, hatched cells, texts in cells."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from plotly.colors import hex_to_rgb
 from viz import theme
 from viz.figures import checks, labels
 from viz.figures.drawn import BARE, QUIET, Drawn, figure, polylines
-from viz.figures.labels import Say, english, message
+from viz.figures.labels import Say, message
 from viz.figures.tables import Cells
 
 NOT_ALLOWED = message("not allowed (masked)")
@@ -140,29 +139,6 @@ def grid(
         description=description,
         table=Cells(values, names, rows, columns, value),
     )
-
-
-def aligned_rows(drawn: Drawn, places: Sequence[int], n_rows: int, *, say: Say = english) -> Drawn:
-    """Move the rows of a map (changed in place) apart, so that those of other systems have places between them.
-
-    Args:
-        drawn: a map with named rows, without hatched cells.
-        places: where each of its rows goes, in growing order; the others of `n_rows` stay blank (NaN).
-    """
-    trace, table, layout = drawn.data[0], drawn.table, drawn.layout
-    assert isinstance(table, Cells) and table.row_names is not None
-    values = np.full((n_rows, table.values.shape[1]), np.nan, dtype=np.float32)
-    values[places] = table.values
-    trace.update(z=values, hoverongaps=False)
-    names = dict(zip(places, table.row_names, strict=True))
-    drawn.table = replace(table, values=values, row_names=[names.get(row, "") for row in range(n_rows)])
-    if n_rows > len(places):
-        drawn.description += " " + say("Blank rows are words that only another system has.")
-    layout.height += theme.plot_height(n_rows) - theme.plot_height(len(places))
-    for axis in (layout.yaxis, layout.yaxis2):
-        axis.range = [n_rows - 0.5, -0.5]
-        axis.tickvals = [places[row] for row in axis.tickvals]
-    return drawn
 
 
 def centred(values: np.ndarray, least: float = 0.0) -> dict:

@@ -1,6 +1,6 @@
 """The page Four systems: one sentence through every checkpoint of a direction, side by side."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,27 +10,25 @@ import streamlit as st
 
 from model import checkpoint
 from model.analysis import comparison, lengths
-from model.text.special import EOS_ID, SPECIAL_TOKENS
+from model.recording import Recording
+from model.text.special import BOS_ID, EOS_ID, SPECIAL_TOKENS
 from model.training.presets import PRESETS
 from model.translator import Translator
-from viz.figures import aligned_rows, attention_heatmap, curves, values_heatmap
+from viz.figures import curves, values_heatmap
+from viz.stage.message import Shown
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, shared
+from viz.ui import choices, controls, frame, shared, speaking, staged
 from viz.ui.frame import Tile
 from viz.views import cached, recipes
 from viz.views.model_results import Side, compare, usable
 from viz.views.snippets import Code, Plot, program, snippet
 
 MEAN = message("mean")  # of all heads
-MAP = """
-from viz.figures import attention_heatmap
-picture = attention_heatmap($values, written.names, read.names, query_axis=$query_axis, key_axis=$key_axis)
-"""
 VECTOR = """
 from viz.figures import values_heatmap
 
-picture = values_heatmap(
+figure = values_heatmap(
     $values,
     written.names,
     value=$value,
@@ -38,11 +36,6 @@ picture = values_heatmap(
     row_axis=$row_axis,
     column_axis=$column_axis,
 )
-"""
-ALIGNED = """
-from viz.figures import aligned_rows
-
-figure = aligned_rows(picture, $rows, $n_rows)
 figure.show()
 """
 LENGTHS = """
@@ -58,8 +51,7 @@ for name in $names:
 figure = curves(lines, x_axis=$x_axis, y_axis=$y_axis)
 figure.show()
 """
-LEAST = 170  # pixels of a map over another one
-VIEWS = messages(all="Side by side", one="One system", words="Word by word", lengths="Quality by length")
+VIEWS = messages(one="One system", words="Word by word", lengths="Quality by length")
 GERMAN = {
     message("A short one"): "Ein Mann fährt auf einem Fahrrad die Straße hinunter.",
     message("Two dogs"): "Zwei Hunde spielen mit einem roten Ball im Schnee.",
@@ -85,11 +77,12 @@ SYSTEMS = {  # what each is called, and how a step of it knows of the source
 }
 MEASURE = "python -m model evaluate --data FILE.tsv --checkpoint {name} --by-length --save-as multi30k/test_2016_flickr"
 COLUMNS = messages(words="words", shortest="shortest", longest="longest", sentences="sentences", model="model")
-BESIDE = message("Words that belong together share a row in every picture. Subwords are merged into words.")
+BESIDE = message("Words that belong together share a row. Subwords are merged into words.")
+OPENS = message("Open this map on the stage →")
 
 
-def choose_system(seen: Sequence["Seen"]) -> int:
-    """The outputs of all systems as tiles with small maps; returns the number of the chosen one."""
+def choose_system(seen: Sequence["Seen"], first: int) -> int:
+    """The outputs of all systems as tiles with small maps; returns the number of the chosen one, at first `first`."""
     tiles = []
     for one in seen:
         side = one.side
@@ -101,7 +94,7 @@ def choose_system(seen: Sequence["Seen"]) -> int:
         flag = say(line, **unknown) if any(unknown.values()) else ""
         tiles.append(Tile(side.name, one.name, f"{text} · {took}", flag=flag, pixels=one.pixels))
     names = [one.side.name for one in seen]
-    return names.index(frame.choose_tile(say("System"), tiles, "system", names[0], columns=2, height=72))
+    return names.index(frame.choose_tile(say("System"), tiles, "system", names[first], columns=2, height=72))
 
 
 def choose_head(sides: list[Side]) -> tuple[int, int | None]:
@@ -138,78 +131,101 @@ class Seen:
 
     @property
     def pixels(self) -> np.ndarray:
-        return frame.signed_pixels(self.values) if self.side.weights is None else frame.weight_pixels(self.values)
-
-    def plot(self) -> Plot:
-        """The map, its rows where the words stand that belong together."""
-        side = self.side
-        if side.weights is None:
-            axes: dict[str, Any] = {
-                "row_axis": message("word being written"),
-                "column_axis": message("number of the vector"),
-            }
-            look: dict[str, Any] = axes | {"value": message("number"), "most_labels": 4}
-            picture = values_heatmap(self.values, side.words, **look, say=say)
-            code = snippet(VECTOR, values=self.code, **look)
+        """The small picture, a row of it blank where only other systems have a word."""
+        if self.side.weights is None:
+            own, blank = frame.signed_pixels(self.values), frame.signed_pixels(np.zeros(1)).item()
         else:
-            axes: dict[str, Any] = {"query_axis": words.PREDICTED_AXIS, "key_axis": words.KINDS["cross"].key_axis}
-            picture = attention_heatmap(self.values, side.words, side.keys, **axes, say=say)
-            code = snippet(MAP, values=self.code, **axes)
-        rows = [row for row, word in enumerate(self.places) if word is not None]
-        title = f"{say(SYSTEMS[side.system][0])}: {self.about}"
-        figure = aligned_rows(picture, rows, len(self.places), say=say)
-        origin = recipes.origin(side.request)
-        aligned = snippet(ALIGNED, rows=rows, n_rows=len(self.places))
-        return Plot(title, origin.note, figure, program(origin.code, side.code, code, aligned))
+            own, blank = frame.weight_pixels(self.values), 0  # clear
+        rows = np.full((len(self.places), *own.shape[1:]), blank, np.uint8)
+        for row, place in enumerate(self.places):
+            if place is not None:
+                rows[row] = own[place]
+        return rows
+
+    def top(self, row: int) -> tuple[str, str, float] | None:
+        """The word that was written in a row, the source word with its largest weight, and that weight."""
+        place = self.places[row]
+        if place is None or self.side.weights is None or self.side.words[place] == SPECIAL_TOKENS[EOS_ID]:
+            return None
+        weights = self.values[place]
+        key = int(weights.argmax())
+        return self.side.words[place], self.side.keys[key], float(weights[key])
+
+    def ring(self, row: int | None) -> tuple[int, int] | None:
+        """The cell with the largest weight in a shared row."""
+        if row is None or self.top(row) is None or (place := self.places[row]) is None:
+            return None
+        return place, int(self.values[place].argmax())
 
 
-def show_maps(seen: Sequence[Seen], numbers: Sequence[int]) -> None:
-    """The maps of some systems, two beside each other, down to the window's edge."""
-    rows = [numbers[start : start + 2] for start in range(0, len(numbers), 2)]
-    for at, row in enumerate(rows):
-        plots = {f"map-{number}": seen[number].plot() for number in row}
-        titles = {}
-        for number in row:
-            text = seen[number].side.result.text
-            nothing = "" if text else say("(the model wrote nothing)")
-            titles[f"map-{number}"] = say(SYSTEMS[seen[number].side.system][0]), "", nothing, "", text
-        left = len(rows) - at
-        below = frame.TITLED * (left - 1)
-        least = LEAST if len(rows) > 1 else 240
-        frame.pictures(plots, titles=titles, bar=len(numbers) == 1, below=below, share=1 / left, least=least)
+def show_large(chosen: Seen, place: Mapping[str, str], row: int | None) -> None:
+    """The chosen system large: its map on the stage, the cell of a shared row ringed; without one its vector."""
+    side = chosen.side
+    text = side.result.text or say("(the model wrote nothing)")
+    if side.weights is None:
+        frame.pictures({"vector": vector(chosen)}, titles={"vector": (chosen.name, "", "", "", text)})
+        frame.note(chosen.about)
+        return
+    frame.picture_title(chosen.name, quoted=text)
+    # The words of this page are those of its other pictures, too: the stage is not asked to merge subwords.
+    begin = SPECIAL_TOKENS[BOS_ID]
+    recording = Recording(side.keys, [begin, *side.words[:-1]], {"cross": side.weights}, {}, side.words)
+    ring = chosen.ring(row)
+    pin = {"pin": f"t{ring[0]}"} if ring else {}
+    staged.put_map(Shown(recording), {**place, **pin}, ring)
 
 
-def answer(seen: Sequence[Seen]) -> str:
-    """At which word two systems attend most differently; else how many translations they wrote."""
-    readers = [one for one in seen if one.side.weights is not None]
+def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
+    """The map of a system with attention, as an address says it; without a head the mean of all of a Transformer."""
+    if side.system != checkpoint.TRANSFORMER or side.weights is None:
+        return {"kind": "cross", "layer": "0", "head": "0"}
+    n_layers, n_heads, *_ = side.weights.shape
+    place = {"kind": "cross", "layer": str(min(layer, n_layers - 1)), "head": str(min(head or 0, n_heads - 1))}
+    return place | ({"summary": "mean"} if head is None else {})
+
+
+def vector(chosen: Seen) -> Plot:
+    """The one vector that a system without attention knows of the source, at every word."""
+    side = chosen.side
+    look: dict[str, Any] = {
+        "row_axis": message("word being written"),
+        "column_axis": message("number of the vector"),
+        "value": message("number"),
+        "most_labels": 4,
+    }
+    figure = values_heatmap(chosen.values, side.words, **look, say=say)
+    origin = recipes.origin(side.request)
+    code = program(origin.code, side.code, snippet(VECTOR, values=chosen.code, **look))
+    return Plot(f"{say(SYSTEMS[side.system][0])}: {chosen.about}", origin.note, figure, code)
+
+
+def most_different(seen: Sequence[Seen]) -> tuple[str, int | None, int]:
+    """At which word two systems attend most differently, in which row that is, and which of them attends more there.
+
+    Where no word is the same in all that attend: how many translations they wrote, no row, and the first system.
+    """
+    readers = [number for number, one in enumerate(seen) if one.side.weights is not None]
     found = []
     for row in range(len(seen[0].places)):
-        tops = [top for one in readers if (top := top_of(one, row))]
-        if 1 < len(tops) == len(readers) and len({word.lower() for word, *_ in tops}) == 1:
-            order = sorted(range(len(tops)), key=lambda number: tops[number][2])
-            found.append((tops[order[-1]][2] - tops[order[0]][2], tops, order[-1], order[0]))
+        tops = [(top, number) for number in readers if (top := seen[number].top(row))]
+        if 1 < len(tops) == len(readers) and len({word.lower() for (word, *_), _ in tops}) == 1:
+            order = sorted(tops, key=lambda one: one[0][2])
+            found.append((order[-1][0][2] - order[0][0][2], row, order[-1], order[0]))
     if not found:
-        texts = {one.side.result.text.casefold() for one in seen}
-        return say("Systems: {n}. Different translations: {m}.", n=len(seen), m=len(texts))
-    _, tops, most, least = max(found, key=lambda one: one[0])
-    (word, key, x), (_, other, y) = tops[most], tops[least]
-    names = [say(SYSTEMS[one.side.system][0]) for one in readers]
+        return counted(seen), None, 0
+    _, row, ((word, key, x), most), ((_, other, y), least) = max(found, key=lambda one: one[0])
+    names = {number: say(SYSTEMS[seen[number].side.system][0]) for number in (most, least)}
     if names[most] == names[least]:
-        names = [one.side.name for one in readers]
+        names = {number: seen[number].side.name for number in (most, least)}
     line = message("At “{word}” {a} puts {x:.0%} of its attention on “{key}”, {b} {y:.0%} on “{other}”.")
     if key == other:
         line = message("At “{word}” {a} puts {x:.0%} of its attention on “{key}”, {b} only {y:.0%}.")
-    return say(line, word=word, key=key, other=other, a=names[most], x=x, b=names[least], y=y)
+    return say(line, word=word, key=key, other=other, a=names[most], x=x, b=names[least], y=y), row, most
 
 
-def top_of(one: Seen, row: int) -> tuple[str, str, float] | None:
-    """The word that a system wrote in a row, the source word with its largest weight, and that weight."""
-    place = one.places[row]
-    if place is None or one.side.words[place] == SPECIAL_TOKENS[EOS_ID]:
-        return None
-    weights = one.values[place]
-    key = int(weights.argmax())
-    return one.side.words[place], one.side.keys[key], float(weights[key])
+def counted(seen: Sequence[Seen]) -> str:
+    texts = {one.side.result.text.casefold() for one in seen}
+    return say("Systems: {n}. Different translations: {m}.", n=len(seen), m=len(texts))
 
 
 def show_words(seen: Sequence[Seen]) -> None:
@@ -298,37 +314,27 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
         for name, problem in problems.items():
             shared.small(f"{name}: {problem}", f"problem-{name}")
     with places.left_controls:
-        at = choose_head(sides)
+        layer, head = choose_head(sides)
     rows = comparison.align([side.words for side in sides])
-    seen = [Seen(side, words_at, *side.map(*at)) for side, words_at in zip(sides, zip(*rows))]
+    seen = [Seen(side, words_at, *side.map(layer, head)) for side, words_at in zip(sides, zip(*rows))]
+    line, row, first = most_different(seen)
     with places.left:
-        chosen = seen[choose_system(seen)]
-        side = chosen.side
+        chosen = seen[choose_system(seen, first)]
+        side, place = chosen.side, place_of(chosen.side, layer, head)
         frame.note(f"{chosen.name}: {say(SYSTEMS[side.system][1])} {chosen.about}")
+        if side.weights is not None:
+            query = side.request.address() | place | {"words": "1"}
+            st.html(f'<p class="hl-note">{speaking.link(say(OPENS), "", query)}</p>')
         shared.card(side.name)
     with places.answer:
-        frame.answer(answer(seen), say(BESIDE))
+        frame.answer(line, say(BESIDE) if row is None else f"{counted(seen)} {say(BESIDE)}")
     with places.right:
-        if view == "all":
-            show_maps(seen, range(len(seen)))
-        elif view == "one":
-            show_maps(seen, [seen.index(chosen)])
+        if view == "one":
+            show_large(chosen, place, row)
         elif view == "words":
             show_words(seen)
         else:
             show_lengths(names)
-        if view in ("all", "one"):
-            frame.note(what_differs(seen, chosen))
-
-
-def what_differs(seen: Sequence[Seen], chosen: Seen) -> str:
-    """How much of the attention of the chosen system its largest weights take; without attention, what it reads."""
-    if chosen.side.weights is None:
-        return say(SYSTEMS[chosen.side.system][1])
-    top = float(chosen.values.max(-1).mean())
-    texts = {one.side.result.text.casefold() for one in seen}
-    line = message("{name}: on average {top:.0%} of a row on one word. Different translations: {m} of {n}.")
-    return say(line, name=chosen.name, top=top, m=len(texts), n=len(seen))
 
 
 @choices.fragment

@@ -1,6 +1,6 @@
 """The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -32,6 +32,7 @@ Show = Callable[[list[str], View, bool], None]
 # In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
+LEAST = 200  # pixels of the large picture, on a page that shows one map
 
 CANDIDATES_CODE = """
 import model.analysis.maps as analysis
@@ -143,6 +144,18 @@ def put(
 ) -> None:
     """Show it on a stage; arguments as of `viz.stage.message.message`."""
     assets.stage(stage_message.message(shown, assets.keep, before, **more), asked)
+
+
+def put_map(shown: stage_message.Shown, place: Mapping[str, str], ring: tuple[int, int] | None = None) -> None:
+    """Show one map of a recording, which the page chooses: of the stage only the picture, and in a high window lines.
+
+    Args:
+        place: what is open, by names of `view.PLACE` and `view.OPTIONS`.
+        ring: the cell to frame, by row and column.
+    """
+    shown = replace(shown, recording=replace(shown.recording, text=None), notes=())
+    with st.container(key="one-map"):
+        put(shown, asked=lambda query: None, setting={**place, "ring": ring}, least=LEAST)
 
 
 @cached.remembered(16)

@@ -46,7 +46,6 @@ BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 EVERY = 0.5  # seconds between two looks at how far it is
 TILE_HEIGHT = 84  # pixels
-LEAST = 200  # pixels of the large picture of a stage
 HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 
 
@@ -295,9 +294,8 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
         place["pin"] = pin
     st.session_state[staged.QUERY] = place
     shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
-    shown = replace(shown, recording=replace(shown.recording, text=None), notes=(), known=_roles_of(source, result))
     # Rows are the tokens that attend, of which roles speak, and not what is written there.
-    staged.put(shown, asked=lambda query: None, setting=place | {"rows": "read", "ring": ring}, least=LEAST)
+    staged.put_map(replace(shown, known=_roles_of(source, result)), place | {"rows": "read"}, ring)
     for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
         frame.note(rule)
     query = {"model": name, "text": read[at], **place}

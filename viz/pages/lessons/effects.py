@@ -161,7 +161,7 @@ def rates() -> dict:
     ("No, not without attention", "Yes, by leaving out source words"),
     "Replace each source word by <unk> in turn: “bike” loses most without “{key}”, {drop:.1f} nats.",
     "An explanation needs no map of attention, and a map is not yet one.",
-    Figures(_gru, "models", {"direction": "de-en", "models-show": "all"}),
+    Figures(_gru, "models", {"direction": "de-en"}),
     right=1,
 )
 def occluded() -> dict:
