@@ -107,6 +107,8 @@ def test_back_brings_both_sentences_and_the_head_and_nothing_sticks_out(page, ap
     for width, height in ((1400, 900), (1280, 720), (400, 860)):
         page.set_viewport_size({"width": width, "height": height})
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        sign, lines = (page.get_by_test_id(f"stage-{name}").bounding_box() for name in ("projector", "texts"))
+        assert lines["x"] + lines["width"] <= sign["x"]
         is_phone = width == 400  # there pictures come before tiles
         first = part(page, "map").first if is_phone else tile(page, 0, 0)
         assert first.evaluate("element => element.getBoundingClientRect().top") < (600 if is_phone else 420)

@@ -149,6 +149,7 @@ def test_the_lens_and_left_out_tokens_are_asked_for_when_they_are_looked_at(page
         means = [np.nanmean(found[name], -1) for name in ("agreement", "norms", "occlusion", "input_gradient")]
     wait_for(page, np.nan_to_num(np.stack([rates.ravel() for rates in (*means, off)])))
     page.set_viewport_size({"width": 400, "height": 860})
+    part(page, "fold").click()
     view(page, "lens")
     expect(part(page, "map").get_by_role("table")).to_contain_text(label(lens.words[-1][0][0]))
 

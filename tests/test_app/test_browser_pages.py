@@ -149,7 +149,7 @@ def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
         choose(page, view)
         assert_nothing_sticks_out(page)
     page.get_by_role("link", name="Switch heads off in this sentence, on the page Steer →").click()
-    expect(page.get_by_test_id("stage-do")).to_be_visible()
+    expect(page.get_by_test_id("stage-fold")).to_be_visible()
 
 
 @pytest.fixture

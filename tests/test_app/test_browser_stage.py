@@ -575,6 +575,32 @@ def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(browser, app
     context.close()
 
 
+def test_on_a_phone_controls_stand_behind_one_button_that_says_how_many_are_set(page, app_server):
+    page.set_viewport_size({"width": 400, "height": 860})
+    show(page, app_server)
+    fold, controls = part(page, "fold"), [part(page, name) for name in ("kinds", "views", "options", "lines")]
+    for control in controls:
+        expect(control).to_be_hidden()
+    tops = [part(page, name).bounding_box()["y"] for name in ("translation", "source", "map", "fold", "heads")]
+    assert tops == sorted(tops)
+    expect(fold).to_have_accessible_name("Controls")
+    expect(fold).to_have_attribute("aria-expanded", "false")
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(fold).to_have_attribute("aria-expanded", "true")
+    for control in controls:
+        expect(control).to_be_visible()
+    part(page, "kinds").locator("[data-kind=encoder_self]").click()
+    part(page, "lines").locator("[data-lines=layer]").click()
+    expect(fold).to_have_accessible_name("Controls · 2")
+    fold.press("Enter")
+    for control in controls:
+        expect(control).to_be_hidden()
+    page.set_viewport_size({"width": 1400, "height": 900})
+    expect(fold).to_be_hidden()
+    expect(controls[0]).to_be_visible()
+
+
 def test_the_pinned_word_of_a_long_line_is_in_view(page, app_server):
     page.set_viewport_size({"width": 400, "height": 860})
     show(page, app_server, f"?text={quote('tired man too ' * 6)}")

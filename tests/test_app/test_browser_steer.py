@@ -165,7 +165,9 @@ def test_heads_stay_off_for_the_next_sentence_and_another_visitor_sees_nothing_o
 def test_a_finger_switches_heads_by_the_mode_above_the_grid_and_nothing_sticks_out(page, app_server):
     page.set_viewport_size({"width": 400, "height": 860})
     show(page, app_server)
+    part(page, "fold").click()
     part(page, "do").locator("[data-do=off]").click()
+    expect(part(page, "fold")).to_have_accessible_name("Controls · 1")
     changed(page, lambda: tile(page, 0, 0).click())
     changed(page, lambda: tile(page, 0, 1).click())
     expect(page).to_have_url(re.compile(r"edits=v1_oc0-0_oc0-1"))

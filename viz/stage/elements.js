@@ -34,6 +34,7 @@ export class Elements extends Open {
   /** @type {HTMLElement & {of?: unknown}} */ switches;
   /** @type {HTMLElement | null} of several pictures of a view */ choice = null;
   /** @type {import("./film.js").Film} */ film;
+  /** @type {import("./fold.js").Fold} */ fold;
   /** @type {import("./tiles.js").Tiles} */ tiles;
   /** @type {import("./widgets.js").Menu} */ options;
   /** @type {import("./steer.js").Steering | null} */ steering = null;

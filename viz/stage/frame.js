@@ -6,6 +6,7 @@ import { button, el, icon, put } from "./dom.js";
 import { menu, tabs } from "./widgets.js";
 import { downloads } from "./file.js";
 import { Film } from "./film.js";
+import { Fold } from "./fold.js";
 import { headColour } from "./head_lines.js";
 import { Lines } from "./lines.js";
 import { LargeMap } from "./map.js";
@@ -47,6 +48,7 @@ export function build(stage) {
     switches: el("div.switches", { hidden: true }),
     places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div.versions") },
     film: new Film(stage),
+    fold: new Fold(stage),
     tiles: new Tiles(stage),
     beside: whole.comparing ? new Beside(stage) : null,
     options: menu("options", words.options, words.options, () => form(optionFields(stage), words, (chosen) => stage.turnMaps(chosen))),
@@ -57,7 +59,7 @@ export function build(stage) {
     (told.told.program || Object.keys(told.told.code).length > 0) && menu("code", words.code, words.code, () => code(stage)),
     icon("#table", words.table, words.table, () => stage.choose({ table: !stage.state.table })),
   ];
-  const { beside, places, tiles, lines, map } = stage;
+  const { beside, places, tiles, lines, map, fold } = stage;
   const corner = stage.projector.button();
   const bar = el("div.bar", places.views, el("div.tools", tools));
   const ofTiles = el("div.above.of-tiles");
@@ -65,7 +67,7 @@ export function build(stage) {
   if (beside) {
     put(ofTiles, places.kinds, tiles.bar);
     put(ofPicture, el("div.head", bar, stage.title), el("div.settings", stage.switches));
-    const main = el("div.main.sides", ofTiles, ofPicture, el("div.left", tiles.box), beside.strips);
+    const main = el("div.main.sides", fold.button, ofTiles, ofPicture, el("div.left", tiles.box), beside.strips);
     put(stage.root, beside.texts, corner, stage.notes, main, beside.pictures, stage.says, stage.card);
     return;
   }
@@ -77,7 +79,7 @@ export function build(stage) {
   const head = el("div.head", stage.title, places.measures);
   const right = el("div.right", head, !steering && settings, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
-  const main = el("div.main", ofTiles, ofPicture, left, right);
+  const main = el("div.main", fold.button, ofTiles, ofPicture, left, right);
   put(stage.root, above, lines.box, steering?.wordMenu.box, main);
 }
 

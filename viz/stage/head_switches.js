@@ -28,7 +28,11 @@ export class HeadSwitches {
   fillIn() {
     const { steering } = this;
     const { words, told } = steering;
-    const bar = tabs(words, "do", "do", MODES, this.mode, (chosen) => (this.mode = chosen.do));
+    const choose = (/** @type {Record<string, string>} */ chosen) => {
+      this.mode = chosen.do;
+      steering.stage.fold.render();
+    };
+    const bar = tabs(words, "do", "do", MODES, this.mode, choose);
     const pressed = { "aria-pressed": String(Boolean(told.importance)) };
     const weigh = () => steering.act({ do: "importance" });
     put(this.box, bar, steering.stage.told.predicts && button("plain#importance", words.importance, weigh, pressed));

@@ -152,6 +152,7 @@ export class Stage extends Elements {
     const { kind, state, part } = this;
     this.projector.light(state.projector);
     this.film.render();
+    this.fold.render();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
     this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
