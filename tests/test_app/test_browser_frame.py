@@ -146,6 +146,24 @@ def test_both_sides_end_together(page, app_server, size, path):
     assert abs(left - right) <= 24 and left <= size[1]
 
 
+def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_server, guard):
+    guard.allowed = shipped_server.split("//")[1]
+    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for path, last in {
+        "training": ".hl-texts-of",
+        "lessons": "[class*=st-key-lesson-tile-]:last-of-type",
+        "open_file": ".st-key-frame-small .hl-tiles",
+    }.items():
+        page.goto(f"{shipped_server}/{path}")
+        expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+        expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible()
+        page.wait_for_timeout(500)  # figures follow the size of their places
+        boxes = [box.bounding_box() for box in page.locator(last).all()]
+        assert max(box["y"] + box["height"] for box in boxes) <= 720, path
+    expect(page.locator(".st-key-frame-small [aria-checked=true]")).to_be_in_viewport(ratio=0.9)
+
+
 def test_arrow_keys_choose_tiles_and_the_answer_follows(page, app_server):
     opened(page, f"{app_server}/masks", SIZES[0])
     answer = page.locator(".hl-answer").text_content()

@@ -177,6 +177,7 @@ def choose_tile(
     small: bool = False,
     height: int = 52,
     fills: bool = False,
+    scrolls: bool = False,
     on_change: Callable[[], None] | None = None,
 ) -> str:
     """Let the visitor choose one of some tiles; the choice stands in the address as a code of a tile.
@@ -185,6 +186,7 @@ def choose_tile(
         small: pictures without names.
         height: pixels of a picture.
         fills: or more, so that the left side ends where the right one does.
+        scrolls: where there is no room for all, so that it does, too.
     """
 
     def widget(label: str, tiles: Sequence[Tile], *, key: str, persist_state: str | None = None) -> str:
@@ -201,6 +203,7 @@ def choose_tile(
             "small": small,
             "height": height,
             "fills": fills,
+            "scrolls": scrolls,
             "chosen": st.session_state[key],
             "tiles": [_packed(tile) for tile in tiles],
         }
@@ -337,6 +340,7 @@ def choose_head_by_pixels(
         "small": True,
         "height": 0,
         "fills": fills,
+        "scrolls": False,
         "chosen": next(code for code, at in by_code.items() if at == shown),
         "tiles": [_packed(tile) for tile in tiles],
     }

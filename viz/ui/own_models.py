@@ -86,7 +86,7 @@ def choose(groups: dict[str, list[Entry]]) -> Entry:
         for heading, found in groups.items()
         for number, entry in enumerate(found)
     ]
-    return known[frame.choose_tile(say("Models"), tiles, "model", default, columns=2)]
+    return known[frame.choose_tile(say("Models"), tiles, "model", default, columns=2, scrolls=True)]
 
 
 def mask_of(entry: Entry) -> str:

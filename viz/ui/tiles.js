@@ -24,6 +24,7 @@ import { arrows } from "../stage/widgets.js";
  * @property {number} columns
  * @property {boolean} small  pictures without names
  * @property {number} height  of a picture, in pixels
+ * @property {boolean} scrolls  whether they scroll where there is no room for all
  * @property {boolean} fills  whether pictures grow until the side ends where the other one does
  * @property {string} chosen  a code
  * @property {Tile[]} tiles
@@ -35,7 +36,6 @@ import { arrows } from "../stage/widgets.js";
  */
 
 const [SIGNED, SIGNED_ON_DARK] = [DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
-const MANY = 12; // tiles, above which they scroll in a low window
 
 /** @param {Pixels} pixels @param {boolean} dark  whether the page is */
 function picture(pixels, dark) {
@@ -71,6 +71,12 @@ function tileOf({ code, name, note, flag, pixels }, told, dark, choose) {
   return el("button.choice", about, words, pixels && picture(pixels, dark), (note || flag) && below);
 }
 
+/** Scrolls a list, and not the page, to one of its tiles. @param {HTMLElement} box @param {HTMLElement} tile */
+function reveal(box, tile) {
+  const [outer, inner] = [box, tile].map((node) => node.getBoundingClientRect());
+  if (inner.bottom > outer.bottom || inner.top < outer.top) box.scrollTop += inner.top - outer.top - outer.height / 3;
+}
+
 class Tiles {
   /** @param {HTMLElement} place */
   constructor(place) {
@@ -101,11 +107,13 @@ class Tiles {
     box.setAttribute("aria-label", told.label);
     box.style.setProperty("--hl-columns", String(told.columns));
     box.style.setProperty("--hl-tile-height", `${told.height}px`);
-    dress(box, { small: told.small, fills: told.fills, long: told.tiles.length > MANY && !told.small });
+    dress(box, { small: told.small, fills: told.fills, scrolls: told.scrolls });
     /** @param {Tile} tile */
     const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, dark, () => this.choose(tile.code))];
     put(box, told.tiles.flatMap(parts));
-    if (focused) /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'))?.focus();
+    const chosen = /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'));
+    if (focused) chosen?.focus();
+    else if (chosen && told.scrolls) requestAnimationFrame(() => reveal(box, chosen));
   }
 }
 

@@ -146,7 +146,7 @@ def live() -> None:
         frame.label(say("Loss added: afterwards / trained with it"))
     with places.left:
         tiles = mistake_tiles(known, changed)
-        key = frame.choose_tile(say("Mistakes"), tiles, "pitfall", next(iter(PITFALLS)), columns=2)
+        key = frame.choose_tile(say("Mistakes"), tiles, "pitfall", next(iter(PITFALLS)), columns=2, scrolls=True)
         frame.note(say(ALL[key].explanation))
         if key == "best":
             frame.note(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))

@@ -32,6 +32,8 @@ figure = attention_heatmap(
 figure.show()
 """
 MOST = 4  # runs beside each other
+WRITTEN, OF_HEADS = 160, 150  # pixels under a picture for what the runs wrote, and for tiles of heads
+CURVES, LEAST, LOWEST = 265, 210, 170  # pixels of curves, of a map or the board, and of the board over tiles
 PICKED = "grid-runs"
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
 VIEWS = messages(curves="Rate and loss", maps="What they attend to")
@@ -73,7 +75,7 @@ def show(places: frame.Places) -> None:
         hidden: dict[str, Any] = {"label_visibility": "collapsed"}
         step = controls.choose(label, steps, "grid-step", steps[-1], **hidden)
     with places.left:
-        show_board(grid, cells, picked)
+        show_board(grid, cells, picked, OF_HEADS if view == "maps" and picked else 0)
     with places.answer:
         line = say(
             "Validation loss per token at the end (nats); {entropy:.2f} is what word frequencies alone reach. Click "
@@ -83,15 +85,15 @@ def show(places: frame.Places) -> None:
         frame.answer(answer(grid, picked), line)
     if not picked:
         return
-    with places.right:
-        if view == "curves":
-            frame.pictures({"grid-curves": curves(picked, float(step))}, is_map=False)
-            frame.note(at_step(grid, picked, step))
     if view == "maps":
         show_maps(places, grid, picked, step)
-    with places.left:
+        return
+    with places.right:
+        plots = {"grid-curves": curves(picked, float(step))}
+        frame.pictures(plots, is_map=False, below=WRITTEN, least=CURVES)
+        frame.note(at_step(grid, picked, step))
         frame.picture_title(say("Written after step {step}", step=counted(step)))
-        st.html("".join(written(grid, cell, step, number) for cell in picked))
+        st.html(f'<div class="hl-texts-of">{"".join(written(grid, cell, step, number) for cell in picked)}</div>')
 
 
 def choose_runs(cells: list[GridCell]) -> list[GridCell]:
@@ -144,12 +146,16 @@ def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
     return say(line, worst=name_of(worst), b=losses[worst], **values)
 
 
-def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell]) -> None:
+def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell], below: int) -> None:
+    """The losses at the end, down to the lower edge but for some pixels."""
+
     def pick(row: int, column: int) -> None:
         st.session_state[PICKED] = list(map(cells.index, toggled(picked, table(NORMS)[row][column], MOST)))
 
     try:
-        frame.pictures({"grid": board(NORMS, picked)}, on_click=pick, fills=False, bar=False)
+        frame.pictures(
+            {"grid": board(NORMS, picked)}, on_click=pick, bar=False, below=below, least=LOWEST if below else LEAST
+        )
     except KeyError:  # a grid that is still trained
         st.info(say("The grid is not finished: {n} of its runs are there.", n=len(cells)))
 
@@ -184,6 +190,8 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         titles[key] = name, ""
     with places.right:
         keys = list(plots)
-        for row in filter(None, (keys[:2], keys[2:])):
-            frame.pictures({key: plots[key] for key in row}, titles=titles, fills=len(keys) < 3, bar=False)
+        rows = list(filter(None, (keys[:2], keys[2:])))
+        for left, row in zip(range(len(rows), 0, -1), rows):
+            shown, below = {key: plots[key] for key in row}, (left - 1) * frame.TITLED
+            frame.pictures(shown, titles=titles, bar=False, below=below, share=1 / left, least=LEAST)
         frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))
