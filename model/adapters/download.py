@@ -45,6 +45,8 @@ SMALL = (
 TIMEOUT = 10.0  # seconds without an answer
 MOST_RESTARTS = 3  # of one download: a hub that breaks off and begins again would never end
 EVERY = 0.1  # seconds between two lines
+# What the library raises where the list of a model's files is a page of the web, or holds something else.
+_UNLIKE_A_HUB = (json.JSONDecodeError, KeyError, TypeError, AttributeError)
 
 
 class Progress:
@@ -95,7 +97,8 @@ def download(name: str, revision: str | None) -> Path:
         except errors.LocalEntryNotFoundError:
             pass
         raise
-    assert info.sha is not None  # only lists of models leave it out
+    if not isinstance(info.sha, str):  # only lists of models leave it out
+        raise TypeError("the list of files names no commit")
     commit, sizes = info.sha, {file.rfilename: file.size or 0 for file in info.siblings or []}
     cache, repository = Path(constants.HF_HUB_CACHE), f"models--{name.replace('/', '--')}"
     snapshot = cache / repository / "snapshots" / commit
@@ -113,12 +116,12 @@ def download(name: str, revision: str | None) -> Path:
 def _fetch(api: HfApi, name: str, commit: str, revision: str | None, sizes: dict[str, int]) -> Path:
     if CONFIG not in sizes:
         raise Problem("{name} has no {file}: it is not a model of transformers", name=name, file=CONFIG)
-    config = Path(hf_hub_download(name, CONFIG, revision=commit, etag_timeout=TIMEOUT))
+    config = _whole(name, CONFIG, commit)
     refuse_code(name, _json(config))
     if WEIGHTS in sizes:
         weights = [WEIGHTS]
     elif INDEX in sizes:
-        weights = shards(Path(hf_hub_download(name, INDEX, revision=commit, etag_timeout=TIMEOUT)))
+        weights = shards(_whole(name, INDEX, commit))
     else:
         raise no_weights(name, [file for file in sizes if Path(file).suffix in OTHER_WEIGHTS])
     headers = [api.parse_safetensors_file_metadata(name, file, revision=commit, timeout=TIMEOUT) for file in weights]
@@ -127,15 +130,16 @@ def _fetch(api: HfApi, name: str, commit: str, revision: str | None, sizes: dict
     progress = Progress(sum(sizes[file] for file in files))
     for file in files:
         before = progress.done
-        _whole(name, file, commit, progress)
+        _whole(name, file, commit, progress.bar())
         progress.add(max(0, before + sizes[file] - progress.done))  # those that were there already
     api.resolve_revision(name, revision=revision)  # notes what it stands for, so that it is found without a network
     return config.parent
 
 
-def _whole(name: str, file: str, commit: str, progress: Progress) -> None:
+def _whole(name: str, file: str, commit: str, bar: type[tqdm] | None = None) -> Path:
+    """Fetch a file, with what `bar` makes counting its bytes; returns where it is."""
     try:
-        hf_hub_download(name, file, revision=commit, etag_timeout=TIMEOUT, tqdm_class=progress.bar())
+        return Path(hf_hub_download(name, file, revision=commit, etag_timeout=TIMEOUT, tqdm_class=bar))
     except Exception as error:
         if isinstance(error.__cause__, errors.HfHubHTTPError):
             raise error.__cause__ from None
@@ -180,6 +184,12 @@ def problem(name: str, revision: str | None, error: Exception) -> Phrase:
     status = getattr(getattr(error, "response", None), "status_code", None)
     if isinstance(error, Phrase):
         return error
+    if isinstance(error, _UNLIKE_A_HUB):
+        return Phrase(
+            "what answers at {address} is not the Hugging Face hub: this network may want you to log in first, or "
+            "HF_ENDPOINT names another server",
+            address=constants.ENDPOINT,
+        )
     if isinstance(error, ValueError) and not isinstance(error, errors.HFValidationError | OSError):
         return Phrase("{reason}", reason=str(error))
     if isinstance(error, errors.GatedRepoError) or status in (401, 403) and not _unknown(error):

@@ -335,6 +335,7 @@ READING = messages(  # in place of the same where there is no source
     costs="Without it the log-probability of the old next word changes by {change} nats",
     target="Tokens of the text",
     written="“{token}” has probability {probability} here.",
+    next_words_line="The most probable next words after every word of the text.",
 )
 
 COMPARING = messages(  # more of them, on the page Compare, where A stands before and B after

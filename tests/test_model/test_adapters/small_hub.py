@@ -23,7 +23,7 @@ class SmallHub:
         self.commit = COMMIT  # of all models
         self.revisions: dict[str, tuple[str, Path]] = {}  # beside them, by "name@revision": its commit and its folder
         self.status: dict[str, tuple[int, str]] = {}  # by file, or "" for the listing: an error and its code
-        self.answers: dict[str, Answer] = {}  # by file how its content is sent
+        self.answers: dict[str, Answer] = {}  # by file, or "" for the listing, how its content is sent
         self.sent: list[str] = []  # files whose whole content was sent
         self.url = ""
 
@@ -56,7 +56,10 @@ class SmallHub:
             files = sorted(folder.iterdir())
             siblings = [{"rfilename": file.name, "size": file.stat().st_size, "blobId": "0"} for file in files]
             body = json.dumps({"id": name, "modelId": name, "sha": commit, "siblings": siblings}).encode()
-            send(handler, 200, body, {"Content-Type": "application/json"})
+            if "" in self.answers:
+                self.answers[""](handler, body)
+            else:
+                send(handler, 200, body, {"Content-Type": "application/json"})
 
     def _file(self, handler: BaseHTTPRequestHandler, name: str, revision: str, file: str) -> None:
         found = self._find(name, revision) if name in self.models else None
@@ -103,6 +106,16 @@ def half(handler: BaseHTTPRequestHandler, content: bytes) -> None:
     handler.end_headers()
     handler.wfile.write(content[: len(content) // 2])
     handler.close_connection = True
+
+
+def web_page(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """Sends what a hotel's network or a proxy shows whoever has to log in first."""
+    send(handler, 200, b"<!DOCTYPE html><title>Log in</title>", {"Content-Type": "text/html"})
+
+
+def saying(body: bytes) -> Answer:
+    """Sends other content than there is."""
+    return lambda handler, _: send(handler, 200, body, {"Content-Type": "application/json"})
 
 
 class Stall:

@@ -19,7 +19,7 @@ from model.adapters import hub, inspection
 from model.adapters.loading import load, load_model
 from model.adapters.readers.tasks import attach
 from tests.test_model.test_adapters.other_models import KINDS, TEXTS, VOCAB, save_model, theirs
-from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, small_hub
+from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, saying, small_hub, web_page
 
 NAME = "someone/tiny"
 COPIES = "or name a folder on this machine that holds config.json and model.safetensors"
@@ -294,6 +294,7 @@ class TestHub:
             ("config.json", (401, "GatedRepo"), "accept the conditions at http://"),
             ("model.safetensors", (403, "GatedRepo"), "accept the conditions at http://"),
             ("", (500, ""), f"the hub answers with an error (500) when asked for {NAME!r}: try again later"),
+            ("config.json", (500, ""), "the hub answers with an error (500)"),
             ("model.safetensors", (503, ""), "the hub answers with an error (503)"),
             ("tokenizer.json", (410, ""), "the hub answers with an error (410)"),
         ],
@@ -324,13 +325,31 @@ class TestHub:
         assert f"the model {NAME!r} has no revision 'nope' on the hub" in refusal(f"{NAME}@nope")
         assert left(cache) == before
 
-    def test_half_a_file(self, site: SmallHub, folder: Path, cache: Path) -> None:
+    @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+    @pytest.mark.parametrize("answer", [half, web_page])
+    def test_half_a_file_or_a_web_page(self, site: SmallHub, folder: Path, cache: Path, file: str, answer) -> None:
         site.models[NAME] = folder
-        site.answers["model.safetensors"] = half
+        site.answers[file] = answer
         assert f"the download of {NAME!r} broke off before its end: try again" in refusal(NAME)
         assert left(cache) == []
 
-    @pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "model.safetensors"])
+    @pytest.mark.parametrize("answer", [web_page, saying(b"[]"), saying(b"{}"), saying(b'{"id": "x", "sha": 5}')])
+    def test_what_is_no_hub(self, site: SmallHub, folder: Path, cache: Path, answer) -> None:
+        site.models[NAME] = folder
+        site.answers[""] = answer
+        assert f"what answers at {site.url} is not the Hugging Face hub" in refusal(NAME)
+        assert left(cache) == []
+
+    def test_a_listing_that_stalls(self, site: SmallHub, folder: Path, cache: Path) -> None:
+        site.models[NAME] = folder
+        stall = site.answers[""] = Stall()
+        try:
+            assert "the hub cannot be reached: try again" in refusal(NAME)
+        finally:
+            stall.over.set()
+        assert left(cache) == []
+
+    @pytest.mark.parametrize("file", ["", "config.json", "tokenizer.json", "model.safetensors"])
     def test_a_slow_download_can_be_stopped(self, site: SmallHub, folder: Path, cache: Path, file: str) -> None:
         """At once, whatever the callable raises comes out, and nothing of the model stays."""
         site.models[NAME] = folder
