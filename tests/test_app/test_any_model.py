@@ -137,6 +137,13 @@ def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[
     assert screen.message(at)["after"]["effects"]["against"].strip() == "dog"
 
 
+def test_importance_of_an_encoder_decoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["bart"])
+    lost = reader.importance(reader.translate(TEXT, beam=2))
+    for kind, found in heads_results.importance(cached.Request(TEXT, "bart", 2)).items():
+        np.testing.assert_allclose(found, -lost[kind].sum(axis=-1), atol=1e-4)
+
+
 def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_words(
     shelf: opened.Shelf, tmp_path: Path
 ) -> None:

@@ -50,5 +50,5 @@ unpacked(parts[""]).arrayBuffer().then(async (message) => {
   document.documentElement.lang = stage.language;
   document.title = stage.told.translation || document.title;
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.told && stage.repaint());
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.repaint());
 addEventListener("hashchange", () => location.reload());

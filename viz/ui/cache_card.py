@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 import torch
 
-from model.adapters.readers.layout import ReaderConfig
+from model.adapters.readers.reader import Reader
 from model.measures import context
 from model.translator import Writer
 from viz.figures import curves
@@ -62,10 +62,11 @@ OTHERS = {
 def sizes_of(name: str) -> Sizes:
     """Of an open model; of several kinds of layers the first one that decodes."""
     loaded = cached.translator(name)
-    if isinstance(config := loaded.config, ReaderConfig):
-        layers = config.layers("decoder_self") or config.layers(config.kinds[0])
+    if isinstance(loaded, Reader):
+        layers = loaded.config.layers("decoder_self") or loaded.config.layers(loaded.config.kinds[0])
         return Sizes(len(layers), layers[0].n_heads, layers[0].n_key_value_heads, layers[0].d_head)
-    config = cached.loaded_as(Writer, name).model.config
+    assert isinstance(loaded, Writer)  # there is a cache in no other one
+    config = loaded.model.config
     return Sizes(config.n_layers, config.n_heads, config.n_groups, config.d_head)
 
 

@@ -113,12 +113,15 @@ def rewritten(request: Request, action: Mapping) -> str | None:
     result, step = compute(request), int(action["step"])
     if not 0 <= step < len(result.predicted_ids):
         return None
-    first = loaded.encode(request.text)["input_ids"][0].tolist()[:1] if isinstance(loaded, Reader) else []
+    if isinstance(loaded, Reader):
+        first, text_of = loaded.encode(request.text)["input_ids"][0].tolist()[:1], loaded.text_of
+    else:
+        assert isinstance(loaded, Writer)  # it does not translate
+        first, text_of = [], loaded.tokenizer.decode
     before = [*first, *result.predicted_ids[:step]]
     new = result.predicted_ids[step : step + 1]
     if action["do"] == "write":
         new = [result.next_words.ids[step][int(action["rank"])]]
-    text_of = loaded.text_of if isinstance(loaded, Reader) else cached.loaded_as(Writer, request.model).tokenizer.decode
     if action["do"] == "type":
         return f"{text_of(before)} {action['text']}"
     return text_of([*before, *new])

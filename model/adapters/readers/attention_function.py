@@ -193,6 +193,9 @@ def _make_mask(former: str, *sizes: Any, **options: Any) -> Tensor | None:
     if not observed():
         return ALL_MASK_ATTENTION_FUNCTIONS[former](*sizes, **options)
     options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    padding = options.get("attention_mask")  # (1, S) of a text, also where removal.py adds rows to the batch
+    if padding is not None and len(padding) == 1:
+        options["attention_mask"] = padding.expand(options["batch_size"], -1)
     return ALL_MASK_ATTENTION_FUNCTIONS["sdpa"](*sizes, **options)
 
 

@@ -145,6 +145,15 @@ class TestImportance:
             layer = result.layers(head.kind).index(head.layer)
             np.testing.assert_allclose(found[head.kind][layer, head.head], before - after, atol=1e-5)
 
+    @pytest.mark.parametrize("architecture", ["gpt2", "bert", "t5", "bart"])
+    def test_a_text_as_a_tokenizer_gives_it(self, architecture: str) -> None:
+        """With a mask over padding, which has the one row of the text."""
+        reader, plain = read(architecture)
+        padding = torch.ones_like(plain.inputs["input_ids"])
+        expected = reader.importance(plain)
+        for kind, found in reader.importance(reader.read(**plain.inputs, attention_mask=padding)).items():
+            np.testing.assert_allclose(found, expected[kind], atol=1e-5)
+
     def test_some_steps(self) -> None:
         reader, result = read("llama")
         every, some = (reader.importance(result, steps)["decoder_self"] for steps in (None, [2, -1]))
