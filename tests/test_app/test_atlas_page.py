@@ -24,8 +24,10 @@ from tests.test_app.screen import (
     figure,
     framed,
     links,
+    message,
     open_page,
     values,
+    weights,
     written,
 )
 from viz.text.roles import role_name
@@ -186,7 +188,8 @@ class TestCard:
         expected = [f"{own:.3f}", f"{counted.numbers()['entropy'][1, 3]:.3f}", rank]
         assert card.loc["entropy (nats)", ["held-out", "this sentence", "rank, largest first"]].tolist() == expected
         assert ("next token" in card.index) == (kind == "encoder_self")
-        np.testing.assert_allclose(z(at, "head-opened"), result.attention(kind)[1, 3], atol=1e-6)
+        np.testing.assert_allclose(weights(at, kind)[1, 3], result.attention(kind)[1, 3], atol=5e-5)
+        assert [message(at)["setting"][name] for name in ("kind", "layer", "head")] == [kind, "1", "3"]
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_examples_open_on_the_stage_with_this_head(self, report, kind):
@@ -235,8 +238,8 @@ class TestViews:
     def test_a_click_on_one_of_those_alike_opens_it(self, recorded):
         at = click_marker(open_page(PAGE, part="alike"), "head-map", 1, 2)
         assert_whole(at)
-        weights = recorded.translate(EXAMPLE).attention("cross")[1, 2]
-        np.testing.assert_allclose(z(at, "head-opened"), weights, atol=1e-6)
+        own = recorded.translate(EXAMPLE).attention("cross")[1, 2]
+        np.testing.assert_allclose(weights(at, "cross")[1, 2], own, atol=5e-5)
 
     def test_a_table_has_all_heads_of_a_kind(self, report):
         at = open_page(PAGE, part="table", kind="cross")

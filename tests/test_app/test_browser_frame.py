@@ -92,6 +92,21 @@ def test_every_page_has_the_same_places(page, app_server, size):
 
 
 @pytest.mark.parametrize("size", SIZES)
+def test_what_answers_is_on_the_first_screen(page, shipped_server, guard, size):
+    """On the Head atlas board, choice and numbers of a head, on Four systems all outputs; on both the stage."""
+    guard.allowed = shipped_server.split("//")[1]
+    pages = {
+        "atlas": (".st-key-role-board", ".st-key-head-row", ".st-key-atlas-beside"),
+        "models": (".st-key-system-tiles",),
+    }
+    for path, parts in pages.items():
+        opened(page, f"{shipped_server}/{path}", size)
+        for part in (*parts, ".hl-answer", ".hl-set [data-testid=stage-map]", ".hl-says"):
+            box = page.locator(f".st-key-frame {part}").bounding_box()
+            assert box and box["y"] + box["height"] <= size[1], (path, part)
+
+
+@pytest.mark.parametrize("size", SIZES)
 def test_pages_of_the_stage_have_these_places_too(page, app_server, all_served, size):
     page.set_default_timeout(PATIENCE)
     page.set_viewport_size({"width": size[0], "height": size[1]})

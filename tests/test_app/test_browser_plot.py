@@ -26,8 +26,8 @@ def open_heads(page: Page, url: str) -> None:
     """Opens the page of heads and waits for its figures."""
     page.set_default_timeout(PATIENCE)
     page.goto(f"{url}/atlas")
-    for key in ("role-board", "head-opened"):
-        expect(page.locator(f".st-key-{key} .js-plotly-plot .main-svg").first).to_be_visible()
+    for part in (".st-key-role-board", ".hl-stage[data-ready]"):
+        expect(page.locator(f"{part} .js-plotly-plot .main-svg").first).to_be_visible()
 
 
 def click(page: Page, head: int) -> None:
@@ -118,8 +118,9 @@ def test_texts_in_cells_can_be_read_on_both_pages(page, app_server, scheme):
 
 
 def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):
-    open_heads(page, app_server)
-    figure = page.locator(".st-key-head-opened .hl-figure")
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{app_server}/atlas?part=contribution")
+    figure = page.locator(".st-key-weights .hl-figure")
     described = re.compile(r"Row = .+, column = .+: weight, colours from 0 to 1\.")
     expect(figure.locator(".js-plotly-plot")).to_have_attribute("aria-label", described)
     button = figure.get_by_role("button", name="Table", exact=True)
@@ -127,7 +128,7 @@ def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(p
     page.keyboard.press("Enter")
     shown = figure.get_by_role("table")
     expect(shown).to_be_visible()
-    weights = page.evaluate("document.querySelector('.st-key-head-opened .js-plotly-plot').data[0].z.map(r => r[0])")
+    weights = page.evaluate("document.querySelector('.st-key-weights .js-plotly-plot').data[0].z.map(r => r[0])")
     said = [float(text) for text in shown.locator("tbody tr td:nth-child(2)").all_text_contents()]
     assert len(said) == len(weights) and all(abs(a - b) < 6e-4 for a, b in zip(said, weights, strict=True))
     page.keyboard.press("Enter")
@@ -136,7 +137,7 @@ def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(p
 
 def test_pictures_come_from_the_same_copy_of_plotly(page, app_server, tmp_path):
     open_heads(page, app_server)
-    page.locator(".st-key-beside-head-opened button").first.click()
+    page.locator(".st-key-beside-weights button").first.click()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)

@@ -1,6 +1,7 @@
 """All heads as a board, one head's card, which heads look alike, all as a table."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,7 @@ ROLE = message(
 )
 HIGH = 12  # rows of a board, above which it takes what is left of the window
 BELOW = 80  # pixels that are left free under a board
+LOWEST = 220  # pixels of a board in a low window
 ROLLOUTS = messages(  # of each of `contribution.rollouts` the name, and what it shows
     encoder=("Encoder", "How much of each encoder output comes from each source token."),
     source=("Source", "How much of each decoder step comes from each source token, through the cross-attention."),
@@ -155,10 +157,12 @@ def show_board(
     *,
     other: Source | None = None,
     sort: str = "place",
+    below: int = 0,
 ) -> None:
     """Draw all heads of some kinds, which have all the measures, coloured by one, and a frame round one head.
 
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
+    `below`: pixels of what stands under the board and its sentence; the board takes what the window leaves above it.
     """
     numbers, places = source.table(measure, kinds), source.places(kinds)
     code, table = [origin.code, source.code], source.table_code(measure, kinds)
@@ -219,18 +223,27 @@ def show_board(
         kind, layer, number = ordered[row * n_heads + column]
         open_head(kind, source.number(kind, layer), number)
 
-    frame.pictures({"role-board": plot}, on_click=clicked, fills=is_high, bar=False, below=BELOW)
+    frame.pictures({"role-board": plot}, on_click=clicked, bar=False, **_size(below, is_high))
     high, low = (source.name(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
     line = message("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).")
     _caption(say(line, high=high, low=low, most=numbers.max(), least=numbers.min()), measure)
+
+
+def _size(below: int, fills: bool = False) -> dict[str, Any]:
+    """How high a picture of all heads is, as arguments of `frame.pictures`; `below` as of `show_board`."""
+    if not below:
+        return {"fills": fills, "below": BELOW}
+    return {"fills": True, "below": BELOW + below, "least": LOWEST}
 
 
 def _caption(line: str, *measures: str) -> None:
     frame.note(" ".join([line, *(say(ABOUT[one]) for one in measures if one in ABOUT)]))
 
 
-def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Head, origin: Origin) -> None:
-    """Draw two measures of all heads of some kinds, which have both."""
+def show_scatter(
+    source: Source, kinds: Sequence[str], x: str, y: str, head: Head, origin: Origin, below: int = 0
+) -> None:
+    """Draw two measures of all heads of some kinds, which have both; `below` as of `show_board`."""
     points = np.stack([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
@@ -246,10 +259,25 @@ def show_scatter(source: Source, kinds: Sequence[str], x: str, y: str, head: Hea
     def clicked(kind: int, *place: int) -> None:
         open_head(everything[kind], *place)
 
-    frame.pictures({"scatter": plot}, on_click=clicked, is_map=False, fills=False)
+    frame.pictures({"scatter": plot}, on_click=clicked, is_map=False, **_size(below))
     rate = agreement.spearman(*points.T)
     line = say("Rank correlation (Spearman) over {n} heads: {rate:.2f}.", n=len(places), rate=rate)
     _caption(f"{line} {say('Click a point to open its head.')}", x, y)
+
+
+def ranked(source: Source, measure: str, head: Head) -> str:
+    """The number of a head, and which it is among all heads of which it is known, the largest first."""
+    n, total = rank_of(source, measure, head)
+    own = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+    name = measure_name(measure, head.kind)
+    return say("Its {measure}: {x:.3f}, rank {n} of {total}.", measure=name, x=own, n=n, total=total)
+
+
+def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
+    """Which a head is by a measure, the largest first, and among how many."""
+    every = source.table(measure, source.having(measure, list(source.kinds)))
+    own = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+    return int((every > own).sum()) + 1, every.size
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
@@ -263,9 +291,8 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
                 row, own = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
                 row[title] = say("{x:.3f}", x=own[place])
                 if rank not in row and source.held != "here":
-                    every = source.table(measure, source.having(measure, list(source.kinds)))
-                    n = int((every > own[place]).sum()) + 1
-                    row[rank] = say("{n} of {total}", n=n, total=every.size)
+                    n, total = rank_of(source, measure, head)
+                    row[rank] = say("{n} of {total}", n=n, total=total)
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
 
 
@@ -290,8 +317,8 @@ def show_here(head: Head, result: cached.Shown | Recording, origin: Origin) -> N
     frame.note(say(spoken.rows))
 
 
-def show_alike(source: Source, head: Head, origin: Origin) -> None:
-    """Draw all heads of a kind as points, near each other where they look alike."""
+def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> None:
+    """Draw all heads of a kind as points, near each other where they look alike; `below` as of `show_board`."""
     kind, shown = head.kind, source.kinds[head.kind]
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown["role"])
     if shown["divergence"] is None:
@@ -316,7 +343,7 @@ def show_alike(source: Source, head: Head, origin: Origin) -> None:
     figure = head_map(points, places, groups, selected=(head.layer, head.head), say=say)
     drawing = snippet(ALIKE, places=places, groups=groups, selected=(head.layer, head.head))
     plot = Plot(name, origin.note, figure, program(origin.code, code, drawing))
-    frame.pictures({"head-map": plot}, on_click=open_head, is_map=False, fills=False)
+    frame.pictures({"head-map": plot}, on_click=open_head, is_map=False, **_size(below))
     frame.note(line)
 
 

@@ -28,6 +28,7 @@ VIEWS = messages(
     table="Table",
 )
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
+UNDER = 98  # pixels of the choice of a head, and of what opens beside it
 HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
@@ -47,7 +48,10 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         except ValueError as error:
             shared.warn(errors.sentence(error))
     with places.left:
-        board, choice, numbers = st.container(), st.container(), st.container()
+        board, choice = st.container(), st.container()
+        beside = st.container(horizontal=True, gap="small", key="atlas-beside")
+        with beside:
+            numbers = st.popover(say("Numbers of this head"), type="tertiary")
         first = best_aligner(report) if report else (0, 0)
         with choice:
             head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
@@ -67,6 +71,8 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         line = say("Colour all heads by a measure, click one, compare with your own sentence.")
         if report:
             line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
+            if held is not None and over == "held-out" and measures and held.having(measures[0], [head.kind]):
+                line += " " + heads_roles.ranked(held, measures[0], head)
         name = heads_results.name_of(head.kind, head.layer, head.head)
         frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
     with places.right:
@@ -80,7 +86,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
             sources = {say("held-out"): held, say("this sentence"): own}
             card.show(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
     if report:
-        with places.left, st.popover(say("How this was measured"), type="tertiary"):
+        with beside, st.popover(say("How this was measured"), type="tertiary"):
             about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
             shared.small(" ".join([line, *about, report["credit"]]), "report")
             st.code(report["command"], language="bash", wrap_lines=True)
@@ -99,7 +105,7 @@ def show_all(
     if part == "table":
         heads_roles.show_table(source, head.kind)
     elif part == "alike":
-        heads_roles.show_alike(source, head, origin)
+        heads_roles.show_alike(source, head, origin, UNDER)
     else:
         of_all = [one for one in measures if one != "place"]
         kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
@@ -107,9 +113,9 @@ def show_all(
         if not kinds:
             st.info(say("This was not measured in one sentence."))
         elif part == "scatter":
-            heads_roles.show_scatter(source, kinds, measures[0], measures[1], head, origin)
+            heads_roles.show_scatter(source, kinds, measures[0], measures[1], head, origin, UNDER)
         else:
-            heads_roles.show_board(source, kinds, measures[0], head, origin, other=other, sort=measures[1])
+            heads_roles.show_board(source, kinds, measures[0], head, origin, other=other, sort=measures[1], below=UNDER)
 
 
 def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str]:

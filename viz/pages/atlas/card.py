@@ -11,8 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from model.interventions.edits import Head
 from model.measures import agreement
 from viz.text.language import message, say
-from viz.ui import frame, heads_roles, shared, speaking
-from viz.views import cached, changes, recipes
+from viz.ui import frame, heads_roles, shared, speaking, staged
+from viz.views import cached, changes
 from viz.views.heads_results import Source
 from viz.views.view import View
 
@@ -43,7 +43,7 @@ def show(
                 n_heads = len(of_kind["role"][0])
                 own_place = layer * n_heads + number
                 distances = np.sqrt(of_kind["divergence"][own_place])
-                for at in [at for at in np.argsort(distances, kind="stable") if at != own_place][:4]:
+                for at in [at for at in np.argsort(distances, kind="stable") if at != own_place][:3]:
                     other = divmod(int(at), n_heads)
                     name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
                     label = say("{name} ({x:.2f})", name=name, x=distances[at])
@@ -53,10 +53,14 @@ def show(
         changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
         here = speaking.link(say("Open this head on the stage →"), "", query)
         steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
-        st.html(f"{here}<br>{steer}")
-    with left:
-        heads_roles.show_here(head, result, recipes.origin(request))
-    with numbers, st.expander(say("Numbers of this head")):
+        st.html(f'<p class="hl-note">{here}<br>{steer}</p>')
+    with left, st.container(key="card-map"):
+        place = {name: str(one) for name, one in vars(head).items()}
+        st.session_state[staged.QUERY] = place
+        shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
+        # Rows are the tokens that attend, of which roles speak, and not what is written there.
+        staged.put_map(shown, place | {"rows": "read"})
+    with numbers:
         heads_roles.show_card(head, sources)
         frame.note(say(heads_roles.ROLE))
 
@@ -72,4 +76,4 @@ def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict
         query = View(source, beam=1).address() | of_head | more | {"pin": f"{side}{row}"}
         said = html.escape(say(line, **told, value=value))
         items.append(f"<li>{speaking.link(source, '', query)}<br><small>{said}</small></li>")
-    return f"<ol>{''.join(items)}</ol>"
+    return f"<ol class='hl-note'>{''.join(items)}</ol>"
