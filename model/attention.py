@@ -52,16 +52,16 @@ class Dropout(nn.Dropout):
     step. What is kept is scaled by the probability that was really drawn with, so the mean is exact.
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, input: Tensor) -> Tensor:
         if not self.training or self.p == 0:
-            return x
+            return input
         dropped = round(self.p * _STEPS)
-        if x.device.type != "cpu" or not 0 < dropped < _STEPS:  # elsewhere the library has a fused kernel
-            return super().forward(x)
-        words = torch.empty(-(-x.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
-        bits = words.view(torch.int16)[: x.numel()].view(x.shape)  # even over -2^15 ... 2^15 - 1
-        keep = (bits >= dropped - _STEPS // 2).to(x.dtype)  # 1 or 0
-        return x * keep.mul_(_STEPS / (_STEPS - dropped))
+        if input.device.type != "cpu" or not 0 < dropped < _STEPS:  # elsewhere the library has a fused kernel
+            return super().forward(input)
+        words = torch.empty(-(-input.numel() // 4), dtype=torch.int64).random_(-(2**63), None)
+        bits = words.view(torch.int16)[: input.numel()].view(input.shape)  # even over -2^15 ... 2^15 - 1
+        keep = (bits >= dropped - _STEPS // 2).to(input.dtype)  # 1 or 0
+        return input * keep.mul_(_STEPS / (_STEPS - dropped))
 
 
 class MultiHeadAttention(nn.Module):

@@ -79,6 +79,7 @@ def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[
     modules, residuals = zip(("input", "decoder.input"), *sublayers(result.trace))
     output, best = model.softmax if isinstance(model, LanguageModel) else model.output, []
     with _whole_trace():
+        logits = torch.empty(0)
         for residual in residuals:
             stream = torch.from_numpy(result.trace[f"{residual}.stream"])  # (T, D)
             logits = output(model.decoder.norm(stream))  # (T, V)

@@ -93,7 +93,8 @@ class Recording:
             if array is not None and len(array) != target:
                 raise ValueError(f"{name} has {len(array)} rows for {target} target_tokens; each needs one")
         for side, table in self.positions.items():
-            if table.ndim != 2 or len(table) != (count := len(getattr(self, f"{side}_tokens"))):
+            count = len(getattr(self, f"{side}_tokens"))
+            if table.ndim != 2 or len(table) != count:
                 raise ValueError(f"the positions of the {side} must be ({count}, d_model), got {table.shape}")
 
     def _check_weights(self, kind: str, weights: np.ndarray) -> None:

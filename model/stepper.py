@@ -43,7 +43,7 @@ class Stepper:
         entry = self._input
         if state.length == len(entry.table):
             entry(tokens[:, None], state.length)  # says that there is no such position
-        x = entry.embedding.weight[tokens] * entry.scale + entry.table[state.length]  # (B, D)
+        x = cast(nn.Embedding, entry.embedding).weight[tokens] * entry.scale + entry.table[state.length]  # (B, D)
         for layer in self._layers:
             x = layer(x, state)
         state.length += 1
@@ -120,9 +120,9 @@ class Linear(nn.Linear):
 
     product: Product | None  # pyright: ignore[reportIncompatibleUnannotatedOverride]
 
-    def forward(self, x: Tensor) -> Tensor:
-        """x (..., in_features) to (..., out_features)."""
-        return F.linear(x, self.weight, self.bias) if self.product is None else self.product(x)
+    def forward(self, input: Tensor) -> Tensor:
+        """input (..., in_features) to (..., out_features)."""
+        return F.linear(input, self.weight, self.bias) if self.product is None else self.product(input)
 
 
 def lay_out(model: nn.Module) -> nn.Module:

@@ -139,7 +139,9 @@ class Cache:
 class Decoder(Stack):
     """A stack that reads the target and the memory."""
 
-    def forward(self, ids: Tensor, mask: Tensor, cache: Cache) -> Tensor:
+    def forward(  # pyright: ignore[reportIncompatibleMethodOverride]: it reads a memory, too
+        self, ids: Tensor, mask: Tensor, cache: Cache
+    ) -> Tensor:
         """ids (B, T) after those in the cache, which is extended, to (B, T, D).
 
         mask is that of the self-attention, bool, broadcastable to (B, H, T, cached + T).

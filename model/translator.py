@@ -36,19 +36,18 @@ _NO_EDITS = Edits()
 
 Model = TypeVar("Model", bound=AnyModel)
 Words = TypeVar("Words", bound=AnyTokenizer)
+Settings = TypeVar("Settings", bound=Config)
 
 
-class System(Generic[Model, Words]):
+class System(Generic[Model, Words, Settings]):
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
-
-    config: Config
 
     def __init__(self, loaded: Checkpoint) -> None:
         self.folder, self.name = loaded.folder, loaded.folder.name
         self.card = loaded.card
         self.model = cast(Model, loaded.model)
         self.tokenizer = cast(Words, loaded.tokenizer)
-        self.config = self.model.config
+        self.config = cast(Settings, self.model.config)
 
     def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
         """The direct effects on the logit of each written word; see `model.attribution.effects`."""
@@ -74,10 +73,8 @@ class System(Generic[Model, Words]):
         )
 
 
-class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]):
+class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers, TransformerConfig | GruConfig]):
     """A loaded checkpoint that translates."""
-
-    config: TransformerConfig | GruConfig
 
     def __init__(self, loaded: Checkpoint) -> None:
         super().__init__(loaded)
@@ -251,10 +248,8 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers]
         )
 
 
-class Writer(System[LanguageModel, TextWords]):
+class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
     """A loaded language model."""
-
-    config: LanguageModelConfig
 
     @torch.inference_mode()
     def read(self, text: str, edits: Edits = _NO_EDITS) -> Translation:

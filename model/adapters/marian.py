@@ -5,9 +5,10 @@ gets an id of its own and a copy of the padding token's embedding. It can never 
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
+from torch import nn
 
 from model import checkpoint
 from model.adapters.hub import CONFIG, fetch, load_network
@@ -82,8 +83,8 @@ def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transfo
     model = Transformer(config)
     embeddings, outputs = theirs.get_decoder().embed_tokens.weight, theirs.get_output_embeddings().weight
     with torch.no_grad():
-        model.encoder.input.embedding.weight.copy_(theirs.get_encoder().embed_tokens.weight[order])
-        model.decoder.input.embedding.weight.copy_(embeddings[order])
+        cast(nn.Embedding, model.encoder.input.embedding).weight.copy_(theirs.get_encoder().embed_tokens.weight[order])
+        cast(nn.Embedding, model.decoder.input.embedding).weight.copy_(embeddings[order])
         model.output.weight.copy_(outputs[order])
         model.output.bias.copy_(state["final_logits_bias"][0, order])
         model.output.bias[BOS_ID] = NEVER

@@ -44,7 +44,7 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
         for leaf, steps in zip(batch, mean, strict=True):
             for step, node in enumerate([ROOT, *tree.nodes(leaf)]):
                 rows[node] = steps[step]
-    table = np.zeros((len(tree.token), mean.shape[-1]), np.float32)
+    table = np.zeros((len(tree.token), len(rows[ROOT])), np.float32)
     for node, parent in enumerate(tree.parent):
         if node != ROOT:
             table[node] = rows[parent]

@@ -200,7 +200,7 @@ def read_tokenizer(text: str) -> AnyTokenizer:
 MAX_STRINGS = 50_000  # that spaCy may store: about 5 MB
 
 
-def _cutter(language: str):
+def _cutter(language: str) -> Any:
     """spaCy's rules, which store every word that they see: created again when they store more than MAX_STRINGS."""
     cutter = _blank(language)
     if len(cutter.vocab.strings) > MAX_STRINGS:
@@ -209,7 +209,7 @@ def _cutter(language: str):
 
 
 @cache
-def _blank(language: str):
+def _blank(language: str) -> Any:
     import spacy  # takes seconds: only where words are needed
 
     return spacy.blank(language).tokenizer

@@ -161,7 +161,9 @@ class Window(Batch):
         """The number of tokens that are read, which is also the number to predict."""
         return self.src.numel()
 
-    n_targets = n_tokens
+    @property
+    def n_targets(self) -> int:
+        return self.n_tokens
 
 
 def batchify(ids: Tensor, columns: int) -> Tensor:

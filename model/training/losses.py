@@ -43,7 +43,9 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+    def backward(  # pyright: ignore[reportIncompatibleMethodOverride]: one gradient, of the mean loss
+        ctx: Any, gradient: Tensor
+    ) -> tuple[Tensor, None, None]:
         p, targets, share = ctx.saved_tensors
         weight = (gradient * share)[:, None]  # (N, 1)
         dz = (p - ctx.smoothing / p.size(1)).mul_(weight)  # (N, V)

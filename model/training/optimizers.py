@@ -25,7 +25,7 @@ class Muon(torch.optim.Optimizer):
         self.dtype = dtype
 
     @torch.no_grad()
-    def step(self, closure: None = None) -> None:
+    def step(self, closure: None = None) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]: it takes none
         """Update every matrix that has a gradient; `closure` is not used."""
         for group in self.param_groups:
             shapes: dict[torch.Size, list[nn.Parameter]] = defaultdict(list)

@@ -22,7 +22,7 @@ LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bo
 class Drawn(go.Figure):
     """A plotly Figure with its `description` (plain) and its `table`."""
 
-    data: tuple[BaseTraceType, ...]
+    data: tuple[BaseTraceType, ...]  # pyright: ignore[reportIncompatibleMethodOverride]: Plotly names no type
     layout: Any  # a go.Layout: Plotly has no types for what is nested in it
     description = ""
     table: Table | None = None

@@ -108,9 +108,10 @@ def stage(
 
         >>> page = stage(attention=np.full((2, 3, 4, 4), 0.25), tokens=["A", "dog", "runs", "."])  # 2 layers of 3 heads
     """
-    before = None
+    before, edits = None, Edits()
     if text is not None:
-        result, before, translator = _read(result, translator, text, off)
+        reading, before, translator = _read(result, translator, text, off)
+        result, edits = reading, reading.edits
     if (result is None) == (attention is None):
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
@@ -133,7 +134,7 @@ def stage(
     shown, old = replace(shown, opened=opened, in_file=True), None
     if before is not None:
         old = replace(_shown(before, translator), opened=opened, in_file=True)
-        shown = keep_roles(shown, old, result.edits)
+        shown = keep_roles(shown, old, edits)
     told = message_of(shown, keep, old)
     return StagePage(told, place | ({"stretch": 1} if stretch else {}), height, maps)
 

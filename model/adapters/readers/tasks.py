@@ -130,7 +130,7 @@ class EncoderReader(Reader):
 class PairReader(Reader):
     """An encoder-decoder: it translates, or does what it was trained for."""
 
-    def read(
+    def read(  # pyright: ignore[reportIncompatibleMethodOverride]: no tensor of a model is called target
         self,
         text: str | None = None,
         *,

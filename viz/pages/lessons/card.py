@@ -105,14 +105,14 @@ class Figures:
 
     def draw(self, answered: bool) -> None:
         answer = self.draws(answered)
-        drawn = [answer] if isinstance(answer, (Drawn, Plot)) else list(answer)
-        for number, (figure, share) in enumerate(zip(drawn, self.shares[-len(drawn) :])):
-            figure = figure if isinstance(figure, Drawn) else figure.figure
+        drawn = [answer] if isinstance(answer, (Drawn, Plot)) else answer
+        figures = [each if isinstance(each, Drawn) else each.figure for each in drawn]
+        for number, (figure, share) in enumerate(zip(figures, self.shares[-len(figures) :])):
             if figure.layout.xaxis.ticktext and figure.layout.yaxis.ticktext:  # a map
                 figure = framed(figure.copied())
-            fills = frame.LEAST if len(drawn) == 1 else LOWEST, 0, share
+            fills = frame.LEAST if len(figures) == 1 else LOWEST, 0, share
             plot.plot(figure, f"lesson-figure-{number}", on_click=None if number else self.on_click, fills=fills)
-        frame.note(figure.description)
+        frame.note(figures[-1].description)
 
     def link(self) -> Link:
         return self.page, self.query
