@@ -33,6 +33,7 @@ import * as theme from "./theme.js";
  */
 
 export const GRID = { gridcolor: "rgba(128,128,128,0.2)", zeroline: true, zerolinecolor: "rgba(128,128,128,0.6)" };
+const BETWEEN = 6; // pixels between two upright names
 const ONE_TO_A_CELL = 32; // rows or columns, up to which cells have gaps
 const [ROW, COLUMN, CELL] = [0, 1, 2].map((place) => `%{customdata[${place}]}`);
 
@@ -63,6 +64,19 @@ export function tickAxis(tokens, title, { downwards = false, ...more } = {}) {
     tickangle: 0,
     ...more,
   };
+}
+
+/**
+ * An axis of columns whose upright names have room beside each other: only every so many are written.
+ * @param {any} axis
+ * @param {number} room  pixels
+ */
+export function thinned(axis, room) {
+  if (axis.tickangle !== 0) return axis;
+  const { tickvals, ticktext } = axis;
+  const step = Math.ceil((ticktext.length * (tickWidth(ticktext) + BETWEEN)) / room);
+  const isKept = (/** @type {unknown} */ _, /** @type {number} */ i) => i % step === 0;
+  return { ...axis, tickvals: tickvals.filter(isKept), ticktext: ticktext.filter(isKept) };
 }
 
 /** @param {number} left @param {number} top @param {string} language @param {{right?: number, bottom?: number}} more */

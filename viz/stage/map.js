@@ -4,6 +4,7 @@ import { AxisTitles, untitled } from "./axis_titles.js";
 import { hoverBoxes, inkedTexts } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "./dom.js";
+import { thinned } from "../recording/looks.js";
 import { onPage } from "./page_colours.js";
 import { MapWindow } from "./window.js";
 
@@ -63,8 +64,11 @@ export class LargeMap {
       const [first, ...others] = onPage(look.data, font.color);
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
       if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
-      const layout = { ...enlarged(look.layout, font.size / 12), ...size, font };
-      figure = { key, heat, others, layout: this.window.applied(layout, look.names) };
+      const factor = font.size / 12;
+      const layout = this.window.applied({ ...enlarged(look.layout, factor), ...size, font }, look.names);
+      const { l, r } = layout.margin;
+      if (look.names) layout.xaxis = thinned(layout.xaxis, (size.width - l - r) / factor);
+      figure = { key, heat, others, layout };
       this.figures.set(look, figure);
     }
     const { heat, others, layout } = figure;

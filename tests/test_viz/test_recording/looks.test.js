@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attentionLook } from "../../../viz/recording/looks.js";
+import { attentionLook, thinned } from "../../../viz/recording/looks.js";
 
 const QUERIES = ["a", "b", "a", "</s>"];
 const KEYS = ["x", "<b>", "x", "y", "안녕", "שלום"];
@@ -46,4 +46,12 @@ test("notes stand beside their row; differences have a middle", () => {
   const { hover, data } = attentionLook(QUERIES, KEYS, speech, { ...about, notes, signed: true, limit: 2 });
   assert.deepEqual(hover.rows.map((/** @type {string} */ text) => text.at(-1)), notes);
   assert.deepEqual([data[0].zmin, data[0].zmax], [-2, 2]);
+});
+
+test("upright names of columns have room beside each other", () => {
+  const ticks = Array.from({ length: 16 }, (_, i) => i * 16);
+  const axis = { tickangle: 0, tickvals: ticks, ticktext: ticks.map(String) };
+  assert.deepEqual(thinned(axis, 2000).tickvals, ticks);
+  assert.deepEqual(thinned(axis, 240).tickvals, ticks.filter((tick) => tick % 32 === 0));
+  assert.deepEqual(thinned({ ...axis, tickangle: -45 }, 240).tickvals, ticks, "leaning ones are close to each other");
 });
