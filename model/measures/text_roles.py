@@ -1,4 +1,4 @@
-"""What the heads of a model of transformers do over the lines of a text: where they look, and what they repeat."""
+"""What the heads of a model do over the lines of a text: where they look, and what they repeat."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from model.analysis import head_roles
 from model.analysis.head_roles import Tally
 from model.analysis.repetitions import Repetitions, repetitions
 from model.translation import SIDES
+from model.translator import Writer
 
 REPEATED = 25  # random tokens, read twice
 DRAWS = 4  # of them
@@ -34,6 +35,7 @@ def measure(
     """Measure every head on texts, and those of a decoder also on random tokens that are repeated.
 
     Args:
+        reader: a model of transformers, or a language model of this project.
         texts: lines; those that the model cannot read are left out.
         sentences: how many are read, spread evenly over the texts.
         say: called with how far it is.
@@ -67,7 +69,7 @@ def measure(
             result = reader.read(text)
         except ValueError:  # too long
             continue
-        for kind in reader.config.kinds:
+        for kind in result.kinds:
             counted = tally(result, kind)
             tallies[kind] = tallies[kind] + counted if kind in tallies else counted
             layers[kind] = result.layers(kind)
@@ -89,7 +91,7 @@ def measure(
         }
         for kind, counted in tallies.items()
     }
-    if reader.config.task == DECODER:
+    if _is_decoder(reader):
         values = kinds["decoder_self"]
         if movers is not None and movers.steps:
             values["moves"] = _rounded(movers.shares())
@@ -134,12 +136,18 @@ class Movers:
 
 
 def _has_effects(reader: Any) -> bool:
-    """Whether a model is a decoder whose direct effects on the next word are exact."""
+    """Whether a model of transformers is a decoder whose direct effects on the next word are exact."""
+    if isinstance(reader, Writer):
+        return False
     try:
         reader.check_effects()
     except ValueError:
         return False
-    return reader.config.task == DECODER
+    return _is_decoder(reader)
+
+
+def _is_decoder(reader: Any) -> bool:
+    return isinstance(reader, Writer) or reader.config.task == DECODER
 
 
 def _add_examples(examples: list[list], result: Any, kind: str, text: int) -> None:
@@ -251,16 +259,8 @@ def tally(result: Any, kind: str) -> Tally:
 
 def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
     """Add "induction" and "duplicate" to the numbers of decoder heads, and to their roles."""
-    special = set(reader.tokenizer.all_special_ids)
-    begin = [index for index in reader.tokenizer("a")["input_ids"][:1] if index in special]
-    ordinary = np.array([index for index in range(len(reader.tokenizer)) if index not in special])
     draw = np.random.default_rng(0)
-    count = min(REPEATED, len(ordinary), (reader.max_tokens - len(begin)) // 2)
-
-    def drawn() -> Repetitions:
-        ids = [*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()]
-        return repetitions(reader.read(input_ids=torch.tensor([ids])).attention("decoder_self"), ids)
-
+    drawn = _words_drawn(reader, draw) if isinstance(reader, Writer) else _tokens_drawn(reader, draw)
     total = drawn()
     for _ in range(DRAWS - 1):
         total += drawn()
@@ -268,6 +268,35 @@ def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
     for name, numbers in means.items():
         values[name] = _rounded(numbers)
     _name_repeating(values["role"], means)
+
+
+def _tokens_drawn(reader: Any, draw: np.random.Generator) -> Callable[[], Repetitions]:
+    """Has a decoder of transformers read random tokens twice."""
+    special = set(reader.tokenizer.all_special_ids)
+    begin = [index for index in reader.tokenizer("a")["input_ids"][:1] if index in special]
+    ordinary = np.array([index for index in range(len(reader.tokenizer)) if index not in special])
+    count = min(REPEATED, len(ordinary), (reader.max_tokens - len(begin)) // 2)
+
+    def drawn() -> Repetitions:
+        ids = [*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()]
+        return repetitions(reader.read(input_ids=torch.tensor([ids])).attention("decoder_self"), ids)
+
+    return drawn
+
+
+def _words_drawn(writer: Writer, draw: np.random.Generator) -> Callable[[], Repetitions]:
+    """Has a language model of this project read random words twice, after the end of the line before."""
+    special = (writer.tokenizer.eos_id, writer.tokenizer.unk_id)
+    ordinary = np.array([index for index in range(len(writer.tokenizer)) if index not in special])
+    count = min(REPEATED, len(ordinary), (writer.config.max_length - 1) // 2)
+
+    def drawn() -> Repetitions:
+        words = writer.tokenizer.tokens(draw.choice(ordinary, count, replace=False).tolist())
+        result = writer.read(" ".join(2 * words))
+        _, ids = np.unique(result.target_tokens, return_inverse=True)
+        return repetitions(result.attention("decoder_self"), ids.tolist())
+
+    return drawn
 
 
 def _name_repeating(roles: list[list[str]], means: dict[str, np.ndarray]) -> None:

@@ -13,8 +13,9 @@ import torch
 import transformers
 from streamlit.testing.v1 import AppTest
 
-from model import Edits, Head, attach, load_model
+from model import Edits, Head, attach, load_model, load_translator
 from model.adapters.readers.reading import Reading
+from model.checkpoint import available
 from model.measures import text_roles
 from tests.support.messages import unpack
 from tests.test_app import screen
@@ -322,6 +323,21 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(shelf: opened.Sh
     assert message["setting"]["ring"] == [row, column] and message["setting"]["pin"] == f"t{row - 1}"
     assert np.asarray(kind["weights"])[1, 2, row, column] == pytest.approx(weight, abs=1e-4)
     assert message["after"]["recording"]["target_tokens"][row] == texts[text].split()[row]
+
+
+def test_a_language_model_of_this_project_has_an_atlas_too(shelf: opened.Shelf, all_systems: None) -> None:
+    (name,) = available("language_model")
+    at = screen.open_page("atlas.py", **{"atlas-model": name})
+    writer, texts = load_translator(name), [TEXT, "a dog ran on the mat"]
+    at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
+    measure_all(at)
+    numbers = text_roles.measure(writer, texts, 2)["kinds"]["decoder_self"]
+    for measure in ("induction", "previous"):
+        at.selectbox(key="atlas-colour").set_value(measure).run()
+        board = screen.figure(at, "role-board")["data"][0]
+        np.testing.assert_allclose(screen.values(board["z"]), numbers[measure], atol=1e-6)
+    (kind,) = screen.message(at)["after"]["recording"]["kinds"]
+    assert kind["code"] == "decoder_self" and not at.exception
 
 
 def test_measuring_heads_can_be_stopped(shelf: opened.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

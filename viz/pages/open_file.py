@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import attention_file, choices, frame, model_choice, own_models, shared, speaking, staged
@@ -138,7 +139,7 @@ def show_elsewhere(entry: Entry) -> str | None:
     """Buttons for other pages that have this model; returns the one that was clicked."""
     translates = entry.task == own_models.ENCODER_DECODER
     pages = [page for page in ELSEWHERE if page != ("language_model" if translates else "translate")]
-    if entry.code not in opened.SHELF:
+    if entry.code not in (*opened.SHELF.names(), *available("language_model")):
         pages.remove("atlas")
     frame.note(say("The same model and text on another page:"))
     with shared.row(gap="small"):

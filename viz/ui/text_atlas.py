@@ -1,4 +1,4 @@
-"""The atlas of a model of transformers: what its heads do over texts, measured when a visitor asks for it."""
+"""The atlas of a model that reads texts: what its heads do over them, measured when a visitor asks for it."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ import streamlit as st
 from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import text_roles
+from model.translator import Writer
 from viz.stage.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say
@@ -69,6 +70,8 @@ class Measuring:
         self.measured: Measured | None = None
         self.problem: ValueError | None = None
         self._is_present = cached.presence()
+        # Models of transformers may have to be loaded again, which the thread does.
+        self._loaded = None if model in opened.SHELF else cached.loaded_as(Writer, model)
         self._thread = threading.Thread(target=self._measure, name="measuring heads", daemon=True)
         self._thread.start()
 
@@ -81,7 +84,7 @@ class Measuring:
 
     def _measure(self) -> None:
         try:
-            reader = opened.SHELF.reader(self.model)
+            reader = self._loaded or opened.SHELF.reader(self.model)
             numbers = text_roles.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
             self.measured = Measured(self.lines, numbers)
         except Stopped:
@@ -142,8 +145,9 @@ def ask_for_lines(name: str) -> list[str]:
 
     label = say("Measure all heads")
     st.button(label, key="measure-heads", type="primary", on_click=begin, disabled=is_running)
-    with st.popover(say("Over a file, as a command"), type="tertiary"):
-        st.code(COMMAND.format(place=opened.SHELF.place(name)), "bash", wrap_lines=True)
+    if name in opened.SHELF:
+        with st.popover(say("Over a file, as a command"), type="tertiary"):
+            st.code(COMMAND.format(place=opened.SHELF.place(name)), "bash", wrap_lines=True)
     return lines
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from model.analysis import head_roles
+from model.checkpoint import available
 from model.interventions.edits import Head
 from model.measures import atlas
 from model.translation import KINDS
@@ -149,11 +150,14 @@ def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str
 
 @choices.fragment
 def live() -> None:
-    """The atlas of a checkpoint that translates, or of a model of transformers that is opened."""
+    """The atlas of a checkpoint that translates, of a language model, or of a model of transformers that is opened."""
     places = frame.places()
-    names = {"": message("Translators of this app")} | {name: name for name in opened.SHELF.names()}
+    readers = [*available("language_model"), *opened.SHELF.names()]
+    names = {"": message("Translators")} | {name: name for name in readers}
     with places.question:
-        model = controls.choose(say("Model"), names, "atlas-model", "", **HIDDEN) if len(names) > 1 else ""
+        model = ""
+        if len(names) > 1:
+            model = controls.choose(say("Model"), names, "atlas-model", "", None, st.selectbox, width=190, **HIDDEN)
     if model:
         text_atlas.show(model, places)
         return
