@@ -66,7 +66,7 @@ def _add_commands(commands: Any) -> None:
     served.add_argument("--port", default="8080", metavar="PORT", help="of the proxy; default: %(default)s")
     served.set_defaults(run=_serve)
     run = commands.add_parser("run", help="serve the app on this machine, for yourself")
-    run.add_argument("--port", type=int, default=8501, metavar="PORT", help="default: %(default)s")
+    run.add_argument("--port", default="8501", metavar="PORT", help="default: %(default)s")
     models = "models of transformers to offer: folders, or names of the Hugging Face hub"
     run.add_argument("--model", nargs="+", default=[], metavar="DIR|HUB_NAME", help=models)
     run.set_defaults(run=_run)
@@ -88,13 +88,18 @@ def _write(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
+    from model.adapters.download import check_name
     from model.installation import root
+    from viz.app.replicas import number
 
+    port = number("PORT", arguments.port, 65535)
+    for name in arguments.model:
+        check_name(name)
     if arguments.model:
         os.environ["HEADLIGHT_MODELS"] = " ".join(map(shlex.quote, arguments.model))
     # In place of this process, so that whoever ends it ends the app.
     app = [sys.executable, "-m", "streamlit", "run", str(root() / "app.py"), "--server.address", "127.0.0.1"]
-    os.execv(sys.executable, [*app, "--server.port", str(arguments.port)])
+    os.execv(sys.executable, [*app, "--server.port", str(port)])
 
 
 def _site(arguments: argparse.Namespace) -> None:

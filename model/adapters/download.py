@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_download
-from huggingface_hub.utils import WeakFileLock, disable_progress_bars, logging
+from huggingface_hub.utils import WeakFileLock, disable_progress_bars, logging, validate_repo_id
 from tqdm import tqdm
 
 from model.adapters.inspection import (
@@ -225,6 +225,17 @@ def problem(name: str, revision: str | None, error: Exception) -> Phrase:
         name=name,
         **files,
     )
+
+
+def check_name(name: str) -> None:
+    """Refuse, in a Problem, what is no folder on this machine and cannot be a name on the hub."""
+    if Path(name).is_dir():
+        return
+    try:
+        validate_repo_id(name.partition("@")[0])
+    except errors.HFValidationError as error:
+        phrase = problem(name, None, error)
+        raise Problem.of(phrase.template, phrase.values) from None
 
 
 def _unknown(error: Exception) -> bool:

@@ -1,7 +1,8 @@
-"""What the commands of the page without a server refuse, in one line."""
+"""What the commands of the page without a server, and the one that serves it here, refuse in one line."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,32 @@ def test_what_browsers_cannot_run_is_said_in_one_line(name: str, tmp_path: Path,
     assert len(lines) == 2
     assert all(line.startswith("error: ") and name in line for line in lines)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "options, what",
+    [
+        (["--model", "/no/such/folder"], "'/no/such/folder'"),
+        (["--model", "someone/model", "~/models/mine"], "'~/models/mine'"),
+        (["--model", " "], "' '"),
+        (["--port", "70000"], "'70000'"),
+        (["--port", "eighty"], "'eighty'"),
+    ],
+)
+def test_the_app_is_not_started_with_what_cannot_be(options: list[str], what: str, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("os.execv", lambda *_: pytest.fail("it was started"))
+    assert main(["run", *options]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("error: ") and what in line
+
+
+def test_the_app_is_started_with_a_folder_and_a_name_on_the_hub(tmp_path: Path, monkeypatch) -> None:
+    started: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda _, command: started.append(command))
+    monkeypatch.setenv("HEADLIGHT_MODELS", "")
+    assert main(["run", "--port", "8600", "--model", str(tmp_path), "someone/model@refs/pr/4"]) == 0
+    assert started[0][-2:] == ["--server.port", "8600"]
+    assert os.environ["HEADLIGHT_MODELS"].split() == [str(tmp_path), "someone/model@refs/pr/4"]
 
 
 def test_a_build_removes_what_the_last_one_wrote_and_nothing_else(tmp_path: Path) -> None:
