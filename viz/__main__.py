@@ -51,6 +51,9 @@ def _add_commands(commands: Any) -> None:
         if make is _stage:
             live = "the stage translates by itself, in the browser: any sentence, and every change (about 22 MB)"
             add("--live", action="store_true", help=live)
+            add("--model", metavar="DIR|HUB_NAME", help="a model of transformers reads the text")
+            off = "with --model, heads that are switched off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1"
+            add("--off", nargs="+", default=[], metavar="LAYER-HEAD", help=off)
         else:
             link = "of the app that the report links to; default: where make run serves it"
             add("--address", metavar="URL", help=link)
@@ -79,12 +82,27 @@ def _write(arguments: argparse.Namespace) -> None:
     text, beam = arguments.text, arguments.beam
     if getattr(arguments, "live", False):
         return _live(arguments)
+    if getattr(arguments, "model", None):
+        return _read(arguments)
     with using(arguments.lang):
         translator = load_translator(arguments.checkpoint)
         result = translator.read(text) if isinstance(translator, Writer) else translator.translate(text, beam)
         content = arguments.make(result, translator, arguments)
     arguments.out.write_bytes(content)
     print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")
+
+
+def _read(arguments: argparse.Namespace) -> None:
+    """Write the stage with what a model of transformers reads, and say how large it is."""
+    from model.adapters.loading import load_model
+    from model.commands.any_model import heads_off
+    from viz.stage.alone import stage
+
+    reader = load_model(arguments.model)
+    with using(arguments.lang):
+        page = stage(reader, None, arguments.text, off=heads_off(arguments.off, reader.config.kinds).off)
+        path = page.save(arguments.out)
+    print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
 def _run(arguments: argparse.Namespace) -> None:

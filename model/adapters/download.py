@@ -228,7 +228,7 @@ def problem(name: str, revision: str | None, error: Exception) -> Phrase:
 
 
 def check_name(name: str) -> None:
-    """Refuse, in a Problem, what is no folder on this machine and cannot be a name on the hub."""
+    """Refuse, in a Problem, a name that neither a folder on this machine nor a model on the hub can have."""
     if Path(name).is_dir():
         return
     try:

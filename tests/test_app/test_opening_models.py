@@ -174,3 +174,9 @@ def test_which_model_goes_first_is_said_before_another_is_opened(folders: dict[s
     at = screen.open_page("language_model.py", text=TEXT, model="one")
     said = " ".join(part.proto.body for part in at.get("html"))
     assert "one goes first where another one needs room" in said
+
+
+def test_what_the_operator_lists_is_read_also_where_a_quote_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, names in (('"/a b" c/d', ["/a b", "c/d"]), ("/a 'c/d", ["/a", "'c/d"]), ("", [])):
+        monkeypatch.setenv(opened.VARIABLE, value)
+        assert opened.listed() == names

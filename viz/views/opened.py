@@ -213,9 +213,18 @@ def _configuration(folder: Path) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
+def listed() -> list[str]:
+    """What the operator lists; where a quote has no end, each word of it, as a name that there is not is said later."""
+    value = os.environ.get(VARIABLE, "")
+    try:
+        return shlex.split(value)
+    except ValueError:
+        return value.split()
+
+
 def _budget() -> int | None:
     memory = available_memory()
     return None if memory is None else int(SHARE * memory)
 
 
-SHELF = Shelf(shlex.split(os.environ.get(VARIABLE, "")), _budget())
+SHELF = Shelf(listed(), _budget())

@@ -19,8 +19,10 @@ import pytest
 import torch
 from plotly.offline import get_plotlyjs
 
+from model import Edits, Head, load_model
 from model.recording import Recording
 from tests.support.messages import shown, unpack
+from tests.test_model.test_adapters.other_models import save_model
 from viz import stage
 from viz.__main__ import main
 from viz.stage import files
@@ -294,3 +296,18 @@ def test_the_command_writes_the_file(tiny, result, tmp_path, capsys) -> None:
     np.testing.assert_allclose(kinds(told)["cross"]["weights"], result.attention("cross"), atol=1e-5)
     assert main(["stage", " ", "--checkpoint", str(tiny.folder), "--out", str(out)]) == 2
     assert capsys.readouterr().err == "error: there is nothing to translate: type a sentence\n"
+
+
+def test_the_command_writes_the_file_of_a_model_of_transformers(tmp_path, capsys) -> None:
+    model, out, text = tmp_path / "model", tmp_path / "stage.html", "the cat sat on the mat"
+    save_model(model, "gpt2")
+    command = ["stage", text, "--model", str(model), "--out", str(out)]
+    assert main([*command, "--off", "1-2"]) == 0
+    assert str(out) in capsys.readouterr().out
+    reader = load_model(model)
+    expected = reader.read(text, edits=Edits(off=(Head("decoder_self", 1, 2),))).attention("decoder_self")
+    told = of_file(out.read_text("utf-8"))
+    np.testing.assert_allclose(kinds(told)["decoder_self"]["weights"], expected, atol=2e-5)
+    for wrong in (["--off", "9-0"], ["--off", "x"], ["--model", str(tmp_path / "nothing")]):
+        assert main([*command, *wrong]) == 2
+        assert len(capsys.readouterr().err.splitlines()) == 1
