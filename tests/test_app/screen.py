@@ -122,11 +122,6 @@ def tokens(at: AppTest, key: str, axis: str) -> list[str]:
     return figure(at, key)["layout"][f"{axis}axis"]["ticktext"]
 
 
-def labelled(names: list[str]) -> list[str]:
-    """Short tokens as figures write them: every one, or every second (third, ...) where there are more than 32."""
-    return [html.escape(token, quote=False) for token in names[:: -(-len(names) // 32)]]
-
-
 def component(at: AppTest, key: str) -> dict[str, Any]:
     """What the browser part with this key is given to show."""
     found = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
@@ -149,10 +144,23 @@ def stage(at: AppTest) -> dict[str, Any]:
     return told | {"address": {name: value for name, value in told["address"].items() if value is not None}}
 
 
-def message(at: AppTest) -> dict[str, Any]:
-    """The message of the stage, as it is."""
-    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
+def message(at: AppTest, key: str = "stage") -> dict[str, Any]:
+    """The message of the stage, as it is, or of one of those that stand beside each other."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
     return unpack(part.proto.bytes)
+
+
+def stages(at: AppTest) -> set[str]:
+    """The keys of all stages of a page."""
+    parts = at.get("bidi_component")
+    return {part.proto.id.split("-", 2)[2] for part in parts if part.proto.component_name == "headlight_stage"}
+
+
+def head(at: AppTest, key: str) -> np.ndarray:
+    """The weights (T, S) of the head that a stage of this key is set to."""
+    told = message(at, key)
+    (kind,) = [one for one in told["after"]["recording"]["kinds"] if one["code"] == told["setting"]["kind"]]
+    return kind["weights"][int(told["setting"]["layer"]), int(told["setting"]["head"])]
 
 
 def has_stage(at: AppTest) -> bool:

@@ -320,7 +320,7 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(shelf: opened.Sh
     text, row, column, *_, weight = numbers["examples"][1][2][0]
     message = screen.message(at)
     (kind,) = message["after"]["recording"]["kinds"]
-    assert message["setting"]["ring"] == [row, column] and message["setting"]["pin"] == f"t{row - 1}"
+    assert message["setting"]["rings"] == [[row, column]] and message["setting"]["pin"] == f"t{row - 1}"
     assert np.asarray(kind["weights"])[1, 2, row, column] == pytest.approx(weight, abs=1e-4)
     assert message["after"]["recording"]["target_tokens"][row] == texts[text].split()[row]
 

@@ -37,6 +37,11 @@ def run_of(translator, sources=DEFAULT[0], targets=DEFAULT[1], **more):
     return batch, experiments.run(translator.model, batch.src, batch.tgt, **more)
 
 
+def assert_head(at, key, weights):
+    """A head is shown with these weights, which travel in 16 bits."""
+    np.testing.assert_allclose(screen.head(at, key), weights, atol=2e-5)
+
+
 def drawn(at, key):
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
@@ -73,15 +78,15 @@ def test_the_first_paint_is_a_head_that_leaks_without_the_look_ahead_mask_and_th
     batch, run = run_of(recorded)
     _, less = run_of(recorded, look_ahead=False)
     at = open_page()
-    assert not at.warning and set(screen.charts(at)) == {"head-with", "head-without"}
+    assert not at.warning and screen.stages(at) == {"head-with", "head-without"}
     assert_masks(at, run.masks, 0)
     n = len(batch.pair(0)[1][0])
     opened = less.weights["decoder_self"][0] * np.triu(np.ones((batch.tgt.size(1),) * 2), 1)
     opened = opened[:, :, :n, :n]
     layer, head = np.argwhere(opened.max((2, 3)) == opened.max())[0]
     assert screen.tiles(at, "heads-tiles")["chosen"] == f"{layer}-{head}", "the head that leaks most"
-    np.testing.assert_array_equal(drawn(at, "head-with"), run.weights["decoder_self"][0, layer, head])
-    np.testing.assert_array_equal(drawn(at, "head-without"), less.weights["decoder_self"][0, layer, head])
+    assert_head(at, "head-with", run.weights["decoder_self"][0, layer, head])
+    assert_head(at, "head-without", less.weights["decoder_self"][0, layer, head])
     answer, leaks = screen.framed(at, "answer"), opened[layer, head]
     following = np.diagonal(leaks, 1)
     if following.max() >= leaks.max() / 2:
@@ -90,8 +95,8 @@ def test_the_first_paint_is_a_head_that_leaks_without_the_look_ahead_mask_and_th
         row, column = np.argwhere(leaks == leaks.max())[0]
     query, key = (shown_token(batch.target_tokens[0][place]) for place in (row, column))
     assert f"“{query}”" in answer and f"“{key}” gets {leaks[row, column]:.0%} of its attention" in answer
-    assert len(screen.figure(at, "head-without")["layout"]["shapes"]) == (leaks >= 0.05).sum()
-    assert not screen.figure(at, "head-with")["layout"].get("shapes")
+    assert len(screen.message(at, "head-without")["setting"]["rings"]) == (leaks >= 0.05).sum()
+    assert not screen.message(at, "head-with")["setting"]["rings"]
     own, other = (log_probability(one.logits[0], batch.tgt[0], n) for one in (run, less))
     word = "less" if other < own else "more"
     assert f"times {word} probable" in screen.framed(at, "answer-note")
@@ -105,7 +110,7 @@ def log_probability(logits, ids, n):
 def test_with_all_masks_nothing_leaks(recorded):
     _, run = run_of(recorded)
     at = screen.choose(open_page(), without="nothing")
-    assert set(screen.charts(at)) == {"head-with"}
+    assert screen.stages(at) == {"head-with"}
     mask = run.masks["decoder_self"][0]
     assert f"the {(~mask).sum()} blocked cells of {mask.size} get 0%" in screen.framed(at, "answer")
 
@@ -137,7 +142,7 @@ def test_a_click_flips_a_cell_and_the_head_and_the_numbers_follow(recorded):
     ]
     at = screen.choose(at, show="both")
     assert at.query_params["cells"] == "1-2.3-0"
-    np.testing.assert_array_equal(drawn(at, "head-without"), changed.weights["decoder_self"][2, 0, 2])
+    assert_head(at, "head-without", changed.weights["decoder_self"][2, 0, 2])
     at = screen.click_cell(screen.choose(at, show="head"), "large-mask", 1, 2)
     assert at.query_params["cells"] == "3-0"
     at = screen.choose(at, sentence=1)
@@ -201,10 +206,10 @@ def test_every_head_with_and_without_every_mask(recorded):
         _, less = run_of(recorded, padding=padding, look_ahead=look_ahead)
         for kind in KINDS:
             at = screen.choose_tile(screen.choose_tile(at, "mask-tiles", kind), "heads-tiles", "1-2")
-            np.testing.assert_array_equal(drawn(at, "head-with"), run.weights[kind][0, 1, 2])
-            np.testing.assert_array_equal(drawn(at, "head-without"), less.weights[kind][0, 1, 2])
+            assert_head(at, "head-with", run.weights[kind][0, 1, 2])
+            assert_head(at, "head-without", less.weights[kind][0, 1, 2])
         changed = (run.logits[0, :n].argmax(-1) != less.logits[0, :n].argmax(-1)).sum()
-        if screen.figure(at, "head-without")["layout"].get("shapes"):
+        if screen.message(at, "head-without")["setting"]["rings"]:
             assert f"token changes at {changed} of {n} steps." in screen.framed(at, "note")
         change = np.abs(run.logits[0, :n] - less.logits[0, :n]).max()
         at = screen.choose(at, show="numbers")
@@ -240,8 +245,8 @@ def test_a_link_brings_every_choice(recorded):
     texts = ("A man.", PAIRS[1][0]), ("Ein Mann.", PAIRS[1][1])
     batch, run = run_of(recorded, *texts)
     _, less = run_of(recorded, *texts, padding=False, look_ahead=False, flipped={"cross": [(1, 0, 1)]})
-    np.testing.assert_array_equal(drawn(at, "head-with"), run.weights["cross"][1, 1, 3])
-    np.testing.assert_array_equal(drawn(at, "head-without"), less.weights["cross"][1, 1, 3])
+    assert_head(at, "head-with", run.weights["cross"][1, 1, 3])
+    assert_head(at, "head-without", less.weights["cross"][1, 1, 3])
     at = screen.choose(at, show="numbers")
     assert at.slider(key="pads").value == 9
     assert screen.choose(at, sentence=1).text_input(key="target1").value == "Ein Mann."
@@ -252,7 +257,7 @@ def test_rubbish_in_a_link_falls_back(recorded, rubbish):
     names = ("batch", "sentences", "show", "sentence", "mask", "without", "layer", "head", "pads", "cells")
     _, run = run_of(recorded)
     at = open_page(**dict.fromkeys(names, rubbish))
-    assert set(screen.charts(at)) == {"head-with", "head-without"}
+    assert screen.stages(at) == {"head-with", "head-without"}
     assert_masks(at, run.masks, 0)
 
 
@@ -294,8 +299,8 @@ def test_masks_of_today_are_those_of_the_model_over_the_texts_in_one_row(writer,
     np.testing.assert_array_equal(blue, masks[mask][0, 0])
     layer, head = map(int, screen.tiles(at, "heads-tiles")["chosen"].split("-"))
     first, second = (causal, other) if mask == "prefix" else (other, causal)
-    np.testing.assert_array_equal(drawn(at, "head-with"), first.weights[layer, head])
-    np.testing.assert_array_equal(drawn(at, "head-without"), second.weights[layer, head])
+    assert_head(at, "head-with", first.weights[layer, head])
+    assert_head(at, "head-without", second.weights[layer, head])
     opened = np.where(~first.mask, second.weights[layer, head], 0)
     assert f"{causal.loss:.2f} nats with the causal mask, {other.loss:.2f} with this" in screen.framed(
         at, "answer-note"

@@ -150,7 +150,7 @@ def test_the_answer_names_the_largest_weight_at_a_word_that_two_systems_wrote(sh
     weights = analysis.merge_words(result.attention("cross"), written, read)[0, 0]
     rows = [row for name, row in zip(written.names, weights) if name == word]
     assert (read.names.index(key), int(share)) in [(row.argmax(), round(100 * row.max())) for row in rows]
-    row, column = screen.message(at)["setting"]["ring"]  # the first system to see is one of those that are named
+    ((row, column),) = screen.message(at)["setting"]["rings"]  # the first system to see is one of those that are named
     assert (written.names[row], read.names[column]) == (word, key)
 
 

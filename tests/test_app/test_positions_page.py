@@ -12,10 +12,8 @@ from model import load_translator, positional
 from model.experiments import positions as experiments
 from model.measures import context, kept
 from tests.test_app import screen
-from tests.test_app.screen import labelled
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
-from viz.figures.framed import plain_token
 from viz.text.words import number
 from viz.views.position_results import ENCODINGS, RELATIVE
 
@@ -80,8 +78,9 @@ def assert_orders(at, recorded, text, seed=1, scale=0.0):
     for key, words in (("own", text), ("shuffled", shuffle.shuffled)):
         result = translate_elsewhere(recorded, words, scale, 0, ("encoder",))
         assert result.text in screen.framed(at, "answer")
-        np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention("encoder_self")[0, 0], atol=1e-6)
-        assert screen.tokens(at, f"map-{key}", "x") == labelled(list(map(plain_token, result.source_tokens)))
+        np.testing.assert_allclose(screen.head(at, f"map-{key}"), result.attention("encoder_self")[0, 0], atol=2e-5)
+        shown = screen.message(at, f"map-{key}")["after"]["recording"]
+        assert shown["source_tokens"] == result.source_tokens
     said = re.search(r"difference ([\d.e-]+); as trained ([\d.e-]+)\)", screen.framed(at, "answer-note"))
     for found, scale in zip(said.groups(), (0.0, 1.0), strict=True):
         assert float(found) == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
@@ -203,9 +202,12 @@ def test_every_kind_layer_and_head_of_both_orders(recorded, kind):
     assert [at.query_params[name] for name in ("kind", "layer", "head")] == [kind, "1", "2"]
     for key, text in (("own", EXAMPLE), ("shuffled", experiments.shuffle(recorded, EXAMPLE, 1).shuffled)):
         result = translate_elsewhere(recorded, text, 0.0, 0, ("encoder",))
-        np.testing.assert_allclose(drawn(at, f"map-{key}"), result.attention(kind)[1, 2], atol=1e-6)
-        queries = result.source_tokens if kind == "encoder_self" else result.target_tokens
-        assert screen.tokens(at, f"map-{key}", "y") == labelled(list(map(plain_token, queries)))
+        np.testing.assert_allclose(screen.head(at, f"map-{key}"), result.attention(kind)[1, 2], atol=2e-5)
+        shown = screen.message(at, f"map-{key}")["after"]["recording"]
+        assert [shown[f"{side}_tokens"] for side in ("source", "target")] == [
+            result.source_tokens,
+            result.target_tokens,
+        ]
 
 
 def test_a_link_brings_every_choice(recorded):
@@ -225,7 +227,7 @@ def test_rubbish_in_a_link_falls_back(recorded, rubbish):
 @pytest.mark.parametrize("text", ["👩‍👩‍👧", "<script>alert(1)</script>", "متعب שלום", "▁ **b** $x$ &amp; a\x00b"])
 def test_odd_text_is_read_shuffled_and_without_positions(text):
     at = open_page(picture="order", text=text)
-    assert not at.exception and not at.warning and "map-own" in screen.charts(at)
+    assert not at.exception and not at.warning and "map-own" in screen.stages(at)
 
 
 @pytest.mark.parametrize(("text", "said"), [("", "nothing to translate"), ("x" * 10_000, "10,000 characters")])

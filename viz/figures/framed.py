@@ -22,12 +22,11 @@ def plain_token(token: str) -> str:
     return token[1:] if token[:1] in _MARKS and token[1:2].strip() else token
 
 
-def framed(figure: Drawn, *, rings: list[tuple[int, int]] | None = None, bar: bool = True) -> Drawn:
+def framed(figure: Drawn, *, bar: bool = True) -> Drawn:
     """Lay a map out for the frame, in place.
 
     Args:
         figure: a map of `viz.figures`, whose columns are named below it.
-        rings: (row, column) of cells to outline.
         bar: keep the colour bar, thin and without a title.
     """
     layout, margin = figure.layout, figure.layout.margin
@@ -48,13 +47,7 @@ def framed(figure: Drawn, *, rings: list[tuple[int, int]] | None = None, bar: bo
     margin.r = 58 if bar and figure.data[0]["showscale"] else theme.MARGIN
     if layout.xaxis.tickangle:  # the last name leans to the right
         margin.r = max(margin.r, above - _TITLE)
-    layout.shapes = [*layout.shapes, *(_ring(*cell) for cell in rings or [])]
     return figure
-
-
-def _ring(row: int, column: int) -> dict:
-    edges = {"x0": column - 0.47, "x1": column + 0.47, "y0": row - 0.47, "y1": row + 0.47}
-    return {"type": "rect", "line": {"color": theme.SELECTED["color"], "width": 2}, **edges}
 
 
 def shown_token(token: str) -> str:

@@ -172,7 +172,7 @@ def show_large(chosen: Seen, place: Mapping[str, str], row: int | None) -> None:
     recording = Recording(side.keys, [begin, *side.words[:-1]], {"cross": side.weights}, {}, side.words)
     ring = chosen.ring(row)
     pin = {"pin": f"t{ring[0]}"} if ring else {}
-    staged.put_map(Shown(recording), {**place, **pin}, ring)
+    staged.put_map(Shown(recording), {**place, **pin}, [ring] if ring else [])
 
 
 def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:

@@ -79,14 +79,16 @@ export default function (component) {{
 
 
 def stage(
-    message: bytes, on_asked: Callable[[dict[str, str]], None], on_did: Callable[[Action], None] = lambda _: None
+    message: bytes,
+    on_asked: Callable[[dict[str, str]], None],
+    on_did: Callable[[Action], None] = lambda _: None,
+    key: str = "stage",
 ) -> None:
     """Show a message, as of `viz.stage.message.message`.
 
     Before the page runs again, `on_asked` is called with the address where something was chosen that the server
-    computes, and `on_did` with an action (steer.js) where something was changed.
+    computes, and `on_did` with an action (steer.js) where something was changed. The key tells several apart.
     """
-    key = "stage"
 
     def asked() -> None:
         on_asked(dict(parse_qsl(str(st.session_state[key]["asked"] or "").lstrip("?"), keep_blank_values=True)))

@@ -74,7 +74,7 @@ def message(
         comparing: for beside.js, where both stand beside each other. Then tokens that replace each other are compared,
             too.
         owned: further parameters of the address that the message sets or takes out.
-        setting: what is open, by names of `view.PLACE`, and "ring", a cell to frame, on a page that sets the stage
+        setting: what is open, by names of `view.PLACE`, and "rings", cells to frame, on a page that sets the stage
             itself: the address does not count, and only the picture or, for steering, the tiles are shown.
         least: pixels that the large picture has at least, on a page with less room than others.
     """

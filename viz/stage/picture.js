@@ -50,8 +50,8 @@ export async function draw(stage, part) {
     dress(root, { tabled: true });
     if (!tabled) says.textContent = stage.say("no_plotly");
   } else if (own) {
-    const ring = whole.setting?.ring;
-    map.outline(ring ? [ring] : (stage.steering?.edited() ?? []), ring ? "ring#ring" : "edited");
+    const rings = whole.setting?.rings ?? [];
+    map.outline(rings.length ? rings : (stage.steering?.edited() ?? []), rings.length ? "ring#ring" : "edited");
   }
 }
 

@@ -135,7 +135,6 @@ def pictures(
     plots: Mapping[str, Plot],
     *,
     titles: Mapping[str, tuple[str, ...]] = {},
-    rings: Mapping[str, list[tuple[int, int]]] = {},
     on_click: Callable[..., None] | None = None,
     is_map: bool = True,
     bar: bool = True,
@@ -149,7 +148,6 @@ def pictures(
     Args:
         plots: by key.
         titles: what stands above each, as for `picture_title`.
-        rings: cells to outline, by key.
         is_map: columns are named above, else the figure keeps its axes.
         fills: reach the lower edge, else as high as they are.
         below: pixels that are left free under the pictures, besides one sentence.
@@ -159,12 +157,17 @@ def pictures(
     for (key, plot), column in zip(plots.items(), st.columns(len(plots), gap="small")):
         with column:
             figure = plot.figure
-            with st.container(horizontal=True, vertical_alignment="center", key=f"frame-title-{key}"):
-                picture_title(*titles.get(key, (plot.title,)))
-                explore.offer(plot, key, figure)
+            title_row(plot, key, titles.get(key, (plot.title,)))
             if is_map:
-                figure = framed(figure.copied(), rings=rings.get(key), bar=bar)  # it may be drawn again
+                figure = framed(figure.copied(), bar=bar)  # it may be drawn again
             show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
+
+
+def title_row(plot: Plot, key: str, title: tuple[str, ...]) -> None:
+    """What stands above a picture, and the button that saves it; the title as of `picture_title`."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"frame-title-{key}"):
+        picture_title(*title)
+        explore.offer(plot, key, plot.figure)
 
 
 def choose_tile(

@@ -1,7 +1,7 @@
 """The row above a stage (sentence, examples, model, search), and what the stage shows of a translation."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -11,7 +11,7 @@ from model.adapters.readers.layout import ReaderConfig
 from model.checkpoint import available, by_direction
 from model.config import StackConfig
 from model.experiments.inside import are_whole
-from model.recording import CANDIDATES
+from model.recording import CANDIDATES, Recording
 from model.translation import Translation
 from viz.stage import assets, inside
 from viz.stage import message as stage_message
@@ -21,10 +21,10 @@ from viz.stage.payloads import InsidePayload
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import choices, controls, model_choice, shared, speaking, texts
+from viz.ui import choices, controls, frame, model_choice, shared, speaking, texts
 from viz.ui.effects_results import found as effects_found
 from viz.views import cached, heads_results, opened, recipes, view
-from viz.views.snippets import Code, program, snippet, split_imports
+from viz.views.snippets import Code, Plot, program, snippet, split_imports
 from viz.views.view import FIELDS, View
 
 Show = Callable[[list[str], View, bool], None]
@@ -140,22 +140,51 @@ def on_asked(query: dict[str, str]) -> None:
 
 
 def put(
-    shown: stage_message.Shown, before: stage_message.Shown | None = None, asked: Callable = on_asked, **more: Any
+    shown: stage_message.Shown,
+    before: stage_message.Shown | None = None,
+    asked: Callable = on_asked,
+    key: str = "stage",
+    **more: Any,
 ) -> None:
-    """Show it on a stage; arguments as of `viz.stage.message.message`."""
-    assets.stage(stage_message.message(shown, assets.keep, before, **more), asked)
+    """Show it on a stage; key as of `viz.stage.assets.stage`, the others as of `viz.stage.message.message`."""
+    assets.stage(stage_message.message(shown, assets.keep, before, **more), asked, key=key)
 
 
-def put_map(shown: stage_message.Shown, place: Mapping[str, str], ring: tuple[int, int] | None = None) -> None:
+def put_map(
+    shown: stage_message.Shown, place: Mapping[str, str], rings: Sequence[tuple[int, int]] = (), key: str = "stage"
+) -> None:
     """Show one map of a recording, which the page chooses: of the stage only the picture, and in a high window lines.
 
     Args:
         place: what is open, by names of `view.PLACE` and `view.OPTIONS`.
-        ring: the cell to frame, by row and column.
+        rings: the cells to frame, by row and column.
+        key: of a map beside another one; it has no lines.
     """
     shown = replace(shown, recording=replace(shown.recording, text=None), notes=())
-    with st.container(key="one-map"):
-        put(shown, asked=lambda query: None, setting={**place, "ring": ring}, least=LEAST)
+    with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
+        put(shown, asked=lambda query: None, key=key, setting={**place, "rings": rings}, least=LEAST)
+
+
+@dataclass(frozen=True)
+class HeadMap:
+    """A head beside others: what stands above it, its recording, and its figure for what is saved.
+
+    Place and rings are as of `put_map`, the title as of `frame.picture_title`.
+    """
+
+    plot: Plot
+    title: tuple[str, ...]
+    recording: Recording
+    place: Mapping[str, str]
+    rings: Sequence[tuple[int, int]] = ()
+
+
+def put_maps(maps: Mapping[str, HeadMap]) -> None:
+    """Show heads beside each other, by key, each with its title and what saves it."""
+    for (key, head), column in zip(maps.items(), st.columns(len(maps), gap="small")):
+        with column:
+            frame.title_row(head.plot, key, head.title)
+            put_map(stage_message.Shown(head.recording), head.place, head.rings, key)
 
 
 @cached.remembered(16)

@@ -299,7 +299,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     st.session_state[staged.QUERY] = place
     shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
     # Rows are the tokens that attend, of which roles speak, and not what is written there.
-    staged.put_map(replace(shown, known=_roles_of(source, result)), place | {"rows": "read"}, ring)
+    staged.put_map(replace(shown, known=_roles_of(source, result)), place | {"rows": "read"}, [ring] if ring else [])
     for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
         frame.note(rule)
     query = {"model": name, "text": read[at], **place}

@@ -70,7 +70,7 @@ class OnStage:
         request, place, ring = self._set(answered)
         query = st.session_state[staged.QUERY] = place | st.session_state.get(ASKED, {})
         shown = staged.shown_of(compute(request), request, View(text=request.text))
-        staged.put(shown, asked=self._asked, setting=query | {"ring": ring}, least=LEAST)
+        staged.put(shown, asked=self._asked, setting=query | {"rings": [ring] if ring else []}, least=LEAST)
 
     def link(self) -> Link:
         request, place, _ = self._set(True)

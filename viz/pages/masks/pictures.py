@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from model.recording import Recording
 from model.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.pages.masks.compared import Choices, Compared, axes_of
 from viz.text.language import say
 from viz.text.words_masks import MASKS, TEXT_MASKS, axes, kind_of
-from viz.ui import frame
+from viz.ui import frame, staged
 from viz.ui.frame import Tile
 from viz.views.heads_results import name_of
 from viz.views.mask_results import Leak, Result, TextResult, axes_code
@@ -68,8 +69,9 @@ def mask_tiles(result: Result, sentence: int, texts: TextResult | None) -> list[
 
 def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_changed: bool) -> None:
     """A head under its mask and, where something is changed, without; what leaks is ringed."""
-    plots, titles, rings = {}, {}, {}
-    name, axes = name_of(kind_of(compared.mask), *place), axes_of(compared.mask)
+    maps = {}
+    kind = kind_of(compared.mask)
+    name, axes = name_of(kind, *place), axes_of(compared.mask)
     codes = compared.codes
     for number, key in enumerate(("head-with", "head-without") if is_changed else ("head-with",)):
         weights, mask = compared.weights[number][place], compared.masks[number]
@@ -86,10 +88,14 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
         )
         title = compared.titles[number]
         origin = compared.origin
-        plots[key] = Plot(f"{title[0]}: {name}", origin.note, figure, program(origin.code, code))
-        titles[key] = title
-        rings[key] = leak.cells if leak and number else []
-    frame.pictures(plots, titles=titles, rings=rings, bar=not is_changed)
+        plot = Plot(f"{title[0]}: {name}", origin.note, figure, program(origin.code, code))
+        sides = dict(zip(SIDES[kind], (compared.queries, compared.keys)))
+        recording = Recording(
+            sides.get("source", []), sides.get("target", []), {kind: compared.weights[number]}, {kind: mask}
+        )
+        shown = {"kind": kind, "layer": str(place[0]), "head": str(place[1]), "rows": "read"}
+        maps[key] = staged.HeadMap(plot, title, recording, shown, leak.cells if leak and number else [])
+    staged.put_maps(maps)
 
 
 def draw_mask(compared: Compared, chosen: Choices, result: Result | None, flip: Callable[..., None]) -> None:

@@ -10,7 +10,7 @@ from viz.pages.positions.page import EXAMPLE, Page
 from viz.text import words
 from viz.text.language import message, say
 from viz.text.words_masks import axes
-from viz.ui import controls, frame, shared
+from viz.ui import controls, frame, shared, staged
 from viz.views import cached, position_results, recipes
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
@@ -51,11 +51,13 @@ def show_order(page: Page) -> None:
         pixels = {kind: frame.head_pixels(own.attention(kind), own.mask(kind)) for kind in kinds}
         kind, *place = frame.choose_head_by_pixels(pixels, ("encoder_self", 0, 0), kinds, fills=True)
         place = place[0], place[1]
-    plots, titles = {}, {}
+    maps = {}
     for key, (request, result) in zip(("own", "shuffled"), results.items()):
         title, origin = name_of(kind, *place), recipes.origin(request)
-        plots[f"map-{key}"] = recipes.head_plot(origin, title, result, kind, place, axes(kind))
-        titles[f"map-{key}"] = request.text, "", "", "q"
+        plot = recipes.head_plot(origin, title, result, kind, place, axes(kind))
+        shown = {"kind": kind, "layer": str(place[0]), "head": str(place[1]), "rows": "read"}
+        recording = result.recording(result.next_words, name=request.model)
+        maps[f"map-{key}"] = staged.HeadMap(plot, (request.text, "", "", "q"), recording, shown)
     texts = [result.text for result in results.values()]
     with page.places.answer:
         same = len(set(texts)) == 1
@@ -68,5 +70,5 @@ def show_order(page: Page) -> None:
         )
         frame.answer(say(line, a=texts[0], b=texts[-1]), blind)
     with page.places.right:
-        frame.pictures(plots, titles=titles)
+        staged.put_maps(maps)
         frame.note(say("The same head over the sentence and over its words in another order."))
