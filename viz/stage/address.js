@@ -1,5 +1,7 @@
 // Addresses and their parameters.
 
+import { afterPainting } from "./dom.js";
+
 /**
  * Puts parameters into those of an address; null takes one out.
  * @param {URLSearchParams} query
@@ -37,7 +39,7 @@ export function writingLater(host) {
     next = Math.max(next, performance.now() - BURST * PAUSE) + PAUSE;
     host.write(parameters);
   };
-  const plan = () => requestAnimationFrame(() => setTimeout(settle, Math.max(0, next - performance.now())));
+  const plan = () => afterPainting(settle, Math.max(0, next - performance.now()));
   /** @template Given @param {((given: Given) => unknown) | undefined} ask */
   const afterWriting = (ask) =>
     ask &&

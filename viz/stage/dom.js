@@ -130,3 +130,10 @@ export function copied(text) {
   document.execCommand("copy");
   field.remove();
 }
+
+/**
+ * Does something once the next frame is painted, and so many milliseconds have passed.
+ * @param {() => void} work
+ * @param {number} delay
+ */
+export const afterPainting = (work, delay = 0) => requestAnimationFrame(() => setTimeout(work, delay));

@@ -1,6 +1,6 @@
 // All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
 
-import { dress, el, mark, put } from "./dom.js";
+import { afterPainting, dress, el, mark, put } from "./dom.js";
 import { BELOW, isNarrow } from "./size.js";
 import { spriteOf } from "./sprite.js";
 import { tileOf } from "./tile.js";
@@ -124,7 +124,11 @@ export class Tiles {
     mark(cell, true);
     this.marked = cell;
     if (focus) cell.focus();
-    if (this.kind.byHead) this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
+    const { kind } = this;
+    if (!kind.byHead) return;
+    afterPainting(() => {
+      if (kind === this.kind) this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
+    });
   }
 
   /** Scrolls to a layer. @param {number} row of the tiles */
