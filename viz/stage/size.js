@@ -4,6 +4,7 @@ const LEAST = 270; // pixels that the large picture has at least, unless the mes
 const LOW = 200; // or of each of three
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
+const ROW_TITLE = 44; // pixels of the titles of a row of pictures, and the gaps about them
 export const BELOW = 34; // pixels of the line under the picture
 
 /** Whether the page is one column. @param {import("./state.js").Open & {root: HTMLElement}} stage */
@@ -22,7 +23,9 @@ export function surroundings(stage, map) {
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
   const below = whole.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
-  const left = Math.floor(innerHeight - (stage.above ?? 150) - inside - below);
+  const all = innerHeight - (stage.above ?? 150) - inside - below;
+  const share = whole.setting?.room ?? 1; // the others are those of the rows of pictures under it
+  const left = Math.floor(share * (all - (1 / share - 1) * ROW_TITLE));
   const [least, most] = beside ? [LOW, Math.round(1.25 * width)] : [whole.least ?? LEAST, HIGHEST];
   const fits = Math.max(least, Math.min(most, left));
   const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;

@@ -151,7 +151,11 @@ def put(
 
 
 def put_map(
-    shown: stage_message.Shown, place: Mapping[str, str], rings: Sequence[tuple[int, int]] = (), key: str = "stage"
+    shown: stage_message.Shown,
+    place: Mapping[str, str],
+    rings: Sequence[tuple[int, int]] = (),
+    key: str = "stage",
+    share: float = 1.0,
 ) -> None:
     """Show one map of a recording, which the page chooses: of the stage only the picture, and in a high window lines.
 
@@ -159,10 +163,12 @@ def put_map(
         place: what is open, by names of `view.PLACE` and `view.OPTIONS`.
         rings: the cells to frame, by row and column.
         key: of a map beside another one; it has no lines.
+        share: of what is left of the window, which it takes; the rest is for rows of maps under it.
     """
     shown = replace(shown, recording=replace(shown.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
-        put(shown, asked=lambda query: None, key=key, setting={**place, "rings": rings}, least=LEAST)
+        setting = {**place, "rings": rings, "room": share}
+        put(shown, asked=lambda query: None, key=key, setting=setting, least=LEAST)
 
 
 @dataclass(frozen=True)
@@ -179,12 +185,14 @@ class HeadMap:
     rings: Sequence[tuple[int, int]] = ()
 
 
-def put_maps(maps: Mapping[str, HeadMap]) -> None:
-    """Show heads beside each other, by key, each with its title and what saves it."""
-    for (key, head), column in zip(maps.items(), st.columns(len(maps), gap="small")):
+def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
+    """Show heads beside each other, by key, each with its title and what saves it; share as of `put_map`."""
+    with st.container(key=f"maps-row-{next(iter(maps))}"):
+        columns = st.columns(len(maps), gap="small")
+    for (key, head), column in zip(maps.items(), columns):
         with column:
             frame.title_row(head.plot, key, head.title)
-            put_map(stage_message.Shown(head.recording), head.place, head.rings, key)
+            put_map(stage_message.Shown(head.recording), head.place, head.rings, key, share)
 
 
 @cached.remembered(16)

@@ -8,12 +8,13 @@ import numpy as np
 import streamlit as st
 
 from model.checkpoint import checkpoints_folder
+from model.recording import Recording
 from model.training.grid import EVERY, FOLDER, NORMS, Grid, GridCell
 from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
-from viz.ui import choices, controls, frame, shared
+from viz.ui import choices, controls, frame, shared, staged
 from viz.views.grid_results import READ, board, curves, load, name_of, table, toggled
 from viz.views.snippets import Code, Plot, program, snippet
 
@@ -179,19 +180,22 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
     spoken = words.KINDS[kind]
     sides = [f"{side}_tokens" for side in SIDES[kind]]
     queries, keys = (getattr(grid, side) for side in sides)
-    plots, titles = {}, {}
+    maps = {}
     for cell in runs:
         name, key = name_of(cell), f"grid-map-{list(grid.runs).index(cell)}"
         weights = grid.runs[cell].maps(step, kind)[layer, head]
         figure = attention_heatmap(weights, queries, keys, **spoken.axes, say=say)
         place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}
         code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **spoken.axes)
-        plots[key] = Plot(f"{name}, {say(spoken.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
-        titles[key] = name, ""
+        plot = Plot(f"{name}, {say(spoken.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
+        tokens = grid.source_tokens, grid.target_tokens
+        masks = {"decoder_self": np.tri(len(tokens[1]), dtype=bool)} if kind == "decoder_self" else {}
+        recording = Recording(*tokens, {kind: grid.runs[cell].maps(step, kind)}, masks)
+        shown = {"kind": kind, "layer": str(layer), "head": str(head), "rows": "read"}
+        maps[key] = staged.HeadMap(plot, (name, ""), recording, shown)
     with places.right:
-        keys = list(plots)
-        rows = list(filter(None, (keys[:2], keys[2:])))
+        cells = list(maps.items())
+        rows = list(filter(None, (cells[:2], cells[2:])))
         for left, row in zip(range(len(rows), 0, -1), rows):
-            shown, below = {key: plots[key] for key in row}, (left - 1) * frame.TITLED
-            frame.pictures(shown, titles=titles, bar=False, below=below, share=1 / left, least=LEAST)
+            staged.put_maps(dict(row), 1 / left)
         frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))
