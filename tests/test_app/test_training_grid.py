@@ -77,12 +77,12 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
         assert (runs[place].texts[100][0] or "(the model wrote nothing)") in texts
     losses = [float(runs[place].loss[80:100].mean()) for place in (0, failed)]
     assert all(f"{loss:.2f}" in texts for loss in losses), "of the sentence under the picture"
-    assert f"grid-map-{failed}" not in screen.charts(at), "they are drawn when they are asked for"
+    assert f"grid-map-{failed}" not in screen.stages(at), "they are drawn when they are asked for"
     at = screen.choose(at, **{"grid-show": "maps"})
     at = screen.choose_tile(at, "heads-tiles", "0-0")
     assert not at.exception
     for place in (0, failed):
-        drawn = screen.values(screen.figure(at, f"grid-map-{place}")["data"][0]["z"])
+        drawn = screen.head(at, f"grid-map-{place}")
         np.testing.assert_allclose(drawn, runs[place].maps(100, "cross")[0, 0], atol=1e-6)
     at = at.multiselect(key=page.PICKED).set_value([]).run()
     assert not at.exception and "grid-curves" not in screen.charts(at)
