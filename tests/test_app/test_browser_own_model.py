@@ -127,6 +127,12 @@ def test_the_menu_closes_when_a_model_has_come_also_one_that_is_shown(
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
         expect(button).to_have_text(re.compile("^one"))
         expect(part(page, "heads").locator(".hl-tile")).to_have_count(6)
+    part(page, "heads").locator("[data-layer='1'][data-head='1']").click()
+    page.locator("[data-measure=effects]").click()  # a question to the server, which is asked of this model
+    expect(page.locator("[data-measure=effects]")).to_have_attribute("aria-selected", "true")
+    expect(button).to_have_text(re.compile("^one"))
+    expect(part(page, "heads").locator(".hl-tile")).to_have_count(6)
+    expect(page).to_have_url(re.compile("model=one.*measure=effects"))
 
 
 def test_a_name_of_the_hub_is_fetched_and_shown(page: Page, app_server: str, folders: dict[str, Path]) -> None:
