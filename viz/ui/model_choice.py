@@ -18,7 +18,6 @@ from viz.views import cached, opened
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
 PLACE = "open-place"  # the box for a folder or a name
-MENU = "search"  # whether the menu of models is open
 EVERY = 0.5  # seconds between two looks at a download
 SERVED = ("HEADLIGHT_HOSTS", "HEADLIGHT_REPLICAS")  # variables of an app for others
 TITLES = {"language_model": message("Language model"), "translate": message("Translate")}  # of these pages
@@ -147,7 +146,7 @@ def arrived() -> tuple[str, str] | None:
             state[PROBLEM] = opening.problem
         elif opening.name:
             state[ARRIVED] = opening.name, opening.text
-            state[MENU], state[PLACE] = False, ""
+            state[PLACE] = ""
     return state.get(ARRIVED)
 
 
@@ -210,7 +209,7 @@ def choose(
     def named(name: str) -> str:
         return f"{name} → {say(TITLES[home(name)])}" if name in elsewhere else name
 
-    with st.popover(label, key=MENU, on_change="rerun"):  # so that it can be closed when a model has come
+    with st.popover(label, key="search"):
         st.selectbox(say("Model"), [*names, *elsewhere], key=key, format_func=named, on_change=change)
         if more is not None:
             more()
