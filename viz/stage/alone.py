@@ -133,7 +133,6 @@ def stage(
 
     shown, old = replace(shown, opened=opened, in_file=True), None
     if before is not None:
-        assert isinstance(result, Reading)  # with heads off
         old = replace(_shown(before, translator), opened=opened, in_file=True)
         shown = keep_roles(shown, old, edits)
     told = message_of(shown, keep, old)

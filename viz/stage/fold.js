@@ -1,7 +1,7 @@
 // On a phone the controls between picture and tiles stand behind one button, which says how many of them are set.
 
 import { codesOf } from "../recording/options.js";
-import { button, dress, put } from "./dom.js";
+import { button, dress } from "./dom.js";
 
 /** @typedef {import("./stage.js").Stage} Stage */
 
@@ -27,7 +27,8 @@ export class Fold {
   render() {
     const { stage } = this;
     const n = count(stage);
-    put(this.button, n ? stage.say("controls_set", { n }) : stage.say("controls"));
+    const name = n ? stage.say("controls_set", { n }) : stage.say("controls");
+    if (this.button.textContent !== name) this.button.textContent = name;
   }
 }
 

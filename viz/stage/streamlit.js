@@ -5,7 +5,7 @@ import { plotly } from "./plotly.js";
 import { Stage } from "./stage.js";
 
 /** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
-/** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null, data?: Uint8Array}} Mounted */
+/** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null}} Mounted */
 
 /** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
@@ -71,8 +71,7 @@ export function show({ data, parentElement, setTriggerValue }) {
     mounted.page = page;
   }
   mounted.trigger = setTriggerValue;
-  if (data !== mounted.data) stage.root.dataset.path = location.pathname; // of the page that the message is for
-  mounted.data = data;
+  if (data !== stage.newest) stage.root.dataset.path = location.pathname; // of the page that the message is for
   stage.show(data);
   const { color } = getComputedStyle(stage.root);
   if (mounted.colour && mounted.colour !== color) stage.repaint();

@@ -175,13 +175,15 @@ def put_map(
 class HeadMap:
     """A head beside others: what stands above it, its recording, and its figure for what is saved.
 
-    Place and rings are as of `put_map`, the title as of `frame.picture_title`.
+    The rings are as of `put_map`, the title as of `frame.picture_title`.
     """
 
     plot: Plot
     title: tuple[str, ...]
     recording: Recording
-    place: Mapping[str, str]
+    kind: str
+    layer: int
+    head: int
     rings: Sequence[tuple[int, int]] = ()
 
 
@@ -189,10 +191,11 @@ def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
     """Show heads beside each other, by key, each with its title and what saves it; share as of `put_map`."""
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
-    for (key, head), column in zip(maps.items(), columns):
+    for (key, one), column in zip(maps.items(), columns):
+        place = {"kind": one.kind, "layer": str(one.layer), "head": str(one.head), "rows": "read"}
         with column:
-            frame.title_row(head.plot, key, head.title)
-            put_map(stage_message.Shown(head.recording), head.place, head.rings, key, share)
+            frame.title_row(one.plot, key, one.title)
+            put_map(stage_message.Shown(one.recording), place, one.rings, key, share)
 
 
 @cached.remembered(16)

@@ -93,8 +93,8 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
         recording = Recording(
             sides.get("source", []), sides.get("target", []), {kind: compared.weights[number]}, {kind: mask}
         )
-        shown = {"kind": kind, "layer": str(place[0]), "head": str(place[1]), "rows": "read"}
-        maps[key] = staged.HeadMap(plot, title, recording, shown, leak.cells if leak and number else [])
+        rings = leak.cells if leak and number else []
+        maps[key] = staged.HeadMap(plot, title, recording, kind, *place, rings)
     staged.put_maps(maps)
 
 

@@ -55,9 +55,8 @@ def show_order(page: Page) -> None:
     for key, (request, result) in zip(("own", "shuffled"), results.items()):
         title, origin = name_of(kind, *place), recipes.origin(request)
         plot = recipes.head_plot(origin, title, result, kind, place, axes(kind))
-        shown = {"kind": kind, "layer": str(place[0]), "head": str(place[1]), "rows": "read"}
         recording = result.recording(result.next_words, name=request.model)
-        maps[f"map-{key}"] = staged.HeadMap(plot, (request.text, "", "", "q"), recording, shown)
+        maps[f"map-{key}"] = staged.HeadMap(plot, (request.text, "", "", "q"), recording, kind, *place)
     texts = [result.text for result in results.values()]
     with page.places.answer:
         same = len(set(texts)) == 1

@@ -183,16 +183,15 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
     maps = {}
     for cell in runs:
         name, key = name_of(cell), f"grid-map-{list(grid.runs).index(cell)}"
-        weights = grid.runs[cell].maps(step, kind)[layer, head]
-        figure = attention_heatmap(weights, queries, keys, **spoken.axes, say=say)
+        weights = grid.runs[cell].maps(step, kind)
+        figure = attention_heatmap(weights[layer, head], queries, keys, **spoken.axes, say=say)
         place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}
         code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **spoken.axes)
         plot = Plot(f"{name}, {say(spoken.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
         tokens = grid.source_tokens, grid.target_tokens
         masks = {"decoder_self": np.tri(len(tokens[1]), dtype=bool)} if kind == "decoder_self" else {}
-        recording = Recording(*tokens, {kind: grid.runs[cell].maps(step, kind)}, masks)
-        shown = {"kind": kind, "layer": str(layer), "head": str(head), "rows": "read"}
-        maps[key] = staged.HeadMap(plot, (name, ""), recording, shown)
+        recording = Recording(*tokens, {kind: weights}, masks)
+        maps[key] = staged.HeadMap(plot, (name, ""), recording, kind, layer, head)
     with places.right:
         cells = list(maps.items())
         rows = list(filter(None, (cells[:2], cells[2:])))
