@@ -68,7 +68,7 @@ def opened(page: Page, url: str, size: tuple[int, int]) -> dict:
     page.set_default_timeout(PATIENCE)
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.goto(url)
-    expect(page.locator(".js-plotly-plot .main-svg, .st-key-frame-fill").first).to_be_visible()
+    expect(page.locator(".js-plotly-plot .main-svg, .st-key-frame-fill pre").first).to_be_visible()
     for part in (".hl-answer", ".hl-picture-title"):
         expect(page.locator(part).first).to_be_visible()
     expect(page.locator("[data-testid=stStatusWidget]")).to_have_count(0)
