@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import numpy as np
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Selectbox, TextInput
 
 from tests.support.messages import shown, unpack
 from viz.app.menu import MENU
@@ -127,6 +128,16 @@ def component(at: AppTest, key: str) -> dict[str, Any]:
     found = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
     assert key in found, f"no component {key!r}; there are {sorted(found)}"
     return json.loads(found[key].proto.json)
+
+
+def models(at: AppTest) -> Selectbox:
+    """The list of models in the row of a sentence."""
+    return next(box for box in at.selectbox if box.label == "Model")
+
+
+def place(at: AppTest) -> TextInput | None:
+    """The box for a folder or a name of the hub, where there is one."""
+    return next((box for box in at.text_input if box.label.startswith("A folder, or a name")), None)
 
 
 def stage(at: AppTest) -> dict[str, Any]:

@@ -154,11 +154,11 @@ def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_word
     at = screen.open_page("steer.py", text=TEXT, model="gpt2")
     at.session_state["steer-importance"] = True
     assert screen.message(at.run())["steering"]["importance"] is not None
-    at.selectbox(key="stage-model").set_value(bare).run()
+    screen.models(at).set_value(bare).run()
     message = screen.message(at)
     assert not at.exception and message["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
     assert message["steering"]["importance"] is None and "problem" not in message["steering"]
-    at.selectbox(key="stage-model").set_value("gpt2").run()
+    screen.models(at).set_value("gpt2").run()
     assert screen.message(at)["steering"]["importance"] is not None
 
 
@@ -219,18 +219,18 @@ def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(shelf
 def test_a_model_that_does_not_translate_is_one_choice_away_from_translate(shelf: opened.Shelf) -> None:
     shelf.reader("bert")
     at = screen.open_app()
-    choice = at.selectbox(key="stage-model")
+    choice = screen.models(at)
     assert "gpt2 → Language model" in choice.options and "bart" in choice.options
     at = choice.set_value("bert").run()
     assert not at.exception and at.session_state["language-model"] == "bert"
     assert screen.message(at)["after"]["recording"]["kinds"][0]["code"] == "encoder_self"
     assert MASK in at.text_input(key="beginning").value  # in place of the example of Translate
-    choice = at.selectbox(key="language-model")
+    choice = screen.models(at)
     assert "bart → Translate" in choice.options
     at = choice.set_value("gpt2").run()
     assert MASK not in at.text_input(key="beginning").value
     at.text_input(key="beginning").set_value(TEXT).run()
-    at = at.selectbox(key="language-model").set_value("bart").run()
+    at = screen.models(at).set_value("bart").run()
     assert at.session_state["stage-model"] == "bart" and at.text_input(key="sentence").value == TEXT
 
 

@@ -21,7 +21,7 @@ from tests.test_model.test_adapters.other_models import model_of, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, small_hub
 
 TEXT, OTHER = "the cat sat on the mat", "a dog ran and then slept"
-NAME, SLOW = "someone/tiny", "someone/slow"
+NAME, SLOW, LATE = "someone/tiny", "someone/slow", "someone/late"
 WEIGHTS = "model.safetensors"
 
 
@@ -39,7 +39,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def hub(folders: dict[str, Path]) -> Iterator[SmallHub]:
     with small_hub() as running:
-        running.models |= {NAME: folders["one"], SLOW: folders["two"]}
+        running.models |= {NAME: folders["one"], SLOW: folders["two"], LATE: folders["one"]}
         yield running
 
 
@@ -122,16 +122,47 @@ def test_a_model_that_has_come_stays_and_may_come_again(page: Page, app_server: 
     for _ in range(2):  # the second time it is the one that is shown
         button.click()
         ask(page, str(folders["one"]))
-        expect(page.get_by_label("A folder, or a name on the Hugging Face hub")).to_have_value("")
+        expect(place_box(page)).to_have_value("")
         page.keyboard.press("Escape")
         expect(button).to_have_text(re.compile("^one"))
         expect(part(page, "heads").locator(".hl-tile")).to_have_count(6)
-    part(page, "heads").locator("[data-layer='1'][data-head='1']").click()
-    page.locator("[data-measure=effects]").click()  # a question to the server, which is asked of this model
-    expect(page.locator("[data-measure=effects]")).to_have_attribute("aria-selected", "true")
-    expect(button).to_have_text(re.compile("^one"))
+    assert_asked(page, "one", folders["one"])
+
+
+def test_a_model_that_comes_when_the_menu_is_closed_stays(
+    page: Page, app_server: str, hub: SmallHub, folders: dict[str, Path]
+) -> None:
+    """A closed menu does not hear what Python chooses; the list of models there must not bring the old one back."""
+    show(page, app_server)
+    ask(page, LATE)
+    chosen(page, "late")  # for all visitors the list has it now
+    page.goto(f"{app_server}/steer")
+    expect(page.locator(".hl-tile").first).to_be_visible()
+    page.locator(".st-key-search").get_by_role("button").click()
+    stall = hub.answers[""] = Stall(sends_rest=True)
+    try:
+        ask(page, LATE)
+        expect(page.get_by_text(f"{LATE} is being opened …")).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(place_box(page)).to_have_count(0)
+    finally:
+        stall.over.set()
+        del hub.answers[""]
+    assert_asked(page, LATE, folders["one"])
+
+
+def assert_asked(page: Page, name: str, folder: Path) -> None:
+    """Another text is read by this model."""
+    button = page.locator(".st-key-search").get_by_role("button")
+    expect(button).to_have_text(re.compile(f"^{name}"))
     expect(part(page, "heads").locator(".hl-tile")).to_have_count(6)
-    expect(page).to_have_url(re.compile("model=one.*measure=effects"))
+    box = page.get_by_role("textbox", name="Text", exact=True)
+    box.fill(OTHER)
+    box.press("Enter")
+    tile(page, 1, 1).click()
+    wait_for_map(page, maps_of(folder, OTHER)[1, 1])
+    expect(button).to_have_text(re.compile(f"^{name}"))
+    expect(page).to_have_url(re.compile(f"model={name.replace('/', '(/|%2F)')}"))
 
 
 def test_a_name_of_the_hub_is_fetched_and_shown(page: Page, app_server: str, folders: dict[str, Path]) -> None:

@@ -156,7 +156,7 @@ def test_one_that_cannot_be_read_costs_a_sentence(tmp_path, monkeypatch, writer)
     (tmp_path / "a" / WEIGHTS).write_bytes(b"no weights")
     at = open_page(model="c")
     assert "is not a whole safetensors file" in screen.written(at)
-    choice = at.selectbox(key="language-model")
+    choice = screen.models(at)
     assert choice.options[:2] == ["b", "c"] and "a" not in choice.options and choice.value == "c"
     assert screen.stage(at)["address"] == {"text": TEXT, "model": "c"}
     assert_told(at, writer)
@@ -182,7 +182,7 @@ def test_both_perplexities_stand_side_by_side(tmp_path, monkeypatch):
     save_model(theirs, "gpt2")
     monkeypatch.setattr(opened, "SHELF", opened.Shelf([str(theirs)]))
     others = screen.open_page("language_model.py", text="the cat", model="theirs")
-    assert others.selectbox(key="language-model").value == "theirs" and not others.exception
+    assert screen.models(others).value == "theirs" and not others.exception
     assert not any(popover.proto.popover.label.startswith("Perplexity") for popover in others.get("popover"))
     at.session_state["systems"] = True  # the popover is open
     at = at.run()

@@ -110,7 +110,7 @@ def own_machine(monkeypatch) -> None:
 
 
 def test_models_are_opened_on_this_machine(own_machine, monkeypatch) -> None:
-    assert open_page().text_input(key=model_choice.PLACE)
+    assert screen.place(open_page())
     for suggestion in model_choice.SUGGESTIONS:
         at = open_page(model=suggestion.place)
         tile, said = listed(at)[suggestion.place], " ".join(element.proto.body for element in at.get("html"))
@@ -119,7 +119,7 @@ def test_models_are_opened_on_this_machine(own_machine, monkeypatch) -> None:
         assert suggestion.size in at.button(key="download").label
     monkeypatch.setattr(model_choice, "is_own_machine", lambda: False)  # a served app offers what its operator lists
     at = open_page()
-    assert model_choice.PLACE not in [box.key for box in at.text_input]
+    assert screen.place(at) is None
     assert not listed(at).keys() & {suggestion.place for suggestion in model_choice.SUGGESTIONS}
 
 
@@ -129,7 +129,7 @@ def test_a_model_that_has_come_is_shown(own_machine, tmp_path, monkeypatch) -> N
     theirs("gpt2").save_pretrained(folder)
     monkeypatch.setattr(opened, "SHELF", opened.Shelf())
     at = open_page()
-    at.text_input(key=model_choice.PLACE).set_value(str(folder)).run()
+    screen.place(at).set_value(str(folder)).run()
     opening = at.session_state[model_choice.OPENING]
     opening._thread.join()
     at.run()
@@ -147,7 +147,7 @@ def test_a_model_that_has_come_is_shown(own_machine, tmp_path, monkeypatch) -> N
 
 def test_a_folder_without_a_model_is_told(own_machine) -> None:
     at = open_page()
-    at.text_input(key=model_choice.PLACE).set_value("/no/such/folder").run()
+    screen.place(at).set_value("/no/such/folder").run()
     at.session_state[model_choice.OPENING]._thread.join()
     at.run()
     assert not at.exception and len(at.warning) == 1

@@ -72,7 +72,7 @@ def left(cache: Path) -> list[Path]:
 def open_name(name: str, patience: float = 120) -> AppTest:
     """The page Language model on which somebody typed a name, when its download has ended."""
     at = screen.open_page("language_model.py", text=TEXT)
-    at.text_input(key=model_choice.PLACE).set_value(name).run()
+    screen.place(at).set_value(name).run()
     deadline = time.monotonic() + patience
     while model_choice.OPENING in at.session_state and time.monotonic() < deadline:
         time.sleep(0.2)
@@ -123,7 +123,7 @@ def test_a_download_is_stopped_and_leaves_nothing(shelf: opened.Shelf, hub: Smal
     stall = hub.answers[WEIGHTS] = Stall()
     try:
         at = screen.open_page("language_model.py", text=TEXT)
-        at.text_input(key=model_choice.PLACE).set_value(NAME).run()
+        screen.place(at).set_value(NAME).run()
         assert stall.begun.wait(120)
         opening = at.session_state[model_choice.OPENING]
         at.run()

@@ -306,10 +306,10 @@ class TestSentences:
 
 def test_a_model_without_heads_to_change_gives_way_to_one_that_has(all_systems):
     at = screen.open_app(text=SENTENCE, model="b-gru-attention")
-    assert at.selectbox(key="stage-model").value == "b-gru-attention" and not screen.warnings(at)
+    assert screen.models(at).value == "b-gru-attention" and not screen.warnings(at)
     at = at.switch_page(screen.path("steer.py")).run()
-    assert not at.exception and at.selectbox(key="stage-model").value == "en-de"
-    assert "b-gru-attention" not in at.selectbox(key="stage-model").options
+    assert not at.exception and screen.models(at).value == "en-de"
+    assert "b-gru-attention" not in screen.models(at).options
     assert at.text_input(key="sentence").value == SENTENCE
 
 

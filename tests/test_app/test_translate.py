@@ -156,21 +156,21 @@ class TestModels:
         return tmp_path
 
     def test_another_model(self, two):
-        at = screen.open_app(text=SENTENCE).selectbox(key="stage-model").set_value("other").run()
+        at = screen.models(screen.open_app(text=SENTENCE)).set_value("other").run()
         assert_shown(at, load_translator(str(two / "other")).translate(SENTENCE))
         assert screen.stage(at)["address"] == {"text": SENTENCE, "model": "other"}
         assert "Checkpoint other" in screen.written(at)
 
     def test_a_link_to_a_model(self, two):
         at = screen.open_app(text=SENTENCE, model="other")
-        assert at.selectbox(key="stage-model").value == "other"
+        assert screen.models(at).value == "other"
         assert_shown(at, load_translator(str(two / "other")).translate(SENTENCE))
 
     def test_a_broken_model_is_a_sentence_and_another_one_can_be_chosen(self, two):
         (two / "other" / "config.json").write_text("{}")
         at = screen.open_app(text=SENTENCE, model="other")
         assert not at.exception and len([*at.error, *at.warning]) == 1
-        at = at.selectbox(key="stage-model").set_value("en-de").run()
+        at = screen.models(at).set_value("en-de").run()
         assert_shown(at, load_translator(str(two / "en-de")).translate(SENTENCE))
 
     def test_a_model_that_vanishes_leaves_what_was_shown_or_says_so(self, two):

@@ -53,6 +53,27 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
     return value
 
 
+def in_menu(key: str) -> str:
+    """The key of a widget in a menu that shows what the session keeps under `key`; its `on_change` calls `take`.
+
+    A closed menu does not hear of what Python chooses, and sends its old value with the next run: for another choice
+    than it has, the widget is made again.
+    """
+    state = st.session_state
+    numbered = f"{key}-menu-{state.setdefault(f'{key}-menu', 0)}"
+    if numbered not in state or state[numbered] != state[key]:
+        state[f"{key}-menu"] += 1
+        numbered = f"{key}-menu-{state[f'{key}-menu']}"
+        state[numbered] = state[key]
+    return numbered
+
+
+def take(key: str) -> None:
+    """Keep under `key` what a visitor has chosen in its menu."""
+    state = st.session_state
+    state[key] = state[f"{key}-menu-{state[f'{key}-menu']}"]
+
+
 def _this_run() -> ScriptRunContext:
     run = get_script_run_ctx()
     assert run is not None  # pages are drawn in runs

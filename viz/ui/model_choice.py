@@ -13,7 +13,7 @@ from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import frame, shared, texts
+from viz.ui import choices, frame, shared, texts
 from viz.views import cached, opened
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
@@ -200,6 +200,7 @@ def choose(
     state = st.session_state
 
     def change() -> None:
+        choices.take(key)
         name, text = state[key], state.get(text_key, "")
         if name in elsewhere:
             state[ARRIVED] = name, "" if texts.is_example(text) else text
@@ -210,9 +211,11 @@ def choose(
         return f"{name} → {say(TITLES[home(name)])}" if name in elsewhere else name
 
     with st.popover(label, key="search"):
-        st.selectbox(say("Model"), [*names, *elsewhere], key=key, format_func=named, on_change=change)
-        if more is not None:
-            more()
+        offered = [*names, *elsewhere]
+        st.selectbox(say("Model"), offered, key=choices.in_menu(key), format_func=named, on_change=change)
+        with st.container():  # how much is drawn here depends on the model: what follows keeps its place
+            if more is not None:
+                more()
         if is_own_machine():
             st.markdown(say("**Open another model**"))
             offer_opening()
@@ -257,9 +260,12 @@ def ask_place(**kwargs: Any) -> None:
     """A box for a folder or a name, and a button that tries the same one again; `kwargs` are those of the box."""
 
     def open_it() -> None:
+        choices.take(PLACE)
         open_place(st.session_state[PLACE])
 
-    st.text_input(say("A folder, or a name on the Hugging Face hub"), key=PLACE, on_change=open_it, **kwargs)
+    st.session_state.setdefault(PLACE, "")
+    label = say("A folder, or a name on the Hugging Face hub")
+    st.text_input(label, key=choices.in_menu(PLACE), on_change=open_it, **kwargs)
     st.button(say("Open"), key="open", on_click=open_it)
 
 

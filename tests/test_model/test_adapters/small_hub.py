@@ -119,9 +119,10 @@ def saying(body: bytes) -> Answer:
 
 
 class Stall:
-    """Sends a part of the file, and nothing more until the other side has gone."""
+    """Sends a part of the file; when it is over, the rest or nothing more."""
 
-    def __init__(self) -> None:
+    def __init__(self, sends_rest: bool = False) -> None:
+        self.sends_rest = sends_rest
         self.begun = threading.Event()
         self.over = threading.Event()
 
@@ -133,6 +134,8 @@ class Stall:
         handler.wfile.flush()
         self.begun.set()
         self.over.wait()
+        if self.sends_rest:
+            handler.wfile.write(content[100:])
 
 
 @contextmanager
