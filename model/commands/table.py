@@ -45,6 +45,9 @@ not overlap. Each card has the signature and the command of its scores.
 (Hugging Face, Apache-2.0), which the lesson "Since 2017" shows. `python -m model.experiments.recorded_model DIR` writes
 it from a folder with that model.
 
+`since-2017/board.json` has twelve short runs of a language model on WikiText-2: as in 2017, with one change at a time,
+with all of them, from two seeds each. `python -m model board` makes them again.
+
 `recordings/practice.npz` is a run of the page Warm-up that was recorded: a Transformer with one encoder and one decoder
 layer learns to write random strings of one to ten letters backwards. `python -m model.experiments.recorded_practice`
 trains and writes it again.

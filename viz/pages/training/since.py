@@ -43,8 +43,8 @@ def show(places: frame.Places) -> None:
         tokens=counted(run.tokens),
     )
     with places.left:
+        frame.note(about)
         if line:
             st.info(line)
     with places.right:
         frame.pictures({"since": board_results.picture(board)}, is_map=False)
-        frame.note(about)
