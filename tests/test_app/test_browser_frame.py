@@ -168,6 +168,7 @@ def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_ser
     for path, last in {
         "training": ".hl-texts-of",
         "lessons": "[class*=st-key-lesson-tile-]:last-of-type",
+        "training?section=grid&grid-show=maps": ".js-plotly-plot",  # of four runs
         "open_file": ".st-key-frame-small .hl-tiles",
     }.items():
         page.goto(f"{shipped_server}/{path}")

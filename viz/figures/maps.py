@@ -239,7 +239,7 @@ def loss_board(
         {"rows": rows, "columns": columns},
         say,
         message("loss"),
-        (message("highest learning rate"), message("warmup (steps)")),
+        (message("peak rate"), message("warmup (steps)")),
         number="%{z:.2f}",
         colorscale=theme.SEQUENTIAL,
         reversescale=True,

@@ -29,7 +29,10 @@ export class AxisTitles {
     this.key = key;
     const edge = `${FROM_EDGE * factor}px`;
     const fontSize = `${12 * factor}px`;
-    Object.assign(this.rows.style, { left: edge, top: `${t}px`, height: `${height - t - b}px`, fontSize });
+    // Beside its middle, where a low picture has less room than the title needs: as far as the picture's edge.
+    const middle = (t + height - b) / 2;
+    const half = Math.min(middle, height - middle);
+    Object.assign(this.rows.style, { left: edge, top: `${middle - half}px`, height: `${2 * half}px`, fontSize });
     Object.assign(this.columns.style, { top: edge, left: `${l}px`, width: `${width - l - r}px`, fontSize });
     [this.rows, this.columns].forEach((element, i) => {
       element.textContent = titles[i] ?? "";

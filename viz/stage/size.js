@@ -4,7 +4,7 @@ const LEAST = 270; // pixels that the large picture has at least, unless the mes
 const LOW = 200; // or of each of three
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
-const ROW_TITLE = 44; // pixels of the titles of a row of pictures, and the gaps about them
+const ROW_TITLE = 32; // pixels of the titles of a row of pictures, and the gaps about them
 export const BELOW = 34; // pixels of the line under the picture
 
 /** Whether the page is one column. @param {import("./state.js").Open & {root: HTMLElement}} stage */

@@ -33,6 +33,7 @@ Show = Callable[[list[str], View, bool], None]
 QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
 PREFIX = "stage-"  # of the keys of controls
 LEAST = 200  # pixels of the large picture, on a page that shows one map
+LOW = 160  # or of each of several
 
 CANDIDATES_CODE = """
 import model.analysis.maps as analysis
@@ -168,7 +169,7 @@ def put_map(
     shown = replace(shown, recording=replace(shown.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
         setting = {**place, "rings": rings, "room": share}
-        put(shown, asked=lambda query: None, key=key, setting=setting, least=LEAST)
+        put(shown, asked=lambda query: None, key=key, setting=setting, least=LEAST if key == "stage" else LOW)
 
 
 @dataclass(frozen=True)
