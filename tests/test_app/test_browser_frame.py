@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
+from tests.support.layout import resize, settle
 
 PAGES = {
     "masks": "masks",
@@ -41,7 +41,6 @@ PLACES = """() => {
     question: box('.st-key-frame-question'), answer: box('.hl-answer'), left: box('.st-key-frame-small'),
     right: box('.st-key-frame-large'), bottom: Math.max(...plots),
     sizes: { answer: size('.hl-answer'), title: size('.hl-picture-title'), note: size('.hl-note') },
-    wide: document.documentElement.scrollWidth - innerWidth,
   };
 }"""
 
@@ -64,35 +63,36 @@ STAGE_PLACES = """() => {
 }"""
 
 
-def opened(page: Page, url: str, size: tuple[int, int]) -> dict:
+def opened(page: Page, url: str) -> None:
+    """Opens a page in the larger window."""
     page.set_default_timeout(PATIENCE)
-    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.set_viewport_size(dict(zip(("width", "height"), SIZES[0], strict=True)))
     page.goto(url)
     expect(page.locator(".js-plotly-plot .main-svg, .st-key-frame-fill pre").first).to_be_visible()
     for part in (".hl-answer", ".hl-picture-title"):
         expect(page.locator(part).first).to_be_visible()
-    expect(page.locator("[data-testid=stStatusWidget]")).to_have_count(0)
-    page.wait_for_timeout(300)  # figures follow the size of their places
-    return page.evaluate(PLACES)
+    settle(page)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_every_page_has_the_same_places(page, app_server, size):
-    answers = {}
+def test_every_page_has_the_same_places(page, app_server):
+    answers = {size: {} for size in SIZES}
     for name, path in PAGES.items():
-        places = opened(page, f"{app_server}/{path}", size)
-        assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, name
-        assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], name
-        assert 0 <= size[1] - places["bottom"] <= 40, name
-        assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, name
-        assert places["right"]["top"] - places["notes"] < 300, name
-        assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], name
-        answers[name] = places["answer"]["top"] - places["notes"]
-    assert max(answers.values()) - min(answers.values()) <= 2, answers
+        opened(page, f"{app_server}/{path}")
+        for size in SIZES:
+            resize(page, *size)
+            places = page.evaluate(PLACES)
+            assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
+            assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], (name, size)
+            assert 0 <= size[1] - places["bottom"] <= 40, (name, size)
+            assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, (name, size)
+            assert places["right"]["top"] - places["notes"] < 300, (name, size)
+            assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], (name, size)
+            answers[size][name] = places["answer"]["top"] - places["notes"]
+    for tops in answers.values():
+        assert max(tops.values()) - min(tops.values()) <= 2, answers
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_what_answers_is_on_the_first_screen(page, shipped_server, guard, size):
+def test_what_answers_is_on_the_first_screen(page, shipped_server, guard):
     """On the Head atlas board, choice and numbers of a head, on Four systems all outputs; on both the stage."""
     guard.allowed = shipped_server.split("//")[1]
     pages = {
@@ -100,49 +100,45 @@ def test_what_answers_is_on_the_first_screen(page, shipped_server, guard, size):
         "models": (".st-key-system-tiles",),
     }
     for path, parts in pages.items():
-        opened(page, f"{shipped_server}/{path}", size)
-        for part in (*parts, ".hl-answer", ".hl-set [data-testid=stage-map]", ".hl-says"):
-            box = page.locator(f".st-key-frame {part}").bounding_box()
-            assert box and box["y"] + box["height"] <= size[1], (path, part)
+        opened(page, f"{shipped_server}/{path}")
+        for size in SIZES:
+            resize(page, *size)
+            for part in (*parts, ".hl-answer", ".hl-set [data-testid=stage-map]", ".hl-says"):
+                box = page.locator(f".st-key-frame {part}").bounding_box()
+                assert box and box["y"] + box["height"] <= size[1], (path, size, part)
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_pages_of_the_stage_have_these_places_too(page, app_server, all_served, size):
+def test_pages_of_the_stage_have_these_places_too(page, app_server, all_served):
     page.set_default_timeout(PATIENCE)
-    page.set_viewport_size({"width": size[0], "height": size[1]})
-    answers = {}
+    answers = {size: {} for size in SIZES}
     for name, path in STAGES.items():
         page.goto(f"{app_server}/{path}")
         expect(page.locator(".hl-stage[data-ready] .js-plotly-plot .main-svg").first).to_be_visible()
-        expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible()
-        page.wait_for_timeout(300)  # figures follow the size of their places
-        places = page.evaluate(STAGE_PLACES)
-        assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, name
-        assert abs(places["controls"][0] - places["controls"][1]) <= 2, name
-        assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], name
-        assert 0 <= size[1] - places["bottom"] <= 40, name
-        assert places["sizes"] == {"answer": "22px", "title": "14px"}, name
-        if name != "compare":  # which asks for two sentences
-            answers[name] = places["answer"]["top"]
-    assert max(answers.values()) - min(answers.values()) <= 2, answers
+        for size in SIZES:
+            resize(page, *size)
+            places = page.evaluate(STAGE_PLACES)
+            assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
+            assert abs(places["controls"][0] - places["controls"][1]) <= 2, (name, size)
+            assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], (name, size)
+            assert 0 <= size[1] - places["bottom"] <= 40, (name, size)
+            assert places["sizes"] == {"answer": "22px", "title": "14px"}, (name, size)
+            if name != "compare":  # which asks for two sentences
+                answers[size][name] = places["answer"]["top"]
+    for tops in answers.values():
+        assert max(tops.values()) - min(tops.values()) <= 2, answers
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_lessons_have_these_places_too(page, shipped_server, guard, size):
+def test_lessons_have_these_places_too(page, shipped_server, guard):
     guard.allowed = shipped_server.split("//")[1]
     for query in ("", "?lesson=attention-1", "?lesson=warmup-1", "?lesson=masks-4"):
-        places = opened(page, f"{shipped_server}/lessons{query}", size)
-        assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, query
-        assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"] < 300, query
-        assert 0 <= size[1] - places["bottom"] <= 40, query
-        assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, query
-
-
-def test_on_a_phone_the_picture_comes_before_the_tiles_and_nothing_is_cut_off(page, app_server):
-    for name, path in PAGES.items():
-        places = opened(page, f"{app_server}/{path}", (360, 780))
-        assert places["answer"]["bottom"] <= places["right"]["top"] < places["left"]["top"], name
-        assert places["wide"] <= 0, name
+        opened(page, f"{shipped_server}/lessons{query}")
+        for size in SIZES:
+            resize(page, *size)
+            places = page.evaluate(PLACES)
+            assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (query, size)
+            assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"] < 300, (query, size)
+            assert 0 <= size[1] - places["bottom"] <= 40, (query, size)
+            assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, (query, size)
 
 
 ENDS = """() => ['.st-key-frame-small', '.st-key-frame-large'].map(side => {
@@ -150,15 +146,23 @@ ENDS = """() => ['.st-key-frame-small', '.st-key-frame-large'].map(side => {
   const parts = document.querySelectorAll(kinds.map(kind => `${side} ${kind}`));
   return Math.max(...Array.from(parts, part => part.getBoundingClientRect().bottom));
 })"""  # of what stands at the left and at the right
-FILLED = ["masks", *(f"positions?picture={view}" for view in ("encoding", "similarity", "wavelengths", "order"))]
 
 
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("path", FILLED)
-def test_both_sides_end_together(page, app_server, size, path):
-    opened(page, f"{app_server}/{path}", size)
-    left, right = page.evaluate(ENDS)
-    assert abs(left - right) <= 24 and left <= size[1]
+def assert_both_sides_end_together(page: Page, where: str) -> None:
+    for size in SIZES:
+        resize(page, *size)
+        left, right = page.evaluate(ENDS)
+        assert abs(left - right) <= 24 and left <= size[1], (where, size)
+
+
+def test_both_sides_of_positions_end_together_in_every_picture(page, app_server):
+    opened(page, f"{app_server}/positions")
+    for name in ("Encoding", "Similarity", "Wavelengths", "Word order"):
+        picture = page.locator(".st-key-picture").get_by_role("radio", name=name, exact=True)
+        picture.click()
+        expect(picture).to_be_checked()
+        expect(page.locator(".st-key-frame-large .js-plotly-plot .main-svg").first).to_be_visible()
+        assert_both_sides_end_together(page, name)
 
 
 def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_server, guard):
@@ -173,15 +177,15 @@ def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_ser
     }.items():
         page.goto(f"{shipped_server}/{path}")
         expect(page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
-        expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible()
-        page.wait_for_timeout(500)  # figures follow the size of their places
+        settle(page)
         boxes = [box.bounding_box() for box in page.locator(last).all()]
         assert max(box["y"] + box["height"] for box in boxes) <= 720, path
     expect(page.locator(".st-key-frame-small [aria-checked=true]")).to_be_in_viewport(ratio=0.9)
 
 
-def test_arrow_keys_choose_tiles_and_the_answer_follows(page, app_server):
-    opened(page, f"{app_server}/masks", SIZES[0])
+def test_both_sides_of_masks_end_together_and_arrow_keys_choose_tiles(page, app_server):
+    opened(page, f"{app_server}/masks")
+    assert_both_sides_end_together(page, "masks")
     answer = page.locator(".hl-answer").text_content()
     tiles = page.get_by_role("radiogroup", name="Masks")
     expect(tiles.get_by_role("radio", checked=True)).to_have_attribute("data-code", "decoder_self")
