@@ -48,6 +48,9 @@ figure = wavelength_lines(waves, $names)
 figure.show()
 """
 
+TITLED = frame.TITLED + 8  # pixels of the titles of a second row of pictures, and the gap above them
+LOW = 150  # pixels of each of two rows of pictures in a low window
+
 
 def second(page: Page) -> Encodings | None:
     """The chosen encoding and another one of the same size; None, and a sentence, where there is none."""
@@ -84,7 +87,9 @@ def show_difference(page: Page) -> None:
         figure = positional_heatmap(difference, value=value, say=say)
         code = program(origin.code, snippet(DIFFERENCE, value=value))
         plot = Plot(say("Difference of the encodings"), origin.note, figure, code)
-        frame.pictures({"table-difference": plot} | encodings.drawn("first", "second"))
+        frame.pictures({"table-difference": plot}, below=TITLED, share=0.5, least=LOW)
+        titles = {f"table-{place}": (name, "") for place, name in encodings.names.items()}
+        frame.pictures(encodings.drawn("first", "second"), titles=titles, bar=False, least=LOW)
         frame.note(say("Rows are positions, columns dimensions: the difference, the first encoding, the second."))
 
 
