@@ -1,6 +1,7 @@
 // What is written in the cells of a large map, and what the hover box says of them.
 
 import { decimals } from "./dom.js";
+import { inks } from "./inks.js";
 
 /** @typedef {import("../recording/looks.js").Look} Look */
 /** @typedef {import("./map.js").Rows} Rows */
@@ -48,22 +49,16 @@ function later(array, compute) {
 
 /**
  * Texts in cells, black or white, whichever stands out more.
- * @param {any} heat  the map, for its colours
+ * @param {any} heat  the map, for its colours and their ends
  * @param {string[][]} texts  escaped
  * @param {Rows} z
  * @param {number} size
  */
-export function inkedTexts({ colorscale }, texts, z, size) {
-  const ink = (/** @type {number | null} */ share) => {
-    const isAbove = (/** @type {[number, string]} */ [place]) => place >= Number(share);
-    const [, colour] = colorscale.find(isAbove) ?? colorscale.at(-1);
-    const green = parseInt(colour.slice(3, 5), 16); // most of its luminance
-    return green > 127 ? "#000" : "#fff";
-  };
+export function inkedTexts(heat, texts, z, size) {
   return {
     ...{ type: "scatter", mode: "text", hoverinfo: "skip", showlegend: false, text: texts.flat() },
     x: texts.flatMap((row) => row.map((_, j) => j)),
     y: texts.flatMap((row, i) => row.map(() => i)),
-    textfont: { size, color: z.flatMap((row) => Array.from(row, ink)) },
+    textfont: { size, color: inks({ ...heat, z }) },
   };
 }

@@ -1,8 +1,8 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 
 import { unpack } from "../recording/packed.js";
-import { colours } from "../recording/theme.js";
 import { button, dress, el } from "../stage/dom.js";
+import { inks } from "../stage/inks.js";
 import { onPage } from "../stage/page_colours.js";
 import { plotly } from "../stage/plotly.js";
 import { table } from "../stage/menus.js";
@@ -27,7 +27,6 @@ const SOFT = "rgba(128, 128, 128, 0.25)";
 const CONFIG = { displayModeBar: false, doubleClick: "reset" };
 const BELOW = 34; // pixels that a figure which fills the window leaves for the sentence under it
 const NARROW = 640; // pixels of a window in which it is as high as wide
-const EQUAL = 0.179; // relative luminance at which black and white stand out alike
 const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
 /** @type {WeakMap<Element, Plot>} */
 const plots = new WeakMap();
@@ -150,21 +149,6 @@ function onThisPage(data, colour) {
   const isWritten = ({ mode, textfont }) => mode === "text" && Array.isArray(textfont?.color);
   if (!cells) return onIt;
   return onIt.map((trace) => (isWritten(trace) ? { ...trace, textfont: { ...trace.textfont, color: inks(cells) } } : trace));
-}
-
-/** Black or white for each cell of a map, whichever stands out more. @param {any} cells @returns {string[]} */
-function inks({ z, zmin, zmax, colorscale }) {
-  const steps = colours(colorscale);
-  const of = steps.map((step) => (luminance(step) > EQUAL ? "#000" : "#fff"));
-  /** @param {number} value */
-  const place = (value) => Math.round((steps.length - 1) * Math.min(1, Math.max(0, (value - zmin) / (zmax - zmin))));
-  return z.flatMap((/** @type {Iterable<number>} */ row) => Array.from(row, (value) => of[place(value) || 0]));
-}
-
-/** The relative luminance of WCAG 2.2. @param {number[]} colour  red, green and blue from 0 to 255 */
-function luminance(colour) {
-  const [red, green, blue] = colour.map((part) => (part <= 10 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4));
-  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
 /** @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component */
