@@ -168,10 +168,11 @@ def stages(at: AppTest) -> set[str]:
 
 
 def head(at: AppTest, key: str) -> np.ndarray:
-    """The weights (T, S) of the head that a stage of this key is set to."""
+    """The weights (T, S) of the head that a stage of this key is set to, which travel as 16-bit integers."""
     told = message(at, key)
     (kind,) = [one for one in told["after"]["recording"]["kinds"] if one["code"] == told["setting"]["kind"]]
-    return kind["weights"][int(told["setting"]["layer"]), int(told["setting"]["head"])]
+    layer = list(kind["layers"]).index(int(told["setting"]["layer"]))
+    return kind["weights"][layer, int(told["setting"]["head"])]
 
 
 def has_stage(at: AppTest) -> bool:

@@ -67,7 +67,11 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     assert not at.exception and not at.error and not at.warning
     demo = PITFALLS[key](sentence)
     for side, figure in (("wrong", demo.wrong), ("right", demo.right)):
-        drawn, expected = screen.figure(at, side)["data"][0], figure.data[0]
+        expected = figure.data[0]
+        if demo.heads:
+            np.testing.assert_allclose(screen.head(at, side), expected.z, atol=2e-5)
+            continue
+        drawn = screen.figure(at, side)["data"][0]
         name = "z" if expected.type == "heatmap" else "y"
         np.testing.assert_allclose(screen.values(drawn[name]), expected[name], rtol=1e-5, atol=1e-6)
     assert screen.framed(at, "note") == demo.lines[0]
@@ -117,7 +121,7 @@ def test_mistakes_of_today_change_the_next_words(with_writers, sentence, key, mo
     assert not at.exception and not at.error and not at.warning
     if key == "direction":
         later = np.triu(np.ones((len(sentence.result.source_tokens),) * 2), 1)
-        wrong, right = (screen.values(screen.figure(at, side)["data"][0]["z"]) for side in ("wrong", "right"))
+        wrong, right = (screen.head(at, side) for side in ("wrong", "right"))
         assert not (wrong * later).any() and (right * later).any() and harm(at)[1] == sentence.result.text
         return
     writer = writer_for(key)
@@ -145,6 +149,28 @@ def test_the_words_are_sentences_and_python():
         assert words.explanation.count(". ") == 1 and words.explanation.endswith("."), words.name
         for line in (words.wrong, words.right):
             ast.parse("def f():\n " + line.replace("\n", "\n "))
+
+
+@pytest.mark.parametrize("key", ["transpose", "scaling", "start", "residual", "direction"])
+def test_heads_are_shown_by_the_stage_and_say_of_what(sentence, key):
+    at = open_page(pitfall=key, text=TEXT)
+    assert screen.stages(at) == {"wrong", "right"} and not screen.charts(at)
+    heads = dict(zip(("wrong", "right"), (PITFALLS | MODERN)[key](sentence).heads))
+    for side, head in heads.items():
+        told = screen.message(at, side)
+        (kind,) = told["after"]["recording"]["kinds"]
+        assert (kind["code"], list(kind["layers"])) == (head.kind, [head.layer])
+        assert kind["shape"] == [1, 1, *head.weights.shape]
+        line = told["after"]["recording"]["target_tokens" if head.kind == "decoder_self" else "source_tokens"]
+        assert list(line) == head.queries
+    names = screen.message(at, "wrong")["after"].get("names")
+    assert (names and names["rows"]) == ("head (query)" if key == "transpose" else None)
+
+
+def test_a_masked_first_row_is_not_drawn_as_blocked(sentence):
+    wrong, right = PITFALLS["start"](sentence).heads
+    assert wrong.mask[0].all() and not right.mask[0, 1:].any()
+    np.testing.assert_allclose(wrong.weights[0], 1 / len(wrong.queries), atol=1e-6)
 
 
 def test_the_pictures_of_the_positions_are_the_two_tables(sentence):
@@ -196,13 +222,13 @@ def test_choosing_another_pitfall():
 @pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])
 def test_what_cannot_be_translated_is_one_sentence_and_the_last_one_stays(text, problem):
     at = open_page(pitfall="scaling", text=TEXT)
-    drawn = screen.values(screen.figure(at, "wrong")["data"][0]["z"])
+    drawn = screen.head(at, "wrong")
     at = at.text_input(key="text").set_value(text).run()
     assert not at.exception
-    np.testing.assert_array_equal(screen.values(screen.figure(at, "wrong")["data"][0]["z"]), drawn)
+    np.testing.assert_array_equal(screen.head(at, "wrong"), drawn)
     assert problem in at.warning[0].value and "the last one that worked" in at.warning[0].value
     assert "the example" in open_page(pitfall="scaling", text=text).warning[0].value
-    assert set(screen.charts(at)) == {"wrong", "right"}
+    assert screen.stages(at) == {"wrong", "right"}
 
 
 @pytest.mark.parametrize("text", ["a", "$x_1$ **b** <b>c</b>", "漢字 👩‍👩‍👧 שלום", "x " * 20])

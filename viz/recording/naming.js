@@ -101,12 +101,14 @@ export class Naming extends Drawing {
 
   /** What the numbers are called. */
   get value() {
+    if (this.about.names) return this.about.names.value;
     if (this.signed) return this.say(this.about.replaced ? "b_minus_a" : "after_minus_before");
     return valueName(this.options, this.say);
   }
 
   get titles() {
-    return axisTitles(this.code, this.options.rows, this.say);
+    const { names } = this.about;
+    return names ? [names.rows, names.columns] : axisTitles(this.code, this.options.rows, this.say);
   }
 
   /** @param {number} value */

@@ -124,9 +124,18 @@
  */
 
 /**
+ * What numbers and axes of maps are called, where they are not attention weights of tokens on tokens.
+ * @typedef {object} NamesPayload
+ * @property {string} value
+ * @property {string} rows
+ * @property {string} columns
+ */
+
+/**
  * A recording, and what is known of it beside.
  * @typedef {object} VersionPayload
  * @property {RecordingPayload} recording
+ * @property {NamesPayload} [names]
  * @property {string[]} notes
  * @property {Record<string, string[][]>} roles  of heads, by kind
  * @property {Record<string, string>} rules  by role the rule by which heads are given it

@@ -66,7 +66,8 @@ export class Version {
   about(attention) {
     const { told, options, host, recording } = this;
     const { code } = attention;
-    const known = { roles: told.roles[code], rules: told.rules, known: told.first[code], rowwise: told.rowwise };
+    const { names, rules, rowwise } = told;
+    const known = { roles: told.roles[code], rules, known: told.first[code], rowwise, names };
     return { recording, attention, options, speech: host.speech, ...known };
   }
 

@@ -16,6 +16,7 @@ import { isChanged } from "./maps.js";
  * @property {Record<string, string>} [rules]  by role the rule by which heads are given it
  * @property {Place | null} [known]  the head to open first
  * @property {boolean} [rowwise]  rows can be looked into
+ * @property {import("./payloads.js").NamesPayload} [names]  of numbers and axes
  * @property {import("./drawing.js").Drawing} [before]  then it is what differs from it
  * @property {boolean} [replaced]  tokens that replace each other are compared, too
  */

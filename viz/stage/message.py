@@ -8,7 +8,7 @@ from viz.stage import words
 from viz.stage.coarse import Keep
 from viz.stage.effects import EffectsPayload
 from viz.stage.packing import pack
-from viz.stage.payloads import ComparingPayload, InsidePayload, SteeringPayload, WordsPayload
+from viz.stage.payloads import ComparingPayload, InsidePayload, NamesPayload, SteeringPayload, WordsPayload
 from viz.stage.recordings import packed
 from viz.stage.sampling import NextPayload
 from viz.text.language import PARAMETER, current, using
@@ -46,6 +46,7 @@ class Shown:
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
     rowwise: bool = False  # rows can be looked into
     predicts: bool = True  # the model has an output over words
+    names: NamesPayload | None = None  # where the maps are not attention weights of tokens on tokens
     is_live: bool = False  # roles of heads are those in this text, and not over many
 
     @property
@@ -120,4 +121,4 @@ def _told(shown: Shown, keep: Keep | None) -> dict:
         "effects": effects,
         "inside": shown.inside,
         "next": shown.next,
-    }
+    } | ({"names": shown.names} if shown.names else {})

@@ -136,10 +136,19 @@ class ReasonPayload(TypedDict):
     reason: str
 
 
+class NamesPayload(TypedDict):
+    """What numbers and axes of maps are called, where they are not attention weights of tokens on tokens."""
+
+    value: str
+    rows: str
+    columns: str
+
+
 class VersionPayload(TypedDict):
     """A recording, and what is known of it beside."""
 
     recording: RecordingPayload
+    names: NotRequired[NamesPayload]
     notes: Sequence[str]
     roles: Mapping[str, Sequence[Sequence[str]]]  # of heads, by kind
     rules: Mapping[str, str]  # by role the rule by which heads are given it

@@ -17,7 +17,7 @@ from viz.stage import assets, inside
 from viz.stage import message as stage_message
 from viz.stage.answers import answer_of, line_of
 from viz.stage.notes import of_reading
-from viz.stage.payloads import InsidePayload
+from viz.stage.payloads import InsidePayload, NamesPayload
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
@@ -186,6 +186,7 @@ class HeadMap:
     layer: int
     head: int
     rings: Sequence[tuple[int, int]] = ()
+    names: NamesPayload | None = None
 
 
 def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
@@ -196,7 +197,8 @@ def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
         place = {"kind": one.kind, "layer": str(one.layer), "head": str(one.head), "rows": "read"}
         with column:
             frame.title_row(one.plot, key, one.title)
-            put_map(stage_message.Shown(one.recording), place, one.rings, key, share)
+            shown = stage_message.Shown(one.recording, names=one.names)
+            put_map(shown, place, one.rings, key, share)
 
 
 @cached.remembered(16)

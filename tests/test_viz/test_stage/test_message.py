@@ -49,6 +49,14 @@ def test_every_head_is_the_recorded_one(tell, result, kind) -> None:
         assert len(told["look"]["data"]) == 2, "hatched"
 
 
+def test_numbers_and_axes_have_the_names_that_a_page_gives_them(tell, result) -> None:
+    names = {"value": "share", "rows": "head (query)", "columns": "head (key)"}
+    own, named = (kinds(tell(result, {"rows": "read"}, **more))["cross"]["look"] for more in ({}, {"names": names}))
+    assert named["titles"] == ["head (query)", "head (key)"] != own["titles"]
+    said = named["data"][0]["hovertemplate"]
+    assert "share" in said and said.replace("share", "weight") == own["data"][0]["hovertemplate"]
+
+
 @pytest.mark.parametrize("rows", ["predicted", "read"])
 def test_whose_row_and_whose_column_it_is(tell, result, rows) -> None:
     """The numbers of a token's own row and column are found under its name, however the rows are named."""

@@ -4,20 +4,57 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from model.analysis.comparison import beside
 from model.experiments import pitfalls
+from model.recording import Recording
 from model.text.special import BOS_ID
 from model.transformer import Cache
-from model.translation import Translation
+from model.translation import SIDES, Translation
 from model.translator import Translator
-from viz.figures import Drawn, values_heatmap
+from viz.figures import Drawn, attention_heatmap, values_heatmap
+from viz.text import words
 from viz.text.language import say
 
 PADS = 3
 LONGER = 6  # pads after the source, as beside a sentence that is so much longer
+
+
+@dataclass(frozen=True)
+class HeadPicture:
+    """The weights (T, S) of one head, which the stage shows, and its figure for what is saved."""
+
+    weights: np.ndarray
+    queries: list[str]
+    keys: list[str]
+    kind: str = "encoder_self"
+    layer: int = 0
+    mask: np.ndarray | None = None
+    title: str = ""  # where it is another one than that of its mistake
+    own_axes: words.Axes | None = None  # names of axes that are not tokens
+
+    @property
+    def axes(self) -> words.Axes:
+        return self.own_axes or words.KINDS[self.kind].axes
+
+    @property
+    def figure(self) -> Drawn:
+        return attention_heatmap(self.weights, self.queries, self.keys, **self.axes, mask=self.mask, say=say)
+
+    @property
+    def recording(self) -> Recording:
+        """It alone, as head 0 of its layer."""
+        tokens = dict(zip(SIDES[self.kind], (self.queries, self.keys)))
+        return Recording(
+            tokens.get("source", []),
+            tokens.get("target", []),
+            {self.kind: self.weights[None, None]},
+            {} if self.mask is None else {self.kind: self.mask},
+            layer_numbers={self.kind: [self.layer]},
+        )
 
 
 @dataclass(frozen=True)
@@ -26,6 +63,7 @@ class Demo:
     right: Drawn
     numbers: dict[str, object]  # the headline first: a number or text, or two, wrong and right
     written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
+    heads: tuple[HeadPicture, HeadPicture] | None = None  # wrong and right, where these are maps of heads
 
     @property
     def lines(self) -> list[str]:
@@ -94,17 +132,18 @@ class Pitfall:
     picture: str
     wrong: str
     right: str
-    show: Callable[[Sentence], tuple]  # both figures, the numbers, and perhaps what was written
+    show: Callable[[Sentence], tuple]  # both figures or heads, the numbers, and perhaps what was written
 
     @property
     def changes_translation(self) -> bool:
         return self.show.__name__ in pitfalls.WRITTEN
 
     def __call__(self, sentence: Sentence) -> Demo:
-        figures, *more = self.show(sentence)
-        if self.changes_translation:
-            more.append(sentence.both_written(self.show.__name__))
-        return Demo(*figures, *more)
+        (wrong, right), numbers, *more = self.show(sentence)
+        written = sentence.both_written(self.show.__name__) if self.changes_translation else next(iter(more), None)
+        if isinstance(wrong, HeadPicture):
+            return Demo(wrong.figure, right.figure, numbers, written, heads=(wrong, right))
+        return Demo(wrong, right, numbers, written)
 
 
 def pitfall(*words: Any) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
@@ -114,6 +153,11 @@ def pitfall(*words: Any) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
 def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: list[str], **more: object) -> list[Drawn]:
     tables = (torch.as_tensor(table).detach().numpy() for table in (wrong, right))
     return [figure(table, *names, **more, say=say) for table in tables]
+
+
+def heads(wrong: Tensor, right: Tensor, tokens: list[str], layer: int = 0) -> list[HeadPicture]:
+    """Two maps (S, S) of heads of the encoder."""
+    return [HeadPicture(weights.numpy(), tokens, tokens, layer=layer) for weights in (wrong, right)]
 
 
 def values(wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **more: str) -> list[Drawn]:

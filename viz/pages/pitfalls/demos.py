@@ -15,8 +15,20 @@ from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from model.training import mistakes
-from viz.figures import attention_heatmap, bars, curves, mask_heatmap
-from viz.pages.pitfalls.common import LONGER, PADS, Pitfall, Sentence, both, gap, percent, pitfall, values
+from viz.figures import bars, curves, mask_heatmap
+from viz.pages.pitfalls.common import (
+    LONGER,
+    PADS,
+    HeadPicture,
+    Pitfall,
+    Sentence,
+    both,
+    gap,
+    heads,
+    percent,
+    pitfall,
+    values,
+)
 from viz.text.language import counted, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
@@ -118,7 +130,7 @@ def tokenizer(sentence: Sentence) -> tuple:
     "as good.",
     "Splitting off the heads leaves them behind the tokens, and without a transpose the product compares "
     "the heads of one token with each other. It runs without an error, but nothing passes from one token to another.",
-    "Encoder layer 0, head 0 (wrong: first token)",
+    "Encoder layer 0, head 0",
     "q = q.view(B, T, n_heads, d_head)\nscores = q @ k.transpose(-2, -1)   # (B, T, heads, heads)",
     "q = q.view(B, T, n_heads, d_head).transpose(1, 2)\nscores = q @ k.transpose(-2, -1)   # (B, heads, T, T)",
 )
@@ -132,13 +144,15 @@ def transpose(sentence: Sentence) -> tuple:
 
     mistaken, context = forgotten(v)
     noticed = gap(forgotten(changed)[1][:-1], context[:-1]), gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1])
-    heads, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
-    axes: dict[str, Any] = {"query_axis": message("head (query)"), "key_axis": message("head (key)")}
-    figures = [
-        attention_heatmap(mistaken[0].numpy(), heads, heads, **axes, say=say),
-        attention_heatmap(weights[0].numpy(), tokens, tokens, say=say),
-    ]
-    return figures, {
+    names, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
+    between_heads = HeadPicture(
+        mistaken[0].numpy(),
+        names,
+        names,
+        title=message("Encoder layer 0, token 0"),
+        own_axes={"query_axis": message("head (query)"), "key_axis": message("head (key)")},
+    )
+    return (between_heads, HeadPicture(weights[0].numpy(), tokens, tokens)), {
         say("Effect on other tokens of adding 1 to the last value"): noticed,
         say("Number of weights"): (counted(mistaken.numel()), counted(weights.numel())),
     }
@@ -156,7 +170,7 @@ def transpose(sentence: Sentence) -> tuple:
 def scaling(sentence: Sentence) -> tuple:
     right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
     wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
-    return both(attention_heatmap, wrong[0], right[0], tokens, tokens), {
+    return heads(wrong[0], right[0], tokens), {
         say("Mean of the largest row weights in this layer"): tuple(w.amax(-1).mean() for w in (wrong, right)),
         say("Slope of the softmax, Σ w(1 − w) per row"): tuple((w * (1 - w)).sum(-1).mean() for w in (wrong, right)),
     }
@@ -195,13 +209,14 @@ def after(sentence: Sentence) -> tuple:
 )
 def start(sentence: Sentence) -> tuple:
     model, cache, tgt = sentence.translator.transformer, sentence.cache, sentence.tgt
-    address, figures, numbers = "decoder.layers.0.self_attention.weights", [], []
+    address, pictures, numbers = "decoder.layers.0.self_attention.weights", [], []
     first = tgt[0, 1] if tgt.size(1) > 1 else EOS_ID
     for ids, mask in (pitfalls.start_from_padding(tgt), (tgt, masks.decoder_mask(tgt))):
         with record(address) as trace:
             logits = pitfalls.decode_with(model, ids, mask, cache)
         weights, names = trace[address][0, 0], sentence.names(ids)
-        figures.append(attention_heatmap(weights.numpy(), names, names, say=say))
+        may_attend = mask[0, 0] | ~mask[0, 0].any(-1, keepdim=True)  # −1e9 everywhere in a row blocks nothing
+        pictures.append(HeadPicture(weights.numpy(), names, names, "decoder_self", mask=may_attend.numpy()))
         stepwise = pitfalls.decode_step_by_step(model, ids, mask, cache)
         numbers.append((weights[0, 1:].sum(), gap(logits, stepwise), logits[0, 0].softmax(-1)[first]))
     measured = (
@@ -209,7 +224,7 @@ def start(sentence: Sentence) -> tuple:
         say("Largest difference of the logits, full pass against step by step"),
         say("Probability of the first token"),
     )
-    return figures, dict(zip(measured, zip(*numbers)))
+    return pictures, dict(zip(measured, zip(*numbers)))
 
 
 @pitfall(
@@ -251,12 +266,13 @@ def rows(sentence: Sentence) -> tuple:
     "def feed_forward(x):\n    return w_2(relu(w_1(x)))",
 )
 def residual(sentence: Sentence) -> tuple:
-    result, output = sentence.result, "encoder.output"
-    last = f"encoder.layers.{sentence.translator.transformer.config.n_encoder_layers - 1}.self_attention.weights"
+    output = "encoder.output"
+    layer = sentence.translator.transformer.config.n_encoder_layers - 1
+    last = f"encoder.layers.{layer}.self_attention.weights"
     with torch.inference_mode(), record(last, output) as trace:
         mistakes.with_mistake("residual", sentence.translator.transformer).start(sentence.src)
-    right, tokens = sentence.tensor(output), result.source_tokens
-    return both(attention_heatmap, trace[last][0, 0], result.trace[last][0], tokens, tokens), {
+    right, tokens = sentence.tensor(output), sentence.result.source_tokens
+    return heads(trace[last][0, 0], sentence.tensor(last)[0], tokens, layer), {
         say("Largest difference in the output of the encoder"): gap(trace[output][0], right),
         say("Largest number in the right version"): right.abs().max(),
     }

@@ -14,8 +14,8 @@ from model.experiments import modern_pitfalls as mistakes
 from model.experiments.pitfalls import write
 from model.taps import record
 from model.translator import Writer
-from viz.figures import attention_heatmap, bars
-from viz.pages.pitfalls.common import Pitfall, Sentence, both, pitfall
+from viz.figures import bars
+from viz.pages.pitfalls.common import HeadPicture, Pitfall, Sentence, both, pitfall
 from viz.text.language import message, say
 from viz.views import cached
 
@@ -159,13 +159,16 @@ def direction(sentence: Sentence) -> tuple:
         ids = write(model, cache, limit)
     wrong = trace[address][0, 0]
     hidden = ~masks.causal_mask(len(tokens))[0, 0]
-    figures = both(attention_heatmap, wrong, right, tokens, tokens)
+    pictures = (
+        HeadPicture(wrong.numpy(), tokens, tokens, mask=~hidden.numpy()),
+        HeadPicture(right.numpy(), tokens, tokens),
+    )
     numbers = {
         say("Attention to later tokens, mean per row"): tuple(
             float((w * hidden).sum(-1).mean()) for w in (wrong, right)
         )
     }
-    return figures, numbers, (sentence.translator.tokenizer.target.decode(ids), sentence.result.text)
+    return pictures, numbers, (sentence.translator.tokenizer.target.decode(ids), sentence.result.text)
 
 
 MODERN: dict[str, Pitfall] = IN_NEXT_WORDS | {"direction": direction}

@@ -11,11 +11,12 @@ from model.training.grid import Harm
 from model.translator import Translator
 from viz.figures import Drawn
 from viz.pages.pitfalls import harm
-from viz.pages.pitfalls.common import Demo, Sentence
+from viz.pages.pitfalls.common import Demo, HeadPicture, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.pages.pitfalls.modern import MODERN, fitting
+from viz.stage.payloads import NamesPayload
 from viz.text.language import current, messages, say
-from viz.ui import choices, controls, frame, shared
+from viz.ui import choices, controls, frame, shared, staged
 from viz.ui.frame import Tile
 from viz.views import cached, recipes
 from viz.views.cached import Request
@@ -101,6 +102,7 @@ def answer(demo: Demo) -> str:
 def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
     """What came of it, wrong and right, over both pictures on one scale."""
     spoken, plots, titles = ALL[key], {}, {}
+    heads = dict(zip(("wrong", "right"), demo.heads or ()))
     sides = list(zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo)))
     if demo.written:
         for side, name, text in shared.columns(sides, 2):
@@ -108,13 +110,25 @@ def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
     for side, name, _ in sides:
         figure: Drawn = getattr(demo, side)
         code = snippet(MODERN_PICTURE if key in MODERN else PICTURE, key=key, side=Code(side))
+        title = heads[side].title if heads else ""
+        picture = say(title or spoken.picture)
         # A copy, which the frame may change: visitors share the demonstration.
-        title = f"{name}: {say(spoken.picture)}"
-        plots[side] = Plot(title, origin.note, figure.copied(), program(origin.code, code))
-        titles[side] = name, "", say(spoken.picture)
-    is_map = demo.right.data[0]["type"] == "heatmap"
-    frame.pictures(plots, titles=titles, is_map=is_map, bar=False)
+        plots[side] = Plot(f"{name}: {picture}", origin.note, figure.copied(), program(origin.code, code))
+        titles[side] = name, "", picture
+    if heads:
+        staged.put_maps({side: head_map(head, plots[side], titles[side]) for side, head in heads.items()})
+    else:
+        is_map = demo.right.data[0]["type"] == "heatmap"
+        frame.pictures(plots, titles=titles, is_map=is_map, bar=False)
     frame.note(demo.lines[0])
+
+
+def head_map(head: HeadPicture, plot: Plot, title: tuple[str, ...]) -> staged.HeadMap:
+    """A head as the stage shows it."""
+    names: NamesPayload | None = None
+    if axes := head.own_axes:
+        names = {"value": say("weight"), "rows": say(axes["query_axis"]), "columns": say(axes["key_axis"])}
+    return staged.HeadMap(plot, title, head.recording, head.kind, head.layer, 0, names=names)
 
 
 def show_code(key: str, demo: Demo) -> None:
