@@ -26,10 +26,12 @@ from tests.test_app.screen import (
     links,
     message,
     open_page,
+    stages,
     values,
     weights,
     written,
 )
+from tests.test_app.screen import head as shown_head
 from viz.text.roles import role_name
 from viz.ui.controls import EXAMPLE
 from viz.views import view
@@ -279,19 +281,39 @@ class TestViews:
         lengths = contribution.contributions(recorded.model, result, "decoder_self")[1, 2]
         shares = lengths / lengths.sum(-1, keepdims=True)
         weights = result.attention("decoder_self")[1, 2]
-        np.testing.assert_allclose(z(at, "weights"), weights, atol=1e-6)
-        np.testing.assert_allclose(z(at, "added"), shares, atol=1e-5)
-        np.testing.assert_allclose(z(at, "added-change"), shares - weights, atol=1e-5)
+        np.testing.assert_allclose(shown_head(at, "weights"), weights, atol=2e-5)
+        np.testing.assert_allclose(shown_head(at, "added"), shares, atol=2e-5)
+        names = [message(at, key)["after"]["names"]["value"] for key in ("weights", "added")]
+        assert names == ["weight", "share"] and stages(at) == {"weights", "added"}
+
+    def test_where_both_differ_most_is_ringed_and_said(self, recorded):
+        at = open_page(PAGE, part="contribution", kind="decoder_self", layer="1", head="2")
+        weights, shares = shown_head(at, "weights"), shown_head(at, "added")
+        ((row, column),) = message(at, "added")["setting"]["rings"]
+        assert abs(shares - weights)[row, column] == pytest.approx(abs(shares - weights).max(), abs=4e-5)
+        tokens = [token.strip("▁") for token in recorded.translate(EXAMPLE).target_tokens]
+        said = f"“{tokens[row]}” attends {weights[row, column]:.2f} to “{tokens[column]}”"
+        assert framed(at, "note") == f"{said}, which makes {shares[row, column]:.2f} of the contributions."
+
+    def test_contributions_minus_weights(self, recorded):
+        at = open_page(PAGE, part="contribution", layer="1", head="2", **{"added-show": "change"})
+        assert_whole(at)
+        told = message(at, "added-change")
+        before, after = (told[version]["recording"]["kinds"][0]["weights"][0, 2] for version in ("before", "after"))
+        np.testing.assert_allclose(before, recorded.translate(EXAMPLE).attention("cross")[1, 2], atol=2e-5)
+        np.testing.assert_allclose(after.sum(-1), 1, atol=2e-4)
+        assert told["setting"]["version"] == "difference"
+        assert told["after"]["names"]["value"] == "contribution minus weight"
 
     def test_sinks_are_left_out_and_said(self, recorded):
         at = open_page(PAGE, part="contribution", sinks="punctuation")
         assert_whole(at)
-        drawn = z(at, "weights")
+        drawn = shown_head(at, "weights")
         weights = recorded.translate(EXAMPLE).attention("cross")[0, 0]
         assert not drawn[:, -2:].any()  # the full stop and the end of the sentence
-        np.testing.assert_allclose(drawn.sum(-1), 1, atol=1e-5)
+        np.testing.assert_allclose(drawn.sum(-1), 1, atol=2e-4)
         gone = weights.sum() - weights[:, drawn.any(axis=0)].sum()
-        assert any(f"{gone / len(weights):.1%} of the weights" in caption.value for caption in at.caption)
+        assert f"{gone / len(weights):.1%} of the weights" in framed(at, "note")
 
     def test_rollout(self, recorded):
         at = open_page(PAGE, part="rollout")

@@ -104,7 +104,8 @@ STEER = {"text": SENTENCE, "edits": FORCED, "prefix": "v1_300-301", "beam": "3"}
 ENCODINGS = {"first": "learned", "second": "sinusoidal_concatenated", "length": "20", "width": "8"}
 TEXTS = {"source1": SENTENCE, "target1": "Ein Mann 'fährt'.", "sentences": "2", "text": SENTENCE}
 PAGES = [
-    ("atlas.py", HEADS | {"part": "contribution", "kind": DECODER}, ["added", "added-change"]),
+    ("atlas.py", HEADS | {"part": "contribution", "kind": DECODER}, ["weights", "added"]),
+    ("atlas.py", HEADS | {"part": "contribution", "added-show": "change"}, ["weights", "added-change"]),
     ("atlas.py", HEADS | {"part": "contribution", "sinks": "punctuation"}, ["weights", "added"]),
     ("atlas.py", HEADS | {"part": "rollout"}, ["rollout-encoder", "rollout-target"]),
     ("atlas.py", HEADS | {"part": "alike"}, ["head-map"]),

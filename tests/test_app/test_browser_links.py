@@ -89,8 +89,8 @@ def on_board(page: Page) -> None:
 
 def on_contribution(page: Page) -> None:
     radio(page, "part", "Contribution")
-    radio(page, "sinks", "special tokens")
-    expect(page).to_have_url(re.compile("sinks="))
+    radio(page, "added-show", "Contributions minus weights")
+    expect(page).to_have_url(re.compile("added-show="))
 
 
 def on_positions(page: Page) -> None:

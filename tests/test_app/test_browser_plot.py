@@ -119,18 +119,18 @@ def test_texts_in_cells_can_be_read_on_both_pages(page, app_server, scheme):
 
 def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/atlas?part=contribution")
-    figure = page.locator(".st-key-weights .hl-figure")
-    described = re.compile(r"Row = .+, column = .+: weight, colours from 0 to 1\.")
+    page.goto(f"{app_server}/atlas?part=rollout")
+    figure = page.locator(".st-key-rollout-encoder .hl-figure")
+    described = re.compile(r"Row = .+, column = .+: share, colours from 0 to [\d.]+\.")
     expect(figure.locator(".js-plotly-plot")).to_have_attribute("aria-label", described)
     button = figure.get_by_role("button", name="Table", exact=True)
     button.focus()
     page.keyboard.press("Enter")
     shown = figure.get_by_role("table")
     expect(shown).to_be_visible()
-    weights = page.evaluate("document.querySelector('.st-key-weights .js-plotly-plot').data[0].z.map(r => r[0])")
+    shares = page.evaluate("document.querySelector('.st-key-rollout-encoder .js-plotly-plot').data[0].z.map(r => r[0])")
     said = [float(text) for text in shown.locator("tbody tr td:nth-child(2)").all_text_contents()]
-    assert len(said) == len(weights) and all(abs(a - b) < 6e-4 for a, b in zip(said, weights, strict=True))
+    assert len(said) == len(shares) and all(abs(a - b) < 6e-4 for a, b in zip(said, shares, strict=True))
     page.keyboard.press("Enter")
     expect(shown).to_have_count(0)
 

@@ -157,6 +157,7 @@ def put_map(
     rings: Sequence[tuple[int, int]] = (),
     key: str = "stage",
     share: float = 1.0,
+    before: stage_message.Shown | None = None,
 ) -> None:
     """Show one map of a recording, which the page chooses: of the stage only the picture, and in a high window lines.
 
@@ -165,18 +166,21 @@ def put_map(
         rings: the cells to frame, by row and column.
         key: of a map beside another one; it has no lines.
         share: of what is left of the window, which it takes; the rest is for rows of maps under it.
+        before: as of `put`.
     """
     shown = replace(shown, recording=replace(shown.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
         setting = {**place, "rings": rings, "room": share}
-        put(shown, asked=lambda query: None, key=key, setting=setting, least=LEAST if key == "stage" else LOW)
+        least = LEAST if key == "stage" else LOW
+        put(shown, before, asked=lambda query: None, key=key, setting=setting, least=least)
 
 
 @dataclass(frozen=True)
 class HeadMap:
     """A head beside others: what stands above it, its recording, and its figure for what is saved.
 
-    The rings are as of `put_map`, the title as of `frame.picture_title`.
+    The rings are as of `put_map`, the title as of `frame.picture_title`; of another recording it shows what differs
+    from that.
     """
 
     plot: Plot
@@ -187,6 +191,7 @@ class HeadMap:
     head: int
     rings: Sequence[tuple[int, int]] = ()
     names: NamesPayload | None = None
+    minus: Recording | None = None
 
 
 def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
@@ -195,10 +200,13 @@ def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
         columns = st.columns(len(maps), gap="small")
     for (key, one), column in zip(maps.items(), columns):
         place = {"kind": one.kind, "layer": str(one.layer), "head": str(one.head), "rows": "read"}
+        before = stage_message.Shown(one.minus) if one.minus else None
+        if before:
+            place |= {"version": "difference", "stretch": "1"}
         with column:
             frame.title_row(one.plot, key, one.title)
             shown = stage_message.Shown(one.recording, names=one.names)
-            put_map(shown, place, one.rings, key, share)
+            put_map(shown, place, one.rings, key, share, before)
 
 
 @cached.remembered(16)

@@ -1,20 +1,25 @@
 """What each key adds in a head, beside how much the head attends to it."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import contribution
+from model.recording import Recording
 from viz.figures import attention_heatmap, difference_heatmap
+from viz.figures.framed import shown_token
+from viz.stage.payloads import NamesPayload
 from viz.text import words
 from viz.text.language import message, messages, say
-from viz.ui import controls, frame
+from viz.ui import choices, controls, frame, staged
 from viz.views import cached, heads_results, recipes
-from viz.views.snippets import Code, Plot, program, snippet
+from viz.views.snippets import Code, Origin, Plot, program, snippet
 
+VIEWS = messages(added="Contributions", change="Contributions minus weights")
 SINKS = messages(nothing="nothing", special="special tokens", punctuation="special tokens and punctuation")
 
 SHARES = """
@@ -68,66 +73,157 @@ figure.show()
 """
 
 
-def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
-    """Weights and contributions of a head in this sentence, and their difference."""
-    help_ = say(
-        "Heads with nothing to do often attend to the start, the end or a full stop. Without these keys, the rest "
-        "of each row is scaled up."
-    )
-    sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
-    st.caption(
-        say(
-            "What a key adds is weight × value × output projection; its length is drawn as a share of its row "
-            "(Kobayashi et al. 2020)."
+@dataclass(frozen=True)
+class Added:
+    """What each key adds in the heads of a layer, beside their weights: both float32 (H, T, S), rows sum to 1."""
+
+    result: cached.Shown
+    head: Head
+    weights: np.ndarray
+    shares: np.ndarray
+    removed: tuple[np.ndarray, np.ndarray] | None  # of each row (H, T), where keys are left out
+
+    @property
+    def axes(self) -> words.Axes:
+        return words.KINDS[self.head.kind].axes
+
+    @cached_property
+    def change(self) -> np.ndarray:
+        """How much more than its weight each key contributes to each row of the head, (T, S)."""
+        return self.shares[self.head.head] - self.weights[self.head.head]
+
+    @property
+    def farthest(self) -> tuple[int, int]:
+        """The row and column in which both differ most."""
+        row, column = np.unravel_index(np.abs(self.change).argmax(), self.change.shape)
+        return int(row), int(column)
+
+    def in_words(self) -> str:
+        """Both numbers where they differ most."""
+        row, column = self.farthest
+        queries, keys, _ = recipes.axis_tokens(self.result, self.head.kind, "read")
+        return say(
+            "“{query}” attends {weight:.2f} to “{key}”, which makes {share:.2f} of the contributions.",
+            query=shown_token(queries[row]),
+            key=shown_token(keys[column]),
+            weight=self.weights[self.head.head, row, column],
+            share=self.shares[self.head.head, row, column],
         )
-    )
-    kind, place = head.kind, (head.layer, head.head)
-    spoken, name = words.KINDS[kind], heads_results.name_of(kind, *place)
-    queries, keys, _ = recipes.axis_tokens(result, kind, "read")
+
+    def recording(self, values: np.ndarray) -> Recording:
+        """Numbers (H, T, S) as the stage draws them."""
+        kind, result = self.head.kind, self.result
+        return Recording(
+            result.source_tokens,
+            result.target_tokens,
+            {kind: values[None]},
+            {kind: result.mask(kind)},
+            layer_numbers={kind: [self.head.layer]},
+        )
+
+
+def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
+    """Weights of a head in this sentence, and beside them its contributions, or how far these differ."""
+    with frame.controls("added"):
+        part = controls.views(VIEWS, "added-show")
+        with frame.options(int(choices.code_of("sinks", "nothing") != "nothing"), "added"):
+            sinks = choose_sinks()
+    kind, layer = head.kind, head.layer
     rows, columns = recipes.axis_code(kind)
-    lengths = heads_results.added(request)[kind][place]
-    shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
-    weights = result.attention(kind)[place]
-    origin = recipes.origin(request).then(snippet(SHARES, kind=kind, layer=head.layer, head=head.head))
-    weights_removed = shares_removed = None
+    lengths = heads_results.added(request)[kind][layer]
+    weights, shares = result.attention(kind)[layer], lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
+    origin = recipes.origin(request).then(snippet(SHARES, kind=kind, layer=layer, head=head.head))
+    removed, line = None, say("Orange: contributes more than its weight suggests. Blue: less.")
+    _, keys, _ = recipes.axis_tokens(result, kind, "read")
+    left_out = np.zeros(len(keys), bool)
     if sinks != "nothing":
         left_out = analysis.is_special(keys)
         origin = origin.then(snippet(SPECIAL, keys=columns))
         if sinks == "punctuation":
             left_out = left_out | analysis.is_punctuation(keys)
             origin = origin.then(snippet(PUNCTUATION, keys=columns))
-        if left_out.any():
-            weights, weights_removed = contribution.without_columns(weights, left_out)
-            shares, shares_removed = contribution.without_columns(shares, left_out)
-            origin = origin.then(LEFT_OUT)
-            line = say(
-                "{n} of {total} keys are left out and the rows rescaled: these keys held {weights:.1%} of the weights "
-                "and {contributions:.1%} of the contributions.",
-                n=int(left_out.sum()),
-                total=left_out.size,
-                weights=weights_removed.mean(),
-                contributions=shares_removed.mean(),
-            )
-            st.caption(line)
-    plots, titles = {}, {}
-    maps = (
-        ("weights", "weights", say("Weights"), weights, weights_removed, message("weight")),
-        ("added", "shares", say("Contributions"), shares, shares_removed, message("share")),
+    if left_out.any():
+        weights, weights_removed = contribution.without_columns(weights, left_out)
+        shares, shares_removed = contribution.without_columns(shares, left_out)
+        removed = weights_removed, shares_removed
+        origin = origin.then(LEFT_OUT)
+        line = say(
+            "{n} of {total} keys are left out: they held {weights:.1%} of the weights and {contributions:.1%} of the "
+            "contributions.",
+            n=int(left_out.sum()),
+            total=left_out.size,
+            weights=weights_removed[head.head].mean(),
+            contributions=shares_removed[head.head].mean(),
+        )
+    added = Added(result, head, weights, shares, removed)
+    if part == "added" and removed is None:
+        line = added.in_words()
+    second = change_map(added, origin) if part == "change" else share_map(added, origin)
+    staged.put_maps({"weights": weight_map(added, origin)} | second)
+    frame.note(line)
+
+
+def choose_sinks() -> str:
+    """Which keys are left out."""
+    help_ = say(
+        "Heads with nothing to do often attend to the start, the end or a full stop. Without these keys, the rest "
+        "of each row is scaled up."
     )
-    for key, variable, title, values, removed, value in maps:
-        look: dict[str, Any] = {**spoken.axes, "value": value}
-        mask = result.mask(kind)
-        figure = attention_heatmap(values, queries, keys, **look, mask=mask, removed=removed, say=say)
-        removed_code = None if removed is None else Code(f"{variable}_removed")
-        tokens = {"queries": rows, "keys": columns}
-        code = snippet(CONTRIBUTION, values=Code(variable), **tokens, kind=kind, removed=removed_code, **look)
-        plots[key] = Plot(f"{title}: {name}", origin.note, figure, program(origin.code, code))
-        titles[key] = title, ""
-    title = say("Contributions minus weights")
-    both: dict[str, Any] = {**spoken.axes, "a": message("contribution"), "b": message("weights")}
-    figure = difference_heatmap(shares - weights, queries, keys, **both, say=say)
+    sinks = controls.choose(say("Leave out"), SINKS, "sinks", help=help_)
+    line = say(
+        "What a key adds is weight × value × output projection; its length is drawn as a share of its row "
+        "(Kobayashi et al. 2020)."
+    )
+    frame.note(line)
+    return sinks
+
+
+def weight_map(added: Added, origin: Origin) -> staged.HeadMap:
+    return head_map(added, origin, "weights", say("Weights"), 0, message("weight"))
+
+
+def share_map(added: Added, origin: Origin) -> dict[str, staged.HeadMap]:
+    return {"added": head_map(added, origin, "shares", say("Contributions"), 1, message("share"))}
+
+
+def head_map(added: Added, origin: Origin, variable: str, title: str, side: int, value: str) -> staged.HeadMap:
+    """Weights or shares of the head, by the variable that holds them in Python; `side`: 0 are the weights."""
+    head, result = added.head, added.result
+    values = (added.weights, added.shares)[side]
+    removed = added.removed and added.removed[side][head.head]
+    queries, keys, _ = recipes.axis_tokens(result, head.kind, "read")
+    rows, columns = recipes.axis_code(head.kind)
+    look: dict[str, Any] = {**added.axes, "value": value}
+    mask = result.mask(head.kind)
+    figure = attention_heatmap(values[head.head], queries, keys, **look, mask=mask, removed=removed, say=say)
+    removed_code = None if removed is None else Code(f"{variable}_removed")
+    tokens = {"queries": rows, "keys": columns}
+    code = snippet(CONTRIBUTION, values=Code(variable), **tokens, kind=head.kind, removed=removed_code, **look)
+    plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
+    rings, names = [added.farthest], names_of(added, value)
+    return staged.HeadMap(plot, (title, ""), added.recording(values), **vars(head), rings=rings, names=names)
+
+
+def change_map(added: Added, origin: Origin) -> dict[str, staged.HeadMap]:
+    """Contributions minus weights."""
+    head, title = added.head, say("Contributions minus weights")
+    queries, keys, _ = recipes.axis_tokens(added.result, head.kind, "read")
+    rows, columns = recipes.axis_code(head.kind)
+    both: dict[str, Any] = {**added.axes, "a": message("contribution"), "b": message("weights")}
+    figure = difference_heatmap(added.change, queries, keys, **both, say=say)
     code = snippet(CHANGE, queries=rows, keys=columns, **both)
-    plots["added-change"] = Plot(f"{title}: {name}", origin.note, figure, program(origin.code, code))
-    titles["added-change"] = title, ""
-    frame.pictures(plots, titles=titles, bar=False)
-    frame.note(say("Orange: contributes more than its weight suggests. Blue: less."))
+    plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
+    names = names_of(added, message("contribution minus weight"))
+    shares, weights = added.recording(added.shares), added.recording(added.weights)
+    rings = [added.farthest]
+    changed = staged.HeadMap(plot, (title, ""), shares, **vars(head), rings=rings, names=names, minus=weights)
+    return {"added-change": changed}
+
+
+def name_of(head: Head) -> str:
+    return heads_results.name_of(head.kind, head.layer, head.head)
+
+
+def names_of(added: Added, value: str) -> NamesPayload:
+    """What the stage calls these numbers."""
+    return {"value": say(value), "rows": say(added.axes["query_axis"]), "columns": say(added.axes["key_axis"])}
