@@ -6,7 +6,6 @@ The page fixture objects to errors and to foreign requests.
 from __future__ import annotations
 
 import re
-import shutil
 from urllib.parse import urlencode
 
 import numpy as np
@@ -17,7 +16,7 @@ from benchmarks.support import menu
 from model import load_translator
 from model.measures import checks
 from tests.support import PATIENCE
-from tests.test_app.systems import save_comparison, save_language_model
+from tests.support.layout import resize, settle
 from viz.pages.pitfalls.demos import PITFALLS
 
 WIDE, NARROW = (1400, "light"), (400, "dark")
@@ -86,8 +85,15 @@ def test_every_pitfall_is_drawn(page, app_server):
     assert_it_fits(page, "wrong", "right")
 
 
-def test_the_schedule_lab_follows_its_controls(page, app_server):
+def test_the_schedule_lab_follows_its_controls_and_a_model_is_trained(page, app_server):
+    """On one page, since opening one takes longer than all of it."""
     open_page(page, app_server, "Warm-up")
+    the_schedule_lab_follows_its_controls(page)
+    page.set_viewport_size({"width": WIDE[0], "height": 900})
+    a_model_is_trained_paused_stopped_and_tried(page)
+
+
+def the_schedule_lab_follows_its_controls(page: Page) -> None:
     expect(plot(page, "schedules")).to_be_visible()
     expect(page.get_by_text("Noam 512, warmup 4,000: peak 6.988e-04 at step 4,000")).to_be_visible()
     page.get_by_role("slider", name="d_model").focus()
@@ -101,8 +107,7 @@ def test_the_schedule_lab_follows_its_controls(page, app_server):
     assert_nothing_sticks_out(page)
 
 
-def test_a_model_is_trained_paused_stopped_and_tried(page, app_server):
-    open_page(page, app_server, "Warm-up")
+def a_model_is_trained_paused_stopped_and_tried(page: Page) -> None:
     page.get_by_role("radio", name="Train here").click()
     train, pause = (page.get_by_role("button", name=name, exact=True) for name in ("Train", "Pause"))
     train.click()
@@ -152,17 +157,8 @@ def test_every_view_of_the_atlas_fits_and_leads_to_steer(page, app_server):
     expect(page.get_by_test_id("stage-fold")).to_be_visible()
 
 
-@pytest.fixture
-def systems(checkpoints):
-    """Adds the other systems to the folder that the server reads, for one test."""
-    added = tuple(save_comparison(checkpoints).glob("?-*")) + (save_language_model(checkpoints / "language"),)
-    yield
-    for folder in added:
-        shutil.rmtree(folder)
-
-
 @pytest.mark.long
-def test_models_are_compared(page, app_server, systems):
+def test_models_are_compared(page, app_server, all_served):
     open_page(page, app_server, "Four systems")
     for system in page.get_by_role("radiogroup", name="System").get_by_role("radio").all():
         system.click()
@@ -192,17 +188,20 @@ def bars(page: Page, writer, text: str, **chance) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
-def test_no_bar_is_under_the_legend_of_next_words_in_a_narrow_window(page, app_server, systems):
-    look_at(page, f"{app_server}/language_model?text=the+cat", *NARROW)
+def assert_no_bar_is_under_the_legend(page: Page) -> None:
     figure = page.get_by_test_id("stage-map")
     legend, bar = figure.locator(".legend"), figure.locator(".bars .point path").first
     expect(bar).to_be_attached()
     assert legend.bounding_box()["y"] + legend.bounding_box()["height"] <= bar.bounding_box()["y"]
 
 
-def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app_server, systems, checkpoints):
-    writer, text = load_translator(str(checkpoints / "language")), "the cat"
-    look_at(page, f"{app_server}/language_model?text=the+cat", *WIDE)
+def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app_server, all_served, everything):
+    writer, text = load_translator(str(everything / "lm")), "the cat"
+    look_at(page, f"{app_server}/language_model?text=the+cat", *NARROW)
+    settle(page)
+    assert_no_bar_is_under_the_legend(page)
+    page.emulate_media(color_scheme="light")
+    resize(page, WIDE[0], 900)
     stage, translation = page.locator(".hl-stage"), page.get_by_test_id("stage-translation")
     expect(stage).to_have_attribute("data-ready", "1")
     bars(page, writer, text)
@@ -234,7 +233,7 @@ def test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on(page, app
     page.go_back()
     expect(translation).to_have_text(writer.write(text, seed=1, **chance))
     bars(page, writer, text, **chance)
-    assert page.url == address
+    expect(page).to_have_url(address)
     page.get_by_role("tab", name="Map", exact=True).click()
     page.set_viewport_size({"width": 400, "height": 860})
     expect(page.get_by_test_id("stage-map")).to_be_in_viewport()
@@ -247,14 +246,9 @@ def test_without_a_language_model_the_page_says_how_to_train_one(page, app_serve
     expect(page.locator("[data-testid=stCode]")).to_contain_text("wikitext2-lm")
 
 
-def test_the_claims_are_a_table_that_is_read_aloud(page, app_server):
-    look_at(page, f"{app_server}/check?check-show=table", *WIDE)
-    expect(page.locator(".hl-answer")).to_contain_text("claims hold")
-    expect(page.get_by_role("table").get_by_role("row")).to_have_count(2 + len(checks.CLAIMS))
-    assert_it_fits(page)
-
-
-def test_the_browser_itself_translates_and_compares(page, app_server, checkpoints):
+def test_the_claims_are_a_table_that_is_read_aloud_and_the_browser_itself_translates_and_compares(
+    page, app_server, checkpoints
+):
     """In a German sentence too: what was measured is of the sentence that is shown, and is not claimed before."""
     translator = load_translator(str(checkpoints / "en-de"))
     page.set_default_timeout(PATIENCE)
@@ -266,3 +260,5 @@ def test_the_browser_itself_translates_and_compares(page, app_server, checkpoint
         expect(row).to_contain_text("yes")
         expect(row).to_contain_text(f"{compared:,}")
         expect(page.locator(".hl-answer")).to_contain_text("claims hold")
+    expect(page.get_by_role("table").get_by_role("row")).to_have_count(2 + len(checks.CLAIMS))
+    assert_it_fits(page)
