@@ -85,14 +85,26 @@ def test_a_head_is_switched_off_on_its_tile_and_seen_before_after_and_as_a_diffe
     expect(page).not_to_have_url(re.compile("edits="))
 
 
-def test_a_cell_is_forced_a_mask_painted_and_a_word_written(page, app_server, recorded):
+def reset(page: Page) -> None:
+    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+
+
+def test_cells_are_forced_a_mask_painted_and_words_written(page, app_server, recorded):
+    """On one page, since opening one takes longer than all of it."""
     show(page, app_server)
     plain = recorded.translate(EXAMPLE)
+    a_cell_is_forced_a_mask_painted_and_a_word_written(page, recorded, plain)
+    reset(page)
+    part(page, "views").locator("[data-view=map]").click()
+    several_heads_are_forced_together_and_a_word_is_replaced_in_its_line(page, recorded, plain)
+
+
+def a_cell_is_forced_a_mask_painted_and_a_word_written(page: Page, recorded, plain) -> None:
     part(page, "heads").locator("[data-layer='0'][data-head='3']").click()
     changed(page, lambda: click_cell(page, 2, 4))
     expect(page).to_have_url(re.compile(r"edits=v1_f2-4-1h0-3&"))
     assert drawn(page)[2, 4] == pytest.approx(1, abs=2e-5)
-    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    reset(page)
     part(page, "views").locator("[data-view=mask]").click()
     page.wait_for_function(
         "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].colorbar.ticktext"
@@ -107,7 +119,7 @@ def test_a_cell_is_forced_a_mask_painted_and_a_word_written(page, app_server, re
     changed(page, paint)
     expect(page).to_have_url(re.compile(r"edits=v1_bc1-0_bc1-1_bc1-2"))
     assert drawn(page)[1, :4].tolist() == [0, 0, 0, 1]
-    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    reset(page)
     part(page, "views").locator("[data-view=words]").click()
     page.wait_for_function(
         "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].z[0].length === 5"
@@ -118,16 +130,14 @@ def test_a_cell_is_forced_a_mask_painted_and_a_word_written(page, app_server, re
     expect(part(page, "translation")).to_have_text(new.text)
 
 
-def test_several_heads_are_forced_together_and_a_word_is_replaced_in_its_line(page, app_server, recorded):
-    show(page, app_server)
-    plain = recorded.translate(EXAMPLE)
+def several_heads_are_forced_together_and_a_word_is_replaced_in_its_line(page: Page, recorded, plain) -> None:
     tile(page, 0, 3).click()
     for layer, head in ((0, 1), (1, 2), (1, 0), (1, 0)):  # the last one is chosen and let go again
         tile(page, layer, head).click(modifiers=["Shift"])
     assert opened(page) == [0, 3], "choosing opens nothing"
     changed(page, lambda: click_cell(page, 2, 4))
     expect(page).to_have_url(re.compile(r"edits=v1_f2-4-1h0-1h1-2&"))
-    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    reset(page)
     word = part(page, "target").locator("[data-index='1']")
     word.click()
     best = np.argsort(-plain.trace["logits"][1], kind="stable")
