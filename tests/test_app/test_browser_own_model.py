@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from benchmarks.support.server import serve
 from model import Edits, Head, load_model
@@ -96,10 +96,11 @@ def left(cache: Path) -> list[Path]:
     return [path for path in files if "models--" in str(path) and ".locks" not in str(path)]
 
 
-def test_a_folder_is_opened_and_a_head_of_it_is_switched_off(
+def test_a_wrong_name_changes_nothing_and_of_a_folder_that_is_opened_a_head_is_switched_off(
     page: Page, app_server: str, folders: dict[str, Path]
 ) -> None:
     show(page, app_server)
+    a_wrong_name_is_one_sentence_and_what_was_shown_stays(page)
     ask(page, str(folders["one"]))
     chosen(page, "one")
     read(page, TEXT)
@@ -112,6 +113,15 @@ def test_a_folder_is_opened_and_a_head_of_it_is_switched_off(
     changed(page, lambda: switch_off(page, 0, 1))
     off = load_model(folders["one"]).read(TEXT, edits=Edits(off=(Head("decoder_self", 0, 1),)))
     wait_for_map(page, off.attention("decoder_self")[1, 2])
+
+
+def a_wrong_name_is_one_sentence_and_what_was_shown_stays(page: Page) -> None:
+    answer = page.locator(".hl-answer").inner_text()
+    for wrong in ("someone/nothing", "/no/such/folder"):
+        ask(page, wrong)
+        expect(page.get_by_test_id("stAlert")).to_have_count(1)
+        expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile(f"no folder.*{wrong}"))
+        expect(page.locator(".hl-answer")).to_have_text(answer)
 
 
 def test_a_model_that_has_come_stays_and_may_come_again(page: Page, app_server: str, folders: dict[str, Path]) -> None:
@@ -179,16 +189,6 @@ def test_a_name_of_the_hub_is_fetched_and_shown(page: Page, app_server: str, fol
     wait_for_map(page, maps_of(folders["one"], OTHER)[0, 1])
 
 
-def test_a_wrong_name_is_one_sentence_and_what_was_shown_stays(page: Page, app_server: str) -> None:
-    show(page, app_server)
-    answer = page.locator(".hl-answer").inner_text()
-    for wrong in ("someone/nothing", "/no/such/folder"):
-        ask(page, wrong)
-        expect(page.get_by_test_id("stAlert")).to_have_count(1)
-        expect(page.get_by_test_id("stAlert")).to_contain_text(re.compile(f"no folder.*{wrong}"))
-        expect(page.locator(".hl-answer")).to_have_text(answer)
-
-
 def test_a_download_shows_bytes_and_is_stopped_and_leaves_nothing(
     page: Page, app_server: str, hub: SmallHub, cache: Path
 ) -> None:
@@ -212,9 +212,9 @@ def test_a_download_shows_bytes_and_is_stopped_and_leaves_nothing(
 
 
 def test_two_visitors_see_each_their_own_model(
-    page: Page, browser: Browser, app_server: str, folders: dict[str, Path]
+    page: Page, context: BrowserContext, app_server: str, folders: dict[str, Path]
 ) -> None:
-    other = browser.new_context().new_page()
+    other = context.new_page()  # to the server it is another visitor's
     visitors = {"one": (page, TEXT), "two": (other, OTHER)}
     for name, (visitor, text) in visitors.items():
         show(visitor, app_server)
@@ -225,4 +225,3 @@ def test_two_visitors_see_each_their_own_model(
         chosen(visitor, name)
         tile(visitor, 1, 0).click()
         wait_for_map(visitor, maps_of(folders[name], text)[1, 0])
-    other.context.close()
