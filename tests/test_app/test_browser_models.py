@@ -88,10 +88,20 @@ def orders(page: Page) -> list[tuple[int, int]]:
     return list(map(tuple, found))
 
 
-def test_many_heads_are_sorted_without_a_message(page: Page, app_server: str, folders: dict[str, Path]) -> None:
+def test_many_heads_are_sorted_without_a_message_and_by_direct_effect(
+    page: Page, app_server: str, folders: dict[str, Path]
+) -> None:
+    """On one page, since opening one takes longer than all of it."""
     reader = load_model(folders["many"])
     result = reader.read(TEXT)
     show(page, app_server, "steer", "many")
+    for name in ("importance", "measure"):
+        expect(part(page, name)).to_be_visible()
+    many_heads_are_sorted_without_a_message(page, result)
+    heads_are_sorted_by_direct_effect_and_say_their_rule(page, reader, result)
+
+
+def many_heads_are_sorted_without_a_message(page: Page, result) -> None:
     by_layer = [(layer, head) for layer in range(14) for head in range(8)]
     assert orders(page) == by_layer
     sent: list[str] = []
@@ -123,12 +133,7 @@ def test_many_heads_are_sorted_without_a_message(page: Page, app_server: str, fo
     expect(tile(page, 13, 0)).to_be_in_viewport()
 
 
-def test_heads_are_sorted_by_direct_effect_and_say_their_rule(
-    page: Page, app_server: str, folders: dict[str, Path]
-) -> None:
-    reader = load_model(folders["many"])
-    result = reader.read(TEXT)
-    show(page, app_server, "steer", "many")
+def heads_are_sorted_by_direct_effect_and_say_their_rule(page: Page, reader, result) -> None:
     options = part(page, "sort").locator("option")
     assert "by direct effect" not in options.all_inner_texts()
     part(page, "measure").locator("[data-measure=effects]").click()
@@ -149,6 +154,3 @@ def test_a_model_that_predicts_no_words_offers_nothing_about_words(page: Page, a
     expect(page.locator("[data-view=words]")).to_have_count(0)
     expect(part(page, "changes")).not_to_contain_text("word")
     expect(tile(page, 0, 0)).to_be_visible()
-    show(page, app_server, "steer", "many")
-    for name in ("importance", "measure"):
-        expect(part(page, name)).to_be_visible()
