@@ -13,11 +13,12 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
+from tests.support import PATIENCE
 from tests.test_app.test_browser_stage import part, ready, show
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words_masks import PAIRS
 
-expect.set_options(timeout=180_000)  # milliseconds until a wait gives up; a busy machine is not a failure
+expect.set_options(timeout=PATIENCE)  # milliseconds until a wait gives up; a busy machine is not a failure
 
 SENTENCE = "A man is too tired."
 LONG = "The animal didn't cross the street because it was too tired. A man is riding a bicycle."
@@ -81,7 +82,7 @@ def ink(page: Page) -> int:
 
 def wait_for_colours(page: Page, dark: bool) -> None:
     """Waits until page and labels are light on dark, or dark on light."""
-    for _ in range(100):
+    for _ in range(PATIENCE // 100):
         if (background(page) < 128 < ink(page)) if dark else (ink(page) < 128 < background(page)):
             return
         page.wait_for_timeout(100)
