@@ -26,7 +26,7 @@ from model.translator import Translator
 from tests.support import forget
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 SENTENCES = [
     "The animal didn't cross the street because it was too tired.",
@@ -165,11 +165,19 @@ def shipped_server() -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def offline_profile(browser: Browser) -> Iterator[BrowserContext]:
+    """The browser context without any network in which the tests open files, one after the other."""
+    opened = browser.new_context(offline=True)
+    opened.new_page()  # keeps its process
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
-def offline(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
+def offline(offline_profile: BrowserContext) -> Iterator[tuple[Page, list[str]]]:
     """A page without any network, and what it complained about or asked for."""
-    context = browser.new_context(offline=True)
-    page, told = context.new_page(), []
+    page, told = offline_profile.new_page(), []
     page.on("console", lambda message: told.append(message.text))
     page.on("pageerror", lambda error: told.append(str(error)))
     page.on(
@@ -177,4 +185,4 @@ def offline(browser: Browser) -> Iterator[tuple[Page, list[str]]]:
         lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else told.append(request.url),
     )
     yield page, told
-    context.close()
+    page.close()
