@@ -87,10 +87,9 @@ def title_of(name: str) -> str:
     return "" if name in STAGES else name
 
 
-def first_picture(browser: Any, url: str, size: dict[str, int], only: Sequence[str] = ()) -> dict[str, list]:
+def first_picture(page: Any, url: str, size: dict[str, int], only: Sequence[str] = ()) -> dict[str, list]:
     """Top of the first picture in pixels (None without one), words before it and height, of every page by its name."""
-    page = browser.new_context(viewport=size).new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size(size)
     found = {}
     for name, path in menu.paths().items():
         if only and name not in only:
@@ -102,7 +101,6 @@ def first_picture(browser: Any, url: str, size: dict[str, int], only: Sequence[s
             page.wait_for_function(OPENED, arg=title_of(name))
             found[name] = page.evaluate(FIRST_PICTURE)
             still, seen = still + 1 if found[name] == seen else 0, found[name]
-    page.context.close()
     return found
 
 
@@ -120,10 +118,9 @@ def open_by_name(page: Any, name: str, title: str) -> tuple[float, float]:
     return page.evaluate("() => window.opened")
 
 
-def measure(browser: Any, url: str, rounds: int, only: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
+def measure(page: Any, url: str, rounds: int, only: Sequence[str] = ()) -> dict[str, list[tuple[float, float]]]:
     """Open every page so often, or only some, each time coming from the one before; return the seconds by name."""
-    page = browser.new_context(viewport=LAPTOP).new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_viewport_size(LAPTOP)
     page.goto(url)
     page.wait_for_function(OPENED, arg="")
     page.wait_for_timeout(1000)
@@ -131,7 +128,6 @@ def measure(browser: Any, url: str, rounds: int, only: Sequence[str] = ()) -> di
     for _ in range(1 + rounds):
         for name in [*times][1:] + [*times][:1]:  # the first one is open
             times[name].append(open_by_name(page, name, title_of(name)))
-    page.context.close()
     return {name: seconds[1:] for name, seconds in times.items()}
 
 
@@ -154,8 +150,11 @@ def main() -> None:
     if unknown := set(options.only) - set(menu.groups()):
         raise SystemExit(f"error: there is no page {min(unknown)!r}; there are {', '.join(menu.groups())}")
     with chromium() as browser, serve() as url:
-        times = measure(browser, url, options.rounds, options.only)
-        sizes = {size["width"]: first_picture(browser, url, size, options.only) for size in (LAPTOP, PHONE)}
+        page = browser.new_context(viewport=LAPTOP).new_page()
+        page.set_default_timeout(PATIENCE)
+        times = measure(page, url, options.rounds, options.only)
+        sizes = {size["width"]: first_picture(page, url, size, options.only) for size in (LAPTOP, PHONE)}
+        page.context.close()
     print(f"A click on a page's name to the page, {options.rounds} times each, the app being warm; wall-clock time\n")
     rows = []
     for name, seconds in times.items():
