@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from model import masks
 from model.analysis.effects import Effects, direct_effects, sublayers
@@ -77,15 +77,16 @@ def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[
     if not 1 <= k <= model.config.vocab_size:
         raise ValueError(f"k must be from 1 to {model.config.vocab_size}, got {k}")
     modules, residuals = zip(("input", "decoder.input"), *sublayers(result.trace))
-    output, best = model.softmax if isinstance(model, LanguageModel) else model.output, []
+    output = model.softmax if isinstance(model, LanguageModel) else model.output
+
+    def logits_of(residual: str) -> Tensor:
+        stream = torch.from_numpy(result.trace[f"{residual}.stream"])  # (T, D)
+        return output(model.decoder.norm(stream))  # (T, V)
+
     with _whole_trace():
-        logits = torch.empty(0)
-        for residual in residuals:
-            stream = torch.from_numpy(result.trace[f"{residual}.stream"])  # (T, D)
-            logits = output(model.decoder.norm(stream))  # (T, V)
-            best.append(logits.softmax(-1).topk(k))
-        if not np.allclose(logits, result.trace["logits"], rtol=MISS, atol=MISS):
+        if not np.allclose(logits_of(residuals[-1]), result.trace["logits"], rtol=MISS, atol=MISS):
             raise ValueError("the result was made by another model: its logits are not those of its last stream")
+        best = [logits_of(residual).softmax(-1).topk(k) for residual in residuals]
     probabilities, ids = (torch.stack(values).numpy() for values in zip(*best))
     words = [[words_of(step) for step in sublayer] for sublayer in ids.tolist()]
     return Lens(list(modules), words, ids, probabilities)
