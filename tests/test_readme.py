@@ -146,7 +146,7 @@ def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: p
     found = read_attention(tmp_path / "mine.npz")
     assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
     assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
-    page = ROOT / "viz" / "ui" / "attention_file.py"
+    page = ROOT / "viz" / "ui" / "models" / "attention_file.py"
     assert f'"""\\\n{block_with("attention_of")}"""' in page.read_text(encoding="utf-8"), "the same recipe"
 
 

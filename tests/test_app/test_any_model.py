@@ -24,7 +24,7 @@ from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model
 from viz.stage.alone import stage
 from viz.stage.words import label
 from viz.text.roles import role_name
-from viz.ui import text_atlas
+from viz.ui.models import text_atlas
 from viz.views import cached, heads_results, opened
 
 TEXT = "the cat sat on the mat"

@@ -19,7 +19,7 @@ from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.text.markdown import literal
-from viz.ui import model_choice
+from viz.ui.models import model_choice
 from viz.views import opened
 
 EVERY_KEY = "The file has no mask: every key counts as allowed, so heads look sharper than they are."

@@ -15,7 +15,7 @@ from model import load_model
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, small_hub
-from viz.ui import model_choice
+from viz.ui.models import model_choice
 from viz.views import opened
 
 TEXT, OTHER = "the cat sat on the mat", "a dog ran and then slept"

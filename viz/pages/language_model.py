@@ -12,7 +12,8 @@ from model.translator import Translator, Writer
 from viz.stage import sampling
 from viz.stage.message import Shown
 from viz.text.language import current, message, say, using
-from viz.ui import cache_card, choices, controls, model_choice, shared, speaking, staged, systems_card, texts
+from viz.ui import choices, controls, shared, speaking, staged, texts
+from viz.ui.models import cache_card, model_choice, systems_card
 from viz.views import cached, opened, recipes, view
 from viz.views.model_results import usable
 from viz.views.snippets import Code, call, program, snippet

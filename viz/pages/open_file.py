@@ -7,8 +7,9 @@ import streamlit as st
 from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import attention_file, choices, frame, model_choice, own_models, shared, speaking, staged
-from viz.ui.own_models import FILE, Entry
+from viz.ui import choices, frame, shared, speaking, staged
+from viz.ui.models import attention_file, model_choice, own_models
+from viz.ui.models.own_models import FILE, Entry
 from viz.views import cached, opened, view
 from viz.views.cached import Request
 from viz.views.view import View

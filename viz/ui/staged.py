@@ -21,8 +21,9 @@ from viz.stage.payloads import InsidePayload, NamesPayload
 from viz.stage.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import choices, controls, frame, model_choice, shared, speaking, texts
+from viz.ui import choices, controls, frame, shared, speaking, texts
 from viz.ui.effects_results import found as effects_found
+from viz.ui.models import model_choice
 from viz.views import cached, heads_results, opened, recipes, view
 from viz.views.snippets import Code, Plot, program, snippet, split_imports
 from viz.views.view import FIELDS, View

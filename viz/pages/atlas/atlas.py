@@ -14,7 +14,8 @@ from viz.pages.atlas import alignment, card, contributions
 from viz.stage.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, heads_roles, shared, text_atlas
+from viz.ui import choices, controls, frame, shared
+from viz.ui.models import heads_roles, text_atlas
 from viz.views import cached, heads_results, opened, recipes
 from viz.views.heads_results import Source
 from viz.views.snippets import Origin

@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from model.interventions.edits import Head
 from model.measures import agreement
 from viz.text.language import message, say
-from viz.ui import frame, heads_roles, shared, speaking, staged
+from viz.ui import frame, shared, speaking, staged
+from viz.ui.models import heads_roles
 from viz.views import cached, changes
 from viz.views.heads_results import Source
 from viz.views.view import View

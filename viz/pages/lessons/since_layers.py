@@ -16,8 +16,8 @@ from model.translator import Writer
 from viz.figures import Drawn, bars, difference_heatmap, scatter
 from viz.pages.lessons.since_recorded import RECORDING, best, chosen
 from viz.text.language import message, say
-from viz.ui import cache_card
-from viz.ui.cache_card import Sizes
+from viz.ui.models import cache_card
+from viz.ui.models.cache_card import Sizes
 from viz.views.cached import loaded_as, remembered
 from viz.views.turns import in_turn
 

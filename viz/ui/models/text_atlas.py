@@ -16,7 +16,8 @@ from viz.stage.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.roles import role_name, rules_of
-from viz.ui import controls, frame, heads_roles, shared, speaking, staged
+from viz.ui import controls, frame, shared, speaking, staged
+from viz.ui.models import heads_roles
 from viz.views import cached, heads_results, opened
 from viz.views.cached import Request
 from viz.views.heads_results import Source

@@ -11,7 +11,8 @@ from model.recording import Recording
 from viz.stage import alone
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, heads_roles, shared, speaking, staged
+from viz.ui import choices, controls, frame, shared, speaking, staged
+from viz.ui.models import heads_roles
 from viz.views import heads_results, view
 from viz.views.snippets import Origin, snippet
 from viz.views.turns import TURNS

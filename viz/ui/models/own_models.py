@@ -13,9 +13,10 @@ from model.recording import Recording
 from viz.stage.answers import answer_of
 from viz.text import words
 from viz.text.language import message, say
-from viz.ui import attention_file, controls, frame, model_choice, texts
+from viz.ui import controls, frame, texts
 from viz.ui.frame import Tile
-from viz.ui.model_choice import Suggestion
+from viz.ui.models import attention_file, model_choice
+from viz.ui.models.model_choice import Suggestion
 from viz.views import cached, opened, view
 
 FILE, WRITER = attention_file.CODE, "language model"  # beside the tasks of models of transformers
