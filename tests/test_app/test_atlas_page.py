@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+from io import BytesIO
 from pathlib import Path
 from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
 import streamlit
+from PIL import Image
 
 from model import load_translator
 from model.analysis import head_roles
@@ -33,6 +37,7 @@ from tests.test_app.screen import (
 )
 from tests.test_app.screen import head as shown_head
 from viz.text.roles import role_name
+from viz.ui import frame
 from viz.ui.controls import EXAMPLE
 from viz.views import view
 
@@ -206,6 +211,18 @@ class TestCard:
             assert asked == {"beam": "1", "kind": kind, "layer": "1", "head": "2"} | side
         (own,) = [target for text, target in found.items() if text == "Open this head on the stage →"]
         assert dict(parse_qsl(own.partition("?")[2])) == {"text": EXAMPLE, "kind": kind, "layer": "1", "head": "2"}
+
+    def test_examples_show_the_map_of_this_head_there(self, report, recorded):
+        at = open_page(PAGE, kind="cross", layer="1", head="2")
+        (said,) = [part.proto.body for part in at.get("html") if "hl-pictured" in part.proto.body]
+        codes = re.findall(r'src="data:image/png;base64,([^"]+)"', said)
+        examples = report["kinds"]["cross"]["examples"][1][2]
+        assert codes and len(codes) == len(examples)
+        for code, (text, *_) in zip(codes, examples, strict=True):
+            shown = np.asarray(Image.open(BytesIO(base64.b64decode(code)))).astype(int)
+            result = recorded.translate(report["texts"][text], beam=1)
+            expected = frame.weight_pixels(result.attention("cross")[1, 2])
+            assert shown.shape == expected.shape and np.abs(shown - expected).max() <= 1
 
     def test_the_most_alike_is_one_click_away(self, report):
         at = open_page(PAGE, kind="encoder_self", layer="2", head="0")

@@ -6,13 +6,16 @@ reaches the lower edge of the window, and one sentence under it. Controls stand 
 change. On a phone: question, answer, picture, tiles.
 """
 
+import base64
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cache
+from io import BytesIO
 
 import numpy as np
 import streamlit as st
+from PIL import Image
 from plotly.colors import hex_to_rgb
 from streamlit.delta_generator import DeltaGenerator
 
@@ -229,6 +232,14 @@ def _packed(tile: Tile) -> dict:
 def weight_pixels(weights: np.ndarray, mask: np.ndarray | None = None, top: float = 1.0) -> np.ndarray:
     """The colours of a map of weights (T, S) from 0 to `top`, uint8 (T, S, 4); masked cells are clear."""
     return _pixels(weights / top, theme.SEQUENTIAL, mask)
+
+
+def pixels_tag(pixels: np.ndarray) -> str:
+    """HTML of a small picture without words, from pixels as of `weight_pixels`: each is a cell."""
+    file = BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    code = base64.b64encode(file.getvalue()).decode()
+    return f'<img class="hl-cells" alt="" src="data:image/png;base64,{code}">'
 
 
 def signed_pixels(values: np.ndarray, limit: float | None = None) -> np.ndarray:

@@ -12,8 +12,9 @@ from model.interventions.edits import Head
 from model.measures import agreement
 from viz.text.language import message, say
 from viz.ui import frame, shared, speaking, staged
-from viz.ui.models import heads_roles
+from viz.ui.models import heads_roles, text_atlas
 from viz.views import cached, changes
+from viz.views.cached import Request
 from viz.views.heads_results import Source
 from viz.views.view import View
 
@@ -21,7 +22,7 @@ from viz.views.view import View
 def show(
     head: Head,
     result: cached.Shown,
-    request: cached.Request,
+    request: Request,
     report: dict[str, Any] | None,
     sources: dict[str, Source],
     numbers: DeltaGenerator,
@@ -33,11 +34,17 @@ def show(
     model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
     of_head = model | {name: str(one) for name, one in vars(head).items()}  # in an address
     left, right = st.columns([6, 4], gap="small")
+    with left, st.container(key="card-map"):
+        place = {name: str(one) for name, one in vars(head).items()}
+        st.session_state[staged.QUERY] = place
+        shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
+        # Rows are the tokens that attend, of which roles speak, and not what is written there.
+        staged.put_map(shown, place | {"rows": "read"})
     with right:
         frame.picture_title(source.about(kind, layer, number))
         if report:
             frame.note(say("Strongest in these held-out sentences; each opens on the stage:"))
-            st.html(examples(report, kind, of_kind["examples"][layer][number], of_head))
+            st.html(examples(report, head, of_kind["examples"][layer][number], request.model, of_head))
         if of_kind["divergence"] is not None:
             with shared.row(gap="small"):
                 st.caption(say("Most alike:"))
@@ -55,26 +62,33 @@ def show(
         here = speaking.link(say("Open this head on the stage →"), "", query)
         steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
         st.html(f'<p class="hl-note">{here}<br>{steer}</p>')
-    with left, st.container(key="card-map"):
-        place = {name: str(one) for name, one in vars(head).items()}
-        st.session_state[staged.QUERY] = place
-        shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
-        # Rows are the tokens that attend, of which roles speak, and not what is written there.
-        staged.put_map(shown, place | {"rows": "read"})
     with numbers:
         heads_roles.show_card(head, sources)
         frame.note(say(heads_roles.ROLE))
 
 
-def examples(report: dict[str, Any], kind: str, found: list[list], of_head: dict[str, str]) -> str:
+def examples(report: dict[str, Any], head: Head, found: list[list], model: str, of_head: dict[str, str]) -> str:
+    """The sentences where a head is strongest, each with its map there and a link to the stage, as HTML.
+
+    `found` is what the report says of the head: of each example its text, row, words and value.
+    """
     side, line, more = "s", message("“{word}” attends {value:.2f} to “{key}”"), {}
-    if kind in agreement.DECODER:
+    if head.kind in agreement.DECODER:
         side, line, more = "t", message("“{word}” {value:+.1f} logits from “{key}”"), {"measure": "effects"}
     items = []
     for text, row, word, key, value in found:
         told = {name: token.removeprefix("▁") or token for name, token in (("word", word), ("key", key))}
         source = report["texts"][text]
-        query = View(source, beam=1).address() | of_head | more | {"pin": f"{side}{row}"}
+        asked = View(source, beam=1)
+        query = asked.address() | of_head | more | {"pin": f"{side}{row}"}
         said = html.escape(say(line, **told, value=value))
-        items.append(f"<li>{speaking.link(source, '', query)}<br><small>{said}</small></li>")
-    return f"<ol class='hl-note'>{''.join(items)}</ol>"
+        picture = frame.pixels_tag(small_map(Request.of(asked, model), head))
+        items.append(f"<li>{picture}<span>{speaking.link(source, '', query)}<br><small>{said}</small></span></li>")
+    return f"<ol class='hl-note hl-pictured'>{''.join(items)}</ol>"
+
+
+def small_map(request: Request, head: Head) -> np.ndarray:
+    """The pixels of a head in a sentence, as of `frame.weight_pixels`."""
+    result = cached.compute(request)
+    weights = result.attention(head.kind)[head.layer, head.head]
+    return frame.weight_pixels(weights, text_atlas.mask_of(result, head.kind, head.layer))

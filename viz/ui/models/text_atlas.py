@@ -287,7 +287,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     if len(read) > 1:
         tiles = []
         for place, (text, result) in enumerate(zip(read, results)):
-            pixels = frame.weight_pixels(result.attention(kind)[layer, number], _mask_of(result, kind, layer))
+            pixels = frame.weight_pixels(result.attention(kind)[layer, number], mask_of(result, kind, layer))
             tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=pixels))
         title = say("Texts where this head attends most to one token, the first one and its own apart")
         at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
@@ -335,7 +335,8 @@ def _counted(numbers: Mapping[str, Any]) -> dict[str, int]:
     return {"sentences": numbers["sentences"], "tokens": numbers["tokens"]}
 
 
-def _mask_of(result: cached.Shown, kind: str, layer: int) -> np.ndarray:
+def mask_of(result: cached.Shown, kind: str, layer: int) -> np.ndarray:
+    """Where a layer may attend, bool (T, S)."""
     mask = result.mask(kind)
     return mask[layer] if mask.ndim == 3 else mask
 
