@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 
 import numpy as np
 import torch
@@ -84,9 +85,10 @@ def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[
         return output(model.decoder.norm(stream))  # (T, V)
 
     with _whole_trace():
-        if not np.allclose(logits_of(residuals[-1]), result.trace["logits"], rtol=MISS, atol=MISS):
+        last = logits_of(residuals[-1])
+        if not np.allclose(last, result.trace["logits"], rtol=MISS, atol=MISS):
             raise ValueError("the result was made by another model: its logits are not those of its last stream")
-        best = [logits_of(residual).softmax(-1).topk(k) for residual in residuals]
+        best = [logits.softmax(-1).topk(k) for logits in chain(map(logits_of, residuals[:-1]), [last])]
     probabilities, ids = (torch.stack(values).numpy() for values in zip(*best))
     words = [[words_of(step) for step in sublayer] for sublayer in ids.tolist()]
     return Lens(list(modules), words, ids, probabilities)

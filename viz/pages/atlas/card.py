@@ -82,13 +82,6 @@ def examples(report: dict[str, Any], head: Head, found: list[list], model: str, 
         asked = View(source, beam=1)
         query = asked.address() | of_head | more | {"pin": f"{side}{row}"}
         said = html.escape(say(line, **told, value=value))
-        picture = frame.pixels_tag(small_map(Request.of(asked, model), head))
+        picture = frame.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(asked, model)), head))
         items.append(f"<li>{picture}<span>{speaking.link(source, '', query)}<br><small>{said}</small></span></li>")
     return f"<ol class='hl-note hl-pictured'>{''.join(items)}</ol>"
-
-
-def small_map(request: Request, head: Head) -> np.ndarray:
-    """The pixels of a head in a sentence, as of `frame.weight_pixels`."""
-    result = cached.compute(request)
-    weights = result.attention(head.kind)[head.layer, head.head]
-    return frame.weight_pixels(weights, text_atlas.mask_of(result, head.kind, head.layer))

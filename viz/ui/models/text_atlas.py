@@ -287,8 +287,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     if len(read) > 1:
         tiles = []
         for place, (text, result) in enumerate(zip(read, results)):
-            pixels = frame.weight_pixels(result.attention(kind)[layer, number], mask_of(result, kind, layer))
-            tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=pixels))
+            tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=head_pixels(result, head)))
         title = say("Texts where this head attends most to one token, the first one and its own apart")
         at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
     result, request = results[at], _request(name, read[at])
@@ -335,10 +334,11 @@ def _counted(numbers: Mapping[str, Any]) -> dict[str, int]:
     return {"sentences": numbers["sentences"], "tokens": numbers["tokens"]}
 
 
-def mask_of(result: cached.Shown, kind: str, layer: int) -> np.ndarray:
-    """Where a layer may attend, bool (T, S)."""
-    mask = result.mask(kind)
-    return mask[layer] if mask.ndim == 3 else mask
+def head_pixels(result: cached.Shown, head: Head) -> np.ndarray:
+    """A head in a text as pixels of `frame.weight_pixels`, uint8 (T, S, 4)."""
+    mask = result.mask(head.kind)
+    mask = mask[head.layer] if mask.ndim == 3 else mask
+    return frame.weight_pixels(result.attention(head.kind)[head.layer, head.head], mask)
 
 
 def _said(example: Sequence[Any]) -> str:
