@@ -35,6 +35,8 @@ def visible(text: str) -> str:
     Control characters, format characters (zero-width spaces, soft hyphens, marks of order and direction) and variation
     selectors go, but for those that are part of an emoji.
     """
+    if text.isprintable() and not _UNSEEN.search(text):
+        return text
     before = ["", *text]
     after = [*text[1:], ""]
     characters = [

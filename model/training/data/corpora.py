@@ -220,7 +220,7 @@ def leave_out(pairs: list[Pair], sentences: Collection[str]) -> list[Pair]:
 def comparable(sentence: str) -> str:
     """The letters and digits without case, "its5" of "It's 5 %."; of a sentence without any, the sentence."""
     text = unicodedata.normalize("NFKC", sentence).casefold()
-    return "".join(character for character in text if character.isalnum()) or text
+    return re.sub(r"[\W_]+", "", text) or text
 
 
 def parse_mix(mix: str) -> dict[str, float]:
