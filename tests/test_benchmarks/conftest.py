@@ -23,5 +23,5 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer = Tokenizer.train(list(sentences())[:50], vocab_size=400, alphabet_size=40)
     torch.manual_seed(3)
     model = Transformer(TransformerConfig(vocab_size=len(tokenizer), **SIZES))
-    checkpoint.save(folder, model, tokenizer, {"task": "test", "parameters": 1})
+    checkpoint.save(folder, model, tokenizer, {"task": "test", "parameters": 1, "source": "en", "target": "de"})
     return folder

@@ -74,24 +74,40 @@ def test_an_unknown_checkpoint_ends_in_one_line(monkeypatch: pytest.MonkeyPatch)
         recording.main()
 
 
+@pytest.mark.parametrize(
+    ("source", "kinds", "n_each"),
+    [("en", ("everyday", "textbook", "attention"), 20), ("de", ("separable", "clause", "time"), 10)],
+)
+def test_sentences_are_different_and_their_own_text_is_no_answer(
+    source: str, kinds: tuple[str, ...], n_each: int
+) -> None:
+    questions = sentences_with_answers.read_questions(source)
+    assert len({question.text for question in questions}) == len(questions)
+    assert Counter(question.kind for question in questions) == dict.fromkeys(kinds, n_each)
+    assert not any(question.is_right(answer) for question in questions for answer in ("", question.text))
+
+
 def test_sentences_are_judged_by_whole_answers() -> None:
-    asked = sentences_with_answers.questions()
-    assert len({question.text for question in asked}) == 60
-    assert Counter(question.kind for question in asked) == dict.fromkeys(("everyday", "textbook", "attention"), 20)
-    by_text = {question.text: question for question in asked}
+    by_text = {
+        question.text: question
+        for source in sentences_with_answers.FILES
+        for question in sentences_with_answers.read_questions(source)
+    }
     animal = by_text["The animal didn't cross the street because it was too wide."]
-    assert animal.right("Das Tier ging nicht über die Straße,  weil sie zu breit war.")
+    assert animal.is_right("Das Tier ging nicht über die Straße,  weil sie zu breit war.")
     for wrong in ("weil es zu breit war.", "weil sie zu breit war", "weil sie zu breit war. Ja."):
-        assert not animal.right(f"Das Tier ging nicht über die Straße, {wrong}")
-    assert by_text["What time is it?"].right("Wie viel Uhr ist es?")
-    assert not any(question.right(answer) for question in asked for answer in ("", question.text))
+        assert not animal.is_right(f"Das Tier ging nicht über die Straße, {wrong}")
+    assert by_text["What time is it?"].is_right("Wie viel Uhr ist es?")
+    assert by_text["Es ist halb acht."].is_right("It's 7:30.") and not by_text["Es ist halb acht."].is_right(
+        "It's 8:30."
+    )
 
 
 def test_sentences_are_counted_per_kind_and_beam(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    some = sentences_with_answers.questions()[::10]
-    monkeypatch.setattr(sentences_with_answers, "questions", lambda: some)
+    some = sentences_with_answers.read_questions("en")[::10]
+    monkeypatch.setattr(sentences_with_answers, "read_questions", lambda source: some)
     monkeypatch.setattr(sys, "argv", ["benchmark", "--checkpoint", str(folder)])
     sentences_with_answers.main()
     *_, heads, _, _, _, every = capsys.readouterr().out.splitlines()

@@ -2,7 +2,7 @@
 
 Names, addresses, emoji, formulas and words in capitals are endless: what a model has to learn of them is to copy,
 which pairs as they are written hardly teach (Currey et al. 2017, "Copied Monolingual Data"). Places have names of their
-own in either language. Pieces are those of `Tokenizer.pieces`.
+own in either language, and so have times of day. Pieces are those of `Tokenizer.pieces`.
 """
 
 import random
@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from model.text.special import MARK
+from model.training.data import times
 from model.training.data.noise import Pieces
 
 Cut = Callable[[str], list[str]]  # a text to its pieces
@@ -102,18 +103,34 @@ class Copying:
     """Changes pairs so that they hold a span to copy; the same generator and pair give the same."""
 
     def __init__(self, pairs: Iterable[Pieces], cut_source: Cut, cut_target: Cut, source: str = "en") -> None:
-        """pairs: from which names are taken; cut_source and cut_target: texts to pieces; source: "en" or "de"."""
+        """Look up names and sentences with a time.
+
+        Args:
+            pairs: where they are taken from.
+            cut_source: texts of the source language to pieces.
+            cut_target: the same of the target language.
+            source: "en" or "de".
+        """
+        pairs = list(pairs)
         self.names = find_names(pairs)
         self._name_pieces = frozenset(self.names)
         self._cuts = cut_source, cut_target
+        self._source = source
         self._places = PLACES if source == "en" else tuple(place[::-1] for place in PLACES)
+        texts = [(_text(pair[0]), _text(pair[1])) for pair in pairs]
+        self._timed = times.find_timed(texts if source == "en" else [pair[::-1] for pair in texts])
 
     def change(self, pair: Pieces, rng: random.Random) -> Pieces:
-        """Put another span in place of a name, add one at the end, or write everything in capitals."""
+        """Put another span in place of a name, add one at the end, write everything in capitals.
+
+        Or give, instead of the pair, a sentence in which a time is told.
+        """
         kind = rng.random()
         if kind < 0.1:
             source, target = pair
             return [piece.upper() for piece in source], [piece.upper() for piece in target]
+        if kind < 0.2 and self._timed:
+            return self._tell_time(rng)
         slot = self._slot(pair)
         if slot is None or kind < 0.3:
             return self._append(pair, rng)
@@ -158,6 +175,16 @@ class Copying:
         text = " ".join(rng.choices(_EMOJI, k=rng.choice([1, 1, 1, 2]))) if rng.random() < 0.6 else address(rng)
         source, target = ([*side, *cut(text)] for side, cut in zip(pair, self._cuts))
         return source, target
+
+    def _tell_time(self, rng: random.Random) -> Pieces:
+        texts = times.tell(rng.choice(self._timed), self._source, rng)
+        source, target = texts if self._source == "en" else texts[::-1]
+        cut_source, cut_target = self._cuts
+        return cut_source(source), cut_target(target)
+
+
+def _text(pieces: Iterable[str]) -> str:
+    return "".join(pieces).replace(MARK, " ").strip()
 
 
 def _is_capitalised(piece: str) -> bool:
