@@ -118,7 +118,7 @@ class Copying:
         self._source = source
         self._places = PLACES if source == "en" else tuple(place[::-1] for place in PLACES)
         texts = [(_text(pair[0]), _text(pair[1])) for pair in pairs]
-        self._timed = times.find_timed(texts if source == "en" else [pair[::-1] for pair in texts])
+        self._timed = times.find_timed(texts if source == "en" else [(target, source) for source, target in texts])
 
     def change(self, pair: Pieces, rng: random.Random) -> Pieces:
         """Put another span in place of a name, add one at the end, write everything in capitals.
