@@ -48,7 +48,7 @@ TRANSLATE = """async ([text, beam]) => {
 }"""
 # The same without a worker.
 START_HERE = """async kernels => {
-  const { openTranslator } = await import("/engine/checkpoint.js");
+  const { openTranslator } = await import("/engine/run/checkpoint.js");
   const bytes = async url => new Uint8Array(await (await fetch(url)).arrayBuffer());
   const json = async name => (await fetch("/checkpoint/" + name)).json();
   const files = { config: await json("config.json"), tokenizer: await json("tokenizer.json") };
@@ -164,7 +164,7 @@ def start(page: Any) -> tuple[float, str]:
 def sizes(translator: Translator) -> str:
     """How many bytes a first visit fetches, as they are and compressed."""
     parts = {name: translator.folder / file for name, file in FILES.items()}
-    modules = b"".join(path.read_bytes() for path in sorted(ENGINE.glob("*.js")))
+    modules = b"".join(path.read_bytes() for path in sorted(ENGINE.rglob("*.js")))
     contents = {name: path.read_bytes() for name, path in parts.items()}
     contents |= {"kernel": (ENGINE / "kernel.relaxed.wasm").read_bytes(), "modules": modules}
     words = [

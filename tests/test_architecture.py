@@ -298,7 +298,7 @@ def benchmarks_need_no_tests(tree: Tree) -> Iterator[str]:
 
 def messages_are_made_without_streamlit(tree: Tree) -> Iterator[str]:
     """What the stage is told is arrays in, bytes out: its message reaches no streamlit, however indirectly."""
-    start = [tree[name] for name in ("viz.stage.message", "viz.stage.words", "viz.views.view") if name in tree]
+    start = [tree[name] for name in ("viz.stage.payload.message", "viz.stage.words", "viz.views.view") if name in tree]
     for module in reached(tree, start):
         yield from forbid(module, {"streamlit"}, "a message of the stage is made without a server")
 
@@ -495,10 +495,12 @@ GOOD = {
     "viz/app/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
     "viz/ui/lines.py": "import streamlit as st\n",
     "viz/views/view.py": "from model.translation import KINDS\nfrom viz.text.language import say\n",
-    "viz/stage/message.py": "from viz.views import view\nfrom viz.figures import heatmap\nimport viz.stage.words\n",
+    "viz/stage/payload/message.py": (
+        "from viz.views import view\nfrom viz.figures import heatmap\nimport viz.stage.words\n"
+    ),
     "viz/stage/assets.py": "import streamlit as st\nfrom plotly import offline\n",
     "viz/export/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
-    "viz/stage/alone.py": "from model.translation import Translation\nfrom viz.stage.message import message\n",
+    "viz/stage/alone.py": "from model.translation import Translation\nfrom viz.stage.payload.message import message\n",
     "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.stage.alone import report\n",
     "model/__init__.py": "from model.translator import load_translator\n",
     "model/masks.py": "import torch\ndef causal(n):\n    return torch.ones(n, n).tril()\n",
@@ -538,7 +540,7 @@ VIOLATIONS = [
     (nothing_imports_the_app, "viz/app/main.py", "from app import main\n"),
     (nothing_imports_the_app, "tests/test_app/test_main.py", "def test():\n    import app\n"),
     (streamlit_stays_on_screen, "viz/theme.py", "import streamlit as st\n"),
-    (streamlit_stays_on_screen, "viz/stage/message.py", "import streamlit as st\n"),
+    (streamlit_stays_on_screen, "viz/stage/payload/message.py", "import streamlit as st\n"),
     (streamlit_stays_on_screen, "viz/export/page.py", "def f():\n    from streamlit import session_state\n"),
     (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.views import view\n"),
     (floors_stand_on_those_below, "viz/figures/grid.py", "from viz.text.language import say\n"),
@@ -547,7 +549,7 @@ VIOLATIONS = [
     (floors_stand_on_those_below, "viz/views/recipes.py", "from viz.ui import words\n"),
     (floors_stand_on_those_below, "viz/views/recipes.py", "def f():\n    from viz import stage\n"),
     (floors_stand_on_those_below, "viz/stage/words.py", "from viz.ui.take import take\n"),
-    (messages_are_made_without_streamlit, "viz/stage/message.py", "def f():\n    import streamlit\n"),
+    (messages_are_made_without_streamlit, "viz/stage/payload/message.py", "def f():\n    import streamlit\n"),
     (
         messages_are_made_without_streamlit,
         "viz/stage/words.py",

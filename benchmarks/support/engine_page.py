@@ -34,7 +34,7 @@ def serve_engine(checkpoint: Path) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            _, folder, name = f"{self.path}/".split("/")[:3]
+            folder, _, name = self.path.strip("/").partition("/")
             path = folders[folder] / name if folder in folders else None
             content = path.read_bytes() if path else b"<!DOCTYPE html><title>Engine</title>"
             self.send_response(200)

@@ -1,4 +1,4 @@
-"""Reads the messages of `viz.stage.packing` in Python, and asks the browser's modules what they make of them."""
+"""Reads messages of `viz.stage.payload.packing` in Python, and asks the browser's modules what they make of them."""
 
 import base64
 import json
@@ -14,7 +14,7 @@ import numpy as np
 from tests.support.javascript import NODE
 from tests.support.payloads import complaint
 from viz.stage import words
-from viz.stage.payloads import Message
+from viz.stage.payload.payloads import Message
 
 ARRAYS = ("weights", "tiles", "entropy", "largest", "telling", "shown", "removed", "opened", "did", "z", "x", "y")
 ARRAYS += ("probability", "blocked", "logits", "own", "cross", "encoder_self", "decoder_self")

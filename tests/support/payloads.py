@@ -1,4 +1,4 @@
-"""Checks values against the types of `viz.stage.payloads`, and reads the same types from our JavaScript."""
+"""Checks values against the types of `viz.stage.payload.payloads`, and reads the same types from our JavaScript."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from tests.test_app.test_browser_stage import (
     wait_for_map,
 )
 from viz import stage
-from viz.stage.recordings import BUDGET
+from viz.stage.payload.recordings import BUDGET
 
 LONG = "The animal didn't cross the street because it was too tired. " * 6
 LIVELY = "A man is too tired."  # of which the translation has more than ten tokens

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import viz
 
-SCRIPTS = [*Path(viz.__file__).parent.glob("ui/**/*.js"), *Path(viz.__file__).parent.glob("stage/*.js")]
+SCRIPTS = [*Path(viz.__file__).parent.glob("ui/**/*.js"), *Path(viz.__file__).parent.glob("stage/**/*.js")]
 
 
 DANGERS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http:", "https:")

@@ -15,7 +15,7 @@ from tests.test_app.systems import save_gru, save_language_model
 from tests.test_viz.test_stage.test_alone import of_file
 from viz.__main__ import main
 from viz.stage.alone import report
-from viz.stage.recordings import ORDER
+from viz.stage.payload.recordings import ORDER
 from viz.text import language, words
 from viz.views.view import BEAMS
 

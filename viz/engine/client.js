@@ -1,8 +1,8 @@
 // The engine as a page has it: promises, behind which a worker computes.
 
-import { Problem } from "./problem.js";
+import { Problem } from "./run/problem.js";
 
-/** @typedef {import("./answer.js").Answer} Answer */
+/** @typedef {import("./run/answer.js").Answer} Answer */
 /** @typedef {import("./service.js").Load} Load */
 /** @typedef {import("./service.js").Reply} Reply */
 
@@ -32,7 +32,7 @@ export class Engine {
    * @param {Load["files"]} files
    * @param {Load["kernels"]} kernels
    * @param {(received: number) => void} [progress] is told how many bytes of all files have come
-   * @returns {Promise<{config: import("./config.js").Config, kernel: string}>}
+   * @returns {Promise<{config: import("./run/config.js").Config, kernel: string}>}
    */
   load(name, files, kernels, progress) {
     return this.#send({ do: "load", name, files, kernels }, progress);
@@ -41,10 +41,10 @@ export class Engine {
   /**
    * Translates; null if the answer is no longer wanted, because another request of the same lane came.
    * @param {string} name
-   * @param {import("./translator.js").Request} request
+   * @param {import("./run/translator.js").Request} request
    * @param {{lane?: string, also?: import("./service.js").Job["also"]}} options
-   * @returns {Promise<Answer & {effects?: import("./effects.js").Effects, lens?: import("./attribution.js").Lens,
-   *   occlusion?: import("./trace.js").Array32, row?: import("./inside.js").RecordedRow | null} | null>}
+   * @returns {Promise<Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
+   *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null} | null>}
    */
   translate(name, request, { lane = "", also = {} } = {}) {
     return this.#send({ do: "translate", name, request, lane, also });

@@ -1,14 +1,14 @@
 // Answers requests one after the other, and none that is no longer wanted. worker.js gives it its messages.
 
-import { lens, occlusion } from "./attribution.js";
-import { openTranslator } from "./checkpoint.js";
-import { directEffects } from "./effects.js";
-import { fetchBytes } from "./files.js";
-import { recordedRow } from "./inside.js";
-import { Problem } from "./problem.js";
+import { lens, occlusion } from "./analysis/attribution.js";
+import { openTranslator } from "./run/checkpoint.js";
+import { directEffects } from "./analysis/effects.js";
+import { fetchBytes } from "./run/files.js";
+import { recordedRow } from "./analysis/inside.js";
+import { Problem } from "./run/problem.js";
 
-/** @typedef {import("./translator.js").Request} Request */
-/** @typedef {import("./translator.js").Translator} Translator */
+/** @typedef {import("./run/translator.js").Request} Request */
+/** @typedef {import("./run/translator.js").Translator} Translator */
 
 /**
  * @typedef {object} Load What is to be opened under a name, by its addresses, or its contents where they are there.
@@ -34,7 +34,7 @@ import { Problem } from "./problem.js";
  * @property {{against: string | number[] | null}} [effects] direct effects, and what logits are compared with
  * @property {number} [lens] how many words of each cell of the layer lens
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
- * @property {import("./inside.js").Place} [row] of a head, of which it is shown how it comes about
+ * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it comes about
  */
 
 /** @typedef {Load | Job | {do: "cancel", lane: string}} Message */

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from model.analysis import comparison
-from viz.stage.answers import answer_of, line_of
+from viz.stage.payload.answers import answer_of, line_of
 from viz.text import words
 from viz.text.language import messages, say
 from viz.ui import choices, shared, staged

@@ -9,8 +9,8 @@ from model.adapters.readers.layout import ENCODER, ReaderConfig
 from model.adapters.readers.reader import Reader
 from model.checkpoint import available
 from model.translator import Translator, Writer
-from viz.stage import sampling
-from viz.stage.message import Shown
+from viz.stage.payload import sampling
+from viz.stage.payload.message import Shown
 from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, shared, speaking, staged, texts
 from viz.ui.models import cache_card, model_choice, systems_card

@@ -15,7 +15,7 @@ from model.text.special import BOS_ID, EOS_ID, SPECIAL_TOKENS
 from model.training.presets import PRESETS
 from model.translator import Translator
 from viz.figures import curves, values_heatmap
-from viz.stage.message import Shown
+from viz.stage.payload.message import Shown
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, shared, speaking, staged

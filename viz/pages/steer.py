@@ -15,7 +15,7 @@ from model.translator import Translator
 from viz.figures import search_tree
 from viz.figures.tree import column_width
 from viz.stage.assets import stage
-from viz.stage.payloads import Action
+from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering

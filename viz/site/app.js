@@ -1,7 +1,7 @@
 // The page at one address: what the visitor wants goes to the engine, and its answer to the stage.
 
-import { addressed } from "../stage/address.js";
-import { Stage } from "../stage/stage.js";
+import { addressed } from "../stage/main/address.js";
+import { Stage } from "../stage/main/stage.js";
 import { changesAfter } from "./actions.js";
 import { isChange, noChanges, wordless } from "./changes.js";
 import { Controls } from "./controls.js";
@@ -21,7 +21,7 @@ let stamp = 0; // of the last message
 const fragment = () => new URLSearchParams(location.hash.slice(1));
 
 export class App {
-  /** @type {import("../engine/answer.js").Answer | null} that is shown */
+  /** @type {import("../engine/run/answer.js").Answer | null} that is shown */
   answer = null;
   /** The newest update. */
   ticket = {};
@@ -151,7 +151,7 @@ export class App {
     return update(this);
   }
 
-  /** @param {{whole: any, recordings: any, answer: import("../engine/answer.js").Answer | null}} message */
+  /** @param {{whole: any, recordings: any, answer: import("../engine/run/answer.js").Answer | null}} message */
   async present({ whole, recordings, answer }) {
     this.answer = answer;
     await this.stage.present({ ...whole, stamp: ++stamp }, recordings);

@@ -1,11 +1,11 @@
 // Every change in a few words, and what all of them cost.
 
-import { writeEdits } from "../engine/edit_code.js";
-import { named } from "../recording/text.js";
+import { writeEdits } from "../engine/analysis/edit_code.js";
+import { named } from "../recording/text/text.js";
 import { movesPositions } from "./changes.js";
 
-/** @typedef {import("../engine/answer.js").Answer} Answer */
-/** @typedef {import("../recording/types.js").Say} Say */
+/** @typedef {import("../engine/run/answer.js").Answer} Answer */
+/** @typedef {import("../recording/message/types.js").Say} Say */
 /** @typedef {import("./changes.js").Changes} Changes */
 
 const MANY = 3; // cells, above which they are counted and not named

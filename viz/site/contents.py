@@ -16,10 +16,11 @@ from model.measures import atlas
 from model.recording import Candidates
 from model.translator import Translator, load_translator
 from viz.site import words
-from viz.stage import files, inside
-from viz.stage import message as stage_message
-from viz.stage.effects import measured_payload
-from viz.stage.roles import heads_of
+from viz.stage import files
+from viz.stage.payload import inside
+from viz.stage.payload import message as stage_message
+from viz.stage.payload.effects import measured_payload
+from viz.stage.payload.roles import heads_of
 from viz.text.language import LANGUAGES, using
 from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
@@ -33,7 +34,7 @@ WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 @cache
 def modules() -> dict[str, bytes]:
     """The modules and styles of the page by their place below viz/."""
-    paths = (path for folder in ("engine", "recording", "site", "stage") for path in sorted((_VIZ / folder).iterdir()))
+    paths = (path for folder in ("engine", "recording", "site", "stage") for path in sorted((_VIZ / folder).rglob("*")))
     return {path.relative_to(_VIZ).as_posix(): path.read_bytes() for path in paths if path.suffix in (".js", ".css")}
 
 
@@ -122,7 +123,7 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
     for language in LANGUAGES:
         with using(language):
             catalogues[language] = words.catalogue()
-            problems[language] = words.problems(sorted((_VIZ / "engine").glob("*.js")))
+            problems[language] = words.problems(sorted((_VIZ / "engine").rglob("*.js")))
     return {
         "languages": LANGUAGES,
         "words": catalogues,

@@ -1,7 +1,7 @@
 // The rows above the stage: pages, language, the sentence, examples, model and search.
 
-import { button, el, named, put } from "../stage/dom.js";
-import { menu, select, tabs } from "../stage/widgets.js";
+import { button, el, named, put } from "../stage/frame/dom.js";
+import { menu, select, tabs } from "../stage/frame/widgets.js";
 import { directionOf, searchName } from "./messages.js";
 import { searchFields } from "./search_menu.js";
 import { sentenceBox } from "./sentence_box.js";

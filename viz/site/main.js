@@ -1,6 +1,6 @@
 // Begins the page without a server, from its folder or from one file.
 
-import { packed } from "../stage/file.js";
+import { packed } from "../stage/frame/file.js";
 import { App } from "./app.js";
 import { Models } from "./models.js";
 import { fromBase64, inflate, readFile, readSettings } from "./settings.js";

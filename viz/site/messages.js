@@ -1,14 +1,14 @@
 // The messages of the stage (docs/recording.md), made from answers of the engine instead of being sent by a server.
 
-import { CANDIDATES } from "../engine/candidates.js";
-import { recordingOf } from "../engine/recording.js";
+import { CANDIDATES } from "../engine/search/candidates.js";
+import { recordingOf } from "../engine/run/recording.js";
 import { forEngine, isChange, noChanges } from "./changes.js";
 import { effectsPayload } from "./effects_payload.js";
 import { insidePayload, isWhole } from "./inside_payload.js";
 import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
 import { beside, steeringOf, sumOf } from "./steering.js";
 
-/** @typedef {import("../engine/answer.js").Answer} Answer */
+/** @typedef {import("../engine/run/answer.js").Answer} Answer */
 /** @typedef {import("./models.js").Models} Models */
 /** @typedef {import("./speech.js").Speech} Speech */
 /** @typedef {import("./wanted.js").Wanted} Wanted */
@@ -97,7 +97,7 @@ const alsoOf = ({ against, view }) => ({
  * @param {import("./settings.js").Model} model
  * @param {Speech} speech
  * @param {boolean} rowwise whether rows can be looked into
- * @param {import("../recording/payloads.js").ProgramPayload} program that makes it
+ * @param {import("../recording/message/payloads.js").ProgramPayload} program that makes it
  */
 export const toldOf = ({ roles, rules, first }, speech, rowwise, program) => ({
   ...{ roles: roles[speech.language], rules: rules[speech.language], first, rowwise, predicts: true, notes: /** @type {string[]} */ ([]) },

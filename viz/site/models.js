@@ -3,7 +3,7 @@
 import { Engine } from "../engine/client.js";
 import { fromBase64, readFile, startWorker } from "./settings.js";
 
-/** @typedef {import("../engine/answer.js").Answer} Answer */
+/** @typedef {import("../engine/run/answer.js").Answer} Answer */
 /** @typedef {import("./settings.js").Model} Model */
 /** @typedef {import("./settings.js").Settings} Settings */
 
@@ -76,7 +76,7 @@ export class Models {
   /**
    * An answer of the engine, remembered; null where a newer request of the lane has taken its place.
    * @param {string} name of the model
-   * @param {import("../engine/translator.js").Request} request
+   * @param {import("../engine/run/translator.js").Request} request
    * @param {import("../engine/service.js").Job["also"]} [also]
    * @returns {Promise<any>}
    */

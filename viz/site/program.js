@@ -1,11 +1,11 @@
 // The Python that makes what the page shows, as text: viz/views/recipes.py.
 
-import { writeEdits } from "../engine/edit_code.js";
-import { callOf, repr, written } from "../recording/program.js";
+import { writeEdits } from "../engine/analysis/edit_code.js";
+import { callOf, repr, written } from "../recording/message/program.js";
 import { forEngine, hasEdits, movesPositions } from "./changes.js";
 import { PENALTY } from "./wanted.js";
 
-/** @typedef {import("../recording/payloads.js").ProgramPayload} Program */
+/** @typedef {import("../recording/message/payloads.js").ProgramPayload} Program */
 /** @typedef {import("./wanted.js").Wanted} Wanted */
 /** @typedef {Pick<Wanted, "text" | "model" | "beam" | "penalty" | "reference" | "changes">} Translated */
 

@@ -1,7 +1,7 @@
 // The first picture: a recorded sentence that comes with the page and is shown until the model is there.
 
-import { unpack } from "../recording/packed.js";
-import { recordingOf } from "../recording/reading.js";
+import { unpack } from "../recording/message/packed.js";
+import { recordingOf } from "../recording/message/reading.js";
 import { isChange, noChanges } from "./changes.js";
 import { isWhole } from "./inside_payload.js";
 import { toldOf } from "./messages.js";

@@ -1,6 +1,6 @@
 // How is searched for a translation: beam, length penalty, or a reference that is read instead.
 
-import { fields } from "../stage/menus.js";
+import { fields } from "../stage/frame/menus.js";
 import { sentenceBox } from "./sentence_box.js";
 import { BEAMS } from "./wanted.js";
 
@@ -14,7 +14,7 @@ export function searchFields(app) {
   const { beam, penalty, reference } = wanted;
   const isForced = reference !== null;
   const beams = BEAMS.map((width) => [String(width), say(`beam_${width}`)]);
-  /** @type {import("../recording/payloads.js").Field[]} */
+  /** @type {import("../recording/message/payloads.js").Field[]} */
   const shown = [
     {
       ...{ type: "choice", name: "beam", label: say("beam"), value: String(beam), help: say("about_search") },

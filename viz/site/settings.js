@@ -1,8 +1,8 @@
 // What the page was built with (viz/site/contents.py), and its large files: of the folder, or in the one file.
 
-import { fetchBytes } from "../engine/files.js";
+import { fetchBytes } from "../engine/run/files.js";
 
-/** @typedef {import("../recording/effects_view.js").MeasuredPayload} Measured */
+/** @typedef {import("../recording/pictures/effects_view.js").MeasuredPayload} Measured */
 
 /**
  * @typedef {object} Model
@@ -22,7 +22,7 @@ import { fetchBytes } from "../engine/files.js";
  * @typedef {object} Settings
  * @property {Record<string, string>} languages their names, by code
  * @property {string} [language] that the page speaks unless its address says else; the browser's where there is none
- * @property {Record<string, {stage: import("../stage/words.js").Catalogue, page: Record<string, string>}>} words by language
+ * @property {Record<string, {stage: import("../stage/main/words.js").Catalogue, page: Record<string, string>}>} words by language
  * @property {Record<string, Record<string, string>>} problems by language, what English sentences are there
  * @property {string} text that is shown at first
  * @property {number} beam

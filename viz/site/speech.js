@@ -1,7 +1,7 @@
 // The sentences of the page in the language of its visitor.
 
-import { Problem } from "../engine/problem.js";
-import { fill } from "../recording/sentences.js";
+import { Problem } from "../engine/run/problem.js";
+import { fill } from "../recording/text/sentences.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 
@@ -25,7 +25,7 @@ export class Speech {
 
   /**
    * A sentence of the page, by its name.
-   * @type {import("../recording/types.js").Say}
+   * @type {import("../recording/message/types.js").Say}
    */
   say = (name, values = {}) => fill(this.settings.words[this.language].page[name] ?? name, values, this.language);
 

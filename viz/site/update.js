@@ -1,6 +1,6 @@
 // What is wanted goes to the engine, and its answer, or why there is none, to the page.
 
-import { Problem } from "../engine/problem.js";
+import { Problem } from "../engine/run/problem.js";
 import { isChange, noChanges } from "./changes.js";
 import { messageOf } from "./messages.js";
 

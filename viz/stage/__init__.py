@@ -1,4 +1,8 @@
-"""The stage: what it is told (message.py first), the JavaScript that draws it (stage.js), and the file it leaves as.
+"""The stage: the modules that draw it in a browser, what they are sent, and the file as which it leaves the app.
+
+`payload/` makes the message (message.py first). JavaScript stands by what it draws: `main/` starts (stage.js) and holds
+the state, `frame/` has the parts around, `tiles/`, `lines/` and `map/` draw heads, tokens and the large map, `changes/`
+what a visitor changes.
 
 `from viz import stage; stage(result)` shows a result in a notebook: the module's class has `__call__`.
 """

@@ -22,14 +22,14 @@ from model.interventions.edits import Edits, Head
 from model.recording import Candidates, Recording
 from model.translation import Translation
 from viz.figures.labels import spell_bytes
-from viz.stage.answers import answer_of, line_of
 from viz.stage.files import MARK, page
-from viz.stage.message import Shown
-from viz.stage.message import message as message_of
-from viz.stage.notes import of_reading
-from viz.stage.packing import pack_head
-from viz.stage.recordings import ORDER
-from viz.stage.roles import heads_here, keep_roles
+from viz.stage.payload.answers import answer_of, line_of
+from viz.stage.payload.message import Shown
+from viz.stage.payload.message import message as message_of
+from viz.stage.payload.notes import of_reading
+from viz.stage.payload.packing import pack_head
+from viz.stage.payload.recordings import ORDER
+from viz.stage.payload.roles import heads_here, keep_roles
 from viz.text.language import current, message, say
 from viz.text.words import KINDS, SHORT_KINDS
 

@@ -21,8 +21,8 @@ from starlette.routing import BaseRoute, Route
 
 from viz.stage import words
 from viz.stage.files import ALONE, FILES, TYPES, VERSION, page, plotly
-from viz.stage.packing import pack_head
-from viz.stage.payloads import Action
+from viz.stage.payload.packing import pack_head
+from viz.stage.payload.payloads import Action
 from viz.text.language import LANGUAGES
 
 PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
@@ -51,7 +51,7 @@ def head() -> str:
     how = {".js": "modulepreload", ".css": "stylesheet"}
     names = [name for name in FILES if name != ALONE]
     ours = "".join(f'<link rel="{how[Path(name).suffix]}" href="{_address(VERSION, name)}">' for name in names)
-    library = _address(VERSION, "stage/plotly.js")
+    library = _address(VERSION, "stage/frame/plotly.js")
     return (
         f'{ours}<link rel="preload" as="script" data-plotly href="{_plotly_address()}">'
         f'<script>(window.requestIdleCallback ?? setTimeout)(() => import("{library}").then((ours) => ours.plotly())'
@@ -84,7 +84,7 @@ def stage(
     on_did: Callable[[Action], None] = lambda _: None,
     key: str = "stage",
 ) -> None:
-    """Show a message, as of `viz.stage.message.message`.
+    """Show a message, as of `viz.stage.payload.message.message`.
 
     Before the page runs again, `on_asked` is called with the address where something was chosen that the server
     computes, and `on_did` with an action (steer.js) where something was changed. The key tells several apart.
@@ -97,7 +97,7 @@ def stage(
         if isinstance(action := st.session_state[key]["did"], dict):
             on_did(cast(Action, action))
 
-    mounted = component("headlight_stage", "stage/streamlit.js")
+    mounted = component("headlight_stage", "stage/main/streamlit.js")
     mounted(key=key, data=message, on_asked_change=asked, on_did_change=did)
 
 

@@ -17,12 +17,12 @@ from plotly import offline
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 FOLDERS = ("recording", "stage", "ui")  # below viz/, whose modules and styles browsers fetch
-ALONE = "stage/alone.js"  # begins the page that stands alone; no other page has it
+ALONE = "stage/main/alone.js"  # begins the page that stands alone; no other page has it
 _VIZ = Path(__file__).parents[1]
 FILES = {
     path.relative_to(_VIZ).as_posix(): path.read_bytes()
     for folder in FOLDERS
-    for path in sorted(_VIZ.joinpath(folder).iterdir())
+    for path in sorted(_VIZ.joinpath(folder).rglob("*"))
     if path.suffix in TYPES
 }
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""What the stage says, by name: the browser puts values into the sentences (viz/recording/sentences.js)."""
+"""What the stage says, by name: the browser puts values into the sentences (viz/recording/text/sentences.js)."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.text.special import MARK
 from viz.figures import labels
-from viz.stage.payloads import Field
+from viz.stage.payload.payloads import Field
 from viz.text.language import message, messages, say, using
 from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
 

@@ -12,7 +12,7 @@ from model.analysis.effects import RUNNER_UP, Effects
 from model.config import TransformerConfig
 from model.errors import Problem
 from model.measures import agreement
-from viz.stage import effects as stage_effects
+from viz.stage.payload import effects as stage_effects
 from viz.text import errors
 from viz.text.language import say
 from viz.views import heads_results

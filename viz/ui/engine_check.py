@@ -11,7 +11,8 @@ import streamlit as st
 from model.measures.checks import Check
 from model.translation import Translation
 from model.translator import Translator
-from viz.stage import assets, packing
+from viz.stage import assets
+from viz.stage.payload import packing
 from viz.ui import engine_files
 from viz.views.cached import Request
 
@@ -59,7 +60,7 @@ def measure(request: Request, result: Translation) -> EngineResult | None:
 
 
 def _request(request: Request) -> dict[str, Any]:
-    """As viz/engine/translator.js takes it."""
+    """As viz/engine/run/translator.js takes it."""
     values: dict[str, Any] = {"text": request.text, "beam": request.beam, "penalty": request.penalty}
     return values if request.reference is None else values | {"target": request.reference}
 

@@ -24,7 +24,11 @@ _offered: dict[str, Path] = {}  # folders of checkpoints by the hash of their we
 
 @cache
 def _modules() -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(_ENGINE.iterdir()) if path.suffix in _TYPES}
+    return {
+        path.relative_to(_ENGINE).as_posix(): path.read_bytes()
+        for path in sorted(_ENGINE.rglob("*"))
+        if path.suffix in _TYPES
+    }
 
 
 @cache
@@ -75,6 +79,6 @@ async def _checkpoint(request: Request) -> Response:
 def routes() -> list[BaseRoute]:
     """Where the app answers with them."""
     return [
-        Route(f"{root()}/headlight/engine/{{version}}/{{name}}", _engine),
+        Route(f"{root()}/headlight/engine/{{version}}/{{name:path}}", _engine),
         Route(f"{root()}/headlight/checkpoint/{{key}}/{{name}}", _checkpoint),
     ]

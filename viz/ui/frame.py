@@ -21,7 +21,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from viz import theme
 from viz.figures.framed import framed
-from viz.stage import assets, packing
+from viz.stage import assets
+from viz.stage.payload import packing
 from viz.text.language import say
 from viz.ui import choices, explore
 from viz.ui.choices import control

@@ -1,11 +1,11 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 
-import { unpack } from "../recording/packed.js";
-import { button, dress, el } from "../stage/dom.js";
-import { inks } from "../stage/inks.js";
-import { onPage } from "../stage/page_colours.js";
-import { plotly } from "../stage/plotly.js";
-import { table } from "../stage/menus.js";
+import { unpack } from "../recording/message/packed.js";
+import { button, dress, el } from "../stage/frame/dom.js";
+import { inks } from "../stage/map/inks.js";
+import { onPage } from "../stage/frame/page_colours.js";
+import { plotly } from "../stage/frame/plotly.js";
+import { table } from "../stage/frame/menus.js";
 
 /**
  * A figure of a page (viz/ui/plot.py).

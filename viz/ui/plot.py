@@ -9,7 +9,8 @@ import streamlit as st
 from viz.figures import Drawn
 from viz.figures.drawn import WIDTH
 from viz.figures.tables import Cells
-from viz.stage import assets, packing
+from viz.stage import assets
+from viz.stage.payload import packing
 from viz.text.language import current, message, say
 
 COMPONENT = "headlight_plot"

@@ -13,12 +13,13 @@ from model.config import StackConfig
 from model.experiments.inside import are_whole
 from model.recording import CANDIDATES, Recording
 from model.translation import Translation
-from viz.stage import assets, inside
-from viz.stage import message as stage_message
-from viz.stage.answers import answer_of, line_of
-from viz.stage.notes import of_reading
-from viz.stage.payloads import InsidePayload, NamesPayload
-from viz.stage.roles import heads_here, heads_of
+from viz.stage import assets
+from viz.stage.payload import inside
+from viz.stage.payload import message as stage_message
+from viz.stage.payload.answers import answer_of, line_of
+from viz.stage.payload.notes import of_reading
+from viz.stage.payload.payloads import InsidePayload, NamesPayload
+from viz.stage.payload.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, frame, shared, speaking, texts
@@ -148,7 +149,7 @@ def put(
     key: str = "stage",
     **more: Any,
 ) -> None:
-    """Show it on a stage; key as of `viz.stage.assets.stage`, the others as of `viz.stage.message.message`."""
+    """Show it on a stage; key as of `viz.stage.assets.stage`, the others as of `viz.stage.payload.message.message`."""
     assets.stage(stage_message.message(shown, assets.keep, before, **more), asked, key=key)
 
 

@@ -17,10 +17,10 @@ from model.text.cleaning import tidy
 from model.translation import SIDES
 from model.translator import Translator, Writer
 from viz.stage import assets
-from viz.stage import message as stage_message
-from viz.stage.answers import answer_of, line_of
-from viz.stage.payloads import Action, SteeringPayload
-from viz.stage.roles import keep_roles
+from viz.stage.payload import message as stage_message
+from viz.stage.payload.answers import answer_of, line_of
+from viz.stage.payload.payloads import Action, SteeringPayload
+from viz.stage.payload.roles import keep_roles
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
@@ -260,7 +260,7 @@ def _spoken_cost(request: Request) -> str:
 def told(
     request: Request, result: cached.Shown, chosen: View, problem: str = "", weighed: bool = False, **more
 ) -> bytes:
-    """The message of a translation with and without changes; the rest as of `viz.stage.message.message`.
+    """The message of a translation with and without changes; the rest as of `viz.stage.payload.message.message`.
 
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """

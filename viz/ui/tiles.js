@@ -1,14 +1,14 @@
 // All of them, small: tiles of a page of which one is chosen. Python gives the pixels; a click gives back a code.
 
-import { unpack } from "../recording/packed.js";
-import { DIVERGING, DIVERGING_ON_DARK, colours } from "../recording/theme.js";
-import { dress, el, put } from "../stage/dom.js";
-import { isDark } from "../stage/page_colours.js";
-import { arrows } from "../stage/widgets.js";
+import { unpack } from "../recording/message/packed.js";
+import { DIVERGING, DIVERGING_ON_DARK, colours } from "../recording/pictures/theme.js";
+import { dress, el, put } from "../stage/frame/dom.js";
+import { isDark } from "../stage/frame/page_colours.js";
+import { arrows } from "../stage/frame/widgets.js";
 
 /**
  * Rows of columns: red, green, blue and opacity; or one byte, which is a place on the scale about zero of the page.
- * @typedef {(import("../recording/types.js").Matrix | Uint8Array)[]} Pixels
+ * @typedef {(import("../recording/message/types.js").Matrix | Uint8Array)[]} Pixels
  *
  * @typedef {object} Tile
  * @property {string} code

@@ -3,11 +3,11 @@
 
 import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
 
-import { lens, occlusion } from "../../../viz/engine/attribution.js";
-import { openTranslator } from "../../../viz/engine/checkpoint.js";
-import { recordingOf } from "../../../viz/engine/recording.js";
-import { Writer, openWriter } from "../../../viz/engine/writer.js";
-import { directEffects } from "../../../viz/engine/effects.js";
+import { lens, occlusion } from "../../../viz/engine/analysis/attribution.js";
+import { openTranslator } from "../../../viz/engine/run/checkpoint.js";
+import { recordingOf } from "../../../viz/engine/run/recording.js";
+import { Writer, openWriter } from "../../../viz/engine/run/writer.js";
+import { directEffects } from "../../../viz/engine/analysis/effects.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 // Of an old browser: without WebAssembly, or without the instructions that kernels need.
@@ -47,7 +47,7 @@ function portable(value) {
 
 /**
  * What a request wants besides: effects (on words against others), the lens, occlusion.
- * @param {import("../../../viz/engine/answer.js").Answer} answer
+ * @param {import("../../../viz/engine/run/answer.js").Answer} answer
  * @param {any} request
  */
 async function measured(answer, request) {

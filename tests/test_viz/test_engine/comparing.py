@@ -32,7 +32,7 @@ class Request:
     traced: bool = False
 
     def for_engine(self) -> dict[str, Any]:
-        """As viz/engine/translator.js takes it."""
+        """As viz/engine/run/translator.js takes it."""
         values = dataclasses.asdict(self) | {"edits": dataclasses.asdict(self.edits)}
         return {name: value for name, value in values.items() if value is not None}
 

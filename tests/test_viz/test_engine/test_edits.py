@@ -41,7 +41,7 @@ WRONG = [
 
 
 def read(codes: list[str]) -> list[dict]:
-    module = Path("viz/engine/edit_code.js").resolve().as_uri()
+    module = Path("viz/engine/analysis/edit_code.js").resolve().as_uri()
     finished = node("--input-type=module", "--eval", READ % module, json.dumps(codes))
     assert finished.returncode == 0, finished.stderr
     return json.loads(finished.stdout)

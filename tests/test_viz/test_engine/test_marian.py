@@ -72,7 +72,7 @@ def cut(models: list[str], tokens: list[str], texts: list[str], folder: Path) ->
     """For each model (base64) the ids of each text, and the text of these."""
     job = folder / "job.json"
     job.write_text(json.dumps({"models": models, "tokens": tokens, "texts": texts}), encoding="utf-8")
-    module = Path("viz/engine/pieces.js").resolve().as_uri()
+    module = Path("viz/engine/text/pieces.js").resolve().as_uri()
     finished = node("--input-type=module", "--eval", CUT % module, job)
     assert finished.returncode == 0, finished.stderr
     return json.loads(finished.stdout)

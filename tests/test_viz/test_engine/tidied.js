@@ -2,7 +2,7 @@
 
 import { readFileSync } from "node:fs";
 
-import { asMeant, tidy } from "../../../viz/engine/tidy.js";
+import { asMeant, tidy } from "../../../viz/engine/text/tidy.js";
 
 const texts = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 process.stdout.write(JSON.stringify(texts.map((/** @type {string} */ text) => [tidy(text), asMeant(text)])));

@@ -2,21 +2,21 @@
 
 import { readFileSync, writeFileSync } from "node:fs";
 
-import { axes } from "../../../viz/recording/axes.js";
-import { aligned, difference } from "../../../viz/recording/differences.js";
-import { lookedAt, looking } from "../../../viz/recording/looking.js";
-import { build, maskAt } from "../../../viz/recording/maps.js";
-import { ofHeads } from "../../../viz/recording/numbers.js";
-import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/opening.js";
-import { unpack } from "../../../viz/recording/packed.js";
-import { recordingOf } from "../../../viz/recording/reading.js";
-import { named, quoted, tickText, tickWidth } from "../../../viz/recording/text.js";
-import { tiles } from "../../../viz/recording/tiles.js";
-import { dull, joined } from "../../../viz/recording/tokens.js";
-import { DEFAULTS } from "../../../viz/recording/types.js";
+import { axes } from "../../../viz/recording/maps/axes.js";
+import { aligned, difference } from "../../../viz/recording/maps/differences.js";
+import { lookedAt, looking } from "../../../viz/recording/maps/looking.js";
+import { build, maskAt } from "../../../viz/recording/maps/maps.js";
+import { ofHeads } from "../../../viz/recording/text/numbers.js";
+import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/maps/opening.js";
+import { unpack } from "../../../viz/recording/message/packed.js";
+import { recordingOf } from "../../../viz/recording/message/reading.js";
+import { named, quoted, tickText, tickWidth } from "../../../viz/recording/text/text.js";
+import { tiles } from "../../../viz/recording/maps/tiles.js";
+import { dull, joined } from "../../../viz/recording/text/tokens.js";
+import { DEFAULTS } from "../../../viz/recording/message/types.js";
 
-/** @typedef {import("../../../viz/recording/axes.js").Axes} Axes */
-/** @typedef {import("../../../viz/recording/maps.js").Drawn} Drawn */
+/** @typedef {import("../../../viz/recording/maps/axes.js").Axes} Axes */
+/** @typedef {import("../../../viz/recording/maps/maps.js").Drawn} Drawn */
 
 const [jobsPath, answersPath] = process.argv.slice(2);
 

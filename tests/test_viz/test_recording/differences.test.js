@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { pairs } from "../../../viz/recording/differences.js";
+import { pairs } from "../../../viz/recording/maps/differences.js";
 
 test("equal tokens find each other past what was added", () =>
   assert.deepEqual(pairs(["a", "red", "car"], ["a", "car", "!"]), [[0, 0], [2, 1]]));

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attentionLook, thinned } from "../../../viz/recording/looks.js";
+import { attentionLook, thinned } from "../../../viz/recording/pictures/looks.js";
 
 const QUERIES = ["a", "b", "a", "</s>"];
 const KEYS = ["x", "<b>", "x", "y", "안녕", "שלום"];
-/** @type {import("../../../viz/recording/types.js").Say} */
+/** @type {import("../../../viz/recording/message/types.js").Say} */
 const say = (name, values = {}) => (name === "quoted" ? `“${values.text}”` : name);
 const speech = { say, language: "en" };
 const about = { titles: ["query <i>", "key"], value: "weight" };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { NextWords } from "../../../viz/recording/next_words.js";
+import { NextWords } from "../../../viz/recording/pictures/next_words.js";
 
 const speech = { say: (/** @type {string} */ name) => name, language: "en" };
 

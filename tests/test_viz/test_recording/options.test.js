@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { codesOf, fields, readOptions } from "../../../viz/recording/options.js";
-import { DEFAULTS } from "../../../viz/recording/types.js";
+import { codesOf, fields, readOptions } from "../../../viz/recording/message/options.js";
+import { DEFAULTS } from "../../../viz/recording/message/types.js";
 
 test("what is chosen comes back from its codes", () => {
   const codes = { summary: "mean", over: "all", rows: "read", words: "1", hide: "1", stretch: "1", share: "80" };

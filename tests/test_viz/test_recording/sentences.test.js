@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { fill, numberMarks } from "../../../viz/recording/sentences.js";
+import { fill, numberMarks } from "../../../viz/recording/text/sentences.js";
 
 test("numbers have the marks of the language", () => {
   const text = "{share:.1%} of {n:,}, {change:+.2f}, {x}";

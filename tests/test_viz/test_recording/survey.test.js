@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { axes } from "../../../viz/recording/axes.js";
-import { build } from "../../../viz/recording/maps.js";
-import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/opening.js";
-import { Survey } from "../../../viz/recording/survey.js";
-import { tiles } from "../../../viz/recording/tiles.js";
-import { DEFAULTS } from "../../../viz/recording/types.js";
+import { axes } from "../../../viz/recording/maps/axes.js";
+import { build } from "../../../viz/recording/maps/maps.js";
+import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/maps/opening.js";
+import { Survey } from "../../../viz/recording/maps/survey.js";
+import { tiles } from "../../../viz/recording/maps/tiles.js";
+import { DEFAULTS } from "../../../viz/recording/message/types.js";
 
 const TOKENS = ["<s>", "▁A", "tall", "er", "▁dog", ".", "</s>"];
 const [LAYERS, HEADS] = [3, 4];
@@ -55,7 +55,7 @@ function close(one, other) {
 for (const masks of [[causal], [causal, near, causal]]) {
   for (const choice of [...chosen, ...summaries]) {
     test(`${JSON.stringify(choice)}, ${masks.length} masks`, async () => {
-      const options = /** @type {import("../../../viz/recording/types.js").Options} */ ({ ...DEFAULTS, ...choice });
+      const options = /** @type {import("../../../viz/recording/message/types.js").Options} */ ({ ...DEFAULTS, ...choice });
       const names = axes(recording, "decoder_self", options);
       const drawn = build(weights, masks, names, options);
       const survey = await new Survey(remote, masks, names, options).read();

@@ -16,9 +16,10 @@ from model.analysis.looking import looked_at, looking
 from model.recording import SIDES, Recording
 from tests.support.javascript import node
 from viz.figures import labels
-from viz.stage import coarse, words
-from viz.stage.packing import SCALE, pack
-from viz.stage.recordings import ORDER, packed
+from viz.stage import words
+from viz.stage.payload import coarse
+from viz.stage.payload.packing import SCALE, pack
+from viz.stage.payload.recordings import ORDER, packed
 
 HERE = "tests/test_viz/test_recording/compute.js"
 OPTIONS = (

@@ -15,7 +15,7 @@ SCALES = ("DIVERGING", "DIVERGING_ON_DARK", "MASK_SCALE", "LINES")
 
 
 def test_both_sides_have_the_same_theme() -> None:
-    path = (ROOT / "viz/recording/theme.js").as_uri()
+    path = (ROOT / "viz/recording/pictures/theme.js").as_uri()
     script = f"const t = await import('{path}');"
     script += "console.log(JSON.stringify({ ...t, of: [t.SEQUENTIAL, t.DIVERGING].map((s) => t.colours(s)) }))"
     finished = node("--input-type=module", "-e", script)

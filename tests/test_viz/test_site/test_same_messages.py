@@ -21,8 +21,8 @@ from model.translation import KINDS
 from model.translator import Translator
 from tests.support.javascript import node
 from viz.site import contents
-from viz.stage import effects as stage_effects
-from viz.stage import inside
+from viz.stage.payload import effects as stage_effects
+from viz.stage.payload import inside
 from viz.text.language import LANGUAGES, using
 from viz.ui import effects_results, staged, steering
 from viz.views import changes, heads_results, recipes

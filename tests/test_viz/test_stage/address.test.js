@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { beforeEach, mock, test } from "node:test";
-import { writingLater } from "../../../viz/stage/address.js";
+import { writingLater } from "../../../viz/stage/main/address.js";
 
 /** @type {any[]} what was written and asked, in order */
 let done = [];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { roundTicks } from "../../../viz/stage/colour_bar.js";
+import { roundTicks } from "../../../viz/stage/map/colour_bar.js";
 
 /** @param {number} low @param {number} high */
 const ticks = (low, high) => roundTicks(low, high).map((value) => Number(value.toFixed(9)));

@@ -14,7 +14,7 @@ from model.translator import Translator
 from tests.support.messages import shown
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
-from viz.stage import message
+from viz.stage.payload import message
 
 EQUAL = "too too tired tired."  # each twice, and another number of tokens than its translation
 

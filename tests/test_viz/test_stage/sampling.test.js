@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { restrict } from "../../../viz/stage/sampling.js";
+import { restrict } from "../../../viz/stage/changes/sampling.js";
 
 const LOGITS = Float32Array.from([4, 2, 1, 0, -Infinity]);
 const ALL = { temperature: 1, "top-k": 0, "top-p": 1 };

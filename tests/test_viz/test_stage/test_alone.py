@@ -272,10 +272,10 @@ def test_an_attention_of_a_file_is_a_result() -> None:
 def test_the_package_is_callable_however_it_is_imported() -> None:
     program = """
 import sys
-import viz.stage.packing
+import viz.stage.payload.packing
 from viz import stage
 assert "torch" not in sys.modules and "streamlit" not in sys.modules
-import viz.stage.message
+import viz.stage.payload.message
 assert viz.stage is stage and callable(stage)
 stage(attention=[[[[1.0]]]], tokens=["a"])
 assert "streamlit" not in sys.modules

@@ -9,7 +9,7 @@ import transformers
 from model.adapters.readers.tasks import attach
 from model.recording import Candidates
 from tests.test_model.test_adapters.other_models import TEXTS, model_of, theirs
-from viz.stage.answers import MOST, answer_of, line_of
+from viz.stage.payload.answers import MOST, answer_of, line_of
 
 
 def test_next_words_of_a_decoder() -> None:

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from tests.support.messages import unpack
 from viz.stage import assets
-from viz.stage.message import Shown, message
-from viz.stage.packing import quantised
+from viz.stage.payload.message import Shown, message
+from viz.stage.payload.packing import quantised
 from viz.text.language import LANGUAGES, using
 
 

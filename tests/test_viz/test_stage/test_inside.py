@@ -11,7 +11,8 @@ from model.experiments import inside as experiment
 from model.experiments.inside import AS_RECORDED, Switches, softmax_gradient
 from tests.support import architectures
 from tests.support.messages import shown as read
-from viz.stage import inside, message, words
+from viz.stage import words
+from viz.stage.payload import inside, message
 from viz.views import recipes
 
 ASKED = {"view": "inside", "kind": "cross", "layer": "1", "head": "2", "row": "3"}

@@ -11,8 +11,8 @@ import pytest
 from model.analysis.maps import entropy as entropy_of
 from model.recording import Candidates
 from tests.support.messages import shown, unpack
-from viz.stage import coarse, message, recordings
-from viz.stage.coarse import first_head
+from viz.stage.payload import coarse, message, recordings
+from viz.stage.payload.coarse import first_head
 from viz.text.language import using
 
 KINDS = ("cross", "encoder_self", "decoder_self")

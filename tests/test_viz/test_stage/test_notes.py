@@ -6,7 +6,7 @@ import transformers
 
 from model.adapters.readers.tasks import attach
 from tests.test_model.test_adapters.other_models import TEXTS, model_of, save_model, theirs
-from viz.stage.notes import of_reading
+from viz.stage.payload.notes import of_reading
 
 
 def test_a_model_without_words_says_so() -> None:

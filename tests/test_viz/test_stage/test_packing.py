@@ -11,7 +11,7 @@ from hypothesis import strategies as given_by
 from hypothesis.extra import numpy as arrays
 
 from tests.support.messages import unpack
-from viz.stage.packing import SCALE, pack, pack_head, quantised
+from viz.stage.payload.packing import SCALE, pack, pack_head, quantised
 
 SHAPES = arrays.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5)
 TYPES = given_by.sampled_from([np.uint8, np.uint16, np.int16, np.int32, np.float32])

@@ -9,16 +9,16 @@ from typing import get_type_hints, is_typeddict
 import pytest
 
 from tests.support.payloads import complaint, plain_type, typedefs
-from viz.stage import effects, payloads, sampling
+from viz.stage.payload import effects, payloads, sampling
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = (
-    "recording/payloads.js",
-    "recording/effects_view.js",
-    "recording/next_words.js",
-    "stage/actions.js",
-    "stage/message.js",
-    "stage/words.js",
+    "recording/message/payloads.js",
+    "recording/pictures/effects_view.js",
+    "recording/pictures/next_words.js",
+    "stage/main/actions.js",
+    "stage/main/message.js",
+    "stage/main/words.js",
 )
 OTHERS = {"Host"}  # who shows the stage
 

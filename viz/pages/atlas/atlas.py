@@ -11,7 +11,7 @@ from model.interventions.edits import Head
 from model.measures import atlas
 from model.translation import KINDS
 from viz.pages.atlas import alignment, card, contributions
-from viz.stage.roles import best_aligner
+from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, shared

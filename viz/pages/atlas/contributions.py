@@ -12,7 +12,7 @@ from model.measures import contribution
 from model.recording import Recording
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.figures.framed import shown_token
-from viz.stage.payloads import NamesPayload
+from viz.stage.payload.payloads import NamesPayload
 from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, staged

@@ -10,7 +10,7 @@ import streamlit as st
 from model.interventions.edits import Edits, Head
 from viz.pages.lessons.card import Link, Story, asks, card
 from viz.stage.assets import stage
-from viz.stage.payloads import Action
+from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.ui import staged, steering
 from viz.views.cached import Request, compute, remembered

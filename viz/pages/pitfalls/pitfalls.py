@@ -14,7 +14,7 @@ from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, HeadPicture, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.pages.pitfalls.modern import MODERN, fitting
-from viz.stage.payloads import NamesPayload
+from viz.stage.payload.payloads import NamesPayload
 from viz.text.language import current, messages, say
 from viz.ui import choices, controls, frame, shared, staged
 from viz.ui.frame import Tile

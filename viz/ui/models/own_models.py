@@ -10,7 +10,7 @@ import streamlit as st
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.checkpoint import available, by_direction
 from model.recording import Recording
-from viz.stage.answers import answer_of
+from viz.stage.payload.answers import answer_of
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame, texts

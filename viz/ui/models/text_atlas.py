@@ -12,7 +12,7 @@ from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import text_roles
 from model.translator import Writer
-from viz.stage.roles import heads_here
+from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.roles import role_name, rules_of

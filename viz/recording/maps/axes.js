@@ -1,0 +1,87 @@
+// Rows and columns of maps, by name, with the choices of a visitor: words, hidden tokens.
+
+import { isSpecial, wordMark, wordsOf } from "../text/tokens.js";
+
+/** @typedef {import("../message/types.js").Recording} Recording */
+/** @typedef {import("../message/types.js").Options} Options */
+
+/**
+ * Rows and columns of the maps of a kind, and of which tokens they are made.
+ * @typedef {object} Axes
+ * @property {string[]} queries  names of the rows
+ * @property {string[]} keys
+ * @property {string[] | null} others  what the steps of the rows read or predicted beside their name
+ * @property {number[]} rowOf  for each token of the rows its row, -1 for none
+ * @property {number[]} columnOf
+ * @property {Axis} rows
+ * @property {Axis} columns
+ */
+
+/**
+ * Words of one axis; those that stay, and those that are left out, by number.
+ * @typedef {object} Axis
+ * @property {import("../text/tokens.js").Words} words
+ * @property {number[]} stay
+ * @property {number[]} left
+ */
+
+/** @type {Record<string, [import("../message/types.js").Side, import("../message/types.js").Side]>} */
+const SIDES = { encoder_self: ["source", "source"], decoder_self: ["target", "target"], cross: ["target", "source"] };
+
+/**
+ * The tokens of the rows and columns of a kind; and where rows are steps, named by the token that they "read" or
+ * "predicted", the other one of each, where known.
+ * @param {Recording} recording
+ * @param {string} code
+ * @param {Options["rows"]} rows
+ * @returns {{queries: string[], keys: string[], others: string[] | null}}
+ */
+export function axisTokens(recording, code, rows) {
+  const { source_tokens: source, target_tokens: read, predicted_tokens: predicted } = recording;
+  const [side, of] = SIDES[code];
+  const keys = of === "source" ? source : read;
+  if (side === "source") return { queries: source, keys, others: null };
+  if (rows === "predicted" && predicted.length) return { queries: predicted, keys, others: read };
+  return { queries: read, keys, others: predicted.length ? predicted : null };
+}
+
+/** @param {boolean[]} chosen @returns {number[]} */
+const places = (chosen) => chosen.flatMap((yes, i) => (yes ? [i] : []));
+
+/** @param {string[]} tokens @param {string} mark @param {Options} options @returns {Axis} */
+function axisOf(tokens, mark, options) {
+  const words = options.words ? wordsOf(tokens, mark) : { names: tokens, ofToken: tokens.map((_, i) => i) };
+  const special = words.names.map((_, word) => isSpecial(tokens[words.ofToken.indexOf(word)]));
+  const hidden = special.map((one) => options.hide && one && !special.every(Boolean)); // something must be left
+  return { words, stay: places(hidden.map((one) => !one)), left: places(hidden) };
+}
+
+/**
+ * The rows and columns of a kind with the visitor's choices.
+ * @param {Recording} recording
+ * @param {string} code
+ * @param {Options} options
+ * @returns {Axes}
+ */
+export function axes(recording, code, options) {
+  const { queries, keys, others } = axisTokens(recording, code, options.rows);
+  const mark = markOf(recording);
+  const [rows, columns] = [queries, keys].map((tokens) => axisOf(tokens, mark, options));
+  /** @param {string[]} tokens @param {number} word */
+  const beside = (tokens, word) => tokens.filter((_, i) => rows.words.ofToken[i] === word).join(" ");
+  return {
+    queries: rows.stay.map((word) => rows.words.names[word]),
+    keys: columns.stay.map((word) => columns.words.names[word]),
+    others: others && rows.stay.map((word) => beside(others, word)),
+    rowOf: rows.words.ofToken.map((word) => rows.stay.indexOf(word)),
+    columnOf: columns.words.ofToken.map((word) => columns.stay.indexOf(word)),
+    rows,
+    columns,
+  };
+}
+
+/**
+ * The mark of words in a recording, where an axis has none of its own.
+ * @param {Recording} recording
+ */
+export const markOf = ({ source_tokens: source, target_tokens: target }) => wordMark([...source, ...target]) ?? "▁";

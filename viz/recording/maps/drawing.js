@@ -1,0 +1,179 @@
+// The numbers of a kind of attention with the visitor's choices, or what differs between two. Everything is computed when
+// it is first asked for.
+
+import { axes } from "./axes.js";
+import { difference } from "./differences.js";
+import { axesOf, build, isChanged } from "./maps.js";
+import { argmax } from "../text/numbers.js";
+import { entropies, firstHead, firstShares, largest, placeOf, tellingRows } from "./opening.js";
+import { Survey } from "./survey.js";
+import { tiles } from "./tiles.js";
+import { Weights } from "./weights.js";
+
+/** @typedef {import("./maps.js").Drawn & import("./axes.js").Axes} Map  rows, columns and numbers */
+/** @typedef {import("./weights.js").About} About */
+/** @typedef {import("./weights.js").Place} Place  a row and a column of the tiles */
+
+/** @template T @param {Place} place @param {T[][]} values */
+export const at = ([layer, head], values) => values[layer]?.[head];
+
+export class Drawing extends Weights {
+  /** @param {About} about */
+  constructor(about) {
+    super(about);
+    /** @type {Place | undefined} */
+    this.chosen = undefined;
+  }
+
+  /** The opened head. @returns {Place} */
+  get open() {
+    return this.chosen ?? this.first;
+  }
+
+  set open(place) {
+    this.chosen = place;
+  }
+
+  get axes() {
+    return this.once("axes", () => axes(this.about.recording, this.code, this.options));
+  }
+
+  /** Reads all weights, where choices need them. */
+  async prepare() {
+    const { attention, before } = this.about;
+    const { remote, masks } = attention;
+    if (this.waits && remote) {
+      if (this.signed || remote.canBeWhole) attention.weights ??= await remote.whole();
+      else this.survey = await new Survey(remote, masks, this.axes, this.options).read();
+    }
+    if (this.signed) await before?.whole();
+  }
+
+  /** The numbers of the layers that are drawn: of two recordings those that both have. */
+  get sharedLayers() {
+    const { attention, before } = this.about;
+    return before ? attention.layers.filter((layer) => before.about.attention.layers.includes(layer)) : attention.layers;
+  }
+
+  /** @returns {Map} */
+  get drawn() {
+    return this.once("drawn", () => {
+      const { attention, before, replaced } = this.about;
+      if (this.survey) return { ...this.axes, ...this.survey.drawn };
+      const drawn = { ...this.axes, ...build(this.numbers, attention.masks, this.axes, this.options) };
+      return before ? difference(before.drawn, drawn, this.rowsOfBoth(before), replaced) : drawn;
+    });
+  }
+
+  /** The rows of the layers that both have, before and now. @param {Drawing} before */
+  rowsOfBoth(before) {
+    if (axesOf(this.options).includes("layers")) return [[0, 0]];
+    const [old, now] = [before, this].map(({ about }) => about.attention.layers);
+    return this.sharedLayers.map((layer) => [old.indexOf(layer), now.indexOf(layer)]);
+  }
+
+  get single() {
+    return this.options.summary === "single";
+  }
+
+  get plain() {
+    return !isChanged(this.options);
+  }
+
+  get stretch() {
+    return this.options.stretch;
+  }
+
+  /** @returns {Pick<Map, "queries" | "keys" | "others" | "rowOf" | "columnOf">} */
+  get tokens() {
+    return this.signed ? this.drawn : this.axes;
+  }
+
+  get limit() {
+    return 1;
+  }
+
+  get effect() {
+    return false;
+  }
+
+  /** Where the colours of tiles end. */
+  get most() {
+    return this.stretch ? Math.max(...this.largest.flat()) || this.limit : this.limit;
+  }
+
+  get largest() {
+    return this.once("largest", () => this.summary?.largest ?? largest(this.drawn.weights));
+  }
+
+  get entropy() {
+    return this.once("entropy", () => (this.signed ? null : (this.summary?.entropy ?? entropies(this.drawn.weights))));
+  }
+
+  /** By head the mean weight on the first key, where large shares are attention sinks. */
+  get onFirst() {
+    if (this.signed) return null;
+    return this.once("onFirst", () => this.summary?.on_first ?? firstShares(this.drawn.weights, this.drawn.masks));
+  }
+
+  get tiles() {
+    return this.once("tiles", () => this.summary?.tiles ?? tiles(this.drawn, this.most, this.signed));
+  }
+
+  get telling() {
+    const compute = () => tellingRows(this.drawn.weights, this.tokens.queries, this.signed);
+    return this.once("telling", () => this.summary?.telling ?? compute());
+  }
+
+  /** @returns {Place} */
+  get first() {
+    return this.once("first", () => {
+      if (this.about.known && this.single) return this.about.known;
+      if (this.summary) return this.summary.first;
+      return this.signed ? placeOf(this.largest) : firstHead(this.drawn.weights, this.drawn.masks);
+    });
+  }
+
+  /** By head the part of each row that went to hidden tokens. */
+  get removed() {
+    return this.options.hide ? this.drawn.removed : null;
+  }
+
+  get shown() {
+    return this.loaded || this.survey ? this.drawn.shown : null;
+  }
+
+  /**
+   * The key that a row of a head has most of, and how much; null where that is not known yet.
+   * @param {number} layer
+   * @param {number} head
+   * @param {number} row
+   */
+  peak(layer, head, row) {
+    if (!this.loaded) return this.survey ? null : (this.about.attention.remote?.peak(layer, head, row) ?? null);
+    const weights = this.drawn.weights[layer][head][row];
+    const key = argmax(weights.map(Math.abs));
+    return [key, weights[key]];
+  }
+
+  /**
+   * Rows of numbers; what is not drawn is NaN unless `whole`.
+   * @param {number} layer
+   * @param {number} head
+   * @returns {import("../message/types.js").Matrix}
+   */
+  map(layer, head, whole = false) {
+    const { remote } = this.about.attention;
+    if (!this.loaded && !this.survey) return /** @type {import("../message/types.js").Matrix} */ (remote?.heads.get(String([layer, head])));
+    const matrix = this.drawn.weights[layer][head];
+    const marks = whole ? null : this.drawn.shown?.[layer][head];
+    if (!marks) return matrix;
+    const blank = () => matrix.map((row, i) => row.map((value, j) => (marks[i][j] ? value : Number.NaN)));
+    return this.once(`map ${layer} ${head}`, blank);
+  }
+
+  /** The share of each row of the opened head that is hidden. */
+  get hidden() {
+    return this.removed && at(this.open, this.removed);
+  }
+}

@@ -1,0 +1,101 @@
+// A kind of attention as the stage draws it: its numbers (drawing.js), their names (naming.js), and how they look.
+
+import { notes } from "../text/captions.js";
+import { lookedAt, looking } from "./looking.js";
+import { attentionLook } from "../pictures/looks.js";
+import { maskAt } from "./maps.js";
+import { Naming } from "../text/naming.js";
+import { spots } from "./spots.js";
+import { named, quoted } from "../text/text.js";
+import { DIVERGING, DIVERGING_ON_DARK, SEQUENTIAL, colours } from "../pictures/theme.js";
+
+/** @typedef {import("./drawing.js").Place} Place  a row and a column of the tiles */
+
+const [PLAIN, SIGNED, SIGNED_ON_DARK] = [SEQUENTIAL, DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
+
+export class Kind extends Naming {
+  get inside() {
+    return this.plain && Boolean(this.about.rowwise) && !this.signed;
+  }
+
+  get steps() {
+    return this.code !== "encoder_self";
+  }
+
+  /** The colours of tiles, from the lowest number to the highest. @param {boolean} dark  whether the page is */
+  coloursOn(dark) {
+    if (!this.signed) return PLAIN;
+    return dark ? SIGNED_ON_DARK : SIGNED;
+  }
+
+  /** Where a head looks in most rows; null where that is not known. @param {Place} place */
+  looking(place) {
+    const isCross = this.code === "cross";
+    if (!this.single || this.signed || this.effect || !this.has(...place) || (isCross && !this.loaded)) return null;
+    const together = isCross ? this.once("together", () => lookedAt(this.drawn.weights)) : null;
+    return looking(this.map(...place, true), this.maskOf(place[0]), together);
+  }
+
+  /** What the visitor's choices did to the opened map. */
+  get note() {
+    return this.plain || this.waits ? "" : notes(this.drawn, this.open, this.options, this.say);
+  }
+
+  get spots() {
+    return this.once("spots", () => spots(this.about.recording, this.code, this.options, this.tokens));
+  }
+
+  get source() {
+    return this.spots.source;
+  }
+
+  get target() {
+    return this.spots.target;
+  }
+
+  get start() {
+    return this.spots.start;
+  }
+
+  get startRow() {
+    return this.spots.startRow;
+  }
+
+  /** The mask of a layer, as it is drawn; null where none is known. @param {number} layer */
+  maskOf = (layer) => {
+    const masks = this.loaded || this.survey ? this.drawn.masks : this.about.attention.masks;
+    return masks && maskAt(masks, layer);
+  };
+
+  /** The large picture of the opened head, without its numbers. */
+  get look() {
+    const mask = this.maskOf(this.open[0]);
+    const same = this.maskOf(0) === mask;
+    return this.once(same ? "look" : `look ${this.open[0]}`, () => {
+      const { say } = this;
+      const step = this.options.rows === "predicted" ? "step_that_reads" : "step_that_writes";
+      const { others } = this.tokens;
+      const about = { titles: this.titles, value: this.value, signed: this.signed, limit: this.limit };
+      return attentionLook(this.queries, this.keys, this.about.speech, {
+        ...about,
+        mask: mask ?? undefined,
+        notes: others && named(others).map((token) => say(step, { token: quoted(token, say) })),
+      });
+    });
+  }
+
+  /** What each head did for each row, of effects. @returns {number[][][] | null} */
+  get did() {
+    return null;
+  }
+
+  /** The largest of these. */
+  get mostDone() {
+    return 1;
+  }
+
+  /** What was measured of each head over many sentences. @returns {string[][] | null} */
+  get measured() {
+    return null;
+  }
+}

@@ -1,0 +1,152 @@
+// What a message says of recordings. viz/stage/payload/payloads.py has the same types under the same names.
+
+/** @typedef {import("./types.js").KindCode} KindCode */
+
+/**
+ * A control (widgets are made of it by stage/frame/menus.js); its value stands in the address under its name.
+ * @typedef {object} Field
+ * @property {"switch" | "range" | "number" | "choice"} type
+ * @property {string} name
+ * @property {string} label
+ * @property {any} value  of switches "0" or "1"
+ * @property {string} [help]
+ * @property {boolean} [enabled]
+ * @property {string[][]} [options]  of a choice: codes and texts
+ * @property {number} [low]
+ * @property {number} [high]
+ * @property {number} [step]
+ * @property {string} [unit]
+ */
+
+/**
+ * What is known of all heads of a kind before their weights are there.
+ * @typedef {object} SummaryPayload
+ * @property {Uint8Array[][][]} tiles  (layers, heads, rows, columns), 255 is a weight of 1
+ * @property {number[][]} entropy  (layers, heads), in nats
+ * @property {number[][]} largest  (layers, heads)
+ * @property {number[][]} on_first  (layers, heads), the mean weight on the first key, of rows that may attend to several
+ * @property {number[][]} telling  by head the row that is worth a sentence
+ * @property {[number, number]} first  the head to open
+ */
+
+/**
+ * The largest weight of every row of every head.
+ * @typedef {object} PeaksPayload
+ * @property {ArrayLike<number>[][]} keys  (layers, heads, queries)
+ * @property {ArrayLike<number>[][]} values  the same, times `scale`
+ */
+
+/**
+ * A kind of attention; its weights, or where they are fetched and what is known of them before.
+ * @typedef {object} AttentionPayload
+ * @property {KindCode} code
+ * @property {number[]} shape  layers, heads, queries, keys
+ * @property {number[]} layers  how the model numbers each layer, as edits and actions do
+ * @property {number} scale  what weights were multiplied by
+ * @property {any[] | null} mask  (queries, keys) or (layers, queries, keys), 1 = may attend; null: it is not known
+ * @property {import("./types.js").Maps | null} effects  in logits
+ * @property {Uint16Array[][][] | null} weights
+ * @property {string} [address]
+ * @property {boolean} [byHead]  heads are fetched each, at address/layer/head
+ * @property {SummaryPayload} [summary]
+ * @property {Record<string, Uint16Array[]>} [opened]  by "layer,head"
+ * @property {PeaksPayload | null} [peaks]
+ */
+
+/**
+ * What could have been written at every step.
+ * @typedef {object} CandidatesPayload
+ * @property {string[][]} tokens  the most probable first
+ * @property {import("./types.js").Matrix} probabilities
+ * @property {import("./types.js").Row} entropy  in nats
+ */
+
+/**
+ * A recording (docs/recording.md).
+ * @typedef {object} RecordingPayload
+ * @property {string | null} text
+ * @property {string[]} source_tokens
+ * @property {string[]} target_tokens
+ * @property {string[]} predicted_tokens
+ * @property {AttentionPayload[]} kinds
+ * @property {import("./types.js").Row | null} log_probabilities  in nats
+ * @property {CandidatesPayload | null} candidates
+ * @property {Record<string, import("./types.js").Matrix>} positions  by side
+ * @property {Record<string, any>} model
+ */
+
+/**
+ * How Python makes `result`, a translation or a recording: lines, and the imports that they need.
+ * @typedef {object} ProgramPayload
+ * @property {string[]} imports
+ * @property {string[]} lines
+ */
+
+/**
+ * A row of a head.
+ * @typedef {object} RowPlace
+ * @property {KindCode} kind
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} row
+ */
+
+/**
+ * What rotary positions do to the products of a row with S keys.
+ * @typedef {object} RotationPayload
+ * @property {import("./types.js").Row} plain  (S,) q·k before the rotation
+ * @property {import("./types.js").Row[]} shares  (S, 3), of q·k after it: dimensions that turn by up to 45°, up to 180°,
+ *   and further
+ */
+
+/**
+ * One row of a head as it was recorded: S keys.
+ * @typedef {object} InsidePayload
+ * @property {RowPlace} place
+ * @property {number} depth  of queries and keys, K
+ * @property {number} divisor  of the products: √K in the paper
+ * @property {number} cap  of the scores then, cap · tanh(score / cap); 0: none
+ * @property {import("./types.js").Row | null} bias  (S,), added then: relative positions
+ * @property {number | null} sink  score of a learned sink
+ * @property {RotationPayload | null} rotation
+ * @property {import("./types.js").Row} raw_scores  (S,) q·k
+ * @property {ArrayLike<number>} mask  (S,) 1 = may attend
+ * @property {import("./types.js").Row} weights  (S,) after the softmax
+ * @property {import("./types.js").Row} sizes  (S,) of the values, |v|
+ * @property {number} dropout  of weights in training
+ * @property {ArrayLike<number>[] | null} draws  of each draw of dropout which weights it leaves, (draws, S)
+ */
+
+/**
+ * Why there are no direct effects, in a sentence.
+ * @typedef {object} ReasonPayload
+ * @property {string} reason
+ */
+
+/**
+ * What numbers and axes of maps are called, where they are not attention weights of tokens on tokens.
+ * @typedef {object} NamesPayload
+ * @property {string} value
+ * @property {string} rows
+ * @property {string} columns
+ */
+
+/**
+ * A recording, and what is known of it beside.
+ * @typedef {object} VersionPayload
+ * @property {RecordingPayload} recording
+ * @property {NamesPayload} [names]
+ * @property {string[]} notes
+ * @property {Record<string, string[][]>} roles  of heads, by kind
+ * @property {Record<string, string>} rules  by role the rule by which heads are given it
+ * @property {Record<string, [number, number]>} first  the head to open, by kind
+ * @property {boolean} rowwise  rows can be looked into
+ * @property {boolean} predicts  the model has an output over words: without one nothing adds to a word or is worth one
+ * @property {ProgramPayload | null} program
+ * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
+ * @property {import("../pictures/effects_view.js").EffectsPayload | ReasonPayload | null} effects
+ * @property {InsidePayload | null} inside
+ * @property {import("../pictures/next_words.js").NextPayload | null} next
+ */
+
+export {};

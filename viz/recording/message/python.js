@@ -1,0 +1,169 @@
+// The Python that makes a picture again: one template per picture, values filled in.
+
+import { axisTokens } from "../maps/axes.js";
+import { axesOf, isChanged } from "../maps/maps.js";
+import { call, repr, written } from "./program.js";
+import { isSpecial } from "../text/tokens.js";
+
+/** @typedef {import("./program.js").Program} Program */
+/** @typedef {import("./types.js").Options} Options */
+/** @typedef {import("./types.js").Recording} Recording */
+
+const ANALYSIS = "from model.analysis import maps as analysis";
+const HOW = { mean: "mean", max: "max", deviation: "standard deviation" };
+
+/**
+ * The names of the tokens of rows and columns, and how the picture takes the other token of each step.
+ * @param {Recording} recording
+ * @param {string} code
+ * @param {Options["rows"]} rows
+ */
+function names(recording, code, rows) {
+  const { queries, keys } = axisTokens(recording, code, rows);
+  /** @param {string[]} tokens */
+  const name = (tokens) =>
+    ["source_tokens", "target_tokens", "predicted_tokens"].find(
+      (one) => recording[/** @type {"source_tokens"} */ (one)] === tokens,
+    );
+  const beside = queries === recording.predicted_tokens ? "read=result.target_tokens" : "predicted=result.predicted_tokens";
+  const steps = code !== "encoder_self" && recording.predicted_tokens.length > 0;
+  return { queries: `result.${name(queries)}`, keys: `result.${name(keys)}`, beside: steps ? beside : null };
+}
+
+/** @param {string} side @param {string[]} tokens @param {Options} options */
+function hides(side, tokens, { hide }) {
+  return hide && tokens.some(isSpecial) && !tokens.every(isSpecial) ? `analysis.is_special(${side})` : null;
+}
+
+/**
+ * The index of a head in the arrays of a result; where the model has layers without attention, by the layer's number.
+ * @param {string} result
+ * @param {string} code
+ * @param {number[]} layers  their numbers in the model
+ * @param {[number, number]} place
+ */
+function indexOf(result, code, layers, [row, head]) {
+  const isCounted = layers.every((layer, i) => layer === i);
+  return `${isCounted ? row : `${result}.layers(${repr(code)}).index(${layers[row]})`}, ${head}`;
+}
+
+/**
+ * The opened head, or what the visitor's choices made of it.
+ * @param {Recording} recording
+ * @param {import("./types.js").Attention} kind
+ * @param {[number, number]} place  layer and head
+ * @param {Options} options
+ * @param {string[]} titles  of rows and columns
+ * @param {string} value  what a number is
+ * @param {Program} program
+ */
+export function ofMap(recording, { code, masks, layers }, place, options, titles, value, program) {
+  const { queries, keys, beside } = names(recording, code, options.rows);
+  const masked = Boolean(masks?.flat().some((row) => Array.from(row).includes(0)));
+  const axes = [`query_axis=${repr(titles[0])}`, `key_axis=${repr(titles[1])}`];
+  const stretched = options.stretch && "scale_to_max=True";
+  const weights = `result.attention(${repr(code)})`;
+  const end = ["figure.show()"];
+  if (!isChanged(options)) {
+    const given = [`${weights}[${indexOf("result", code, layers, place)}]`, queries, keys, ...axes];
+    const more = [masked && `mask=result.mask(${repr(code)})`, beside, stretched];
+    const figure = call("attention_heatmap", [...given, ...more]);
+    return written(program, ["from viz.figures import attention_heatmap"], [figure, ...end]);
+  }
+  const lines = [`weights = ${weights}`, `mask = result.mask(${repr(code)})`, `rows, columns = ${queries}, ${keys}`];
+  const tokens = axisTokens(recording, code, options.rows);
+  if (options.words) {
+    lines.push(
+      "queries, keys = analysis.words(rows), analysis.words(columns)",
+      "weights = analysis.merge_words(weights, queries, keys)",
+      "mask = analysis.merge_words(mask, queries, keys) > 0",
+      "rows, columns = queries.names, keys.names",
+    );
+  }
+  const hidden = [hides("rows", tokens.queries, options), hides("columns", tokens.keys, options)];
+  if (options.hide) {
+    const none = (/** @type {string} */ side) => `np.zeros(len(${side}), bool)`;
+    lines.push(
+      `no_rows, no_columns = ${hidden[0] ?? none("rows")}, ${hidden[1] ?? none("columns")}`,
+      "weights, removed = analysis.hide(weights, no_rows, no_columns)",
+      "mask = mask[~no_rows][:, ~no_columns]",
+      "rows = [token for token, hidden in zip(rows, no_rows) if not hidden]",
+      "columns = [token for token, hidden in zip(columns, no_columns) if not hidden]",
+    );
+  }
+  const over = axesOf(options);
+  if (options.summary !== "single") {
+    const axis = over.length === 2 ? "(0, 1)" : over[0] === "layers" ? "0" : "1";
+    lines.push(`weights = analysis.aggregate(weights, ${repr(HOW[options.summary])}, [${over.map(repr).join(", ")}])`);
+    if (options.hide) lines.push(`removed = removed.mean(axis=${axis}, keepdims=True)`);
+  }
+  if (options.share < 100) lines.push(`shown = analysis.top_share(weights, ${options.share / 100})`);
+  const isSummary = over.includes("layers");
+  const at = `[${isSummary ? place.join(", ") : indexOf("result", code, layers, place)}]`;
+  const figure = call("attention_heatmap", [
+    ...[`weights${at}`, "rows", "columns", ...axes, masked && "mask=mask"],
+    options.share < 100 && `shown=shown${at}`,
+    options.hide && `removed=removed${at}`,
+    options.summary !== "single" && `value=${repr(value)}`,
+    !options.words && !options.hide && beside,
+    stretched,
+  ]);
+  const imports = [ANALYSIS, "from viz.figures import attention_heatmap", ...(options.hide ? ["import numpy as np"] : [])];
+  return written(program, imports, [...lines, figure, ...end]);
+}
+
+/**
+ * The mask of a kind.
+ * @param {Recording} recording
+ * @param {string} code
+ * @param {Options["rows"]} rows
+ * @param {string[]} titles
+ * @param {Program} program
+ */
+export function ofMask(recording, code, rows, titles, program) {
+  const { queries, keys } = names(recording, code, rows);
+  const axes = [`query_axis=${repr(titles[0])}`, `key_axis=${repr(titles[1])}`];
+  const figure = call("mask_heatmap", [`result.mask(${repr(code)})`, queries, keys, ...axes]);
+  return written(program, ["from viz.figures import mask_heatmap"], [figure, "figure.show()"]);
+}
+
+/**
+ * The positional encoding of the source.
+ * @param {Program} program
+ */
+export function ofPositions(program) {
+  const figure = call("positional_heatmap", ["result.positional('source')", "result.source_tokens"]);
+  return written(program, ["from viz.figures import positional_heatmap"], [figure, "figure.show()"]);
+}
+
+/**
+ * What differs between two translations, `a` and `b`.
+ * @param {import("../maps/kind.js").Kind} kind
+ * @param {Program} program
+ */
+export function ofDifference(kind, program) {
+  const { about, open, code, options } = kind;
+  const { recording, before } = about;
+  const [layer, head] = kind.headAt(open);
+  const old = before?.about.recording ?? recording;
+  const both = [names(recording, code, options.rows), names(old, code, options.rows)];
+  const [b, a] = both.map((one, i) => {
+    const result = (/** @type {string} */ text) => text.replace("result.", i ? "a." : "b.");
+    return { queries: result(one.queries), keys: result(one.keys) };
+  });
+  const layers = [recording, old].map((one) => one.kinds.find((kind) => kind.code === code)?.layers ?? []);
+  const [ofB, ofA] = layers.map((numbers, i) => {
+    const place = /** @type {[number, number]} */ ([numbers.indexOf(layer), head]);
+    return `attention(${repr(code)})[${indexOf(i ? "a" : "b", code, numbers, place)}]`;
+  });
+  const lines = [
+    `rows = comparison.pairs(${b.queries}, ${a.queries})`,
+    `columns = comparison.pairs(${b.keys}, ${a.keys})`,
+    `change = comparison.difference(b.${ofB}, a.${ofA}, rows, columns)`,
+    call("difference_heatmap", [
+      ...["change", `[${b.queries}[i] for i, _ in rows]`, `[${b.keys}[i] for i, _ in columns]`, "a='B'", "b='A'"],
+    ]),
+    "figure.show()",
+  ];
+  return written(program, ["from model.analysis import comparison", "from viz.figures import difference_heatmap"], lines);
+}

@@ -1,0 +1,140 @@
+// A recording as the stage shows it: its two lines of tokens, its kinds of attention, the pictures beside the maps.
+
+import { Effects } from "../pictures/effects.js";
+import { EffectsView, measuredTexts } from "../pictures/effects_view.js";
+import { Kind } from "../maps/kind.js";
+import { NextWords } from "../pictures/next_words.js";
+import { candidates } from "../pictures/pictures.js";
+import * as python from "./python.js";
+import { fill } from "../text/sentences.js";
+import { label, named } from "../text/text.js";
+import { joined } from "../text/tokens.js";
+import { viewNames, viewsOf } from "./views.js";
+
+/** @typedef {import("./payloads.js").VersionPayload} VersionPayload */
+
+/**
+ * @typedef {object} Host
+ * @property {import("../pictures/looks.js").Speech} speech
+ * @property {import("./remote.js").Part} part  fetches maps that did not travel
+ */
+
+/** @param {string[]} tokens */
+const lineOf = (tokens) => ({ tokens: named(tokens), joined: joined(tokens) });
+
+export class Version {
+  /**
+   * @param {VersionPayload} told
+   * @param {import("./types.js").Options} options
+   * @param {Host} host
+   * @param {import("./types.js").Recording} recording  unpacked
+   */
+  constructor(told, options, host, recording) {
+    this.told = told;
+    this.notes = told.notes;
+    this.inside = told.inside;
+    this.predicts = told.predicts;
+    this.next = told.next && new NextWords(told.next, host.speech);
+    this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
+    this.host = host;
+    this.recording = recording;
+    const { target_tokens: read, predicted_tokens: predicted, log_probabilities: logs } = recording;
+    this.translation = recording.text;
+    this.source = lineOf(recording.source_tokens);
+    this.target = {
+      ...lineOf(predicted.length ? predicted : read),
+      start: read.slice(0, 1).map(label).join(" "),
+      probability: logs && Array.from(logs, Math.exp),
+      entropy: recording.candidates?.entropy ?? null,
+      candidates: candidates(recording),
+      late: Number(!predicted.length),
+    };
+    this.kinds = recording.kinds.map((attention) => new Kind(this.about(attention)));
+    this.views = viewsOf(this);
+    this.viewNames = viewNames(recording);
+    /** @type {python.Program | null} that makes both results, `a` and `b` */
+    this.difference = null;
+    /** @type {import("../pictures/effects_view.js").ShownEffects | null} */
+    this.effects = null;
+    const payload = this.effectsPayload;
+    const kinds = payload && this.effectKinds(payload);
+    if (kinds) this.effects = { kinds, view: new EffectsView(payload, recording, host.speech) };
+    else if (told.effects && "reason" in told.effects) this.effects = told.effects;
+  }
+
+  /** @param {import("./types.js").Attention} attention */
+  about(attention) {
+    const { told, options, host, recording } = this;
+    const { code } = attention;
+    const { names, rules, rowwise } = told;
+    const known = { roles: told.roles[code], rules, known: told.first[code], rowwise, names };
+    return { recording, attention, options, speech: host.speech, ...known };
+  }
+
+  get effectsPayload() {
+    const { effects } = this.told;
+    return effects && "logits" in effects ? effects : null;
+  }
+
+  /** @param {import("../pictures/effects_view.js").EffectsPayload} payload @returns {Record<string, Effects> | null} */
+  effectKinds(payload) {
+    const { recording } = this;
+    const kinds = recording.kinds.filter(({ effects }) => effects);
+    if (!kinds.length) return null;
+    const made = kinds.map((attention) => {
+      const measured =
+        this.options.summary === "single" ? measuredTexts(payload, attention.code, this.host.speech.say) : undefined;
+      const weights = this.kinds.find(({ code }) => code === attention.code);
+      return [attention.code, new Effects({ ...this.about(attention), measured, weights })];
+    });
+    return Object.fromEntries(made);
+  }
+
+  /**
+   * The Python that makes a picture again; "" where there is none.
+   * @param {string} view
+   * @param {Kind | null} kind
+   */
+  codeOf(view, kind) {
+    const { told, recording, options } = this;
+    const { program } = told;
+    const name = view === "map" ? kind?.code : view === "mask" ? `mask ${kind?.code}` : view;
+    const code = this.effectsPayload?.code?.[name ?? ""] ?? told.code[name ?? ""];
+    if (code && (view !== "map" || kind?.effect)) {
+      const [layer, head] = kind?.open ?? [];
+      return fill(code, { layer, head });
+    }
+    if (!program) return "";
+    if (kind?.about.before) return python.ofDifference(kind, this.difference ?? program);
+    if (view === "map" && kind && !kind.effect) {
+      return python.ofMap(recording, kind.about.attention, kind.open, options, kind.titles, kind.value, program);
+    }
+    if (view === "mask" && kind) return python.ofMask(recording, kind.code, options.rows, kind.titles, program);
+    return view === "positions" && recording.source_tokens.length ? python.ofPositions(program) : "";
+  }
+}
+
+/**
+ * What differs between two versions, on the axes of the second.
+ * @param {Version} before
+ * @param {Version} after
+ * @param {boolean} replaced  tokens that replace each other are compared, too
+ */
+export function differenceOf(before, after, replaced) {
+  /** @param {Kind[]} old @param {Kind[]} now */
+  const between = (old, now) =>
+    now.flatMap((kind) => {
+      const other = old.find(({ code }) => code === kind.code);
+      const Of = kind instanceof Effects ? Effects : Kind;
+      return other ? [new Of({ ...kind.about, roles: null, known: null, before: other, replaced })] : [];
+    });
+  const made = new Version({ ...after.told, inside: null, effects: null }, after.options, after.host, after.recording);
+  made.kinds = between(before.kinds, after.kinds);
+  Object.assign(made, { views: { mask: [], positions: [], words: [] }, viewNames: [] });
+  const [old, now] = [before.effects, after.effects];
+  if (old?.kinds && now?.kinds) {
+    const kinds = between(Object.values(old.kinds), Object.values(now.kinds));
+    made.effects = { kinds: Object.fromEntries(kinds.map((kind) => [kind.code, kind])) };
+  } else made.effects = old?.kinds ? now : old;
+  return made;
+}

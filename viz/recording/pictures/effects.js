@@ -1,0 +1,84 @@
+// Direct effects in place of weights, as a kind of attention.
+
+import { Kind } from "../maps/kind.js";
+import { largestSize, ofHeads, sum } from "../text/numbers.js";
+
+export class Effects extends Kind {
+  /** @param {import("../maps/drawing.js").About & {measured?: string[][], weights?: Kind}} about  the kind that it is of, too */
+  constructor(about) {
+    super({ ...about, options: { ...about.options, share: 100 }, rowwise: false });
+    this.ofHeads = about.measured ?? null;
+    this.weights = about.weights;
+  }
+
+  get measured() {
+    return this.ofHeads;
+  }
+
+  /** The head that is open stays open. */
+  get first() {
+    return this.weights && !this.about.before ? this.weights.first : super.first;
+  }
+
+  get signed() {
+    return true;
+  }
+
+  get effect() {
+    return !this.about.before;
+  }
+
+  get loaded() {
+    return true;
+  }
+
+  get summary() {
+    return null;
+  }
+
+  get plain() {
+    return false;
+  }
+
+  get note() {
+    return "";
+  }
+
+  get hidden() {
+    return null;
+  }
+
+  get numbers() {
+    return /** @type {import("../message/types.js").Maps} */ (this.about.attention.effects);
+  }
+
+  get limit() {
+    return this.once("limit", () => Math.max(...ofHeads(this.drawn.weights, most).flat()) || 1);
+  }
+
+  get value() {
+    return this.about.before ? super.value : this.say("effect_value");
+  }
+
+  get titles() {
+    const [rows, columns] = super.titles;
+    return [rows, this.code === "cross" ? this.say("encoder_position") : columns]; // whose memory mixes words
+  }
+
+  /** What each head did for each row, hidden keys too; null where a summary has no such sum. */
+  get did() {
+    if (this.about.before || !["single", "mean"].includes(this.options.summary)) return null;
+    const { weights, removed } = this.drawn;
+    return this.once("did", () =>
+      ofHeads(weights, (matrix, layer, head) => matrix.map((row, i) => sum(row) + removed[layer][head][i])),
+    );
+  }
+
+  /** The largest of these. */
+  get mostDone() {
+    return Math.max(...(this.did ?? []).flat(2).map(Math.abs)) || 1;
+  }
+}
+
+/** @param {import("../message/types.js").Matrix} matrix */
+const most = (matrix) => Math.max(...matrix.map(largestSize));

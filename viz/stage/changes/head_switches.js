@@ -1,0 +1,117 @@
+// What a click on a tile does: opens a head, switches it off, makes it uniform, leaves it alone, picks it.
+
+import { button, change, dress, el, named, put } from "../frame/dom.js";
+import { tabs } from "../frame/widgets.js";
+
+/** @typedef {"off" | "uniform" | "alone"} Switch */
+/** @typedef {import("../../recording/maps/drawing.js").Place} Place */
+
+const MODES = ["open", "off", "uniform", "alone", "several"];
+
+/**
+ * Whether one of a list begins with these.
+ * @param {unknown[][]} list
+ * @param {unknown[]} first
+ */
+export const has = (list, ...first) => list.some((item) => first.every((part, i) => item[i] === part));
+
+export class HeadSwitches {
+  /** @type {Record<string, number[][]>} layers, as the model numbers them, and heads that are picked, by kind */ chosen = {};
+
+  /** @param {import("./steer.js").Steering} steering */
+  constructor(steering) {
+    this.steering = steering;
+    this.mode = steering.stage.whole.setting ? "off" : "open";
+    this.box = el("div.modes");
+  }
+
+  fillIn() {
+    const { steering } = this;
+    const { words, told } = steering;
+    const choose = (/** @type {Record<string, string>} */ chosen) => {
+      this.mode = chosen.do;
+      steering.stage.fold.render();
+    };
+    const bar = tabs(words, "do", "do", MODES, this.mode, choose);
+    const pressed = { "aria-pressed": String(Boolean(told.importance)) };
+    const weigh = () => steering.act({ do: "importance" });
+    put(this.box, bar, steering.stage.told.predicts && button("plain#importance", words.importance, weigh, pressed));
+  }
+
+  /** @param {Switch} what @param {Place} place */
+  turn(what, place) {
+    const { kind } = this.steering.stage;
+    if (!kind) return;
+    const [layer, head] = kind.headAt(place);
+    this.steering.act({ do: what, kind: kind.code, layer, head });
+  }
+
+  /** Whether a click on a tile did more than open it. @param {Place} place @param {boolean} shift */
+  tile(place, shift) {
+    if (shift || this.mode === "several") return this.pick(place);
+    if (this.mode === "open") return false;
+    this.turn(/** @type {Switch} */ (this.mode), place);
+    return true;
+  }
+
+  get picked() {
+    return this.chosen[this.steering.stage.kind?.code ?? ""] ?? [];
+  }
+
+  /** Picks a head, or no longer. @param {Place} place */
+  pick(place) {
+    const { steering, picked } = this;
+    const { stage } = steering;
+    if (!stage.kind?.plain) return false;
+    const [layer, head] = stage.kind.headAt(place);
+    const others = picked.filter((other) => !has([other], layer, head));
+    this.chosen = { [stage.kind.code]: others.length < picked.length ? others : [...picked, [layer, head]] };
+    steering.heads = "one";
+    stage.renderKind();
+    stage.render();
+    return true;
+  }
+
+  /**
+   * Shows on a tile what is changed in its head, and what it is worth.
+   * @param {HTMLElement} cell
+   * @param {import("../../recording/maps/kind.js").Kind} kind
+   * @param {Place} place
+   */
+  decorate(cell, kind, place) {
+    const { told, words, stage } = this.steering;
+    const { code } = kind;
+    const [layer, head] = kind.headAt(place);
+    const now = stage.state.version !== "before";
+    const off = has(told.off, code, layer, head);
+    const signs = {
+      picked: has(this.picked, layer, head) && words.picked,
+      "is-off": now && off && words.is_off,
+      "is-uniform": now && has(told.uniform, code, layer, head) && words.is_uniform,
+    };
+    dress(cell, signs);
+    cell.ariaLabel = [cell.ariaLabel, ...Object.values(signs).filter(Boolean)].join(", ");
+    const worth = told.importance?.[code];
+    if (worth) {
+      const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
+      const value = worth[place[0]][head];
+      cell.append(el("span.worth", { style: `--hl-share: ${Math.abs(value) / most}` }));
+      cell.title = stage.say("costs", { change: change(value) });
+      cell.ariaLabel += `. ${cell.title}`;
+    }
+    if (stage.tiles.areSmall) return; // there is no room for a button: the mode says what a click does
+    const about = { tabindex: "-1", "aria-pressed": String(off), ...named(stage.say("switch", { layer, head })) };
+    const flip = (/** @type {MouseEvent} */ event) => {
+      event.stopPropagation();
+      this.turn("off", place);
+    };
+    cell.append(button("power#off", "⏻", flip, about));
+  }
+
+  /** The button of a whole layer. @param {import("../main/message.js").KindCode} code @param {number} layer */
+  layer(code, layer) {
+    const { steering } = this;
+    const flip = () => steering.act({ do: "layer", kind: code, layer });
+    return button("layer", String(layer), flip, named(steering.stage.say("whole_layer", { layer })));
+  }
+}

@@ -1,0 +1,114 @@
+// What the stage leaves as: pictures, numbers, a page.
+
+import { button, el } from "./dom.js";
+import { writeMessage } from "../main/message.js";
+import { tableOf } from "./menus.js";
+import { onPaper } from "./page_colours.js";
+import { viewOf } from "../main/view.js";
+
+/** @typedef {import("../main/stage.js").Stage} Stage */
+
+const TITLE = 44; // pixels above a picture
+
+/** @param {string} name @param {string} type @param {string} text */
+function save(name, type, text) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+/**
+ * Dark on white, with its title.
+ * @param {Stage} stage
+ * @param {string} text
+ * @param {string} format
+ * @param {string} filename
+ */
+async function picture({ host, map }, text, format, filename) {
+  const { layout } = map.drawn;
+  const data = onPaper(map.drawn.data);
+  const { width, margin, font } = layout;
+  const height = layout.height + TITLE;
+  const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } };
+  const room = { height, margin: { ...margin, t: margin.t + TITLE }, title: { text, ...place } };
+  const white = { font: { ...font, color: "#1f2933" }, paper_bgcolor: "#fff", plot_bgcolor: "#fff" };
+  const figure = { data, layout: { ...layout, ...room, ...white } };
+  (await host.plotly()).downloadImage(figure, { format, filename, width, height, scale: 2 });
+}
+
+/** What spreadsheets take for formulas begins with a '. @param {Stage} stage */
+function csv(stage) {
+  const [names, keys, cells, corner = ""] = tableOf(viewOf(stage) ?? {}, stage);
+  const safe = (/** @type {string} */ text) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
+  const said = (/** @type {string | number | null} */ cell) =>
+    typeof cell === "string" ? safe(cell) : Number((cell ?? 0).toFixed(6));
+  /** @type {(string | number | null)[][]} */
+  const lines = [[corner, ...keys], ...cells.map((row, i) => [names[i], ...Array.from(row)])];
+  if (stage.state.view === "map") {
+    lines.splice(0, Infinity, ["row", stage.say("query"), "column", stage.say("key"), stage.say("weight")]);
+    cells.forEach((row, i) => Array.from(row).forEach((value, j) => lines.push([i, names[i], j, keys[j], value])));
+  }
+  return lines.map((line) => `${line.map(said).join(",")}\r\n`).join("");
+}
+
+/** Gzip in base64. @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<string>} */
+export async function packed(bytes) {
+  const stream = new Blob([/** @type {ArrayBuffer} */ (bytes)]).stream().pipeThrough(new CompressionStream("gzip"));
+  const blob = await new Response(stream).blob();
+  return new Promise((done) => {
+    const reader = new FileReader();
+    reader.onload = () => done(String(reader.result).split(",")[1]);
+    reader.readAsDataURL(blob);
+  });
+}
+
+/**
+ * Adds all heads of a kind to the parts, a byte for each weight.
+ * @param {import("../main/message.js").Host} host
+ * @param {Record<string, string>} parts  by address
+ * @param {string} address
+ * @param {number[]} shape
+ */
+async function heads({ part }, parts, address, [nLayers, nHeads]) {
+  for (let layer = 0; layer < nLayers; layer++) {
+    for (let head = 0; head < nHeads; head++) {
+      const place = `${address}/${layer}/${head}`;
+      parts[place] ??= await packed(await part(`${place}?bytes`));
+    }
+  }
+}
+
+/** The page (files.py) with the message and all maps. @param {Stage} stage */
+async function page({ host, whole, recordings, sides, bytes, memory }) {
+  /** @type {Record<string, string>} */
+  const parts = { "": await packed(bytes ?? writeMessage(whole, recordings)) };
+  const { address } = whole.words;
+  if (address) parts[address] = await packed(await host.part(address));
+  const remotes = Object.values(sides).flatMap(({ told }) => told.recording.kinds.flatMap(({ remote }) => remote ?? []));
+  for (const remote of remotes) {
+    if (remote.byHead) await heads(host, parts, remote.address, remote.shape);
+    else parts[remote.address] ??= await packed(await host.part(remote.address));
+  }
+  const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
+  return ((await host.shell?.()) ?? "").replace("@message@", () => message);
+}
+
+/** What can be downloaded. @param {Stage} stage @param {() => void} close */
+export function downloads(stage, close) {
+  const { kind, host, state, told } = stage;
+  const title = [stage.title.textContent, told.translation].filter(Boolean).join(" · ");
+  const name = ["headlight", state.view, ...(kind ? [kind.code, ...kind.headAt(kind.open)] : [])].join("-");
+  const items = {
+    png: () => picture(stage, title, "png", name),
+    svg: () => picture(stage, title, "svg", name),
+    html: host.shell && (async () => save("headlight-stage.html", "text/html", await page(stage))),
+    csv: viewOf(stage) && (() => save(`${name}.csv`, "text/csv", csv(stage))),
+  };
+  return Object.entries(items).map(([what, make]) => {
+    if (!make) return null;
+    return button("item", stage.say(what), () => {
+      close();
+      make();
+    });
+  });
+}

@@ -1,0 +1,103 @@
+// Two translations beside each other, A ("before") and B ("after"), and B minus A on the tokens of B.
+
+import { aligned } from "../../recording/maps/differences.js";
+import { dress, el, marked, put } from "../frame/dom.js";
+
+/** @typedef {import("../main/stage.js").Stage} Stage */
+/** @typedef {import("./pointing.js").Lit} Lit */
+/** @typedef {import("../frame/elements.js").Part} Part */
+
+const SIDES = /** @type {const} */ (["before", "after"]);
+
+/** 0 for A, else 1. @param {Part} part @returns {0 | 1} */
+const number = ({ version }) => (version === "before" ? 0 : 1);
+
+export class Beside {
+  /** @param {Stage} stage */
+  constructor(stage) {
+    this.stage = stage;
+    this.all = Object.values(stage.parts);
+    const side = (/** @type {"before" | "after"} */ version) => {
+      const letter = stage.say(version);
+      const sign = el("span.letter", { "aria-hidden": "true" }, letter);
+      return el("div.side", { "data-side": letter }, sign, stage.parts[version]?.lines?.box);
+    };
+    this.texts = el("div.texts#texts");
+    this.strips = el("div.strips", SIDES.map(side));
+    for (const { slot, title, says, map } of this.all) put(slot, title, says, map.box);
+    this.pictures = el("div.three", this.all.map(({ slot }) => slot));
+  }
+
+  get told() {
+    return /** @type {import("../main/message.js").ComparingPayload} */ (this.stage.whole.comparing);
+  }
+
+  fillIn() {
+    const { told, stage } = this;
+    const line = (/** @type {"before" | "after"} */ version, /** @type {number} */ side) => {
+      const letter = stage.say(version);
+      const said = marked(told.words, side ? 1 : 0, "new");
+      const look = /** @type {"span.x"} */ (`span.translation#translation-${letter.toLowerCase()}`);
+      const text = el(look, said.length ? said : stage.say("nothing"));
+      const about = el("span.label", told.about[side]);
+      return el("p.text", { dir: "auto" }, el("span.letter", letter), el("span", text, about));
+    };
+    put(this.texts, SIDES.map(line), told.note && el("p.label#note", told.note));
+  }
+
+  /** Why a part has no map; "" where it has one. @param {Part} part */
+  lacks({ version, kind }) {
+    const { stage } = this;
+    const open = this.opened;
+    const [layer, head] = open;
+    const named = { name: stage.say(version), layer, head };
+    if (!stage.sides[version].kinds.size) return stage.say(version === "difference" ? "no_difference" : "no_attention");
+    if (!kind) return stage.say("lacks_kind", named);
+    return kind.holds(kind.placeOf(open)) ? "" : stage.say("lacks_head", named);
+  }
+
+  /** The layer and head that are open in the tiles. @returns {import("../../recording/text/naming.js").Head} */
+  get opened() {
+    const { kind } = this.stage;
+    return kind ? kind.headAt(kind.open) : [0, 0];
+  }
+
+  /** Returns the parts that are still to be drawn. */
+  render() {
+    const { stage } = this;
+    return this.all.filter((part) => {
+      const { version, slot, kind } = part;
+      slot.hidden = !stage.kind || (version === "difference" && stage.state.view !== "map");
+      dress(slot, { chosen: version === stage.version });
+      const lacks = stage.kind ? this.lacks(part) : "";
+      part.says.textContent = lacks;
+      part.map.box.hidden = Boolean(lacks);
+      if (slot.hidden) return false;
+      if (!lacks && kind && stage.kind) kind.open = kind.placeOf(this.opened);
+      const about = version === "difference" ? stage.say("minus") : this.told.names[number(part)];
+      part.title.textContent = [about, !lacks && kind?.role()].filter(Boolean).join(" · ");
+      return !lacks && part !== stage.part;
+    });
+  }
+
+  /** The rows and columns of both that belong together. @param {string} code */
+  pairs(code) {
+    const [before, after] = SIDES.map((version) => this.stage.sides[version].kinds.get(code));
+    return before && after && after.once("pairs", () => aligned(before.tokens, after.tokens));
+  }
+
+  /**
+   * What in a part belongs to a row and column of another one.
+   * @param {Part} own
+   * @param {Part} part
+   * @param {Lit} there
+   * @returns {Lit}
+   */
+  partner(own, part, there) {
+    const [from, to] = [own, part].map(number);
+    if (from === to) return there;
+    const pairs = this.pairs(own.kind?.code ?? "");
+    const place = (/** @type {"row" | "column"} */ axis) => pairs?.[`${axis}s`].find((pair) => pair[from] === there[axis])?.[to] ?? -1;
+    return { both: there.both, row: place("row"), column: place("column") };
+  }
+}

@@ -1,0 +1,167 @@
+// What the stage says: the line under the picture, and the card under the tiles.
+
+import { button, decimals, el, percent, put } from "../frame/dom.js";
+import { effects } from "../map/effects.js";
+import { viewOf } from "../main/view.js";
+
+/** @typedef {import("../main/stage.js").Stage} Stage */
+
+const MOST_HEADS = 6; // that the card of a pinned word names
+const SLIGHT = 0.005; // what is written as 0.00
+const SAYS = {
+  weights: ["attends", "attended", "empty"],
+  differences: ["changed_most", "changed_most", "no_change"],
+  effects: ["adds", "added", "adds_nothing"],
+};
+
+/** The place of the largest size. @param {ArrayLike<number>} numbers */
+function largest(numbers) {
+  const sizes = Array.from(numbers, Math.abs);
+  return sizes.indexOf(Math.max(...sizes));
+}
+
+/** The line under the picture; null where nothing can be said yet. @param {Stage} stage @param {import("./pointing.js").Lit} lit */
+export function line(stage, lit) {
+  const { kind, state } = stage;
+  const view = viewOf(stage);
+  if (!view || !kind) return null;
+  const step = lit.token ? (lit.token[0] === "target" ? lit.token[1] : -1) : lit.row;
+  if (state.view !== "map") return view.lines?.[step < 0 ? effects.stepOf(stage) : step] ?? view.line ?? "";
+  const [layer, head] = kind.open;
+  if (!kind.has(layer, head)) return null;
+  const map = kind.map(layer, head, true);
+  const byColumn = lit.row < 0 && lit.column >= 0;
+  const row = byColumn ? largest(map.map((row) => row[lit.column])) : lit.row >= 0 ? lit.row : kind.telling[layer][head];
+  const key = byColumn ? lit.column : largest(map[row]);
+  const value = map[row][key];
+  const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
+  const empty = kind.signed ? Math.abs(value) < SLIGHT : !value && !byColumn;
+  const named = { query: kind.queries[row], key: kind.keys[key], weight: kind.written(value) };
+  return stage.say(empty ? none : byColumn ? ofColumn : ofRow, named);
+}
+
+/**
+ * Of a head that is pointed at, else the pinned word, else the opened head.
+ * @param {Stage} stage
+ * @param {[number, number] | null} place  the head that is pointed at
+ * @returns {HTMLElement[]}
+ */
+export function card(stage, place) {
+  const { kind, told } = stage;
+  const pinned = stage.pointing.filmed?.token ?? stage.pinned();
+  /** @type {(string | false | null | undefined)[]} */
+  const parts = [];
+  /** @type {typeof parts} what few readers ask for */
+  const behind = [];
+  if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(stage, pinned[1]));
+  else if (kind) {
+    const [layer, head] = place ?? kind.open;
+    const role = kind.role([layer, head]);
+    const number = (/** @type {number[][]} */ array) => decimals(array[layer][head], 2);
+    parts.push(
+      (place || !stage.beside) && kind.names([layer, head]).join(", "),
+      looks(stage, kind.looking([layer, head])),
+      kind.entropy && stage.say("spread", { n: decimals(Math.exp(kind.entropy[layer][head]), 1) }),
+      role && stage.say("role", { role }),
+      !pinned && !place && stage.say("pick"),
+    );
+    behind.push(
+      role && kind.rule([layer, head]),
+      kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
+      !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
+      kind.measured?.[layer][head],
+    );
+  }
+  parts.push(kind?.note);
+  const said = (/** @type {typeof parts} */ texts) => texts.filter(Boolean).map((text) => el("p", text));
+  return [...said(parts), ...folded(stage, said(behind)), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
+}
+
+/** Numbers that are shown once they are asked for, and then of every head. @param {Stage} stage @param {HTMLElement[]} lines */
+function folded({ numbers }, lines) {
+  if (!lines.length) return [];
+  put(numbers, numbers.firstElementChild, lines); // the same element stays, for it may have the focus
+  return [numbers];
+}
+
+/** Where a head looks. @param {Stage} stage @param {import("../../recording/maps/looking.js").Looking | null} found */
+function looks({ kind, say }, found) {
+  const side = kind?.code === "decoder_self" && found?.place === "same" ? "read" : found?.place;
+  return found && say(`looks_${side}`, { n: found.n, total: found.total });
+}
+
+/** How a word was written. @param {Stage} stage @param {number} place @returns {(string | false | null | undefined)[]} */
+function writing(stage, place) {
+  const { target } = stage.told;
+  const token = target.tokens[place];
+  const index = place - target.late; // the step that wrote it, where it is not the one that read it
+  if (index < 0) return [];
+  const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
+  const named = others.map(([name, share]) => `${name} ${percent(share)}`).join(" · ");
+  return [
+    stage.say("written", { token, probability: percent(target.probability?.[index] ?? 0) }),
+    target.entropy && stage.say("undecided", { entropy: decimals(target.entropy[index], 2) }),
+    named && stage.say("instead", { others: named }),
+  ];
+}
+
+/**
+ * The heads that link the pinned word most to others, or to the one pointed at, or that added most; before them, in a
+ * text, those that look back at the same word.
+ * @param {Stage} stage
+ */
+function strongest(stage) {
+  const { kind } = stage;
+  const { partner } = stage.pointing;
+  const pinned = stage.pinned();
+  const isKnown = kind && (kind.loaded || kind.peak(0, 0, 0));
+  const row = isKnown && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
+  if (!kind || row < 0) return [];
+  const chosen = partner && !kind.did ? stage.lines.of(...partner).column : -1;
+  if (chosen >= 0 && !kind.loaded) return [];
+  const isText = !stage.told.source.tokens.length; // whose first token takes what heads have no use for
+  const dull = (/** @type {number} */ key) =>
+    !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row) || (isText && key === 0));
+  const found = kind.places.map(([layer, head]) => {
+    if (chosen >= 0) return linkTo(kind, [layer, head], row, chosen);
+    const [key, value] = kind.peak(layer, head, row) ?? [0, 0];
+    return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
+  });
+  const same = isText && !kind.did && kind.loaded && chosen < 0 ? kind.keys.lastIndexOf(kind.queries[row], row) : -1;
+  const back = same > 0 ? kind.places.map((place) => linkTo(kind, place, row, same)) : [];
+  return [
+    ...listed(stage, row, back, "looks_back"),
+    ...listed(stage, row, found.filter(({ key }) => !dull(key)), kind.did ? "adding" : "strongest"),
+  ];
+}
+
+/** @typedef {{layer: number, head: number, key: number, value: number}} Link  what a head has in a row, and at which key */
+
+/**
+ * @param {import("../../recording/maps/kind.js").Kind} kind
+ * @param {import("../../recording/maps/drawing.js").Place} place
+ * @param {number} row
+ * @param {number} key
+ * @returns {Link}
+ */
+const linkTo = (kind, [layer, head], row, key) => ({ layer, head, key, value: kind.map(layer, head, true)[row][key] });
+
+/**
+ * Buttons for the heads with the largest values, under a title; what a click does is chosen above the tiles.
+ * @param {Stage} stage
+ * @param {number} row
+ * @param {Link[]} links
+ * @param {string} title
+ */
+function listed(stage, row, links, title) {
+  const { kind } = stage;
+  const first = links.sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
+  if (!kind || !first.length) return [];
+  const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
+    const [number] = kind.headAt([layer, head]);
+    const text = stage.say("link", { layer: number, head, key: kind.keys[key], weight: kind.written(value) });
+    const turn = () => stage.steering?.switches.tile([layer, head], false) || stage.open([layer, head]);
+    return button("plain", text, turn);
+  });
+  return [el("p", stage.say(title, { query: kind.queries[row] })), el("div.links", heads)];
+}

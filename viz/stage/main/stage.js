@@ -1,0 +1,188 @@
+// The stage: one translation, all its heads, one of them large. A host brings messages.
+
+import { codesOf, readOptions } from "../../recording/message/options.js";
+import { fill } from "../../recording/text/sentences.js";
+import { writingLater } from "./address.js";
+import { present, take } from "./arrival.js";
+import { dress, el, put } from "../frame/dom.js";
+import { effects } from "../map/effects.js";
+import { Elements } from "../frame/elements.js";
+import { fillIn, legend } from "../frame/frame.js";
+import { readMessage } from "./message.js";
+import { isDark } from "../frame/page_colours.js";
+import { draw } from "../map/picture.js";
+import { Pointing } from "../lines/pointing.js";
+import { Projector } from "../frame/projector.js";
+import { sampling } from "../changes/sampling.js";
+import { OF_HEADS } from "./state.js";
+import { card } from "../lines/telling.js";
+import { catalogueOf, fetchCatalogue } from "./words.js";
+
+/** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
+/** @typedef {import("../../recording/message/version.js").Version} Version */
+/** @typedef {import("./message.js").Message} Message */
+/** @typedef {import("./message.js").Recordings} Recordings */
+/** @typedef {import("./state.js").OpenState} OpenState */
+
+const QUIET = 560; // pixels of width below which only a word pointed at has lines
+
+export class Stage extends Elements {
+  /** Whether only a word that is pointed at has lines. */
+  narrow = false;
+  /** @type {number | undefined} pixels above the stage */ above;
+  /** @type {string} language and forms of what is built */ spoken = "";
+  /** @type {Uint8Array | null} the last message that came */ newest = null;
+  /** @type {string} of both lines */ tokens = "";
+  /** What was asked of the host last. */
+  requested = "";
+  size = "";
+  waiting = 0;
+  /** Whether the page is dark. */
+  isDark = false;
+
+  /** @param {import("./message.js").Host} host */
+  constructor(host) {
+    super(writingLater(host));
+    this.root = el("div.stage", { tabindex: "-1", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
+    new ResizeObserver(() => this.resized()).observe(this.root);
+    addEventListener("resize", () => this.resized());
+    this.projector = new Projector(this);
+    this.pointing = new Pointing(this);
+  }
+
+  /** Shows a packed message, as soon as its sentences are here. @param {Uint8Array} bytes */
+  async show(bytes) {
+    this.newest = bytes;
+    const { message, recordings } = readMessage(bytes, this.host);
+    if (!catalogueOf(message.words)) await fetchCatalogue(message.words.address ?? "", this.host.part);
+    if (this.newest === bytes) await this.present(message, recordings, bytes);
+  }
+
+  /**
+   * Shows a message whose recordings are read.
+   * @param {Message} whole
+   * @param {Recordings} recordings
+   * @param {Uint8Array | null} bytes  the message packed, where there is one
+   */
+  present(whole, recordings, bytes = null) {
+    return present(this, whole, recordings, bytes);
+  }
+
+  /** @type {import("../../recording/message/types.js").Say} */
+  say = (name, values = {}) => fill(this.words[name], values, this.language);
+
+  fillIn() {
+    this.pointing.point = null; // the word that had the focus is replaced
+    fillIn(this);
+    this.renderKind();
+    return this.render();
+  }
+
+  renderKind() {
+    const { kind, state } = this;
+    put(this.places.measures, effects.measures(this));
+    dress(this.root, { none: !kind });
+    for (const part of Object.values(this.parts)) {
+      const { told, kinds } = this.beside ? this.sides[part.version] : this;
+      Object.assign(part, { told, kind: kinds.get(state.kind ?? "") ?? null });
+      part.lines?.build(told, part.kind);
+    }
+    if (kind) this.tiles.build(kind);
+  }
+
+  /** Draws all again on a page that has become dark, or light. */
+  repaint() {
+    if (!this.told) return undefined;
+    this.isDark = isDark(this.root);
+    this.renderKind();
+    return this.render();
+  }
+
+  /** @param {Partial<OpenState>} change */
+  choose(change, focus = false) {
+    const before = { ...this.state };
+    Object.assign(this.state, change);
+    const { kind, sort, pin } = this.state;
+    if (kind !== before.kind) Object.assign(this.pointing, { partner: null, point: null });
+    if (kind !== before.kind || sort !== before.sort || (sort === "effect" && pin !== before.pin)) this.renderKind();
+    this.remember();
+    return this.render(focus);
+  }
+
+  /** Chooses what changes the numbers, too. @param {Partial<OpenState>} change */
+  async turn(change) {
+    Object.assign(this.state, change);
+    if (!(await take(this))) return;
+    this.remember();
+    await this.fillIn();
+  }
+
+  /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} chosen */
+  turnMaps(chosen) {
+    return this.turn({ options: readOptions({ ...codesOf(this.mapOptions), ...chosen }) });
+  }
+
+  /** Opens a head. @param {import("../../recording/maps/drawing.js").Place} place */
+  open(place, focus = false) {
+    if (this.kind) this.kind.open = place;
+    const shows = [...OF_HEADS, "inside"].includes(this.state.view);
+    this.choose(shows ? {} : { view: "map" }, focus);
+  }
+
+  /** @param {KeyboardEvent} event */
+  key({ key, target, altKey, ctrlKey, metaKey }) {
+    const isField = /** @type {Element} */ (target).closest("input, select, textarea, .hl-panel");
+    if (isField || altKey || ctrlKey || metaKey) return;
+    const kind = [...this.kinds.keys()][Number(key) - 1];
+    if (kind) this.choose({ kind });
+    else if (key === "Escape" && this.state.pin && !this.state.projector) {
+      this.choose({ pin: null });
+      this.steering?.wordMenu.ask(null);
+    }
+  }
+
+  /** The last step shows all, as null does. @param {number} step */
+  step(step) {
+    this.state.step = step === this.film.count - 1 && !this.film.playing ? null : step;
+    this.remember();
+    this.render();
+  }
+
+  async render(focus = false) {
+    const { kind, state, part } = this;
+    this.projector.light(state.projector);
+    this.film.render();
+    this.fold.render();
+    for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
+    const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
+    this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
+    legend(this);
+    this.steering?.render();
+    this.describe();
+    const others = this.beside?.render() ?? [];
+    this.pointing.light();
+    this.tiles.fill();
+    if (kind) this.tiles.select(kind.open, focus); // asks where things stand, so all else is changed before
+    await Promise.all([part, ...others].map((shown) => draw(this, shown)));
+  }
+
+  resized() {
+    const width = this.root.clientWidth;
+    const top = this.whole?.setting ? Math.round(Math.max(0, this.root.getBoundingClientRect().top)) : "";
+    const size = `${width} ${innerHeight} ${top}`;
+    if (size === this.size || !this.told || !width) return;
+    Object.assign(this, { size, narrow: width < QUIET });
+    for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
+    cancelAnimationFrame(this.waiting);
+    this.waiting = requestAnimationFrame(() => this.render());
+  }
+
+  /** Fills the card, of a head that is pointed at or of the opened one. @param {[number, number] | null} place */
+  describe(place = null) {
+    const parts = card(this, place);
+    // A button that is replaced while it is pressed is never clicked.
+    const old = this.card.children;
+    const same = parts.length === old.length && parts.every((part, i) => part.isEqualNode(old[i]));
+    if (!same) put(this.card, parts);
+  }
+}

@@ -1,0 +1,79 @@
+// The stage inside Streamlit.
+
+import { addressed } from "./address.js";
+import { plotly } from "../frame/plotly.js";
+import { Stage } from "./stage.js";
+
+/** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
+/** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null}} Mounted */
+
+/** @type {WeakMap<Element, Mounted>} */
+const stages = new WeakMap();
+const base = new URL("../../../", import.meta.url); // below which the app is served
+/** @type {Record<string, Record<string, any>>} */
+const memories = {}; // what was open when the visitor left, of translations and of texts alone
+
+/**
+ * @template T
+ * @param {URL} address
+ * @param {(answer: Response) => Promise<T>} read
+ */
+async function fetched(address, read) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(String(answer.status));
+  return read(answer);
+}
+
+/**
+ * Writes parameters into the address; neither the history nor the server has them. Returns them.
+ * @param {Stage} stage
+ * @param {Record<string, any>} parameters
+ */
+function write(stage, parameters) {
+  const query = addressed(new URLSearchParams(location.search), parameters);
+  const search = String(query) && `?${query}`;
+  const isHere = stage.root.dataset.path === location.pathname; // not while the visitor goes to another page
+  if (isHere && search !== location.search) history.replaceState(history.state, "", location.pathname + search + location.hash);
+  return search;
+}
+
+/** @returns {Mounted} */
+function hosted() {
+  /** @type {Stage} */
+  const stage = new Stage({
+    plotly,
+    part: (path) => fetched(new URL(path, base), (answer) => answer.arrayBuffer()),
+    shell: () => fetched(new URL("stage.html", import.meta.url), (answer) => answer.text()),
+    read: () => Object.fromEntries(new URLSearchParams(location.search)),
+    write: (parameters) => write(stage, parameters),
+    memories,
+    // What Streamlit itself tells the server of the address is what it was when the page was opened.
+    ask: (asked) => mounted.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(stage, asked)),
+    act: (action) => mounted.trigger("did", action),
+  });
+  /** @type {Mounted} */
+  const mounted = { stage, trigger: () => {}, colour: "" };
+  return mounted;
+}
+
+/**
+ * Shows a message that Streamlit has brought.
+ * @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component
+ */
+export function show({ data, parentElement, setTriggerValue }) {
+  const mounted = stages.get(parentElement) ?? hosted();
+  const { stage } = mounted;
+  stages.set(parentElement, mounted);
+  if (!stage.root.isConnected) {
+    parentElement.append(stage.root);
+    const page = parentElement.closest(".stMainBlockContainer");
+    if (page && page !== mounted.page) new ResizeObserver(() => stage.resized()).observe(page); // what is above may come later
+    mounted.page = page;
+  }
+  mounted.trigger = setTriggerValue;
+  if (data !== stage.newest) stage.root.dataset.path = location.pathname; // of the page that the message is for
+  stage.show(data);
+  const { color } = getComputedStyle(stage.root);
+  if (mounted.colour && mounted.colour !== color) stage.repaint();
+  mounted.colour = color;
+}

@@ -1,0 +1,156 @@
+// Direct effects in place of weights, which come once they are asked for (viz/stage/payload/effects.py).
+
+import { at } from "../../recording/maps/drawing.js";
+import { dress, el } from "../frame/dom.js";
+import { select, tabs } from "../frame/widgets.js";
+import { request } from "../main/request.js";
+import { isNarrow } from "../frame/size.js";
+
+const TALL = 620; // pixels of panels that stand one over the other
+const SIGNS = ["#a63603", "#08519c"]; // towards the word, away from it
+const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
+
+/** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
+/** @typedef {import("../main/stage.js").Stage} Stage */
+/** @typedef {import("../main/state.js").Open} Open */
+/** @typedef {import("../main/view.js").View} View */
+
+/** What is there for a view. @param {Open} stage @param {string} view */
+const here = ({ told }, view) => (view === "map" ? told.effects?.kinds : told.effects?.view?.has(view));
+
+/** @param {Open} stage @returns {string[]} */
+const views = (stage) =>
+  stage.version === "difference"
+    ? ["map"]
+    : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.view?.lacks.includes(view)));
+
+/**
+ * Which measure is shown, and what is told of the translation then.
+ * @param {Open} stage
+ * @param {import("../../recording/message/version.js").Version} told
+ * @param {string} wanted
+ * @returns {["weights" | "effects", import("../../recording/message/version.js").Version]}
+ */
+function applied(stage, told, wanted) {
+  const { kinds, reason } = told.effects ?? {};
+  const can = wanted === "effects" && told.predicts && !told.next && !reason && (kinds || stage.host.ask);
+  if (!can || !kinds) return [can ? "effects" : "weights", told];
+  const drawn = told.kinds.map((kind) => kinds[kind.code] ?? kind);
+  return ["effects", Object.assign(Object.create(told), { kinds: drawn })];
+}
+
+/** The switch between weights and effects, of a model that predicts words; without effects it says why. @param {Stage} stage */
+function measures(stage) {
+  const { effects, next, predicts } = stage.told;
+  const { words } = stage;
+  const { reason, kinds } = effects ?? {};
+  if (next || !predicts || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
+  const without = reason ?? (stage.kind?.code === "encoder_self" ? words.no_effects : null);
+  const pick = (/** @type {Record<string, string>} */ change) => {
+    if (change.measure === "weights" || !without) return stage.turn(change);
+    bar.mark("weights");
+    stage.says.textContent = without;
+    return null;
+  };
+  const chosen = without ? "weights" : stage.measure;
+  const bar = tabs(words, "measure", "measure", ["weights", "effects"], chosen, pick);
+  if (without) {
+    const last = /** @type {HTMLElement} */ (bar.lastChild);
+    last.ariaDisabled = "true";
+    last.title = without;
+  }
+  return bar;
+}
+
+/** That of the pinned word, of the film, or the one worth most. @param {Stage} stage @returns {number} */
+function stepOf(stage) {
+  const pinned = stage.pinned();
+  return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects?.view?.step ?? 0);
+}
+
+/** @param {Stage} stage @returns {View | null} */
+function shown(stage) {
+  const { kind, state, host } = stage;
+  const effects = stage.told.effects?.view;
+  const { view } = state;
+  if (!here(stage, view)) return request(stage, { measure: "effects", view });
+  if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects?.picture(view) };
+  const pick = (/** @type {string} */ against) => host.ask?.({ against });
+  const about = { "aria-label": stage.say("against") };
+  const chosen = host.ask && effects && select(effects.choices, effects.against, pick, about, ".pictures#against");
+  const choice = chosen && effects.isText ? el("span", chosen, wordBox(stage, pick)) : chosen;
+  if (view === "map") return kind && { look: kind.look, map: kind, choice: kind.effect && choice };
+  return effects ? { ...word(stage, effects.parts), choice } : null;
+}
+
+/**
+ * The box for a word of the visitor's own to compare with.
+ * @param {Stage} stage
+ * @param {(word: string) => void} pick
+ */
+function wordBox(stage, pick) {
+  const text = stage.say("against_word");
+  const onchange = (/** @type {{target: HTMLInputElement}} */ { target }) => {
+    if (target.value.trim()) pick(target.value.trim());
+  };
+  return el("input.pictures#against-word", { type: "text", size: "16", placeholder: text, "aria-label": text, onchange });
+}
+
+/** @param {Stage} stage */
+function note({ measure, told, state }) {
+  const notes = measure === "effects" ? told.effects?.view?.notes : null;
+  return notes && (notes[/** @type {keyof typeof notes} */ (state.view)] ?? notes.map);
+}
+
+/**
+ * The parts of the word of one step.
+ * @param {Stage} stage
+ * @param {ReturnType<typeof import("../../recording/pictures/effect_parts.js").partsPicture>} parts
+ */
+function word(stage, parts) {
+  const step = stepOf(stage);
+  const narrow = isNarrow(stage);
+  const axes = ["x", "y", "z"];
+  const data = parts.data.map((/** @type {any} */ trace, /** @type {number} */ i) => ({ ...trace, [axes[i]]: trace[axes[i]][step] }));
+  const look = { data, layout: parts.layouts[Number(narrow)], hover: null };
+  /** @type {View["table"]} */
+  const table = [parts.names, [""], Array.from(data[0].x, (/** @type {number} */ value) => [value])];
+  return { look, line: parts.lines[step], table, height: narrow ? TALL : null };
+}
+
+/** Of pictures that are not of one head. @param {Stage} stage */
+function title(stage) {
+  const { target, effects } = stage.told;
+  const { view } = stage.state;
+  if (stage.measure !== "effects" || view === "map") return null;
+  return view === "parts" && effects?.view
+    ? stage.say("who", { token: target.tokens[stepOf(stage)] })
+    : stage.say(view);
+}
+
+/**
+ * Lines towards the word and lines away from it, on a scale to 1.
+ * @param {Kind} kind
+ * @param {import("../../recording/message/types.js").Matrix} map
+ */
+const lines = (kind, map) =>
+  SIGNS.map((colour, away) => ({
+    rows: map.map((row) => row.map((value) => Math.max(0, (away ? -value : value) / kind.limit))),
+    colour,
+  }));
+
+/** Tints every tile by what its head did for the lit row. @param {Stage} stage @param {number} row */
+function tint({ kind, tiles, isDark }, row) {
+  const did = (row >= 0 && kind?.did) || null;
+  if (!did && !tiles.box.classList.contains("hl-tinted")) return;
+  dress(tiles.box, { tinted: did });
+  const colours = kind?.coloursOn(isDark) ?? [];
+  for (const { place, cell } of tiles.cells) {
+    cell.style.background = "";
+    if (!kind || !did) continue;
+    const share = (1 + at(place, did)[row] / kind.mostDone) / 2;
+    cell.style.background = `rgb(${colours[Math.round(share * (colours.length - 1))].join(" ")})`;
+  }
+}
+
+export const effects = { applied, lines, measures, note, shown, stepOf, tint, title, views };

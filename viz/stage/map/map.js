@@ -1,0 +1,162 @@
+// The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
+
+import { AxisTitles, untitled } from "./axis_titles.js";
+import { hoverBoxes, inkedTexts } from "./cells.js";
+import { ColourBar } from "./colour_bar.js";
+import { el } from "../frame/dom.js";
+import { thinned } from "../../recording/pictures/looks.js";
+import { onPage } from "../frame/page_colours.js";
+import { MapWindow } from "./window.js";
+
+/** @typedef {import("../main/stage.js").Stage} Stage */
+/** @typedef {import("../../recording/pictures/looks.js").Look} Look */
+/** @typedef {ArrayLike<number | null>[]} Rows  of numbers */
+
+/**
+ * What is drawn with a look beside its numbers (picture.js).
+ * @typedef {{size: Record<string, number>, font: {color: string, family: string, size: number},
+ *   removed?: string[] | null, whole?: import("../../recording/message/types.js").Matrix | null, top?: number | null}} Extra
+ */
+
+const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
+
+/** A layout whose type, and room for it, is larger. @param {any} value @param {number} factor @returns {any} */
+function enlarged(value, factor) {
+  if (!value || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((part) => enlarged(part, factor));
+  const part = (/** @type {string} */ name) =>
+    /^([lrtb]|size)$/.test(name) ? value[name] * factor : enlarged(value[name], factor);
+  return Object.fromEntries(Object.keys(value).map((name) => [name, part(name)]));
+}
+
+export class LargeMap {
+  /** @type {WeakMap<Look, {key: string, heat: any, others: any[], layout: any}>} */ figures = new WeakMap();
+  /** @type {[number, number]} row and column */ lit = [-1, -1];
+  /** @type {{data: any[], layout: any}} */ drawn = { data: [], layout: {} };
+  /** @type {HTMLElement[]} */ marks = [];
+  /** @type {HTMLElement | null} the same as a table */ grid = null;
+  /** Whether its cells are tokens by tokens, as it is drawn. */
+  isOfTokens = false;
+  isListening = false;
+  ticket = {};
+
+  /** @param {Stage} stage @param {import("../main/state.js").VersionName} version */
+  constructor(stage, version) {
+    this.stage = stage;
+    this.version = version;
+    this.node = /** @type {any} */ (el("div.plot")); // which Plotly gives methods
+    this.row = el("div.mark");
+    this.column = el("div.mark");
+    this.window = new MapWindow(this);
+    this.titles = new AxisTitles();
+    this.colours = new ColourBar();
+    const ofAxes = [this.titles.rows, this.titles.columns, this.colours.box];
+    this.box = el("div.map#map", this.node, ofAxes, this.row, this.column, this.window.box);
+  }
+
+  /** @param {Look} look @param {Rows} z @param {Extra} extra */
+  figure(look, z, extra) {
+    const { size, font, top, removed, whole } = extra;
+    this.window.fit(look.hover ? look.names : undefined);
+    const key = JSON.stringify([size, font, top, Boolean(whole), this.window.key]);
+    let figure = this.figures.get(look);
+    if (figure?.key !== key) {
+      const [first, ...others] = onPage(look.data, font.color);
+      const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
+      if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
+      const factor = font.size / 12;
+      const layout = this.window.applied({ ...enlarged(look.layout, factor), ...size, font }, look.names);
+      const { l, r } = layout.margin;
+      if (look.names) layout.xaxis = thinned(layout.xaxis, (size.width - l - r) / factor);
+      figure = { key, heat, others, layout };
+      this.figures.set(look, figure);
+    }
+    const { heat, others, layout } = figure;
+    if (!look.hover) return { data: [heat, ...others], layout };
+    if (removed || whole || !heat.customdata) heat.customdata = hoverBoxes(look, z, extra, this.stage);
+    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [inkedTexts(heat, look.texts, z, font.size)] : [])], layout };
+  }
+
+  /** The row and column under a pointer, or null. @param {PointerEvent} event @returns {[number, number] | null} */
+  cellAt({ clientX, clientY }) {
+    if (!this.isOfTokens) return null;
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const { left, top } = this.node.getBoundingClientRect();
+    const place = (/** @type {any} */ axis, /** @type {number} */ pixel) => (pixel < 0 || pixel >= axis._length ? -1 : Math.round(axis.p2l(pixel)));
+    const row = place(yaxis, clientY - top - yaxis._offset);
+    const column = place(xaxis, clientX - left - xaxis._offset);
+    return row < 0 || column < 0 ? null : [row, column];
+  }
+
+  /** -1 stands for all rows, or all columns. @param {HTMLElement} mark @param {number} row @param {number} column */
+  frame(mark, row, column) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const inside = (/** @type {any} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
+    const side = (/** @type {any} */ axis, /** @type {number} */ index) => {
+      const edges = [index - 0.5, index + 0.5];
+      const [from, to] = index < 0 ? [0, axis._length] : edges.map((edge) => inside(axis, edge));
+      return [from + axis._offset, to - from];
+    };
+    const [left, width] = side(xaxis, column);
+    const [top, height] = side(yaxis, row);
+    Object.assign(mark.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+    return mark;
+  }
+
+  /** @param {number[]} cell @param {string} look */
+  mark([row, column], look) {
+    const mark = this.frame(el(/** @type {"div.x"} */ (`div.mark.${look}`)), row, column);
+    this.box.append(mark);
+    return mark;
+  }
+
+  /** @param {number[][]} cells @param {string} look */
+  outline(cells, look) {
+    this.marks.forEach((mark) => mark.remove());
+    this.marks = cells.map((cell) => this.mark(cell, look));
+  }
+
+  /** Says whether it could. @param {Look} look @param {Rows} z @param {Extra} extra */
+  async draw(look, z, extra) {
+    const ticket = (this.ticket = {});
+    const library = await this.stage.host.plotly().catch(() => null);
+    if (!library) return false;
+    if (ticket !== this.ticket) return true; // something newer is drawn
+    this.drawn = this.figure(look, z, extra);
+    this.isOfTokens = false; // cells are where they were until it is drawn
+    const data = this.drawn.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
+    const { layout } = this.drawn;
+    await library.react(this.node, data, look.titles ? untitled(layout) : layout, CONFIG);
+    if (ticket !== this.ticket) return true;
+    this.titles.draw(look.titles ?? [], layout, extra.font.size / 12);
+    this.colours.draw(this.drawn.data[0] ?? {}, this.node._fullLayout, this.stage.language);
+    this.isOfTokens = z.length === look.hover?.rows.length;
+    if (!this.isListening) this.listen();
+    this.light(...this.lit);
+    return true;
+  }
+
+  listen() {
+    const { version, node } = this;
+    const { pointing } = this.stage;
+    this.isListening = true;
+    /** @param {{points: {x: number, y: number}[]}} event @returns {[number, number]} */
+    const place = ({ points: [point] }) => [point.y, point.x];
+    const point = (/** @type {[number, number]} */ [row, column]) =>
+      pointing.pointed(this.isOfTokens ? { of: version, row, column } : null);
+    node.on("plotly_hover", (/** @type {any} */ event) => point(place(event)));
+    node.on("plotly_unhover", () => pointing.pointed(null));
+    node.on("plotly_click", (/** @type {any} */ event) => this.isOfTokens && pointing.clicked(...place(event), version));
+  }
+
+  /** Frames a row and a column; -1: none. @param {number} row @param {number} column */
+  light(row, column) {
+    this.lit = [row, column];
+    /** @type {[HTMLElement, number, number][]} */
+    const places = [[this.row, row, -1], [this.column, -1, column]];
+    for (const [mark, ...place] of places) {
+      mark.hidden = !this.isOfTokens || Math.max(...place) < 0;
+      if (!mark.hidden) this.frame(mark, ...place);
+    }
+  }
+}

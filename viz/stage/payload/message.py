@@ -1,0 +1,124 @@
+"""The message of the stage: recordings, and what is known of them beside; the browser decides how they are drawn."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from model.recording import KINDS, Recording
+from viz.stage import words
+from viz.stage.payload.coarse import Keep
+from viz.stage.payload.effects import EffectsPayload
+from viz.stage.payload.packing import pack
+from viz.stage.payload.payloads import ComparingPayload, InsidePayload, NamesPayload, SteeringPayload, WordsPayload
+from viz.stage.payload.recordings import packed
+from viz.stage.payload.sampling import NextPayload
+from viz.text.language import PARAMETER, current, using
+from viz.text.roles import rules_of
+from viz.views.view import NAMES
+
+Known = tuple[list[list[str]], tuple[int, int] | None]  # roles (L, H), as they are said; the head to open first
+
+
+@dataclass(frozen=True)
+class Program:
+    """How Python makes `result`: lines, and the imports that they need."""
+
+    imports: Sequence[str]
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A recording, and what is known of it beside; what is None or empty is not known, or was not asked for.
+
+    `VersionPayload` in payloads.py is what the stage is sent of it.
+    """
+
+    recording: Recording
+    known: Mapping[str, Known] = field(default_factory=dict)  # by kind
+    opened: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # by kind, heads that travel for sure
+    in_file: bool = False  # the message is for a file, and not for a page of the app
+    address: Mapping[str, str] = field(default_factory=dict)  # what that of the page should say
+    notes: Sequence[str] = ()
+    program: Program | None = None
+    code: Mapping[str, str] = field(default_factory=dict)  # programs of other pictures, by kind and by view
+    inside: InsidePayload | None = None
+    next: NextPayload | None = None
+    effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
+    rowwise: bool = False  # rows can be looked into
+    predicts: bool = True  # the model has an output over words
+    names: NamesPayload | None = None  # where the maps are not attention weights of tokens on tokens
+    is_live: bool = False  # roles of heads are those in this text, and not over many
+
+    @property
+    def alone(self) -> bool:  # a text without a source
+        return not self.recording.source_tokens
+
+
+def message(
+    shown: Shown,
+    keep: Keep | None = None,
+    before: Shown | None = None,
+    steering: SteeringPayload | None = None,
+    comparing: ComparingPayload | None = None,
+    owned: Sequence[str] = (),
+    setting: dict | None = None,
+    least: int | None = None,
+) -> bytes:
+    """The message of a recording.
+
+    Args:
+        keep: stores quantised maps (L, H, T, S) and returns an address below which the browser can fetch them, all
+            together or a head at a time (packing.py); a page of the app fetches its sentences, too. None: all travels
+            at once.
+        before: that without the changes of `shown`; the visitor sees both in turn, and the difference.
+        steering: for steer.js, where the visitor changes something.
+        comparing: for beside.js, where both stand beside each other. Then tokens that replace each other are compared,
+            too.
+        owned: further parameters of the address that the message sets or takes out.
+        setting: what is open, by names of `view.PLACE`, "rings", cells to frame, and "room", the share of what is left
+            of the window that the large picture takes, on a page that sets the stage itself: the address does not
+            count, and only the picture or, for steering, the tiles are shown.
+        least: pixels that the large picture has at least, on a page with less room than others.
+    """
+    with using(current()):  # asked once, not for each word
+        header = {
+            "language": current(),
+            "words": _words(shown, comparing is not None, keep is not None and not shown.in_file),
+            "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | dict(shown.address),
+            "setting": setting,
+            "least": least,
+            "steering": steering,
+            "comparing": comparing,
+            "after": _told(shown, keep),
+            "before": before and _told(before, keep),
+        }
+        return pack(header)
+
+
+def _words(shown: Shown, is_comparing: bool, is_fetched: bool) -> WordsPayload:
+    forms = {"alone": shown.alone, "comparing": is_comparing, "live": shown.is_live}
+    return {
+        "forms": [form for form, is_so in forms.items() if is_so],
+        "address": words.address(current()) if is_fetched else None,
+        "catalogue": None if is_fetched else words.forms(),
+    }
+
+
+def _told(shown: Shown, keep: Keep | None) -> dict:
+    first = {kind: head for kind, (_, head) in shown.known.items() if head is not None}
+    opened = {kind: [*shown.opened.get(kind, ()), *([first[kind]] if kind in first else [])] for kind in KINDS}
+    effects = {"reason": words.say(shown.effects)} if isinstance(shown.effects, str) else shown.effects
+    return {
+        "recording": packed(shown.recording, keep, opened, shown.in_file),
+        "notes": shown.notes,
+        "roles": {kind: roles for kind, (roles, _) in shown.known.items()},
+        "rules": rules_of(role for roles, _ in shown.known.values() for row in roles for role in row),
+        "first": first,
+        "rowwise": shown.rowwise,
+        "predicts": shown.predicts,
+        "program": shown.program and vars(shown.program),
+        "code": shown.code,
+        "effects": effects,
+        "inside": shown.inside,
+        "next": shown.next,
+    } | ({"names": shown.names} if shown.names else {})

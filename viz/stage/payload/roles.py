@@ -1,0 +1,67 @@
+"""What the stage says of heads: roles over many sentences or in one text, and which head opens first."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from model.analysis import head_roles
+from model.interventions.edits import Edits
+from model.measures import text_roles
+from model.translation import Translation
+from viz.stage.payload.message import Known, Shown
+from viz.text.language import say
+from viz.text.roles import role_name
+
+
+def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
+    """By kind what is known of heads from an atlas (`model.measures.atlas`); nothing without one."""
+    heads: dict[str, Known] = {}
+    if report is None:
+        return heads
+    for kind, of_kind in report["kinds"].items():
+        names = {"mixed": "", head_roles.NO_CHOICE: ""}
+        if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
+            names |= {"same token": say("last written word"), "previous token": say("word before the last")}
+        roles = [[names[role] if role in names else role_name(role) for role in row] for row in of_kind["role"]]
+        first = None
+        if "aligns" in of_kind:
+            aligns, first = say("aligns words"), best_aligner(report)
+            pairs = [zip(*row) for row in zip(of_kind["aligns"], roles)]
+            roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
+        heads[kind] = roles, first
+    return heads
+
+
+def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = None) -> dict[str, Known]:
+    """By kind what each head does in one text, and no head to open first.
+
+    Args:
+        effects: direct effects by kind (L, H, T, S), where they are known: then name movers are named, too.
+    """
+    names = {"mixed": "", head_roles.NO_CHOICE: ""}
+
+    def said(roles: list[list[str]]) -> list[list[str]]:
+        return [[names[role] if role in names else role_name(role) for role in row] for row in roles]
+
+    known = effects or {}
+    return {kind: (said(text_roles.in_one_text(result, kind, known.get(kind))), None) for kind in result.kinds}
+
+
+def keep_roles(shown: Shown, before: Shown, edits: Edits) -> Shown:
+    """Give heads that are off or uniform the roles that they had before, so that they stay in their group."""
+    known = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.known.items()}
+    for head in (*edits.off, *edits.uniform):
+        if head.kind not in known:  # no roles are known
+            continue
+        row = shown.recording.layers(head.kind).index(head.layer)
+        known[head.kind][0][row][head.head] = before.known[head.kind][0][row][head.head]
+    return replace(shown, known=known)
+
+
+def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:
+    """The layer and head of cross-attention that best finds the source word of a written word."""
+    rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
+    layer, head = np.unravel_index(rates.argmin(), rates.shape)
+    return int(layer), int(head)

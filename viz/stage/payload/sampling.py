@@ -1,0 +1,60 @@
+"""What a message of the stage holds of the next word of a text: its distribution, and a continuation.
+
+The browser draws it (viz/recording/pictures/next_words.js), and computes what temperature, top-k and top-p leave of it
+(viz/stage/changes/sampling.js): that follows the finger.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import numpy as np
+
+from model.analysis import maps as analysis
+from viz.views.view import MOST_DRAWN, SEEDS, TOP_KS, Chance
+
+SHOWN = 20  # words that have a bar
+
+
+class NextPayload(TypedDict):
+    """The same as `NextPayload` in viz/recording/pictures/next_words.js."""
+
+    logits: np.ndarray  # float32 (V,), the largest first; -inf: never drawn
+    own: np.ndarray  # float32 (SHOWN,), probabilities of the first
+    tokens: Sequence[str]  # SHOWN of them
+    usual: Mapping[str, float]  # how words are drawn unless the address says else, by its names
+    top_ks: Sequence[int]  # that can be chosen; 0: all
+    most_drawn: int  # words at a time
+    seeds: int
+    seed: int | None  # of the continuation; None: there is none
+    continued: str
+
+
+def payload(
+    logits: np.ndarray, tokenizer: Any, chance: Chance, continued: str, unknown: int | None = None
+) -> NextPayload:
+    """What `next` is in a message.
+
+    Args:
+        logits: float32 (V,), of the next word.
+        tokenizer: has `tokens(ids)`, the names of tokens.
+        continued: what was drawn.
+        unknown: the id of a word that is never drawn, if there is one.
+    """
+    order = np.argsort(-logits, kind="stable")
+    usual = Chance()
+    return {
+        "logits": logits[order] if unknown is None else np.where(order == unknown, -np.inf, logits[order]),
+        "own": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
+        "tokens": tokenizer.tokens(order[:SHOWN].tolist()),
+        "usual": {
+            "temperature": usual.temperature,
+            "top-k": usual.top_k,
+            "top-p": usual.top_p,
+            "count": usual.count,
+        },
+        "top_ks": list(TOP_KS),
+        "most_drawn": MOST_DRAWN,
+        "seeds": SEEDS,
+        "seed": chance.seed,
+        "continued": continued,
+    }

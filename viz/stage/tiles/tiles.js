@@ -1,0 +1,166 @@
+// All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
+
+import { afterPainting, dress, el, mark, put } from "../frame/dom.js";
+import { BELOW, isNarrow } from "../frame/size.js";
+import { spriteOf } from "./sprite.js";
+import { tileOf } from "./tile.js";
+import { fillBar } from "./tile_bar.js";
+import { groupsOf, ordersOf } from "./tile_order.js";
+import { inGroups, inLayers, MANY_HEADS } from "./tile_rows.js";
+import { arrows } from "../frame/widgets.js";
+
+const TOP = 24; // pixels of the line with the numbers of heads
+const STEPS = [[1, 0], [-1, 0], [0, 1], [0, -1]]; // of arrow keys, to the right and down
+let count = 0; // of boxes of tiles on this page
+
+/** @typedef {import("../main/stage.js").Stage} Stage */
+/** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
+/** @typedef {import("../../recording/maps/drawing.js").Place} Place */
+
+export class Tiles {
+  /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
+  /** @type {Place[][]} that stand in a row */ lines = [];
+  /** @type {HTMLElement | null} the tile of the opened head */ marked = null;
+  /** @type {import("./tile_order.js").Order | null} in which they stand; null before they are there */ order = null;
+  /** @type {Kind} */ kind;
+  /** Whether they are too small for a button. */
+  areSmall = false;
+
+  /** @param {Stage} stage */
+  constructor(stage) {
+    this.stage = stage;
+    this.name = `hl-tiles-${++count}`;
+    this.sprite = el("style");
+    this.bar = el("div.sorting", this.sprite);
+    this.box = el(/** @type {"div.heads#heads"} */ (`div.heads.${this.name.slice(3)}#heads`), {
+      role: "grid",
+      "aria-label": stage.say("heads"),
+      onpointerleave: () => stage.describe(),
+      onfocusout: () => stage.describe(),
+    });
+    arrows(
+      this.box,
+      (target, right, down) => {
+        const from = this.cells.find(({ cell }) => cell.contains(target));
+        const to = from && this.beside(from.place, right, down);
+        if (to) stage.open(to, true);
+      },
+      true,
+    );
+  }
+
+  /** @param {Kind} kind */
+  build(kind) {
+    const { stage } = this;
+    this.kind = kind;
+    this.marked = null;
+    const orders = ordersOf(stage, kind);
+    const order = orders.includes(stage.state.sort) ? stage.state.sort : "layer";
+    const isSorted = order !== "layer" && this.order !== null && order !== this.order;
+    this.order = order;
+    this.areSmall = order === "layer" && kind.headNames.length > MANY_HEADS;
+    const sprite = spriteOf(kind, stage.isDark);
+    // A rule is read once, where a property would be read again for every tile.
+    this.sprite.textContent = `.${this.name} .hl-picture { background-image: url(${sprite.url}) }`;
+    this.cells = kind.places.map((place) => ({ place, cell: tileOf(this, place, sprite.styleOf(place)) }));
+    dress(this.box, { many: this.areSmall, sorted: order !== "layer" });
+    const { columns, lines, rows } = order === "layer" ? inLayers(this) : inGroups(this, groupsOf(stage, kind, order));
+    this.box.style.setProperty("--hl-columns", String(columns));
+    this.lines = lines;
+    put(this.box, rows);
+    fillBar(this, orders, order);
+    if (isSorted) this.showFirst();
+  }
+
+  /** Scrolls to the first tiles, which a new order is about, and not to the opened head. */
+  showFirst() {
+    this.box.scrollTop = 0;
+    this.marked = this.cellAt(this.kind.open);
+  }
+
+  /**
+   * The place of the tile so many to the right and below another one, if there is one.
+   * @param {Place} place
+   * @param {number} right
+   * @param {number} down
+   */
+  beside([layer, head], right, down) {
+    const isSame = (/** @type {Place} */ other) => other[0] === layer && other[1] === head;
+    const row = this.lines.findIndex((line) => line.some(isSame));
+    return this.lines[row + down]?.[this.lines[row].findIndex(isSame) + right];
+  }
+
+  /** On a page that shows nothing else, tiles reach the lower edge of the window. */
+  fill() {
+    const { root, whole, above } = this.stage;
+    const { style } = this.box;
+    if (!root.classList.contains("hl-board") || isNarrow(this.stage)) {
+      if (style.height) style.height = "";
+      return;
+    }
+    const top = root.getBoundingClientRect().top;
+    const inside = this.box.getBoundingClientRect().top - top;
+    const left = Math.floor(innerHeight - (above ?? top) - inside - BELOW);
+    style.height = `${Math.max(whole.least ?? 0, left)}px`;
+  }
+
+  /** Gets the numbers of heads that may be opened next, where each is fetched by itself. @param {(Place | undefined)[]} places */
+  ahead(...places) {
+    const { kind } = this;
+    if (!kind.byHead || kind.survey || kind.signed) return;
+    for (const place of places) if (place && !kind.has(...place)) kind.fetch(...place).catch(() => {});
+  }
+
+  /** The tile of a row and a column. @param {Place} place */
+  cellAt([row, head]) {
+    return this.cells[row * this.kind.headNames.length + head].cell;
+  }
+
+  /** Marks the opened head. @param {Place} open */
+  select(open, focus = false) {
+    const cell = this.cellAt(open);
+    if (this.marked !== cell) this.reveal(cell);
+    if (this.marked && this.marked !== cell) mark(this.marked, false);
+    mark(cell, true);
+    this.marked = cell;
+    if (focus) cell.focus();
+    const { kind } = this;
+    if (!kind.byHead) return;
+    afterPainting(() => {
+      if (kind === this.kind) this.ahead(...STEPS.map(([right, down]) => this.beside(open, right, down)));
+    });
+  }
+
+  /** Scrolls to a layer. @param {number} row of the tiles */
+  scrollTo(row) {
+    const top = this.cellAt([row, 0]).getBoundingClientRect().top;
+    this.box.scrollTop += top - this.box.getBoundingClientRect().top - TOP;
+  }
+
+  /** Scrolls the tiles so that a cell can be seen; the page stays where it is. @param {HTMLElement} cell */
+  reveal(cell) {
+    const [own, box] = [cell.getBoundingClientRect(), this.box.getBoundingClientRect()];
+    if (own.top < box.top + TOP) this.box.scrollTop += own.top - box.top - TOP;
+    else if (own.bottom > box.bottom) this.box.scrollTop += own.bottom - box.bottom;
+  }
+
+  /**
+   * Frames a row and a column in every tile, and hides the rows after a step.
+   * @param {number} row  -1: none
+   * @param {number} column
+   * @param {number | null} step
+   */
+  light(row, column, step) {
+    const { queries, keys, steps } = this.kind;
+    /** @type {[string, number, string[]][]} */
+    const framed = [["row", row, queries], ["column", column, keys]];
+    for (const [name, index, { length }] of framed) {
+      dress(this.box, { [`lit-${name}`]: index >= 0 });
+      this.box.style.setProperty(`--hl-${name}`, String(index / length));
+      this.box.style.setProperty(`--hl-${name}-size`, String(1 / length));
+    }
+    const share = steps && step !== null ? (step + 1) / queries.length : 1;
+    dress(this.box, { "until-step": share < 1 });
+    this.box.style.setProperty("--hl-shown", String(share));
+  }
+}
