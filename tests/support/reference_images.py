@@ -17,7 +17,7 @@ from plotly.offline import get_plotlyjs
 
 from benchmarks.browsing import chromium
 from viz import figures
-from viz.figures import Drawn
+from viz.figures import Figure
 
 FOLDER = Path(__file__).parents[1] / "references"
 SIZE = (600, 420)  # pixels of a drawn figure
@@ -52,18 +52,18 @@ def curve(low: float, high: float) -> np.ndarray:
     return np.stack([steps, low + (high - low) * np.exp(-steps / 12)])
 
 
-def candidates() -> Drawn:
+def candidates() -> Figure:
     probabilities = np.array([[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.9, 0.06, 0.04]])
     words = [["Der", "Ein", "Das"], ["Hund", "Hase", "Kater"], ["läuft", "rennt", "geht"]]
     return figures.candidates_heatmap(probabilities, ["Der", "Hase", "läuft"], words, written=np.array([0.7, 0.4, 0.9]))
 
 
-def rate_and_loss() -> Drawn:
+def rate_and_loss() -> Figure:
     rates = {"warmup 4": np.stack([np.arange(50.0), np.minimum(np.arange(50.0) / 4, 1) * 1e-3])}
     return figures.run_curves(rates, {"warmup 4": curve(2, 9)}, limit=6.5, step=20)
 
 
-FIGURES: dict[str, Callable[[], Drawn]] = {
+FIGURES: dict[str, Callable[[], Figure]] = {
     "attention": lambda: figures.attention_heatmap(attention(), TOKENS, TOKENS, mask=CAUSAL),
     "mask": lambda: figures.mask_heatmap(CAUSAL, TOKENS, TOKENS, look_ahead=~CAUSAL),
     "heads": lambda: figures.head_overview(attention(2, 3), selected=(1, 2)),
@@ -79,7 +79,7 @@ FIGURES: dict[str, Callable[[], Drawn]] = {
 }
 
 
-def draw(page: Any, figure: Drawn) -> np.ndarray:
+def draw(page: Any, figure: Figure) -> np.ndarray:
     """Draw a figure on a page that has Plotly and an element `g`; small, uint8 (height, width, 3)."""
     described = json.loads(figure.to_json() or "")
     described["layout"].pop("template", None)  # Plotly's own, or Streamlit's where that was imported before

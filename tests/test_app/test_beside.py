@@ -18,8 +18,8 @@ from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison
 from tests.test_app.test_open_page import WHOLE
-from viz.figures import Drawn
-from viz.figures.drawn import titled
+from viz.figures import Figure
+from viz.figures.figure import titled
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.ui import explore
 from viz.views.snippets import Plot
@@ -31,11 +31,11 @@ FORCED = Edits(forced=(Force(0, 1, 0.8, ((1, 2),)),), cells=(Cell("cross", 0, 1,
 
 
 @pytest.fixture
-def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Drawn, Plot]]:
+def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Figure, Plot]]:
     """What stands beside the figures of the pages that are opened, by the key of the chart."""
-    found: dict[str, tuple[Drawn, Plot]] = {}
+    found: dict[str, tuple[Figure, Plot]] = {}
 
-    def keep(plot: Plot, key: str, figure: Drawn | None = None) -> None:
+    def keep(plot: Plot, key: str, figure: Figure | None = None) -> None:
         found[key] = (figure or plot.figure), plot
 
     monkeypatch.setattr(explore, "offer", keep)
@@ -43,7 +43,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Drawn, Plot]]:
     return found
 
 
-def run(code: str) -> Drawn:
+def run(code: str) -> Figure:
     """The figure that a program makes."""
     names: dict = {}
     exec(compile(code, "beside", "exec"), names)  # what the page shows

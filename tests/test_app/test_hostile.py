@@ -101,11 +101,11 @@ class TestTheLook:
         def page(label: str) -> None:
             import plotly.graph_objects as go
 
-            from viz.figures import Drawn
+            from viz.figures import Figure
             from viz.ui.plot import plot
 
             trace = go.Scatter(x=[1], y=[1], text=[label])
-            plot(Drawn(trace, {"margin": {"l": 0, "r": 0}}), "figure")
+            plot(Figure(trace, {"margin": {"l": 0, "r": 0}}), "figure")
 
         found = [hostile.complaints(AppTest.from_function(page, args=(label,)).run()) for label in hostile.MARKED[:2]]
         assert all(found)

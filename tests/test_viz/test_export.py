@@ -12,7 +12,7 @@ import pytest
 
 from viz import figures
 from viz.export import page
-from viz.figures.drawn import titled
+from viz.figures.figure import titled
 
 T, S, L, H = 5, 7, 2, 3
 QUERIES = ["<s>", "the", "the", "a,b", '"q"\n']

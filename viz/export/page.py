@@ -6,7 +6,7 @@ from pathlib import Path
 
 from plotly.offline import get_plotlyjs
 
-from viz.figures import Drawn
+from viz.figures import Figure
 from viz.text import language
 from viz.text.language import messages, say
 
@@ -39,7 +39,7 @@ p { unicode-bidi: plaintext; }
 """
 
 
-def of_figure(figure: Drawn, title: str, note: str, name: str) -> bytes:
+def of_figure(figure: Figure, title: str, note: str, name: str) -> bytes:
     """The file of a figure with its title inside; a picture of it becomes a file of that name."""
     # Nothing in them can end the script that they stand in.
     buttons = json.dumps({text: say(text) for text in _SAID["buttons"]})

@@ -20,7 +20,7 @@ from viz.figures.curves import (
     run_curves,
     wavelength_lines,
 )
-from viz.figures.drawn import Drawn
+from viz.figures.figure import Figure
 from viz.figures.heads import head_board, head_map, head_overview
 from viz.figures.maps import (
     attention_heatmap,
@@ -42,7 +42,7 @@ __all__ = [
     "changes_by_seed",
     "curves",
     "deviations",
-    "Drawn",
+    "Figure",
     "encoding_panels",
     "difference_heatmap",
     "head_board",

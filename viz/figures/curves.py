@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import LEGEND, QUIET, Drawn, dots, figure, polylines
+from viz.figures.figure import LEGEND, QUIET, Figure, build_figure, dots, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
@@ -36,7 +36,7 @@ def curves(
     marks: Sequence[tuple[str, float, float, str]] = (),
     reach: tuple[float, ...] = (),
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw lines of named points over one pair of axes.
 
     Args:
@@ -44,15 +44,15 @@ def curves(
         marks: (name of a line, x, y, text) of points to mark, such as a peak.
         reach: numbers that the upright axis holds besides, so that figures beside each other can share it.
     """
-    return _drawn(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks, reach=reach)
+    return _line_chart(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks, reach=reach)
 
 
-def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Drawn:
+def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Figure:
     """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
-    chosen = checks.as_float("table", table, "TD").T[list(dimensions)]
+    waves = checks.as_float("table", table, "TD").T[list(dimensions)]
     names = [say("dimension {dimension}", dimension=dimension) for dimension in dimensions]
-    limit = max(1.0, float(np.abs(chosen).max()))
-    return _drawn(_numbered(chosen, names), message("position"), message("value"), say, reach=(-limit, limit))
+    limit = max(1.0, float(np.abs(waves).max()))
+    return _line_chart(_numbered(waves, names), message("position"), message("value"), say, reach=(-limit, limit))
 
 
 def encoding_panels(
@@ -62,24 +62,24 @@ def encoding_panels(
     column_axis: str = message("dimension"),
     row_axis: str = message("position"),
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw a table (T, D) of T positions or distances, a row per column, over some of its columns as lines.
 
     Both share one axis, that of the positions; the lines are the traces after the map.
     """
     table = checks.as_float("table", table, "TD")
-    drawn = heatmap.grid(
+    figure = heatmap.grid(
         table.T, {}, say, message("value"), (column_axis, row_axis), **heatmap.centred(table, least=1.0)
     )
     if not columns:
-        return drawn
+        return figure
     names = [f"{say(column_axis)} {column}" for column in columns]
-    lower = _drawn(_numbered(table.T[list(columns)], names), row_axis, message("value"), say)
-    drawn.description += " " + lower.description
-    drawn.add_traces([trace.update(yaxis="y2", showlegend=True) for trace in lower.data])
-    left = max(drawn.layout.margin.l, lower.layout.margin.l)
-    drawn.layout.update(
-        height=drawn.layout.height + LOWER_PANEL,
+    lower = _line_chart(_numbered(table.T[list(columns)], names), row_axis, message("value"), say)
+    figure.description += " " + lower.description
+    figure.add_traces([trace.update(yaxis="y2", showlegend=True) for trace in lower.data])
+    left = max(figure.layout.margin.l, lower.layout.margin.l)
+    figure.layout.update(
+        height=figure.layout.height + LOWER_PANEL,
         margin={"l": left, "t": theme.AXIS_HEIGHT, "b": theme.LEGEND_HEIGHT},
         xaxis={"side": "top", "title": {"standoff": 4}},
         yaxis_domain=(0.42, 1),
@@ -87,20 +87,20 @@ def encoding_panels(
         yaxis2_domain=(0, 0.38),
         legend=LEGEND | {"y": 0, "yanchor": "top"},
     )
-    drawn.data[0].update(colorbar={"title": {"text": ""}, "thickness": 10, "y": 0.71, "len": 0.58})
-    return drawn
+    figure.data[0].update(colorbar={"title": {"text": ""}, "thickness": 10, "y": 0.71, "len": 0.58})
+    return figure
 
 
-def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+def offset_lines(similarity: np.ndarray, names: Sequence[str], *, say: Say = english) -> Figure:
     """Draw, for each of K named encodings, the mean dot product (K, T) of positions 0, 1, ... T - 1 apart."""
     lines = _numbered(checks.as_float("similarity", similarity, "KT"), names)
-    return _drawn(lines, message("offset (positions apart)"), message("mean dot product"), say)
+    return _line_chart(lines, message("offset (positions apart)"), message("mean dot product"), say)
 
 
-def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+def wavelength_lines(wavelengths: np.ndarray, names: Sequence[str], *, say: Say = english) -> Figure:
     """Draw, for each of K named encodings, the positions that each dimension needs for one wave (K, D), above 0."""
     lines = _numbered(checks.as_float("wavelengths", wavelengths, "KD"), names)
-    return _drawn(lines, message("dimension"), message("wavelength (positions)"), say, log_y=True)
+    return _line_chart(lines, message("dimension"), message("wavelength (positions)"), say, log_y=True)
 
 
 def run_curves(
@@ -110,7 +110,7 @@ def run_curves(
     limit: float,
     step: float | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw learning rate and training loss of runs in two panels over one axis of steps.
 
     Args:
@@ -120,25 +120,25 @@ def run_curves(
     """
     steps, rate, loss = message("training step"), message("learning rate"), message("training loss")
     rate_lines, loss_lines = _checked(rates), _checked(losses)
-    drawn = _drawn(rate_lines, steps, rate, say)
-    lower = _drawn(loss_lines, steps, loss, say, reach=(limit,))
+    figure = _line_chart(rate_lines, steps, rate, say)
+    lower = _line_chart(loss_lines, steps, loss, say, reach=(limit,))
     panels = (say(rate), rate_lines), (say(loss), loss_lines)
-    drawn.table = Points([(f"{name}, {panel}", x, y) for panel, lines in panels for name, x, y in lines])
-    drawn.description += " " + lower.description
-    drawn.add_traces([trace.update(yaxis="y2", showlegend=False) for trace in lower.data])
+    figure.table = Points([(f"{name}, {panel}", x, y) for panel, lines in panels for name, x, y in lines])
+    figure.description += " " + lower.description
+    figure.add_traces([trace.update(yaxis="y2", showlegend=False) for trace in lower.data])
     line = {"color": theme.LINES[-1], "width": 1, "dash": "dot"}
     note = labels.escape(say("entropy of word frequencies, smoothed"))
-    drawn.add_hline(limit, yref="y2", line=line, annotation_text=note)
+    figure.add_hline(limit, yref="y2", line=line, annotation_text=note)
     if step is not None:
-        drawn.add_shape(type="line", x0=step, x1=step, yref="paper", y0=0, y1=1, line=line)
-    drawn.layout.update(
-        height=drawn.layout.height + SECOND_PANEL,
+        figure.add_shape(type="line", x0=step, x1=step, yref="paper", y0=0, y1=1, line=line)
+    figure.layout.update(
+        height=figure.layout.height + SECOND_PANEL,
         xaxis_anchor="y2",
         yaxis_domain=(0.68, 1),
         yaxis2=lower.layout.yaxis,
         yaxis2_domain=(0, 0.6),
     )
-    return drawn
+    return figure
 
 
 def _checked(lines: Mapping[str, np.ndarray]) -> list[Line]:
@@ -151,7 +151,7 @@ def _numbered(values: np.ndarray, names: Sequence[str]) -> list[Line]:
     return [(name, x, row) for name, row in zip(checks.as_tokens("names", names, len(values)), values)]
 
 
-def _drawn(
+def _line_chart(
     lines: list[Line],
     x_axis: str,
     y_axis: str,
@@ -161,10 +161,12 @@ def _drawn(
     log_y: bool = False,
     reach: tuple[float, ...] = (),
     marks: Sequence[tuple] = (),
-) -> Drawn:
-    """As `curves`; the upright axis reaches some numbers more."""
-    x_axis, y_axis, names = say(x_axis), say(y_axis), [name for name, *_ in lines]
-    across, up, traces = labels.escape(x_axis), labels.escape(y_axis), []
+) -> Figure:
+    """Draw lines whose arrays are checked; the keyword arguments are those of `curves`."""
+    x_axis, y_axis = say(x_axis), say(y_axis)
+    across, up = labels.escape(x_axis), labels.escape(y_axis)
+    names = [name for name, *_ in lines]
+    traces = []
     points = [*lines, *((text, *np.array([[x], [y]], np.float32)) for _, x, y, text in marks)]
     for i, (name, x, y) in enumerate(points):
         is_line = i < len(lines)
@@ -175,7 +177,7 @@ def _drawn(
         hover = f"%{{fullData.name}}<br>{across} %{{x:,.6~g}}<br>{up} %{{y:.4~g}}<extra></extra>"
         traces.append(trace.update(hovertemplate=hover))
     ys = np.concatenate([y for *_, y in lines])
-    return figure(
+    return build_figure(
         traces,
         CURVES_HEIGHT,
         say,
@@ -209,7 +211,7 @@ def bars(
     token_axis: str = message("word"),
     top: float | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw one bar per word from 0 up, of K stacked parts (T, K); data[k].y is the k-th column.
 
     `top` is where the axis ends, otherwise just above the highest bar.
@@ -219,7 +221,7 @@ def bars(
     highest, x, title = values.sum(axis=1).max(), np.arange(len(values), dtype=np.int32), labels.escape(say(value))
     bar = {"x": x, "text": labels.hover_texts(tokens, say), "textposition": "none", "showlegend": False}
     bar["hovertemplate"] = f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>"
-    return figure(
+    return build_figure(
         [go.Bar(**bar, y=column, marker_color=theme.line(k)["color"]) for k, column in enumerate(values.T)],
         BARS_HEIGHT,
         say,
@@ -233,7 +235,7 @@ def bars(
     )
 
 
-def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) -> Drawn:
+def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) -> Figure:
     """Draw how far from its limit each of N claims is, on a logarithmic axis that begins with 0.
 
     A click on a dot selects its row (customdata = [row]).
@@ -242,22 +244,25 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
         values: float (N, 3), from 0 up: measured, allowed, and measured while the mask that the claim rests on is
             off; -inf where there is no such number.
     """
-    values, n = checks.as_float("values", values, "NK", masked=True), len(values)
+    values = checks.as_float("values", values, "NK", masked=True)
+    n = len(values)
     values[np.isneginf(values)] = np.nan
     names = checks.as_tokens("names", names, n)
     above = np.log10(values[values > 0])
     low, high = (int(np.floor(above.min())), int(np.ceil(above.max()))) if above.size else (-1, 0)
     zero = 10.0 ** (low - 1)
-    places, rows, numbered = np.where(values == 0, zero, values), np.arange(n), [[row] for row in range(n)]
+    places = np.where(values == 0, zero, values)
+    rows = np.arange(n)
+    numbered = [[row] for row in rows.tolist()]
     traces = [
-        dots(column, rows, numbered, say(part), look, labels.told(say, (part, "%{x:.2g}")), mode="markers")
+        dots(column, rows, numbered, say(part), look, labels.hover_lines(say, (part, "%{x:.2g}")), mode="markers")
         for column, (part, look) in zip(places.T, PARTS.items())
     ]
     margins = polylines(list(places.T[:2]), [rows, rows])  # from the dot to its limit
     titles = [f"<b>{labels.escape(name)}</b>" for name in names]
     line = {"color": theme.LINES[0], "width": theme.LINE_WIDTH}
     ticks = range(low, high + 1, max(1, round((high - low) / 6)))
-    return figure(
+    return build_figure(
         [*traces, go.Scatter(**margins, mode="lines", line=line, **QUIET)],
         n * CLAIM_HEIGHT,
         say,
@@ -266,8 +271,8 @@ def deviations(values: np.ndarray, names: Sequence[str], *, say: Say = english) 
             "type": "log",
             "range": [low - 1.2, high + 0.2],
             "title": labels.escape(say("deviation")),
-            "tickvals": [zero, *(10.0**one for one in ticks)],
-            "ticktext": ["0", *(f"10<sup>{one}</sup>" for one in ticks)],
+            "tickvals": [zero, *(10.0**exponent for exponent in ticks)],
+            "ticktext": ["0", *(f"10<sup>{exponent}</sup>" for exponent in ticks)],
             "zeroline": False,
             "fixedrange": True,
         },
@@ -287,7 +292,7 @@ def changes_by_seed(
     *,
     value: str = message("perplexity"),
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw the results of runs that differ in one thing each, a row per change and a dot per seed.
 
     A grey band over all rows reaches from the lowest to the highest dot of the first: what it is compared with.
@@ -299,7 +304,8 @@ def changes_by_seed(
     values = checks.as_float("values", values, "NK", masked=True)
     names = checks.as_tokens("names", names, len(values))
     seeds = checks.as_tokens("seeds", seeds, values.shape[1])
-    title, n, traces, lines = labels.escape(say(value)), len(names), [], []
+    title, n = labels.escape(say(value)), len(names)
+    traces, lines = [], []
     for k, (seed, column) in enumerate(zip(seeds, values.T)):
         rows = np.flatnonzero(~np.isneginf(column))
         here = [names[row] for row in rows]
@@ -311,7 +317,7 @@ def changes_by_seed(
     results = values[~np.isneginf(values)]
     low, high = (float(results.min()), float(results.max())) if results.size else (0.0, 1.0)
     room = 0.06 * (high - low) or 0.5
-    drawn = figure(
+    figure = build_figure(
         traces,
         n * CLAIM_HEIGHT,
         say,
@@ -336,5 +342,5 @@ def changes_by_seed(
     if (first := values[0][~np.isneginf(values[0])]).size:
         grey = theme.LINES[-1]
         band = {"x0": first.min(), "x1": first.max(), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-        drawn.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})
-    return drawn
+        figure.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})
+    return figure

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import labels
-from viz.figures.drawn import Drawn
+from viz.figures.figure import Figure
 
 BELOW = 10  # pixels under a map whose columns are named above it
 _SPARED = 12  # pixels that a title above a map needs less than one below it
@@ -22,7 +22,7 @@ def plain_token(token: str) -> str:
     return token[1:] if token[:1] in _MARKS and token[1:2].strip() else token
 
 
-def framed(figure: Drawn, *, bar: bool = True) -> Drawn:
+def framed(figure: Figure, *, bar: bool = True) -> Figure:
     """Lay a map out for the frame, in place.
 
     Args:

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import BARE, QUIET, Drawn, dots, figure
+from viz.figures.figure import BARE, QUIET, Figure, build_figure, dots
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Board, Points, Tiles
 
@@ -27,7 +27,7 @@ def head_board(
     low_is_good: bool = False,
     selected: tuple[int, int] | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw one number per head (R, C).
 
     Args:
@@ -41,28 +41,29 @@ def head_board(
     names = names or [[f"{row}, {column}" for column in columns] for row in rows]
     texts = [checks.as_tokens("texts", row, len(columns)) for row in texts]
     if signed:
-        colors, said = heatmap.centred(values), say("orange above 0, blue below")
+        colors = heatmap.centred(values)
+        legend = say("orange above 0, blue below")
     else:
         low, high = min(0.0, float(values.min())), float(values.max())
         colors = {"zmin": low, "zmax": high if high > low else 1.0, "colorscale": theme.SEQUENTIAL}
-        said = say("bright where it is small") if low_is_good else say("bright where it is large")
-    drawn = heatmap.grid(
+        legend = say("bright where it is small") if low_is_good else say("bright where it is large")
+    figure = heatmap.grid(
         values,
         {"rows": rows, "columns": columns},
         say,
         value,
         ("", ""),
-        hover="%{text}<br>" + labels.told(say, (value, "%{z:.4g}")),
-        written=[list(map(labels.escape, row)) for row in texts],
+        hover="%{text}<br>" + labels.hover_lines(say, (value, "%{z:.4g}")),
+        texts=[list(map(labels.escape, row)) for row in texts],
         framed=[selected] if selected else [],
         text=[list(map(labels.escape, row)) for row in names],
         showscale=False,
         reversescale=low_is_good and not signed,
         **colors,
     )
-    drawn.description = say("One cell per head: {value}, {colors}.", value=say(value), colors=said)
-    drawn.table = Board(values, names, texts, value)
-    return drawn
+    figure.description = say("One cell per head: {value}, {colors}.", value=say(value), colors=legend)
+    figure.table = Board(values, names, texts, value)
+    return figure
 
 
 def head_map(
@@ -73,7 +74,7 @@ def head_map(
     axes: tuple[str, str] | None = None,
     selected: tuple[int, ...] | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw heads as points (N, 2), by two numbers, or near each other where they are alike.
 
     Args:
@@ -108,7 +109,7 @@ def head_map(
         layout = {"xaxis_title_text": across, "yaxis_title_text": up, "left": 4 * theme.TICK_SIZE}
         description = say("Each point is a head: {x} from left to right, {y} upwards.", x=across, y=up)
     layout |= {"top": theme.LEGEND_HEIGHT, "dragmode": False}
-    return figure(traces, MAP_HEIGHT, say, **layout, description=description, table=table)
+    return build_figure(traces, MAP_HEIGHT, say, **layout, description=description, table=table)
 
 
 def head_overview(
@@ -117,7 +118,7 @@ def head_overview(
     selected: tuple[int, int] | None = None,
     layer_names: Sequence[str] | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw the maps (L, H, T, S) of all heads, within [0, 1]: layers, maybe named, in rows, heads in columns.
 
     A transparent cell over each tile is what is pointed at (data[1], customdata = [layer, head]).
@@ -127,18 +128,21 @@ def head_overview(
     rows = layer_names or [say("layer {n}", n=layer) for layer in range(n_layers)]
     rows = list(map(labels.escape, checks.as_tokens("layer_names", rows, n_layers)))
     columns = [say("head {n}", n=head) for head in range(n_heads)]
-    largest = [[say("largest weight {weight:.3f}", weight=one.max()) for one in heads] for heads in weights]
+    texts = []
+    for row, heads in zip(rows, weights):
+        largest = [say("largest weight {weight:.3f}", weight=head.max()) for head in heads]
+        texts.append([f"{row}, {column}<br>{text}" for column, text in zip(columns, largest)])
     cells = go.Heatmap(
         z=np.zeros((n_layers, n_heads), np.float32),
         customdata=[[[layer, head] for head in range(n_heads)] for layer in range(n_layers)],
-        text=[[f"{row}, {one}<br>{text}" for one, text in zip(columns, some)] for row, some in zip(rows, largest)],
+        text=texts,
         hovertemplate="%{text}<extra></extra>",
         colorscale=[[0, theme.TRANSPARENT], [1, theme.TRANSPARENT]],
         showscale=False,
         name="heads",
     )
     bar = theme.color_bar(labels.escape(say("weight")))
-    return figure(
+    return build_figure(
         [go.Heatmap(**_montage(weights), hoverinfo="skip", colorbar=bar, **heatmap.PROBABILITIES), cells],
         n_layers * theme.TILE_HEIGHT,
         say,

@@ -9,7 +9,7 @@ from plotly.colors import hex_to_rgb
 
 from viz import theme
 from viz.figures import checks, labels
-from viz.figures.drawn import BARE, QUIET, Drawn, figure, polylines
+from viz.figures.figure import BARE, QUIET, Figure, build_figure, polylines
 from viz.figures.labels import Say, message
 from viz.figures.tables import Cells
 
@@ -22,7 +22,7 @@ _NOWHERE = np.array([np.nan], np.float32)
 TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
 
 
-def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **more) -> dict:
+def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **settings) -> dict:
     """An axis whose coordinates are positions, from 0, every step-th with its label (escaped)."""
     step, ends = step or labels.tick_step(len(texts)), [-0.5, len(texts) - 0.5]
     return {
@@ -37,7 +37,7 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
         "zeroline": False,
         "automargin": False,
         "ticklabeloverflow": "allow",  # else Plotly measures every label: 40 ms a redraw
-        **more,
+        **settings,
     }
 
 
@@ -69,11 +69,11 @@ def grid(
     hover: str = "",
     blocked: np.ndarray | None = None,
     notes: Sequence[str] | None = None,
-    written: Texts | None = None,
+    texts: Texts | None = None,
     framed: Sequence[tuple[int, int]] = (),
     most: int = theme.MAX_NUMBERS,
     **heatmap,
-) -> Drawn:
+) -> Figure:
     """Draw a map, the first trace of the figure.
 
     The map stands on axes that nobody sees, whose ticks are the names in the hover box: in `customdata` they would
@@ -86,20 +86,20 @@ def grid(
         number, hover: what the hover box says of a cell, and all that it says, if not row, column and number.
         blocked: bool (T, S), cells to hatch.
         notes: T escaped texts after the names of the rows in the hover box.
-        written: texts (T, S) in the cells, which are then higher and not zoomed.
+        texts: (T, S), escaped, in the cells, which are then higher and not zoomed.
         framed: (row, column) of cells in an outline.
     """
-    given = zip("yx", tokens.items(), values.shape)
-    named = {
-        side: labels.spell_bytes(checks.as_tokens(name, one, n)) for side, (name, one), n in given if one is not None
-    }
-    texts = {side: labels.hover_texts(one, say) for side, one in named.items()}
+    named = {}
+    for side_name, (argument, entries), size in zip("yx", tokens.items(), values.shape):
+        if entries is not None:
+            named[side_name] = labels.spell_bytes(checks.as_tokens(argument, entries, size))
+    hover_names = {side_name: labels.hover_texts(entries, say) for side_name, entries in named.items()}
     if notes is not None:
-        texts["y"] = [row + note for row, note in zip(texts["y"], notes, strict=True)]
+        hover_names["y"] = [row + note for row, note in zip(hover_names["y"], notes, strict=True)]
     names = names or titles
     if not hover:
         y, x = ("%{" + (side if side in named else f"{side}:d") + "}" for side in "yx")
-        hover = labels.told(say, (names[0], y), (names[1], x), (value, number))
+        hover = labels.hover_lines(say, (names[0], y), (names[1], x), (value, number))
     cells = go.Heatmap(
         z=values.astype(np.uint8) if values.dtype == bool else values,
         hovertemplate=hover + "<extra></extra>",
@@ -111,11 +111,11 @@ def grid(
         "xaxis": side(columns or values.shape[1], titles[1], say, most=most),
         "yaxis": side(rows or len(values), titles[0], say, downwards=True),
     }
-    for name, one in texts.items():
+    for name, entries in hover_names.items():
         over = axes[f"{name}axis"]
         over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
-        own = {"tickvals": list(range(len(one))), "ticktext": one, "range": over["range"]}
-        axes[f"{name}axis2"] = BARE | own | {"matches": name}
+        ticks = {"tickvals": list(range(len(entries))), "ticktext": entries}
+        axes[f"{name}axis2"] = BARE | ticks | {"range": over["range"], "matches": name}
     traces, top = [cells, TICKS], 0
     words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
     description = say("Row = {row}, column = {column}: {value}, colours from {low:.3g} to {high:.3g}.", **words)
@@ -124,10 +124,11 @@ def grid(
         traces[1] = go.Scatter(**hatched_boxes(blocked), **theme.HATCH, name=say(NOT_ALLOWED), showlegend=True)
         description += " " + say("Hatched cells are not allowed by the mask.")
     height = theme.plot_height(len(values))
-    if written is not None:
-        traces.append(cell_texts(cells, written))
-        height, axes["dragmode"] = WRITTEN_ROW * len(values), False
-    return figure(
+    if texts is not None:
+        traces.append(cell_texts(cells, texts))
+        height = WRITTEN_ROW * len(values)
+        axes["dragmode"] = False
+    return build_figure(
         traces,
         height,
         say,
@@ -150,7 +151,8 @@ def centred(values: np.ndarray, least: float = 0.0) -> dict:
 def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
     """The outline of each run of masked cells in a row of (T, S)."""
     edges = np.diff(np.pad(blocked.astype(np.int8), ((0, 0), (1, 1))))  # 1 where a run starts, -1 just after its end
-    (row, left), (_, right) = np.argwhere(edges == 1).T - 0.5, np.argwhere(edges == -1).T - 0.5
+    row, left = np.argwhere(edges == 1).T - 0.5
+    _, right = np.argwhere(edges == -1).T - 0.5
     return polylines([left, right, right, left, left], [row, row, row + 1, row + 1, row])
 
 

@@ -41,7 +41,7 @@ def number_marks(say: Say) -> str:
     return number[5] + number[1]
 
 
-def told(say: Say, *parts: tuple[str, str]) -> str:
+def hover_lines(say: Say, *parts: tuple[str, str]) -> str:
     """Lines of a hover box: what each part is, and where Plotly writes it."""
     return "<br>".join(f"{escape(say(name))} {place}" for name, place in parts)
 

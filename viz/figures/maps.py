@@ -6,7 +6,7 @@ import numpy as np
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import Drawn
+from viz.figures.figure import Figure
 from viz.figures.labels import Say, english, message
 
 MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
@@ -32,7 +32,7 @@ def attention_heatmap(
     value: str = message("weight"),
     scale_to_max: bool = False,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw the attention weights (T, S) of one head, or a summary of several within [0, 1].
 
     Args:
@@ -43,8 +43,11 @@ def attention_heatmap(
         scale_to_max: end the colours at the largest weight instead of 1.
     """
     weights = checks.as_probabilities("weights", weights, "TS")
-    blocked, blank = _hidden("mask", mask, weights.shape), _hidden("shown", shown, weights.shape)
-    texts, number, colors, notes = None, "%{z:.3f}", dict(heatmap.PROBABILITIES), np.full(len(weights), "", object)
+    blocked = _hidden("mask", mask, weights.shape)
+    blank = _hidden("shown", shown, weights.shape)
+    texts, number = None, "%{z:.3f}"
+    colors = dict(heatmap.PROBABILITIES)
+    notes = np.full(len(weights), "", object)
     if blocked.any() or blank.any():
         texts = _noted(blocked, say(heatmap.NOT_ALLOWED))
         texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
@@ -58,11 +61,11 @@ def attention_heatmap(
     for name, tokens, note in (("read", read, READ), ("predicted", predicted, PREDICTED)):
         if tokens is not None:
             tokens = labels.spell_bytes(checks.as_tokens(name, tokens, len(weights)))
-            notes += [", " + say(note, token=labels.quoted(one, say)) for one in tokens]
+            notes += [", " + say(note, token=labels.quoted(token, say)) for token in tokens]
     if removed is not None:
         shares = checks.as_float("removed", removed, "T")
         notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
-    drawn = heatmap.grid(
+    figure = heatmap.grid(
         np.where(blank, np.float32(np.nan), weights),
         {"queries": queries, "keys": keys},
         say,
@@ -76,8 +79,8 @@ def attention_heatmap(
         **colors,
     )
     if blank.any():
-        drawn.description += " " + say("Blank cells are below the threshold.")
-    return drawn
+        figure.description += " " + say("Blank cells are below the threshold.")
+    return figure
 
 
 def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
@@ -111,7 +114,7 @@ def mask_heatmap(
     written: np.ndarray | None = None,
     legend: bool = True,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw a mask, bool (T, S), in two colours.
 
     Args:
@@ -119,16 +122,19 @@ def mask_heatmap(
         written: str (T, S), how a convention writes each cell: in hover texts, and in the cells of small masks.
         legend: name the colours beside the map.
     """
-    mask, texts, notes = checks.as_mask("mask", mask), None, ""
+    mask = checks.as_mask("mask", mask)
+    texts, notes = None, ""
     if written is not None:
         texts = np.vectorize(labels.escape, otypes=[object])(written)
         notes = "<br>" + say("written as {text}", text="%{text}")
     elif padding is not None or look_ahead is not None:
-        padded, future = _hidden("padding", padding, mask.shape), _hidden("look_ahead", look_ahead, mask.shape)
+        padded = _hidden("padding", padding, mask.shape)
+        future = _hidden("look_ahead", look_ahead, mask.shape)
         texts = _noted(~mask & padded, say("the key is padding"))
-        texts, notes = texts + _noted(~mask & future, say("the key lies in the future")), "%{text}"
+        texts += _noted(~mask & future, say("the key lies in the future"))
+        notes = "%{text}"
     hover = say("query {query}<br>{may_or_not}<br>key {key}", query="%{y}", may_or_not="%{customdata}", key="%{x}")
-    drawn = heatmap.grid(
+    figure = heatmap.grid(
         mask,
         {"queries": queries, "keys": keys},
         say,
@@ -143,11 +149,11 @@ def mask_heatmap(
         zmax=1,
         showscale=legend,
         colorbar=theme.color_bar("", len=1) | mask_bar(say),
-        written=texts if written is not None and max(mask.shape) <= _WRITTEN_UP_TO else None,
+        texts=texts if written is not None and max(mask.shape) <= _WRITTEN_UP_TO else None,
     )
     line = message("Which keys (columns) each query (row) may attend to: {n} of {total} cells.")
-    drawn.description = say(line, n=mask.sum(), total=mask.size)
-    return drawn
+    figure.description = say(line, n=mask.sum(), total=mask.size)
+    return figure
 
 
 def difference_heatmap(
@@ -160,11 +166,11 @@ def difference_heatmap(
     query_axis: str = message("query"),
     key_axis: str = message("key"),
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw the difference (T, S) of the maps a and b; its colours end at 1 where it is nowhere above ROUNDING."""
     difference = checks.as_float("a_minus_b", a_minus_b, "TS")
-    said = say(a), say(b)
-    drawn = heatmap.grid(
+    names = say(a), say(b)
+    figure = heatmap.grid(
         difference,
         {"queries": queries, "keys": keys},
         say,
@@ -172,11 +178,11 @@ def difference_heatmap(
         (query_axis, key_axis),
         names=_NAMES,
         number="%{z:+.3f}",
-        colorbar=theme.color_bar("<br>− ".join(map(labels.tick_text, said))),
+        colorbar=theme.color_bar("<br>− ".join(map(labels.tick_text, names))),
         **heatmap.centred(np.where(np.abs(difference) > ROUNDING, difference, 0)),
     )
-    drawn.description += " " + say("Orange where {a} is larger, blue where {b} is.", a=said[0], b=said[1])
-    return drawn
+    figure.description += " " + say("Orange where {a} is larger, blue where {b} is.", a=names[0], b=names[1])
+    return figure
 
 
 def values_heatmap(
@@ -189,7 +195,7 @@ def values_heatmap(
     limit: float | None = None,
     most_labels: int = theme.MAX_NUMBERS,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw numbers (T, D) about zero: tokens in rows, numbered columns, at most `most_labels` of them labelled.
 
     Colours end at `limit` on both sides of 0, otherwise at the largest of the values.
@@ -205,14 +211,14 @@ def positional_heatmap(
     *,
     value: str = message("value"),
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw a positional encoding (T, D), or the difference of two; colours run from -1 to 1, further where it does."""
     table = checks.as_float("table", table, "TD")
     titles = message("position"), message("dimension")
     return heatmap.grid(table, {"tokens": tokens}, say, value, titles, **heatmap.centred(table, least=1.0))
 
 
-def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Drawn:
+def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Figure:
     """Draw how similar every position is to every other one: dot products of their encodings, float (T, T)."""
     products = checks.as_float("products", products, "TS")
     titles = "position", "position"
@@ -227,7 +233,7 @@ def loss_board(
     limit: float | None = None,
     selected: Sequence[tuple[int, int]] = (),
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw the loss (T, S) that each run of a grid ended with, of T peaks of the learning rate and S warmups.
 
     Colours end at `limit`, otherwise at the largest.
@@ -246,7 +252,7 @@ def loss_board(
         zmin=low,
         zmax=max(high if limit is None else float(limit), low + 1e-6),
         showscale=False,
-        written=[[say("{x:.2f}", x=loss) for loss in row] for row in losses],
+        texts=[[say("{x:.2f}", x=loss) for loss in row] for row in losses],
         framed=selected,
     )
 
@@ -258,7 +264,7 @@ def candidates_heatmap(
     *,
     written: np.ndarray | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw T tokens and what could have been written at each step: K candidates, the most probable first (T, K).
 
     `written` (T,) are the probabilities of `tokens`, which need not be among the candidates.
@@ -280,6 +286,6 @@ def candidates_heatmap(
         number="%{z:.3f}<br>%{customdata}",
         notes=notes,
         customdata=np.array([[labels.quoted(name, say) for name in row] for row in names], dtype=object),
-        written=texts,
+        texts=texts,
         **heatmap.PROBABILITIES,
     )

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, labels
-from viz.figures.drawn import QUIET, Drawn, figure
+from viz.figures.figure import QUIET, Figure, build_figure
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
@@ -23,7 +23,7 @@ def scatter(
     y_axis: str = message("value"),
     diagonal: bool = False,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw named clouds of points.
 
     Args:
@@ -43,7 +43,7 @@ def scatter(
         ends = np.array([min(x.min(), y.min()), max(x.max(), y.max())], np.float32)
         line = {"color": theme.LINES[-1], "width": 1}
         traces.append(go.Scatter(x=ends, y=ends, mode="lines", line=line, **QUIET))
-    return figure(
+    return build_figure(
         traces,
         HEIGHT,
         say,

@@ -65,21 +65,21 @@ class Cells(Table):
 
     def sentence(self, rows: list[Row], say: Say) -> str:
         query = _named(rows[0][1], self.axes[0], rows[0][0], say)
-        known = [(_named(name, self.axes[1], j, say), x) for _, _, j, name, x in rows if x is not None]
+        cells = [(_named(name, self.axes[1], j, say), x) for _, _, j, name, x in rows if x is not None]
         if self.values.dtype == bool:
-            allowed = [key for key, x in known if x]
+            allowed = [key for key, x in cells if x]
             if not allowed:
                 return say("{query} may attend to nothing.", query=query)
-            said = ", ".join(allowed[:NAMED_AT_MOST]) + ", …" * (len(allowed) > NAMED_AT_MOST)
+            keys = ", ".join(allowed[:NAMED_AT_MOST]) + ", …" * (len(allowed) > NAMED_AT_MOST)
             counts = {"n": len(allowed), "total": len(rows)}
-            return say("{query} may attend to {n} of {total}: {keys}.", query=query, keys=said, **counts)
-        if not known:
+            return say("{query} may attend to {n} of {total}: {keys}.", query=query, keys=keys, **counts)
+        if not cells:
             return say("{name}: blank.", name=query)
-        known.sort(key=lambda cell: -cell[1])
-        first, *rest = (say("{key} = {x:.3g}", key=key, x=x) for key, x in known)
+        cells.sort(key=lambda cell: -cell[1])
+        first, *rest = (say("{key} = {x:.3g}", key=key, x=x) for key, x in cells)
         if not rest:
             return f"{query}: {first}."
-        if known[-1][1] < 0:  # of numbers with a sign both ends count
+        if cells[-1][1] < 0:  # of numbers with a sign both ends count
             return say("{name}: largest {high}, smallest {low}.", name=query, high=first, low=rest[-1])
         return say("{name}: {first}, then {second}.", name=query, first=first, second=rest[0])
 

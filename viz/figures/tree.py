@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from viz import theme
 from viz.figures import checks, heatmap, labels
-from viz.figures.drawn import Drawn, dots, figure, polylines
+from viz.figures.figure import Figure, build_figure, dots, polylines
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
@@ -58,7 +58,7 @@ def search_tree(
     keys: Sequence[str] | None = None,
     steps: tuple[int, int] | None = None,
     say: Say = english,
-) -> Drawn:
+) -> Figure:
     """Draw the tree of a beam search: row n from the top holds the candidates for the n-th token, by their rank.
 
     The last traces are the nodes, one per fate, with customdata = [number].
@@ -87,8 +87,8 @@ def search_tree(
             named = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
             texts[node] += "<br>" + say("its step attended to {tokens}", tokens=named)
     first, last = steps or (0, int(tree.step.max()))
-    drawn = np.flatnonzero((tree.step >= first) & (tree.step <= last))
-    later, pruned = drawn[tree.step[drawn] > first], fate_of_node == "pruned"
+    visible_nodes = np.flatnonzero((tree.step >= first) & (tree.step <= last))
+    later, pruned = visible_nodes[tree.step[visible_nodes] > first], fate_of_node == "pruned"
     best = np.isin(np.arange(n), tree.path(max(scores, key=scores.__getitem__)) if scores else [])
     kinds = (
         (~pruned, "", _EDGE),
@@ -100,17 +100,17 @@ def search_tree(
     below = [f"<br>{number.replace('-', '−')}" if number else "" for number in added]
     points, look_of_text = [], {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
     for fate, look in FATES.items():
-        nodes = drawn[fate_of_node[drawn] == fate].tolist()
+        nodes = visible_nodes[fate_of_node[visible_nodes] == fate].tolist()
         ranks, steps_written = tree.rank[nodes], tree.step[nodes]
         trace = dots(ranks, steps_written, [[node] for node in nodes], say(fate), look, "%{hovertext}", **look_of_text)
         text = [labels.tick_text(tokens[node]) + below[node] for node in nodes]
         trace.update(text=text, hovertext=[texts[node] for node in nodes], textfont_size=theme.TICK_SIZE)
         traces.append(trace)
         points.append((say(fate), ranks, steps_written, [f"{tokens[node]} {added[node]}".strip() for node in nodes]))
-    n_columns = int(tree.rank[drawn].max(initial=0)) + 1
+    n_columns = int(tree.rank[visible_nodes].max(initial=0)) + 1
     columns, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
     across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]
-    return figure(
+    return build_figure(
         traces,
         (last - first + 1) * ROW_HEIGHT,
         say,

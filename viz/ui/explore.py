@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from viz.export import page
-from viz.figures import Drawn
-from viz.figures.drawn import titled
+from viz.figures import Figure
+from viz.figures.figure import titled
 from viz.stage.alone import ADDRESS, link_to, report
 from viz.text import words
 from viz.text.language import current, say, using
@@ -45,7 +45,7 @@ def draw(
         heading(plot.title, line)
     figure = plot.figure
     if height or least:
-        figure = figure.copied()
+        figure = figure.copy()
         figure.layout.height = height or max(least, figure.layout.height)
     show(figure, key, on_click=on_click, column_width=column_width)
     offer(plot, key, figure)
@@ -61,7 +61,7 @@ def file_name(title: str) -> str:
     return name[:80].rstrip("-")  # file systems take 255 bytes
 
 
-def offer(plot: Plot, key: str, figure: Drawn) -> None:
+def offer(plot: Plot, key: str, figure: Figure) -> None:
     """Show the button that opens words, code and files, all made when they are asked for."""
     # No fragment of its own: one costs every redrawing a millisecond.
     label = say("Save · Code")
@@ -70,7 +70,7 @@ def offer(plot: Plot, key: str, figure: Drawn) -> None:
             _beside(plot, key, figure)
 
 
-def _beside(plot: Plot, key: str, figure: Drawn) -> None:
+def _beside(plot: Plot, key: str, figure: Figure) -> None:
     table = figure.table
     assert table is not None  # every figure that is shown has one
     said = "\n".join([figure.description, *table.in_words(say)])

@@ -163,7 +163,7 @@ def pictures(
             figure = plot.figure
             title_row(plot, key, titles.get(key, (plot.title,)))
             if is_map:
-                figure = framed(figure.copied(), bar=bar)  # it may be drawn again
+                figure = framed(figure.copy(), bar=bar)  # it may be drawn again
             show_plot(figure, key, on_click=on_click, column_width=13, fills=(least, below, share) if fills else None)
 
 

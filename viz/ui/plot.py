@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
-from viz.figures import Drawn
-from viz.figures.drawn import WIDTH
+from viz.figures import Figure
+from viz.figures.figure import WIDTH
 from viz.figures.tables import Cells
 from viz.stage import assets
 from viz.stage.payload import packing
@@ -24,7 +24,7 @@ def _mounted(name: str, module: str):
 
 
 def plot(
-    figure: Drawn,
+    figure: Figure,
     key: str,
     *,
     on_click: Callable[..., None] | None = None,
@@ -66,7 +66,7 @@ def plot(
     _mounted(COMPONENT, "ui/plot.js")(key=key, data=packing.pack(drawn | told), on_clicked_change=clicked)
 
 
-def pictures(figure: Drawn, name: str, key: str) -> None:
+def pictures(figure: Figure, name: str, key: str) -> None:
     """Show the buttons for a PNG and an SVG of a figure, which the browser draws."""
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
@@ -74,7 +74,7 @@ def pictures(figure: Drawn, name: str, key: str) -> None:
     _mounted("headlight_pictures", "ui/plot_pictures.js")(key=key, data=packing.pack(told), width="content")
 
 
-def _parts(figure: Drawn) -> dict[str, Any]:
+def _parts(figure: Figure) -> dict[str, Any]:
     return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
 
 

@@ -8,7 +8,7 @@ import re
 from string import Template
 from typing import NamedTuple
 
-from viz.figures import Drawn
+from viz.figures import Figure
 
 LINE = 84  # characters of a call; longer ones are written an argument per line
 _FROM = re.compile(r"from (\S+) import (.+)")
@@ -37,7 +37,7 @@ class Plot(NamedTuple):
 
     title: str
     note: str
-    figure: Drawn
+    figure: Figure
     code: str = ""  # empty where the arrays exist only in this session
 
 

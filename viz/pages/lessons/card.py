@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from viz.figures import Drawn
+from viz.figures import Figure
 from viz.figures.framed import framed
 from viz.ui import frame, plot, staged
 from viz.views.cached import Request, compute
@@ -97,7 +97,7 @@ class OnStage:
 
 @dataclass(frozen=True)
 class Figures:
-    draws: Callable[[bool], Drawn | Plot | Sequence[Drawn | Plot]]  # whether the answer shows -> figures
+    draws: Callable[[bool], Figure | Plot | Sequence[Figure | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)
     shares: Sequence[float] = (1.0,)  # of what is left of the window, which each figure takes
@@ -105,11 +105,11 @@ class Figures:
 
     def draw(self, answered: bool) -> None:
         answer = self.draws(answered)
-        drawn = [answer] if isinstance(answer, (Drawn, Plot)) else answer
-        figures = [each if isinstance(each, Drawn) else each.figure for each in drawn]
+        drawn = [answer] if isinstance(answer, (Figure, Plot)) else answer
+        figures = [each if isinstance(each, Figure) else each.figure for each in drawn]
         for number, (figure, share) in enumerate(zip(figures, self.shares[-len(figures) :])):
             if figure.layout.xaxis.ticktext and figure.layout.yaxis.ticktext:  # a map
-                figure = framed(figure.copied())
+                figure = framed(figure.copy())
             fills = frame.LEAST if len(figures) == 1 else LOWEST, 0, share
             plot.plot(figure, f"lesson-figure-{number}", on_click=None if number else self.on_click, fills=fills)
         frame.note(figures[-1].description)

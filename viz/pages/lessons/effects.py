@@ -5,7 +5,7 @@ import torch
 
 from model.text.special import BOS_ID, UNK_ID
 from model.translator import Translator
-from viz.figures import Drawn, bars, head_board
+from viz.figures import Figure, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, computed
@@ -29,7 +29,7 @@ def _without() -> np.ndarray:
     return -importance(SENTENCE)["cross"]
 
 
-def _board(answered: bool) -> Drawn:
+def _board(answered: bool) -> Figure:
     values = _without() if answered else _direct()
     rows = [say("layer {n}", n=n) for n in range(len(values))]
     columns = [say("head {n}", n=n) for n in range(len(values[0]))]
@@ -55,7 +55,7 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     return result.predicted_tokens, result.source_tokens, (scores[0] - scores[1:]).T, np.exp(scores[0])
 
 
-def _gru(answered: bool) -> Drawn:
+def _gru(answered: bool) -> Figure:
     written, read, lost, chances = left_out()
     if not answered:
         return bars(chances[:, None], written, value=message("probability"), top=1.0, say=say)

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.experiments import cheater
-from viz.figures import Drawn, curves, head_board
+from viz.figures import Figure, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views.cached import compute, remembered
@@ -34,7 +34,7 @@ def chance() -> float:
     return (2 * thing + math.log(len(cheater.VERBS))) / cheater.LONGEST
 
 
-def _curves(answered: bool) -> Drawn:
+def _curves(answered: bool) -> Figure:
     losses = dict(zip(map(say, NAMES), trained()[0]))
     if answered:
         losses[say("chance in the language")] = np.full(cheater.STEPS, chance())
@@ -43,7 +43,7 @@ def _curves(answered: bool) -> Drawn:
     return curves(lines, y_axis=message("loss"), say=say)
 
 
-def _written(answered: bool) -> Drawn:
+def _written(answered: bool) -> Figure:
     if not answered:
         return _curves(True)
     some = [list(dict.fromkeys(map(tuple, texts)))[:SHOWN] for texts in trained()[1]]
@@ -59,7 +59,7 @@ def _written(answered: bool) -> Drawn:
     )
 
 
-def _board(answered: bool) -> Drawn:
+def _board(answered: bool) -> Figure:
     found, size = trained()[2], len(EXAMPLE)
     opened = np.triu(np.full((size, size), answered), 1)
     for cell in st.session_state.get(CELLS, ()):

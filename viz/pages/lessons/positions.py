@@ -5,7 +5,7 @@ import torch
 
 from model.taps import intervene
 from model.translator import Writer
-from viz.figures import Drawn, curves, head_board
+from viz.figures import Figure, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views.cached import compute, loaded_as, remembered
@@ -25,7 +25,7 @@ def waves() -> list[np.ndarray]:
     return list(table("sinusoidal", LENGTH, width)[:, list(DIALS)].T)
 
 
-def _curves(answered: bool) -> Drawn:
+def _curves(answered: bool) -> Figure:
     lines = {say(name): np.stack([np.arange(LENGTH), wave]) for name, wave in zip(DIALS.values(), waves())}
     name, line = list(lines.items())[1]
     marks = [(name, x, y, f"{y:.2f}") for x, y in line.T[[0, -1]]] if answered else []
@@ -54,7 +54,7 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
     return writer.tokenizer.tokens(best.tolist()), found[:, :, best], float(np.abs(found[0, 0] - found[0, 1]).max())
 
 
-def _board(answered: bool) -> Drawn:
+def _board(answered: bool) -> Figure:
     words, found, _ = next_words()
     names = [f"{say(name)}, {letter}" for name in (message("no mask"), message("causal")) for letter in "AB"]
     n = len(names) if answered else 2

@@ -13,7 +13,7 @@ from model.positional import sinusoidal
 from model.relative import rotary_frequencies, rotate
 from model.taps import intervene
 from model.translator import Writer
-from viz.figures import Drawn, bars, difference_heatmap, scatter
+from viz.figures import Figure, bars, difference_heatmap, scatter
 from viz.pages.lessons.since_recorded import RECORDING, best, chosen
 from viz.text.language import message, say
 from viz.ui.models import cache_card
@@ -61,7 +61,7 @@ def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     return own.target_tokens, (scores[1] - scores[0]) * seen, (turned[1] - turned[0]) * seen
 
 
-def draw_moved(answered: bool) -> Drawn:
+def draw_moved(answered: bool) -> Figure:
     """How the scores of a head change when the text is moved: positions added; with the answer turned instead."""
     tokens, added, turned = moved_scores()
     shown = turned if answered else added
@@ -93,7 +93,7 @@ def last_streams(name: str) -> np.ndarray:
     return norms.last_streams(loaded_as(Writer, name), LAYERS_TEXT)
 
 
-def draw_norms(answered: bool) -> Drawn:
+def draw_norms(answered: bool) -> Figure:
     """The numbers of a word as LayerNorm makes them over what RMSNorm does: first norm; with the answer the last."""
     eps, streams = loaded_as(Writer, WRITER).config.norm_eps, last_streams(WRITER)
     places = {message("first norm"): 0} | ({message("last norm"): -1} if answered else {})
@@ -127,7 +127,7 @@ def units_of(name: str) -> units.Units:
     return units.last_units(loaded_as(Writer, name), LAYERS_TEXT, LAYER)
 
 
-def draw_units(answered: bool) -> Drawn:
+def draw_units(answered: bool) -> Figure:
     """What units hand on over what goes into their activation: ReLU; with the answer SwiGLU, too."""
     names = {"ReLU": WRITER} | ({"SwiGLU": MODERN} if answered else {})
     clouds = {label: np.stack(units_of(name)) for label, name in names.items()}
@@ -155,7 +155,7 @@ def cache_sizes(name: str = RECORDING) -> tuple[float, float]:
     return shared, whole
 
 
-def draw_cache(answered: bool) -> Drawn:
+def draw_cache(answered: bool) -> Figure:
     """The cache with keys and values for each query head; with the answer as they are grouped, too."""
     grouped, whole = cache_sizes(chosen(answered))
     names = [say("one per query head"), say("grouped")]

@@ -14,7 +14,7 @@ import streamlit as st
 from model.adapters.readers.layout import DECODER
 from model.checkpoint import available
 from model.experiments.recorded_model import MASKED, NAME, Place, Recorded, shipped, study
-from viz.figures import Drawn, attention_heatmap, head_board
+from viz.figures import Figure, attention_heatmap, head_board
 from viz.figures.framed import plain_token
 from viz.text.language import listed, message, say
 from viz.views import opened
@@ -82,13 +82,13 @@ def head_name(place: Place) -> str:
     return "{}.{}".format(*place)
 
 
-def _board(values: np.ndarray, value: str, selected: Place | None = None, signed: bool = False) -> Drawn:
+def _board(values: np.ndarray, value: str, selected: Place | None = None, signed: bool = False) -> Figure:
     rows = [say("layer {n}", n=n) for n in range(len(values))]
     columns = [say("head {n}", n=n) for n in range(values.shape[1])]
     return head_board(values.round(2) + 0, rows, columns, value=value, selected=selected, signed=signed, say=say)
 
 
-def draw_drink(answered: bool) -> Drawn:
+def draw_drink(answered: bool) -> Figure:
     """What each head adds to Mary over John; with the answer where the name movers and the strongest head look."""
     found = subject(answered)
     heads = found.heads
@@ -102,13 +102,13 @@ def draw_drink(answered: bool) -> Drawn:
     return attention_heatmap(rows / rows.sum(-1, keepdims=True), names, tokens, **axes, say=say)
 
 
-def draw_repeated(answered: bool) -> Drawn:
+def draw_repeated(answered: bool) -> Figure:
     """How much each head gives to the token after the last occurrence."""
     values = subject(answered).induction()
     return _board(values, message("weight on the token after the last occurrence"), best(values) if answered else None)
 
 
-def draw_sink(answered: bool) -> Drawn:
+def draw_sink(answered: bool) -> Figure:
     """How much each head gives to the first token, with the answer to another one that was put before the text."""
     text = "other_first" if answered else "sink"
     return _board(subject(answered).on_first(text), message("weight on the first token"))

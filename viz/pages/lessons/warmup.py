@@ -3,7 +3,7 @@
 import streamlit as st
 
 from model.training.grid import NORMS, PEAKS, WARMUPS, GridCell, lines_of
-from viz.figures import Drawn
+from viz.figures import Figure
 from viz.figures import curves as draw_curves
 from viz.pages.lessons.card import Figures, Story, card
 from viz.text.language import message, say
@@ -25,7 +25,7 @@ def _highest(norm: str = "post") -> list[float]:
     return list(map(_end, table([norm])[0]))
 
 
-def _schedules(*cells: GridCell) -> Drawn:
+def _schedules(*cells: GridCell) -> Figure:
     rates, _ = lines_of({name_of(cell): load().runs[cell] for cell in cells})
     return draw_curves(rates, y_axis=message("learning rate"), log_y=True, say=say)
 

@@ -15,7 +15,7 @@ from model.text.special import BOS_ID
 from model.transformer import Cache
 from model.translation import SIDES, Translation
 from model.translator import Translator
-from viz.figures import Drawn, attention_heatmap, values_heatmap
+from viz.figures import Figure, attention_heatmap, values_heatmap
 from viz.text import words
 from viz.text.language import say
 
@@ -41,7 +41,7 @@ class HeadPicture:
         return self.own_axes or words.KINDS[self.kind].axes
 
     @property
-    def figure(self) -> Drawn:
+    def figure(self) -> Figure:
         return attention_heatmap(self.weights, self.queries, self.keys, **self.axes, mask=self.mask, say=say)
 
     @property
@@ -59,8 +59,8 @@ class HeadPicture:
 
 @dataclass(frozen=True)
 class Demo:
-    wrong: Drawn
-    right: Drawn
+    wrong: Figure
+    right: Figure
     numbers: dict[str, object]  # the headline first: a number or text, or two, wrong and right
     written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
     heads: tuple[HeadPicture, HeadPicture] | None = None  # wrong and right, where these are maps of heads
@@ -150,9 +150,11 @@ def pitfall(*words: Any) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
     return lambda show: Pitfall(*words, show=show)
 
 
-def both(figure: Callable[..., Drawn], wrong: object, right: object, *names: list[str], **more: object) -> list[Drawn]:
+def both(
+    draw: Callable[..., Figure], wrong: object, right: object, *names: list[str], **settings: object
+) -> list[Figure]:
     tables = (torch.as_tensor(table).detach().numpy() for table in (wrong, right))
-    return [figure(table, *names, **more, say=say) for table in tables]
+    return [draw(table, *names, **settings, say=say) for table in tables]
 
 
 def heads(wrong: Tensor, right: Tensor, tokens: list[str], layer: int = 0) -> list[HeadPicture]:
@@ -160,7 +162,7 @@ def heads(wrong: Tensor, right: Tensor, tokens: list[str], layer: int = 0) -> li
     return [HeadPicture(weights.numpy(), tokens, tokens, layer=layer) for weights in (wrong, right)]
 
 
-def values(wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **more: str) -> list[Drawn]:
+def values(wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **more: str) -> list[Figure]:
     """Draw two tables (T, D) in the same colours; where their columns have no name, the first dimensions."""
     if not columns:
         n, total = min(64, right.size(1)), right.size(1)

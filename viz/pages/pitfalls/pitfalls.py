@@ -9,7 +9,7 @@ from model.analysis.comparison import beside
 from model.experiments.modern_pitfalls import MISTAKES
 from model.training.grid import Harm
 from model.translator import Translator
-from viz.figures import Drawn
+from viz.figures import Figure
 from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, HeadPicture, Sentence
 from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
@@ -108,12 +108,12 @@ def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
         for side, name, text in shared.columns(sides, 2):
             st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
     for side, name, _ in sides:
-        figure: Drawn = getattr(demo, side)
+        figure: Figure = getattr(demo, side)
         code = snippet(MODERN_PICTURE if key in MODERN else PICTURE, key=key, side=Code(side))
         title = heads[side].title if heads else ""
         picture = say(title or spoken.picture)
         # A copy, which the frame may change: visitors share the demonstration.
-        plots[side] = Plot(f"{name}: {picture}", origin.note, figure.copied(), program(origin.code, code))
+        plots[side] = Plot(f"{name}: {picture}", origin.note, figure.copy(), program(origin.code, code))
         titles[side] = name, "", picture
     if heads:
         staged.put_maps({side: head_map(head, plots[side], titles[side]) for side, head in heads.items()})

@@ -19,7 +19,7 @@ BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": 
 LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
 
 
-class Drawn(go.Figure):
+class Figure(go.Figure):
     """A plotly Figure with its `description` (plain) and its `table`."""
 
     data: tuple[BaseTraceType, ...]  # pyright: ignore[reportIncompatibleMethodOverride]: Plotly names no type
@@ -27,16 +27,16 @@ class Drawn(go.Figure):
     description = ""
     table: Table | None = None
 
-    def __init__(self, *drawn, description: str = "", table: Table | None = None) -> None:
-        super().__init__(*drawn)
+    def __init__(self, *args, description: str = "", table: Table | None = None) -> None:
+        super().__init__(*args)
         self.description, self.table = description, table
 
-    def copied(self) -> "Drawn":
-        """The same figure again, which may be changed."""
-        return Drawn(self, description=self.description, table=self.table)
+    def copy(self) -> "Figure":
+        """Copy the figure with its description and table, so that the copy can be changed."""
+        return Figure(self, description=self.description, table=self.table)
 
 
-def figure(
+def build_figure(
     traces: Sequence[BaseTraceType],
     height: float,
     say: Say,
@@ -47,7 +47,7 @@ def figure(
     top: float = 0,
     bottom: float = theme.AXIS_HEIGHT,
     **layout,
-) -> Drawn:
+) -> Figure:
     """Build a figure with what all share; height is that of the plot, the sides what labels need, in pixels.
 
     Plotly's own fitting of margins to labels is slow and makes the page jump.
@@ -55,33 +55,41 @@ def figure(
     margin = {side: theme.MARGIN + round(pixels) for side, pixels in zip("lrtb", (left, 0, top, bottom))}
     legend = LEGEND | {"itemclick": False, "itemdoubleclick": False}
     shared = clear(say) | {"margin": margin, "height": height + margin["t"] + margin["b"], "legend": legend}
-    return Drawn(traces, go.Layout(shared | layout), description=description, table=table)
+    return Figure(traces, go.Layout(shared | layout), description=description, table=table)
 
 
 def clear(say: Say) -> dict:
     """What every layout has: no background, and numbers as a language writes them."""
-    clear = dict.fromkeys(("paper_bgcolor", "plot_bgcolor"), theme.TRANSPARENT)
-    return clear | {"separators": labels.number_marks(say)}
+    return {
+        "paper_bgcolor": theme.TRANSPARENT,
+        "plot_bgcolor": theme.TRANSPARENT,
+        "separators": labels.number_marks(say),
+    }
 
 
 def dots(
-    x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **more
+    x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **settings
 ) -> go.Scatter:
     """Points of one kind, of which a click gives the numbers in `places`; a look is symbol, size and colour."""
     marker = dict(zip(("symbol", "size", "color"), look), line={"width": 2, "color": look[2]})
-    trace = go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), customdata=places, marker=marker, **more)
+    trace = go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), customdata=places, marker=marker, **settings)
     return trace.update(name=labels.escape(name), hovertemplate=hover + "<extra></extra>", cliponaxis=False)
 
 
 def polylines(x: Sequence[np.ndarray], y: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
     """N lines as one, NaN between them, given x (N,) and y (N,) of their first points, second ..."""
-    corners = {"x": x, "y": y}.items()
-    return {name: np.stack([*some, some[0] * np.nan], 1).ravel().astype(np.float32) for name, some in corners}
+    return {"x": _joined_by_gaps(x), "y": _joined_by_gaps(y)}
 
 
-def titled(figure: Drawn, title: str, note: str) -> Drawn:
+def _joined_by_gaps(corners: Sequence[np.ndarray]) -> np.ndarray:
+    """One coordinate of N lines, one after the other with NaN behind each, given those of their corners, (N,) each."""
+    gap = np.full_like(corners[0], np.nan, dtype=np.float32)
+    return np.stack([*corners, gap], 1).ravel().astype(np.float32)
+
+
+def titled(figure: Figure, title: str, note: str) -> Figure:
     """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white."""
-    copy = Drawn(figure, description=figure.description, table=figure.table)
+    copy = Figure(figure, description=figure.description, table=figure.table)
     lines = textwrap.wrap(note, width=110, max_lines=3, placeholder=" …") or [""]
     small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
     height = 48 + 18 * len(lines)
