@@ -177,6 +177,28 @@ def put_map(
         put(shown, before, asked=lambda query: None, key=key, setting=setting, least=least)
 
 
+def show_head(
+    result: cached.Shown,
+    request: cached.Request,
+    place: Mapping[str, str],
+    rings: Sequence[tuple[int, int]] = (),
+    roles: Mapping[str, stage_message.Known] | None = None,
+) -> None:
+    """Show the map of one head in a text, its rows the tokens that attend: roles speak of those, not of written ones.
+
+    Args:
+        result: what the model did with the text of `request`.
+        place: kind, layer (as the model numbers it) and head, maybe the pinned token, as an address writes them.
+        rings: the cells to frame, by row and column.
+        roles: by kind the roles of all heads, if not those that `shown_of` finds.
+    """
+    st.session_state[QUERY] = place
+    shown = shown_of(result, request, View(text=request.text), rowwise=False)
+    if roles is not None:
+        shown = replace(shown, known=roles)
+    put_map(shown, place | {"rows": "read"}, rings)
+
+
 @dataclass(frozen=True)
 class HeadMap:
     """A head beside others: what stands above it, its recording, and its figure for what is saved.

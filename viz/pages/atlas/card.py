@@ -28,18 +28,15 @@ def show(
     numbers: DeltaGenerator,
 ) -> None:
     """The head in this sentence, and where it is strongest; its numbers go to a place of their own."""
-    kind, layer, number = vars(head).values()
+    kind, layer, number = head.kind, head.layer, head.head
     source = next(iter(sources.values()))
     of_kind = source.kinds[kind]
     model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
-    of_head = model | {name: str(one) for name, one in vars(head).items()}  # in an address
+    place = {"kind": kind, "layer": str(layer), "head": str(number)}
+    of_head = model | place  # in an address
     left, right = st.columns([6, 4], gap="small")
     with left, st.container(key="card-map"):
-        place = {name: str(one) for name, one in vars(head).items()}
-        st.session_state[staged.QUERY] = place
-        shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
-        # Rows are the tokens that attend, of which roles speak, and not what is written there.
-        staged.put_map(shown, place | {"rows": "read"})
+        staged.show_head(result, request, place)
     with right:
         frame.picture_title(source.about(kind, layer, number))
         if report:
@@ -49,16 +46,22 @@ def show(
             with shared.row(gap="small"):
                 st.caption(say("Most alike:"))
                 n_heads = len(of_kind["role"][0])
-                own_place = layer * n_heads + number
-                distances = np.sqrt(of_kind["divergence"][own_place])
-                for at in [at for at in np.argsort(distances, kind="stable") if at != own_place][:3]:
-                    other = divmod(int(at), n_heads)
-                    name, opens = "{}.{}".format(*other), {"on_click": heads_roles.open_head, "args": other}
-                    label = say("{name} ({x:.2f})", name=name, x=distances[at])
-                    st.button(label, key="like-{}-{}".format(*other), type="tertiary", **opens)
-        query, asked = replace(request, model="").address() | of_head, st.query_params.to_dict()
+                index = layer * n_heads + number
+                distances = np.sqrt(of_kind["divergence"][index])
+                nearest = [at for at in np.argsort(distances, kind="stable") if at != index][:3]
+                for at in nearest:
+                    near_layer, near_head = divmod(int(at), n_heads)
+                    st.button(
+                        say("{name} ({x:.2f})", name=f"{near_layer}.{near_head}", x=distances[at]),
+                        key=f"like-{near_layer}-{near_head}",
+                        type="tertiary",
+                        on_click=heads_roles.open_head,
+                        args=(near_layer, near_head),
+                    )
+        query = replace(request, model="").address() | of_head
+        parameters = st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
-        changed = query | {name: asked[name] for name in changes.NAMES if name in asked}
+        changed = query | {name: parameters[name] for name in changes.NAMES if name in parameters}
         here = speaking.link(say("Open this head on the stage →"), "", query)
         steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
         st.html(f'<p class="hl-note">{here}<br>{steer}</p>')
@@ -67,21 +70,32 @@ def show(
         frame.note(say(heads_roles.ROLE))
 
 
-def examples(report: dict[str, Any], head: Head, found: list[list], model: str, of_head: dict[str, str]) -> str:
+def examples(report: dict[str, Any], head: Head, strongest: list[list], model: str, of_head: dict[str, str]) -> str:
     """The sentences where a head is strongest, each with its map there and a link to the stage, as HTML.
 
-    `found` is what the report says of the head: of each example its text, row, words and value.
+    Args:
+        report: of `model.measures.atlas`.
+        strongest: what the report says of the head: of each example its text, row, two tokens and value.
+        model: that translates, "" for the default one.
+        of_head: the head, as an address writes it.
     """
-    side, line, more = "s", message("“{word}” attends {value:.2f} to “{key}”"), {}
     if head.kind in agreement.DECODER:
-        side, line, more = "t", message("“{word}” {value:+.1f} logits from “{key}”"), {"measure": "effects"}
+        side, line = "t", message("“{word}” {value:+.1f} logits from “{key}”")
+        measure = {"measure": "effects"}
+    else:
+        side, line = "s", message("“{word}” attends {value:.2f} to “{key}”")
+        measure = {}
     items = []
-    for text, row, word, key, value in found:
-        told = {name: token.removeprefix("▁") or token for name, token in (("word", word), ("key", key))}
+    for text, row, word, key, value in strongest:
         source = report["texts"][text]
-        asked = View(source, beam=1)
-        query = asked.address() | of_head | more | {"pin": f"{side}{row}"}
-        said = html.escape(say(line, **told, value=value))
-        picture = frame.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(asked, model)), head))
-        items.append(f"<li>{picture}<span>{speaking.link(source, '', query)}<br><small>{said}</small></span></li>")
+        view = View(source, beam=1)
+        query = view.address() | of_head | measure | {"pin": f"{side}{row}"}
+        caption = html.escape(say(line, word=without_mark(word), key=without_mark(key), value=value))
+        picture = frame.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(view, model)), head))
+        items.append(f"<li>{picture}<span>{speaking.link(source, '', query)}<br><small>{caption}</small></span></li>")
     return f"<ol class='hl-note hl-pictured'>{''.join(items)}</ol>"
+
+
+def without_mark(token: str) -> str:
+    """A token without the mark of the space before it; the mark alone stays."""
+    return token.removeprefix("▁") or token

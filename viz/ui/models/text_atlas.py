@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -296,10 +295,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     pin = pin_of(kind, ring[0]) if ring else None
     if pin:
         place["pin"] = pin
-    st.session_state[staged.QUERY] = place
-    shown = staged.shown_of(result, request, View(text=request.text), rowwise=False)
-    # Rows are the tokens that attend, of which roles speak, and not what is written there.
-    staged.put_map(replace(shown, known=_roles_of(source, result)), place | {"rows": "read"}, [ring] if ring else [])
+    staged.show_head(result, request, place, [ring] if ring else [], _roles_of(source, result))
     for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
         frame.note(rule)
     query = {"model": name, "text": read[at], **place}
