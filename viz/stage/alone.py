@@ -56,8 +56,8 @@ class StagePage:
         for number, maps in enumerate(self.maps):
             for layer, head in np.ndindex(maps.shape[:2]):
                 parts[f"{number}/{layer}/{head}"] = _packed(pack_head(maps[layer, head], in_bytes=True))
-        told = json.dumps({"place": self.place, "parts": parts}).replace("<", "\\u003c")
-        text = page().replace(MARK, told, 1).replace("<html>", f'<html lang="{current()}">', 1)
+        content = json.dumps({"place": self.place, "parts": parts}).replace("<", "\\u003c")
+        text = page().replace(MARK, content, 1).replace("<html>", f'<html lang="{current()}">', 1)
         return text.replace("</main>", f"</main>{below}", 1)
 
     def save(self, path: Path | str) -> Path:
@@ -135,8 +135,8 @@ def stage(
     if before is not None:
         old = replace(_shown(before, translator), opened=opened, in_file=True)
         shown = keep_roles(shown, old, edits)
-    told = message_of(shown, keep, old)
-    return StagePage(told, place | ({"stretch": 1} if stretch else {}), height, maps)
+    payload = message_of(shown, keep, old)
+    return StagePage(payload, place | ({"stretch": 1} if stretch else {}), height, maps)
 
 
 def _read(model: Any, tokenizer: Any, text: str, off: Iterable[Any]) -> tuple[Reading, Reading | None, Reader]:
@@ -170,8 +170,8 @@ def _shown(result: Translation, translator: Any) -> Shown:
     """What the stage shows of a result, given what made it, if that is known."""
     logits = result.trace.get("logits") if result.predicted_tokens else None
     if isinstance(translator, Reader):
-        found = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
-        recording = replace(result.recording(found), text=line_of(answer_of(result, found)))
+        candidates = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
+        recording = replace(result.recording(candidates), text=line_of(answer_of(result, candidates)))
         notes = [*_changes(result), *of_reading(result)]
         return Shown(recording, known=heads_here(result), notes=notes, is_live=True, predicts=translator.has_words)
     if translator is None or logits is None:
@@ -221,13 +221,13 @@ def of_recording(recording: Recording) -> Shown:
     return Shown(recording, notes=[_nan_note(recording, kind) for kind in recording.nan_rows])
 
 
-def _nan_note(given: Recording, kind: str) -> str:
-    name, n_rows = say(KINDS[kind].name), given.zero_rows(kind)[1]
+def _nan_note(recording: Recording, kind: str) -> str:
+    name, n_rows = say(KINDS[kind].name), recording.zero_rows(kind)[1]
     line = message(
         "{kind}: {n} of {total} rows are not numbers (NaN), as of queries whose every key is masked. They are drawn as "
         "empty."
     )
-    return say(line, kind=name, n=given.nan_rows[kind], total=n_rows)
+    return say(line, kind=name, n=recording.nan_rows[kind], total=n_rows)
 
 
 def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
@@ -241,7 +241,7 @@ def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
 
 def report(
     result: Translation,
-    found: Candidates | None = None,
+    candidates: Candidates | None = None,
     *,
     checkpoint: str,
     card: str,
@@ -260,7 +260,7 @@ def report(
         place: what is open at first, by the names of an address.
     """
     stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
-    known = [(say("checkpoint"), checkpoint), (say("about it"), card), *vars(result.config).items()]
+    settings = [(say("checkpoint"), checkpoint), (say("about it"), card), *vars(result.config).items()]
     chances = [say("{p:.4f}", p=p) for p in np.exp(result.log_probabilities)]
     source, read, predicted = map(spell_bytes, (result.source_tokens, result.target_tokens, result.predicted_tokens))
     steps = zip(range(len(chances)), read, predicted, chances, strict=True)
@@ -274,14 +274,14 @@ def report(
         _part("p", say("The same in Python, in the folder of the project:")),
         _part("pre", code),
         _part("h2", say("Settings")),
-        _table((say("setting"), say("value")), *known),
+        _table((say("setting"), say("value")), *settings),
         _part("h2", say("Tokens")),
         _part("p", say("Source: {tokens}", tokens=" ".join(source))),
         _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
     )
-    told = message_of(Shown(result.recording(found)))
+    payload = message_of(Shown(result.recording(candidates)))
     below = f'<section class="hl-report">{"".join(parts)}</section>'
-    return StagePage(told, place).to_html(below).encode("utf-8", "replace")
+    return StagePage(payload, place).to_html(below).encode("utf-8", "replace")
 
 
 def _part(tag: str, text: object) -> str:

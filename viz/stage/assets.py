@@ -90,15 +90,15 @@ def stage(
     computes, and `on_did` with an action (steer.js) where something was changed. The key tells several apart.
     """
 
-    def asked() -> None:
+    def pass_request() -> None:
         on_asked(dict(parse_qsl(str(st.session_state[key]["asked"] or "").lstrip("?"), keep_blank_values=True)))
 
-    def did() -> None:
+    def pass_action() -> None:
         if isinstance(action := st.session_state[key]["did"], dict):
             on_did(cast(Action, action))
 
     mounted = component("headlight_stage", "stage/main/streamlit.js")
-    mounted(key=key, data=message, on_asked_change=asked, on_did_change=did)
+    mounted(key=key, data=message, on_asked_change=pass_request, on_did_change=pass_action)
 
 
 def keep(maps: np.ndarray) -> str:

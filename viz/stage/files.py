@@ -55,7 +55,7 @@ def plotly() -> bytes:
 
 def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
     """A module of `files` and all that it imports as one script, which browsers also run from a file."""
-    made: dict[str, str] = {}
+    scripts: dict[str, str] = {}
 
     def add(name: str) -> None:
         source = files[name].decode("utf-8").replace("\r\n", "\n")
@@ -64,16 +64,16 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
             return posixpath.normpath(posixpath.join(posixpath.dirname(name), imported))
 
         for _, imported in _IMPORT.findall(source):
-            if path(imported) not in made:
+            if path(imported) not in scripts:
                 add(path(imported))
         if any(not _EXPORT.match(line) for line in re.findall(r"^export .*", source, re.M)):
             raise ValueError(f"{name} exports something that is not a function, a class or a constant of one name")
         exported = ", ".join(match[1] for match in _EXPORT.findall(source))
         body = _EXPORT.sub(r"\1", _IMPORT.sub(lambda found: f'const {found[1]} = modules["{path(found[2])}"];', source))
-        made[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
+        scripts[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
     add(entry)
-    return f'"use strict";\nconst modules = {{}};\n{"".join(made.values())}'.replace("</script", "<\\/script")
+    return f'"use strict";\nconst modules = {{}};\n{"".join(scripts.values())}'.replace("</script", "<\\/script")
 
 
 @cache
@@ -87,7 +87,7 @@ def shell() -> str:
     """The page, with LIBRARY in the place of Plotly (gzip in base64), too."""
     ours = bundle()
     hashes = (hashlib.sha256(script.encode()).digest() for script in (ours, offline.get_plotlyjs()))
-    scripts = " ".join(f"'sha256-{base64.b64encode(one).decode()}'" for one in hashes)
+    scripts = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in hashes)
     style = STYLE + FILES["stage/stage.css"].decode("utf-8")
     return (
         '<!DOCTYPE html>\n<html><head><meta charset="utf-8"><title>Headlight</title>'

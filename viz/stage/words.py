@@ -396,11 +396,11 @@ def named(tokens: Sequence[str]) -> list[str]:
 
 
 def field(
-    kind: str, name: str, label: str, value: object, help: str = "", options: Mapping[str, str] = {}, **more: Any
+    kind: str, name: str, label: str, value: object, help: str = "", options: Mapping[str, str] = {}, **settings: Any
 ) -> Field:
     """A control for menus.js: its name in the address, label and help as they are said, options in English."""
     if options:
-        more["options"] = [[code, say(text)] for code, text in options.items()]
+        settings["options"] = [[code, say(text)] for code, text in options.items()]
     value = str(int(value)) if isinstance(value, bool) else value
-    control: Any = {"type": kind, "name": name, "label": label, "value": value, "help": help, **more}
+    control: Any = {"type": kind, "name": name, "label": label, "value": value, "help": help, **settings}
     return control

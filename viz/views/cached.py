@@ -122,7 +122,7 @@ class Shown(Translation):
     @property
     def masked_log_probabilities(self) -> np.ndarray:
         """float64 (masks,), in nats, of the best word at each masked position."""
-        return np.log([found[0][1] for found in self.masked_words.values()])
+        return np.log([candidates[0][1] for candidates in self.masked_words.values()])
 
 
 class Names:
@@ -141,15 +141,16 @@ class Names:
 
 def cut(result: Translation, loaded: Translator | Writer | Reader) -> Shown:
     """Cut a translation, or what a model read, down to what pages draw."""
-    drawn = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
-    kept = {one.name: getattr(result, one.name) for one in fields(Translation)} | {"trace": drawn, "search": None}
+    trace = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
+    attributes = {attribute.name: getattr(result, attribute.name) for attribute in fields(Translation)}
+    attributes |= {"trace": trace, "search": None}
     logits = result.trace.get("logits") if result.predicted_ids else None
-    more: dict[str, Any] = {"masked_words": getattr(result, "masked_words", {})}
-    if masked := more["masked_words"]:
-        more["masked_ids"] = {place: int(result.trace["logits"][place].argmax()) for place in masked}
+    extras: dict[str, Any] = {"masked_words": getattr(result, "masked_words", {})}
+    if masked := extras["masked_words"]:
+        extras["masked_ids"] = {place: int(result.trace["logits"][place].argmax()) for place in masked}
     if logits is not None and not result.source_tokens:
-        more["next_logits"] = logits[-1].copy()
-    return Shown(**kept, next_words=None if logits is None else Candidates.of(logits, Names(loaded)), **more)
+        extras["next_logits"] = logits[-1].copy()
+    return Shown(**attributes, next_words=None if logits is None else Candidates.of(logits, Names(loaded)), **extras)
 
 
 @dataclass(frozen=True)

@@ -45,27 +45,27 @@ class Changes:
     @property
     def moved(self) -> str:
         """How positions are changed, as it is said; "" where they are not."""
-        said = []
+        parts = []
         if self.scale != 1:
-            said.append(say("positions × {scale:g}", scale=self.scale) if self.scale else say("positions off"))
+            parts.append(say("positions × {scale:g}", scale=self.scale) if self.scale else say("positions off"))
         if self.shift:
-            said.append(say("positions + {shift}", shift=self.shift))
-        return ", ".join([*said, say(STACK_NAMES[self.stacks])] if said and self.stacks != "both" else said)
+            parts.append(say("positions + {shift}", shift=self.shift))
+        return ", ".join([*parts, say(STACK_NAMES[self.stacks])] if parts and self.stacks != "both" else parts)
 
     def address(self) -> dict[str, str]:
         """The parameters of an address, without what is not changed."""
-        said = {"edits": self.edits.code, "prefix": self.locked and f"{VERSION}_{codes.code(self.locked)}"}
+        parameters = {"edits": self.edits.code, "prefix": self.locked and f"{VERSION}_{codes.code(self.locked)}"}
         if self.moves:
-            moved = {name: getattr(self, name) for name in NAMES[2:]}
-            said |= {name: codes.code(one) for name, one in moved.items() if one != getattr(Changes, name)}
-        return {name: one for name, one in said.items() if one}
+            values = {name: getattr(self, name) for name in NAMES[2:]}
+            parameters |= {name: codes.code(value) for name, value in values.items() if value != getattr(Changes, name)}
+        return {name: text for name, text in parameters.items() if text}
 
 
 def read(query: Mapping[str, str]) -> Changes:
     """Read the parameters of an address; a ValueError names what cannot be read."""
     readers = {"scale": codes.number(0.0, MAX_SCALE), "shift": codes.number(0, MAX_SHIFT)}
     readers["stacks"] = codes.one_of(STACK_NAMES)
-    moved, problems = codes.read({name: one for name, one in query.items() if one}, readers)
+    values, problems = codes.read({name: value for name, value in query.items() if value}, readers)
     if problems:
         allowed = f"scale 0 - {MAX_SCALE:g}, shift 0 - {MAX_SHIFT}, stacks {', '.join(STACK_NAMES)}"
         raise ValueError(f"the change of positions cannot be read: allowed is {allowed}")
@@ -75,4 +75,4 @@ def read(query: Mapping[str, str]) -> Changes:
         raise ValueError(f"the locked beginning {prefix[:20]!r} cannot be read: it is written like {VERSION}_12-7")
     locked = tuple(map(int, match[1].split("-"))) if prefix else ()
     check_tokens(locked, MAX_PREFIX, Phrase("the locked beginning"))
-    return Changes(Edits.from_code(query.get("edits", "")), locked, **moved)
+    return Changes(Edits.from_code(query.get("edits", "")), locked, **values)

@@ -28,8 +28,8 @@ def one_of(options: Iterable) -> Reader:
 def several_of(options: Iterable, most: int | None = None) -> Reader:
     read_one = one_of(options)
 
-    def read(asked: str) -> list:
-        values = [read_one(one) for one in dict.fromkeys(asked.split("."))] if asked else []
+    def read(text: str) -> list:
+        values = [read_one(part) for part in dict.fromkeys(text.split("."))] if text else []
         if most is not None and len(values) > most:
             raise ValueError
         return values
@@ -40,8 +40,8 @@ def several_of(options: Iterable, most: int | None = None) -> Reader:
 def number(low: float, high: float) -> Reader:
     """Reads numbers of the type of these limits."""
 
-    def read(asked: str) -> float:
-        value = type(low)(asked)
+    def read(text: str) -> float:
+        value = type(low)(text)
         if not low <= value <= high:
             raise ValueError
         return value

@@ -88,5 +88,5 @@ def curves(cells: Collection[GridCell], step: float | None = None) -> Plot:
 
 def toggled(cells: list[GridCell], cell: GridCell, most: int) -> list[GridCell]:
     """Some runs with one more, in place of the first where there are too many; without it, if it was there."""
-    rest = [one for one in cells if one != cell]
+    rest = [run for run in cells if run != cell]
     return rest if cell in cells else [*rest, cell][-most:]

@@ -59,12 +59,12 @@ def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]
     loaded, result = cached.loaded_as(Translator, request.model), cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
     counts = layer_counts(loaded.config).items()
-    found = {kind: np.zeros((n, loaded.transformer.config.n_heads), np.float32) for kind, n in counts}
+    importance = {kind: np.zeros((n, loaded.transformer.config.n_heads), np.float32) for kind, n in counts}
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
     for heads, scores in each_in_turn(agreement.without_each_head(loaded.transformer, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
-            found[head.kind][head.layer, head.head] = score.sum() - whole
-    return found
+            importance[head.kind][head.layer, head.head] = score.sum() - whole
+    return importance
 
 
 def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
@@ -88,11 +88,11 @@ def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
     loaded, kind = cached.loaded_as(Writer, request.model), "decoder_self"
     old = cached.compute(request)
     ((_, n_layers),) = layer_counts(loaded.config).items()
-    found = np.zeros((n_layers, loaded.config.n_heads), np.float32)
-    for layer, head in np.ndindex(found.shape):
+    importance = np.zeros((n_layers, loaded.config.n_heads), np.float32)
+    for layer, head in np.ndindex(importance.shape):
         logits = loaded.read(request.text, edits=Edits(off=(Head(kind, layer, head),))).trace["logits"][-1]
-        found[layer, head] = maps.log_softmax(logits)[old.predicted_ids[-1]] - old.log_probabilities[-1]
-    return {kind: found}
+        importance[layer, head] = maps.log_softmax(logits)[old.predicted_ids[-1]] - old.log_probabilities[-1]
+    return {kind: importance}
 
 
 @remembered(16)
@@ -110,7 +110,7 @@ class Source:
     # By kind: numbers (L, H) by measure of `model.measures.atlas`, the "role" of each, "divergence" of every pair
     # (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.
     kinds: dict[str, dict[str, Any]]
-    held: str  # what holds them by kind and measure, in Python
+    variable: str  # what holds them by kind and measure, in Python
     code: str  # the snippet that computes it
     # By kind the number in the model of each layer, where these are not 0, 1, 2, ...
     layers: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -125,9 +125,9 @@ class Source:
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds of whose heads a measure is known and means something."""
-        known = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
+        measured = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
         # What comes next, and last, no decoder can read.
-        return [kind for kind in known if kind != "decoder_self" or measure not in ("next", "last")]
+        return [kind for kind in measured if kind != "decoder_self" or measure not in ("next", "last")]
 
     def table(self, measure: str, kinds: Sequence[str]) -> np.ndarray:
         """A measure of all heads of some kinds, their layers in rows, (layers of all, H)."""
@@ -135,7 +135,7 @@ class Source:
 
     def table_code(self, measure: str, kinds: Sequence[str]) -> Code:
         """Python for the same table."""
-        return Code(f"np.concatenate([{', '.join(f'{self.held}[{kind!r}][{measure!r}]' for kind in kinds)}])")
+        return Code(f"np.concatenate([{', '.join(f'{self.variable}[{kind!r}][{measure!r}]' for kind in kinds)}])")
 
     def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind]["role"]))]
@@ -203,11 +203,11 @@ def of_request(request: cached.Request) -> Source:
     loaded = cached.loaded_as(Translator, request.model)
     result = loaded.force(request.text, cached.compute(request))
     counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
-    found = {
-        kind: one.numbers() | {"role": head_roles.roles(one.tally, kind), "divergence": one.divergence}
-        for kind, one in counted.items()
+    numbers = {
+        kind: counts.numbers() | {"role": head_roles.roles(counts.tally, kind), "divergence": counts.divergence}
+        for kind, counts in counted.items()
     }
-    return Source(found, "here", snippet(COUNT))
+    return Source(numbers, "here", snippet(COUNT))
 
 
 def of_report(report: dict[str, Any]) -> Source:

@@ -56,8 +56,8 @@ def change(left_out: str, kind: str, cells: list[tuple[int, int, int]]) -> dict[
 
     And that flip cells (b, t, s) of a kind of attention.
     """
-    said = {name: False for name in ("padding", "look_ahead") if left_out in (name.replace("_", "-"), "both")}
-    return said | ({"flipped": {kind: cells}} if cells else {})
+    arguments = {name: False for name in ("padding", "look_ahead") if left_out in (name.replace("_", "-"), "both")}
+    return arguments | ({"flipped": {kind: cells}} if cells else {})
 
 
 @dataclass(frozen=True)

@@ -139,10 +139,10 @@ def compare(names: tuple[str, ...], text: str, beam: int) -> tuple[list[Side], d
 
 
 def _each(names: Iterable[str], make: Callable[[str], Any]) -> tuple[dict[str, Any], dict[str, ValueError]]:
-    found, problems = {}, {}
+    results, problems = {}, {}
     for name in names:
         try:
-            found[name] = make(name)
+            results[name] = make(name)
         except ValueError as error:
             problems[name] = error
-    return found, problems
+    return results, problems

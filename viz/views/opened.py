@@ -114,12 +114,12 @@ class Shelf:
         is_folder = Path(name).is_dir()
         if is_folder:
             name = str(Path(name).resolve())
-        same = next((known for known, other in self._places.items() if other == name), None)
+        same = next((added for added, place_of_added in self._places.items() if place_of_added == name), None)
         if same is not None:
             return same
         short = Path(name).name if is_folder else name
-        taken = short in self._places or short in available()
-        short = name if taken else short
+        is_taken = short in self._places or short in available()
+        short = name if is_taken else short
         self._places[short] = name
         if is_folder and (task := _task_of(Path(name))):
             self._tasks[short] = task
@@ -157,11 +157,11 @@ class Shelf:
     def _to_leave(self, needed: int) -> list[str]:
         """Which models make room for `needed` bytes, the one that was used the longest ago first."""
         names = list(self._loaded)
-        taken = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
+        used = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
         count, leaving = len(names) + len(self._coming), []
-        while names and (count >= self.most or (self.budget is not None and taken + needed > self.budget)):
+        while names and (count >= self.most or (self.budget is not None and used + needed > self.budget)):
             leaving.append(names.pop(0))
-            taken, count = taken - self._loaded[leaving[-1]].size, count - 1
+            used, count = used - self._loaded[leaving[-1]].size, count - 1
         return leaving
 
     def _keep(self, name: str, folder: Path, reader: Reader) -> None:

@@ -141,6 +141,6 @@ def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, a
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
     """A sentence shuffled, and how order-blind the encoder is without its positions and as trained."""
     translator = cached.loaded_as(Translator, checkpoint)
-    other = experiments.shuffle(translator, text, seed)
-    off, on = (experiments.order_difference(translator, other, scale) for scale in (0.0, 1.0))
-    return other.shuffled, (off, on)
+    experiment = experiments.shuffle(translator, text, seed)
+    off, on = (experiments.order_difference(translator, experiment, scale) for scale in (0.0, 1.0))
+    return experiment.shuffled, (off, on)

@@ -76,8 +76,8 @@ def is_addressed(query: Mapping[str, str]) -> bool:
 
 def read(query: Mapping[str, str], models: list[str], instead: View = View()) -> tuple[View, list[str]]:
     """What an address asks to show, else `instead`; and what is not allowed, as name=code."""
-    chosen, problems = codes.read(query, _READERS | {"model": one_of(models)})
-    return replace(instead, **{name: chosen[name] for name in chosen if name in NAMES}), problems
+    values, problems = codes.read(query, _READERS | {"model": one_of(models)})
+    return replace(instead, **{name: values[name] for name in values if name in NAMES}), problems
 
 
 TOP_KS = (0, 1, 5, 20, 100, 1000)
@@ -107,5 +107,5 @@ CHANCES = {
 
 def chance_of(query: Mapping[str, str]) -> tuple[Chance, list[str]]:
     """The same of drawing."""
-    chosen, problems = codes.read(query, CHANCES)
-    return Chance(**{name.replace("-", "_"): value for name, value in chosen.items()}), problems
+    values, problems = codes.read(query, CHANCES)
+    return Chance(**{name.replace("-", "_"): value for name, value in values.items()}), problems

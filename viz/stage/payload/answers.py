@@ -41,9 +41,9 @@ def line_of(answer: Answer) -> str | None:
     return "; ".join(map(_listed, [answer.next] if answer.next else answer.masked)) or None
 
 
-def _labelled(found: Probable) -> Probable:
-    return [(words.named([word])[0], float(p)) for word, p in found[:MOST]]
+def _labelled(candidates: Probable) -> Probable:
+    return [(words.named([word])[0], float(p)) for word, p in candidates[:MOST]]
 
 
-def _listed(found: Probable) -> str:
-    return " · ".join(say("{word} {p:.1%}", word=word, p=p) for word, p in found)
+def _listed(candidates: Probable) -> str:
+    return " · ".join(say("{word} {p:.1%}", word=word, p=p) for word, p in candidates)

@@ -31,8 +31,8 @@ _READERS = {"view": codes.one_of(["inside"]), "kind": codes.one_of(KINDS), **dic
 
 def place_of(query: Mapping[str, str]) -> Place | None:
     """The row that an address asks for, if any."""
-    found, _ = codes.read(query, _READERS)
-    return Place(*(found[name] for name in Place._fields)) if found.keys() == _READERS.keys() else None
+    values, _ = codes.read(query, _READERS)
+    return Place(*(values[name] for name in Place._fields)) if values.keys() == _READERS.keys() else None
 
 
 def payload(

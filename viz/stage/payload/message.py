@@ -89,8 +89,8 @@ def message(
             "least": least,
             "steering": steering,
             "comparing": comparing,
-            "after": _told(shown, keep),
-            "before": before and _told(before, keep),
+            "after": _version_payload(shown, keep),
+            "before": before and _version_payload(before, keep),
         }
         return pack(header)
 
@@ -104,7 +104,7 @@ def _words(shown: Shown, is_comparing: bool, is_fetched: bool) -> WordsPayload:
     }
 
 
-def _told(shown: Shown, keep: Keep | None) -> dict:
+def _version_payload(shown: Shown, keep: Keep | None) -> dict:
     first = {kind: head for kind, (_, head) in shown.known.items() if head is not None}
     opened = {kind: [*shown.opened.get(kind, ()), *([first[kind]] if kind in first else [])] for kind in KINDS}
     effects = {"reason": words.say(shown.effects)} if isinstance(shown.effects, str) else shown.effects

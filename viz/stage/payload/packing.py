@@ -48,7 +48,7 @@ def pack(header: dict) -> bytes:
     """
     parts: list[bytes] = []
 
-    def put(array: np.ndarray, **more: object) -> dict:
+    def place_array(array: np.ndarray, **fields: object) -> dict:
         name, kind = array.dtype.str[1:], array.dtype.kind
         if name not in TYPES:
             if kind not in NEAREST:
@@ -57,7 +57,7 @@ def pack(header: dict) -> bytes:
         data = array.astype(name).tobytes()
         place = [sum(map(len, parts)), len(data), name, array.shape]
         parts.append(data + bytes(-len(data) % _ALIGNED))
-        return {"@": place, **more}
+        return {"@": place, **fields}
 
     def travel(value: object) -> object:
         if isinstance(value, np.generic):
@@ -65,11 +65,11 @@ def pack(header: dict) -> bytes:
         if not isinstance(value, np.ndarray):
             raise TypeError(f"a {type(value).__name__} cannot travel")
         if value.dtype.kind not in "OU":
-            return put(value)
+            return place_array(value)
         if not all(isinstance(text, str) for text in value.flat):
             return value.tolist()
         texts, places = np.unique(value, return_inverse=True)
-        return put(places.reshape(value.shape).astype(np.min_scalar_type(len(texts))), texts=texts.tolist())
+        return place_array(places.reshape(value.shape).astype(np.min_scalar_type(len(texts))), texts=texts.tolist())
 
     write = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=travel).encode
     text = write(header)

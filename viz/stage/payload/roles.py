@@ -42,22 +42,25 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
     """
     names = {"mixed": "", head_roles.NO_CHOICE: ""}
 
-    def said(roles: list[list[str]]) -> list[list[str]]:
+    def translate_roles(roles: list[list[str]]) -> list[list[str]]:
         return [[names[role] if role in names else role_name(role) for role in row] for row in roles]
 
-    known = effects or {}
-    return {kind: (said(text_roles.in_one_text(result, kind, known.get(kind))), None) for kind in result.kinds}
+    effects_by_kind = effects or {}
+    return {
+        kind: (translate_roles(text_roles.in_one_text(result, kind, effects_by_kind.get(kind))), None)
+        for kind in result.kinds
+    }
 
 
 def keep_roles(shown: Shown, before: Shown, edits: Edits) -> Shown:
     """Give heads that are off or uniform the roles that they had before, so that they stay in their group."""
-    known = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.known.items()}
+    roles_by_kind = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.known.items()}
     for head in (*edits.off, *edits.uniform):
-        if head.kind not in known:  # no roles are known
+        if head.kind not in roles_by_kind:  # no roles are known
             continue
         row = shown.recording.layers(head.kind).index(head.layer)
-        known[head.kind][0][row][head.head] = before.known[head.kind][0][row][head.head]
-    return replace(shown, known=known)
+        roles_by_kind[head.kind][0][row][head.head] = before.known[head.kind][0][row][head.head]
+    return replace(shown, known=roles_by_kind)
 
 
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:

@@ -290,7 +290,7 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
             if source.having(measure, [kind]):
                 row, own = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
                 row[title] = say("{x:.3f}", x=own[place])
-                if rank not in row and source.held != "here":
+                if rank not in row and source.variable != "here":
                     n, total = rank_of(source, measure, head)
                     row[rank] = say("{n} of {total}", n=n, total=total)
     st.dataframe(pd.DataFrame(rows).T.fillna(""), key="card", height="content")
@@ -330,8 +330,8 @@ def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> No
         explore.heading(name, line)
         return
     code = snippet(DIVERGENCE, kind=kind)
-    if source.held != "here":  # an atlas keeps it
-        code = program(source.code, snippet(DIVERGENCE_KEPT, held=Code(source.held), kind=kind))
+    if source.variable != "here":  # an atlas keeps it
+        code = program(source.code, snippet(DIVERGENCE_KEPT, held=Code(source.variable), kind=kind))
     points, kept = head_roles.layout(shown["divergence"])
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "

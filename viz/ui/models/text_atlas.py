@@ -312,7 +312,7 @@ def pin_of(kind: str, row: int) -> str | None:
 
 def _roles_of(source: Source, result: cached.Shown) -> dict[str, Any]:
     """The roles that the board says, as the stage is told them; in one text those of the text."""
-    if source.held == "here":
+    if source.variable == "here":
         return heads_here(result)
     names = {"mixed": "", head_roles.NO_CHOICE: ""}
     return {
