@@ -9,7 +9,7 @@ import { Stage } from "./stage.js";
 
 /** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
-const base = new URL("../../../", import.meta.url); // below which the app is served
+const base = new URL("../../../../", import.meta.url); // below which the app is served
 /** @type {Record<string, Record<string, any>>} */
 const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
@@ -43,7 +43,7 @@ function hosted() {
   const stage = new Stage({
     plotly,
     part: (path) => fetched(new URL(path, base), (answer) => answer.arrayBuffer()),
-    shell: () => fetched(new URL("stage.html", import.meta.url), (answer) => answer.text()),
+    shell: () => fetched(new URL("../stage.html", import.meta.url), (answer) => answer.text()),
     read: () => Object.fromEntries(new URLSearchParams(location.search)),
     write: (parameters) => write(stage, parameters),
     memories,
