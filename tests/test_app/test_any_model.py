@@ -25,7 +25,8 @@ from viz.stage.alone import stage
 from viz.stage.words import label
 from viz.text.roles import role_name
 from viz.ui.models import text_atlas
-from viz.views import cached, heads_results, opened
+from viz.views import cached, opened
+from viz.views.results import heads_results
 
 TEXT = "the cat sat on the mat"
 MASK = "tree"

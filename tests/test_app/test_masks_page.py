@@ -19,7 +19,7 @@ from viz.figures.framed import shown_token
 from viz.figures.labels import spell_bytes
 from viz.text import words
 from viz.text.words_masks import MASKS, PAIRS, TEXT_MASKS, code, flex_code
-from viz.views.mask_results import SEEN
+from viz.views.results.mask_results import SEEN
 
 DEFAULT = tuple(zip(*PAIRS[:3], strict=True))
 SCORES = "additive", "blocked", "integers"

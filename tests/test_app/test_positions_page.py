@@ -15,7 +15,7 @@ from tests.test_app import screen
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words import number
-from viz.views.position_results import ENCODINGS, RELATIVE
+from viz.views.results.position_results import ENCODINGS, RELATIVE
 
 EXAMPLE = "A man is riding a bicycle down the street."
 KINDS = ("encoder_self", "decoder_self", "cross")

@@ -13,7 +13,7 @@ from model.training.grid import EVERY, FOLDER, NORMS, PEAKS, WARMUPS, GridCell, 
 from tests.test_app import screen
 from viz.pages.training import grid as page
 from viz.text.language import using
-from viz.views import grid_results
+from viz.views.results import grid_results
 
 OWN_CACHES = True
 

@@ -15,7 +15,7 @@ from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, shared, speaking, staged, texts
 from viz.ui.models import cache_card, model_choice, systems_card
 from viz.views import cached, opened, recipes, view
-from viz.views.model_results import usable
+from viz.views.results.model_results import usable
 from viz.views.snippets import Code, call, program, snippet
 from viz.views.view import CHANCES, Chance, View, chance_of
 

@@ -21,7 +21,7 @@ from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, shared, speaking, staged
 from viz.ui.frame import Tile
 from viz.views import cached, recipes
-from viz.views.model_results import Side, compare, usable
+from viz.views.results.model_results import Side, compare, usable
 from viz.views.snippets import Code, Plot, program, snippet
 
 MEAN = message("mean")  # of all heads

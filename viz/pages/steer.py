@@ -20,9 +20,10 @@ from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import choices, controls, explore, shared, staged, steering
 from viz.views import changes as change
-from viz.views import heads_results, recipes, view
+from viz.views import recipes, view
 from viz.views.cached import Request, Shown, compute
 from viz.views.changes import Changes
+from viz.views.results import heads_results
 from viz.views.snippets import Code, Plot, call, program, snippet
 from viz.views.view import View
 

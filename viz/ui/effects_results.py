@@ -15,8 +15,8 @@ from model.measures import agreement
 from viz.stage.payload import effects as stage_effects
 from viz.text import errors
 from viz.text.language import say
-from viz.views import heads_results
 from viz.views.cached import Names, Request, Shown, remembered
+from viz.views.results import heads_results
 from viz.views.snippets import Code, call, program, snippet
 from viz.views.turns import in_turn
 from viz.views.view import AGAINST

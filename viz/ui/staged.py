@@ -25,7 +25,8 @@ from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, frame, shared, speaking, texts
 from viz.ui.effects_results import found as effects_found
 from viz.ui.models import model_choice
-from viz.views import cached, heads_results, opened, recipes, view
+from viz.views import cached, opened, recipes, view
+from viz.views.results import heads_results
 from viz.views.snippets import Code, Plot, program, snippet, split_imports
 from viz.views.view import FIELDS, View
 

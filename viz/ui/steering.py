@@ -24,10 +24,11 @@ from viz.stage.payload.roles import keep_roles
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
 from viz.ui import staged
-from viz.views import cached, heads_results, recipes
+from viz.views import cached, recipes
 from viz.views import changes as change
 from viz.views.cached import Request, compute, remembered
 from viz.views.changes import Changes
+from viz.views.results import heads_results
 from viz.views.turns import in_turn
 from viz.views.view import View
 

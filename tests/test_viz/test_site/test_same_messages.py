@@ -25,8 +25,9 @@ from viz.stage.payload import effects as stage_effects
 from viz.stage.payload import inside
 from viz.text.language import LANGUAGES, using
 from viz.ui import effects_results, staged, steering
-from viz.views import changes, heads_results, recipes
+from viz.views import changes, recipes
 from viz.views.cached import Request, compute
+from viz.views.results import heads_results
 
 MINUS_ZERO = re.compile(r"-(?=0[.,]000 )")  # which Python writes of small negative numbers
 TEXT = "Two women are cooking dinner in the kitchen."

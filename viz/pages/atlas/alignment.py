@@ -8,7 +8,8 @@ import streamlit as st
 from viz.figures import head_board
 from viz.text.language import message, messages, say
 from viz.ui import controls, explore, shared
-from viz.views import heads_results, recipes
+from viz.views import recipes
+from viz.views.results import heads_results
 from viz.views.snippets import Plot, program, snippet
 
 COMMAND = "python -m model atlas --data FILE.tsv --checkpoint {name}"

@@ -16,8 +16,9 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, shared
 from viz.ui.models import heads_roles, text_atlas
-from viz.views import cached, heads_results, opened, recipes
-from viz.views.heads_results import Source
+from viz.views import cached, opened, recipes
+from viz.views.results import heads_results
+from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
 
 VIEWS = messages(

@@ -15,7 +15,7 @@ from viz.ui import frame, shared, speaking, staged
 from viz.ui.models import heads_roles, text_atlas
 from viz.views import cached, changes
 from viz.views.cached import Request
-from viz.views.heads_results import Source
+from viz.views.results.heads_results import Source
 from viz.views.view import View
 
 

@@ -16,7 +16,8 @@ from viz.stage.payload.payloads import NamesPayload
 from viz.text import words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, staged
-from viz.views import cached, heads_results, recipes
+from viz.views import cached, recipes
+from viz.views.results import heads_results
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 VIEWS = messages(added="Contributions", change="Contributions minus weights")

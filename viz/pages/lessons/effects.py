@@ -10,7 +10,7 @@ from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, computed
 from viz.views.cached import compute, loaded_as, remembered
-from viz.views.heads_results import importance
+from viz.views.results.heads_results import importance
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
 HEAD = (0, 6)  # of cross-attention

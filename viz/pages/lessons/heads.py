@@ -14,7 +14,7 @@ from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.ui import staged, steering
 from viz.views.cached import Request, compute, remembered
-from viz.views.heads_results import importance
+from viz.views.results.heads_results import importance
 from viz.views.view import View
 
 SENTENCE = asks("A man is riding a bicycle down the street.")

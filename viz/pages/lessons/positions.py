@@ -9,7 +9,7 @@ from viz.figures import Figure, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.views.cached import compute, loaded_as, remembered
-from viz.views.position_results import shuffled, table
+from viz.views.results.position_results import shuffled, table
 
 DOG, CAT = "The dog chases the cat.", "The cat chases the dog."
 OFF = {"scale": 0.0, "stacks": "encoder"}

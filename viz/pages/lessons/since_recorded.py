@@ -19,7 +19,7 @@ from viz.figures.framed import plain_token
 from viz.text.language import listed, message, say
 from viz.views import opened
 from viz.views.cached import remembered, translator
-from viz.views.model_results import usable
+from viz.views.results.model_results import usable
 from viz.views.turns import in_turn
 
 CHOSEN = "since-model"  # in the session: whose answer is shown, RECORDING or the name of a model

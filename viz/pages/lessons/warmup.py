@@ -7,7 +7,7 @@ from viz.figures import Figure
 from viz.figures import curves as draw_curves
 from viz.pages.lessons.card import Figures, Story, card
 from viz.text.language import message, say
-from viz.views.grid_results import board, curves, load, name_of, table, toggled
+from viz.views.results.grid_results import board, curves, load, name_of, table, toggled
 from viz.views.snippets import Plot
 
 PICKED = "lesson-runs"  # in the session: cells that were clicked

@@ -7,7 +7,7 @@ from viz.pages.masks.compared import NO_MASK, Choices, Compared
 from viz.text import words
 from viz.text.language import message, say
 from viz.text.words_masks import MASKS, TEXT_MASKS, kind_of
-from viz.views.mask_results import Leak, Result, TextResult
+from viz.views.results.mask_results import Leak, Result, TextResult
 
 
 def answer_of(compared: Compared, chosen: Choices, leak: Leak | None, result: Result | None) -> str:

@@ -9,8 +9,8 @@ from viz.figures.framed import shown_token
 from viz.text.language import message, say
 from viz.text.words import Axes
 from viz.text.words_masks import TEXT_MASKS, axes, kind_of
-from viz.views import mask_results
-from viz.views.mask_results import Leak, Request, Result, TextRequest
+from viz.views.results import mask_results
+from viz.views.results.mask_results import Leak, Request, Result, TextRequest
 from viz.views.snippets import Code, Origin
 
 NO_MASK = {

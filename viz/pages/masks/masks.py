@@ -16,8 +16,9 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
 from viz.ui import choices, controls, frame, shared, speaking
-from viz.views import cached, mask_results
-from viz.views.mask_results import Request, Result, TextRequest
+from viz.views import cached
+from viz.views.results import mask_results
+from viz.views.results.mask_results import Request, Result, TextRequest
 
 CELLS = "cells"
 WINDOWS = 2, 3, 4, 6, 8

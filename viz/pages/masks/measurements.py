@@ -10,8 +10,8 @@ from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.words_masks import kind_of
 from viz.ui import controls, frame, shared
-from viz.views import mask_results
-from viz.views.mask_results import Request, Result
+from viz.views.results import mask_results
+from viz.views.results.mask_results import Request, Result
 
 ROWS = {
     "scores": message("score"),

@@ -13,8 +13,8 @@ from viz.text.language import say
 from viz.text.words_masks import MASKS, TEXT_MASKS, axes, kind_of
 from viz.ui import frame, staged
 from viz.ui.frame import Tile
-from viz.views.heads_results import name_of
-from viz.views.mask_results import Leak, Result, TextResult, axes_code
+from viz.views.results.heads_results import name_of
+from viz.views.results.mask_results import Leak, Result, TextResult, axes_code
 from viz.views.snippets import Code, Plot, program, snippet
 
 HEAD = """

@@ -13,7 +13,7 @@ from viz.pages.pitfalls.demos import PITFALLS
 from viz.text import errors
 from viz.text.language import counted, messages, say
 from viz.ui import shared
-from viz.views import grid_results
+from viz.views.results import grid_results
 
 # Where there are no runs to show, why.
 NO_AFTERWARDS = messages(

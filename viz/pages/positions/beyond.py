@@ -12,8 +12,9 @@ from viz.pages.positions.page import Page
 from viz.text.language import listed, message, say
 from viz.ui import frame
 from viz.ui.frame import Tile
-from viz.views import cached, position_results
-from viz.views.position_results import ENCODINGS
+from viz.views import cached
+from viz.views.results import position_results
+from viz.views.results.position_results import ENCODINGS
 from viz.views.snippets import Plot, program, snippet
 
 ALL = "all"  # the code of the tile of all models

@@ -12,8 +12,8 @@ from viz.pages.positions.page import Page
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame
-from viz.views import position_results
-from viz.views.position_results import ENCODINGS, RELATIVE
+from viz.views.results import position_results
+from viz.views.results.position_results import ENCODINGS, RELATIVE
 from viz.views.snippets import Code, Plot, program, snippet
 
 DIFFERENCE = """

@@ -8,8 +8,9 @@ from viz.pages.positions.page import Page, Sizes
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame, speaking
-from viz.views import position_results, view
-from viz.views.position_results import ENCODINGS
+from viz.views import view
+from viz.views.results import position_results
+from viz.views.results.position_results import ENCODINGS
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 MAX_WAVES = 8

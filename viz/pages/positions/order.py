@@ -11,10 +11,11 @@ from viz.text import words
 from viz.text.language import message, say
 from viz.text.words_masks import axes
 from viz.ui import controls, frame, shared, staged
-from viz.views import cached, position_results, recipes
+from viz.views import cached, recipes
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
-from viz.views.heads_results import name_of
+from viz.views.results import position_results
+from viz.views.results.heads_results import name_of
 
 
 def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:

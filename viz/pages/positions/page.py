@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from viz.text import words
 from viz.text.language import say
 from viz.ui import frame
-from viz.views.position_results import ENCODINGS
+from viz.views.results.position_results import ENCODINGS
 
 EXAMPLE = next(iter(words.EXAMPLES.values()))
 

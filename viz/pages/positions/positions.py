@@ -8,8 +8,9 @@ from viz.pages.positions.page import EXAMPLE, Page, Sizes
 from viz.text.language import message, say
 from viz.ui import choices, controls, frame
 from viz.ui.frame import Tile
-from viz.views import cached, position_results
-from viz.views.position_results import ENCODINGS
+from viz.views import cached
+from viz.views.results import position_results
+from viz.views.results.position_results import ENCODINGS
 
 SIZES = {"length": "50", "width": "64"}  # the defaults, as codes
 VIEWS = {

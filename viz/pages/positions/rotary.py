@@ -10,7 +10,8 @@ from viz.figures import curves
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text.language import message, say
 from viz.ui import frame, shared
-from viz.views import cached, position_results
+from viz.views import cached
+from viz.views.results import position_results
 from viz.views.snippets import Plot, program, snippet
 
 N_OFFSETS = 64  # of a rotary head

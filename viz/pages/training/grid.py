@@ -15,7 +15,7 @@ from viz.figures import attention_heatmap
 from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
 from viz.ui import choices, controls, frame, shared, staged
-from viz.views.grid_results import READ, board, curves, load, name_of, table, toggled
+from viz.views.results.grid_results import READ, board, curves, load, name_of, table, toggled
 from viz.views.snippets import Code, Plot, program, snippet
 
 MAP = """

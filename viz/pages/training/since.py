@@ -6,7 +6,7 @@ import streamlit as st
 from viz.text import errors
 from viz.text.language import counted, say
 from viz.ui import frame, shared
-from viz.views import board_results
+from viz.views.results import board_results
 
 
 def tile_pixels() -> np.ndarray | None:

@@ -4,7 +4,7 @@ from viz.pages.training import grid, here, lab, since
 from viz.text.language import message, say
 from viz.ui import choices, frame
 from viz.ui.frame import Tile
-from viz.views import board_results
+from viz.views.results import board_results
 
 SECTIONS = {  # the tile of each, and what shows it
     "grid": (message("Recorded runs"), grid.tile_pixels, grid.show),

@@ -13,7 +13,8 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import choices, controls, frame, shared, speaking, staged
 from viz.ui.models import heads_roles
-from viz.views import heads_results, view
+from viz.views import view
+from viz.views.results import heads_results
 from viz.views.snippets import Origin, snippet
 from viz.views.turns import TURNS
 

@@ -17,7 +17,7 @@ from viz.text.language import message, messages, say
 from viz.text.roles import role_name
 from viz.ui import explore, frame
 from viz.views import cached, recipes
-from viz.views.heads_results import Source, name_of
+from viz.views.results.heads_results import Source, name_of
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 # By what `model.measures.atlas` calls them; of cross-attention some are called otherwise.

@@ -17,9 +17,10 @@ from viz.text.language import message, say
 from viz.text.roles import role_name, rules_of
 from viz.ui import controls, frame, shared, speaking, staged
 from viz.ui.models import heads_roles
-from viz.views import cached, heads_results, opened
+from viz.views import cached, opened
 from viz.views.cached import Request
-from viz.views.heads_results import Source
+from viz.views.results import heads_results
+from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
 from viz.views.view import View
 
