@@ -197,7 +197,7 @@ def show_head(
     shown = shown_of(result, request, View(text=request.text), rowwise=False)
     if roles is not None:
         shown = replace(shown, known=roles)
-    put_map(shown, place | {"rows": "read"}, rings)
+    put_map(shown, {**place, "rows": "read"}, rings)
 
 
 @dataclass(frozen=True)
