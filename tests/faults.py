@@ -296,7 +296,7 @@ FAULTS = (
     Fault(
         "cache shared between visitors",
         "viz/views/cached.py",
-        "@remembered(line=TRANSLATING)",
+        "@cache_results(line=TRANSLATING)",
         "@st.cache_resource(max_entries=64)",
         f"{_APP}shared.py::TestCache",
     ),

@@ -171,7 +171,7 @@ def test_a_page_that_is_left_while_it_is_drawn_takes_nothing_out_of_the_address_
         run.page_script_hash = page
         with choices.part():
             arrives = choices.arrives()
-            choices.told(dict.fromkeys(keys))
+            choices.note_codes(dict.fromkeys(keys))
             session.left = left
             if left:
                 raise Interrupted

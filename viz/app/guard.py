@@ -152,7 +152,7 @@ def policy(scripts: Iterable[bytes], host: str) -> str:
     allowed = {
         "default-src": "'self'",
         # WebAssembly: a part of Streamlit's that counts with long integers.
-        "script-src": " ".join(["'self'", "blob:", "'wasm-unsafe-eval'", *(f"'sha256-{one}'" for one in hashes)]),
+        "script-src": " ".join(["'self'", "blob:", "'wasm-unsafe-eval'", *(f"'sha256-{digest}'" for digest in hashes)]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "font-src": "'self' data:",

@@ -36,24 +36,24 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     for name in names:
         if not _NAME.fullmatch(name):
             raise ValueError(f"HOSTS has {name!r}: give names or IP addresses alone, {EXAMPLE}")
-    count, first = number("REPLICAS", replicas, MOST), number("PORT", port, 65535 - MOST)
+    count, first = port("REPLICAS", replicas, MOST), port("PORT", port, 65535 - MOST)
     caddy = shutil.which("caddy")
     if caddy is None:
         raise ValueError("the proxy Caddy is not installed: apt-get install caddy, or https://caddyserver.com")
     ports = range(first + 1, first + 1 + count)
-    for taken, address in [(first, ""), *((one, "127.0.0.1") for one in ports)]:
-        if not is_free(address, taken):
+    for number, address in [(first, ""), *((replica, "127.0.0.1") for replica in ports)]:
+        if not is_free(address, number):
             hint = f"choose others with make serve PORT=... (the replicas take the {count} after it)"
-            raise ValueError(f"port {taken} cannot be listened on (in use, or it needs more rights): {hint}")
+            raise ValueError(f"port {number} cannot be listened on (in use, or it needs more rights): {hint}")
     environment = {
         **os.environ,
         HOSTS: ",".join(filter(None, [os.environ.get(HOSTS), *names])),
         SECRET: os.environ.get(SECRET) or secrets.token_hex(32),
         "HEADLIGHT_SITE": f":{first}",
-        "HEADLIGHT_REPLICAS": "to " + " ".join(f"127.0.0.1:{one}" for one in ports),
+        "HEADLIGHT_REPLICAS": "to " + " ".join(f"127.0.0.1:{port}" for port in ports),
     }
     app = [sys.executable, "-m", "streamlit", "run", str(root() / "app.py"), "--server.address", "127.0.0.1"]
-    commands = {f"the replica on port {one}": [*app, "--server.port", str(one)] for one in ports}
+    commands = {f"the replica on port {port}": [*app, "--server.port", str(port)] for port in ports}
     commands["the proxy"] = [caddy, "run", "--config", str(root() / "Caddyfile"), "--adapter", "caddyfile"]
     for ending in ENDINGS:  # what a shell starts with "&" ignores the first
         signal.signal(ending, signal.default_int_handler)

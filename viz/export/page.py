@@ -43,7 +43,7 @@ def of_figure(figure: Figure, title: str, note: str, name: str) -> bytes:
     """The file of a figure with its title inside; a picture of it becomes a file of that name."""
     # Nothing in them can end the script that they stand in.
     buttons = json.dumps({text: say(text) for text in _SAID["buttons"]})
-    drawn, buttons = (text.replace("<", "\\u003c") for text in (str(figure.to_json()), buttons))
+    chart, buttons = (text.replace("<", "\\u003c") for text in (str(figure.to_json()), buttons))
     title, note, name, description = map(html.escape, (title, note, name, figure.description))
     text = (
         f'<!DOCTYPE html>\n<html lang="{language.current()}"><head><meta charset="utf-8"><title>{title}</title>'
@@ -51,7 +51,7 @@ def of_figure(figure: Figure, title: str, note: str, name: str) -> bytes:
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head><body>'
         f'<h1>{title}</h1><p>{note}</p><div class="figure"><div role="img" aria-label="{description}" id="place" '
         f'data-name="{name}"></div></div><p>{description}</p>'
-        f'<script type="application/json" id="figure">{drawn}</script>'
+        f'<script type="application/json" id="figure">{chart}</script>'
         f'<script type="application/json" id="buttons">{buttons}</script><script>{get_plotlyjs()}</script>'
         f"<script>{_SCRIPT.read_text(encoding='utf-8')}</script></body></html>\n"
     )

@@ -87,7 +87,7 @@ figure.show()
 recorded = st.cache_data(max_entries=4, show_spinner=False)(checks.read)
 
 
-@cached.remembered()
+@cached.cache_results()
 def measured(request: cached.Request) -> list[Check]:
     return in_turn(checks.check)(request.translator, request.translated())
 
@@ -109,20 +109,20 @@ class Measured:
     @property
     def all(self) -> dict[str, Check | None]:
         """By claim; None where a browser has not measured it."""
-        known: dict[str, Check | None] = {one.claim: one for one in self.checks}
-        return known if self.engine is None else known | {engine_check.CLAIM: self.engine.check}
+        by_claim: dict[str, Check | None] = {one.claim: one for one in self.checks}
+        return by_claim if self.engine is None else by_claim | {engine_check.CLAIM: self.engine.check}
 
     @property
     def broken(self) -> list[str]:
         return [say(CLAIMS[claim][0]) for claim, one in self.all.items() if one and not one.holds]
 
 
-def row(one: Check) -> tuple[str, ...]:
+def row(check: Check) -> tuple[str, ...]:
     deviation, allowed, control = (
-        "" if x is None else say("{x:.2g}", x=x) for x in (one.deviation, one.allowed, one.control)
+        "" if x is None else say("{x:.2g}", x=x) for x in (check.deviation, check.allowed, check.control)
     )
-    holds = say("yes") if one.holds else say("NO")
-    return holds if one.compared else say("nothing to compare"), deviation, allowed, counted(one.compared), control
+    holds = say("yes") if check.holds else say("NO")
+    return holds if check.compared else say("nothing to compare"), deviation, allowed, counted(check.compared), control
 
 
 def unmeasured(engine: engine_check.EngineResult | None) -> str:
@@ -132,27 +132,29 @@ def unmeasured(engine: engine_check.EngineResult | None) -> str:
 
 def answer(claims: Measured) -> str:
     """Whether all claims hold, and to how many digits weights agree."""
-    known = [one for one in claims.all.values() if one and one.compared]
+    compared_checks = [one for one in claims.all.values() if one and one.compared]
     if broken := claims.broken:
-        return say("No: {m} of {n} claims do not hold. {over}", m=len(broken), n=len(known), over=claims.over)
-    largest = max((one.deviation for one in known if one.claim in OF_WEIGHTS), default=0.0)
+        return say("No: {m} of {n} claims do not hold. {over}", m=len(broken), n=len(compared_checks), over=claims.over)
+    largest = max((check.deviation for check in compared_checks if check.claim in OF_WEIGHTS), default=0.0)
     digits = min(DIGITS, int(-np.log10(max(largest, 10.0**-DIGITS))))
     line = message("Yes, to {digits} digits: all {n} claims hold. {over}")
-    return say(line, digits=digits, n=len(known), over=claims.over)
+    return say(line, digits=digits, n=len(compared_checks), over=claims.over)
 
 
 def claim_tiles(claims: Measured) -> list[Tile]:
     """The claims, each with a tick and its deviation."""
     tiles = []
-    for claim, one in claims.all.items():
+    for claim, check in claims.all.items():
         name = say(CLAIMS[claim][0])
-        if one is None:
+        if check is None:
             tiles.append(Tile(claim, f"… {name}", unmeasured(claims.engine)))
-        elif not one.compared:
+        elif not check.compared:
             tiles.append(Tile(claim, f"– {name}", say("nothing to compare")))
         else:
-            note = say("at most {x:.2g} off, {allowed:.2g} allowed", x=one.deviation, allowed=one.allowed)
-            tiles.append(Tile(claim, f"{'✓' if one.holds else '✗'} {name}", note, flag="" if one.holds else say("NO")))
+            note = say("at most {x:.2g} off, {allowed:.2g} allowed", x=check.deviation, allowed=check.allowed)
+            tiles.append(
+                Tile(claim, f"{'✓' if check.holds else '✗'} {name}", note, flag="" if check.holds else say("NO"))
+            )
     return tiles
 
 
@@ -185,15 +187,15 @@ def show(places: frame.Places, claims: Measured, line: str, quoted: str = "") ->
             show_table(claims)
 
 
-def show_compared(claim: str, one: Check | None, engine: engine_check.EngineResult | None) -> None:
+def show_compared(claim: str, check: Check | None, engine: engine_check.EngineResult | None) -> None:
     """What a claim compares: in a sentence, in its numbers, and in code."""
     name, about = map(say, CLAIMS[claim])
     frame.picture_title(name)
     frame.note(about)
-    if one is None:
+    if check is None:
         frame.note(unmeasured(engine))
     else:
-        holds, deviation, allowed, compared, control = row(one)
+        holds, deviation, allowed, compared, control = row(check)
         numbers = {
             say("Holds"): holds,
             say("Largest deviation"): deviation,
@@ -214,13 +216,13 @@ def show_compared(claim: str, one: Check | None, engine: engine_check.EngineResu
 
 def show_deviations(claims: Measured) -> None:
     """How far each claim is from its limit; a click opens what was compared."""
-    found = claims.checks
-    numbers = [(check.deviation, check.allowed, check.control) if check.compared else (np.nan,) * 3 for check in found]
+    checks = claims.checks
+    numbers = [(check.deviation, check.allowed, check.control) if check.compared else (np.nan,) * 3 for check in checks]
     values = np.nan_to_num(np.array(numbers, float), nan=-np.inf)
-    names = [say(CLAIMS[check.claim][0]) for check in found]
+    names = [say(CLAIMS[check.claim][0]) for check in checks]
 
     def clicked(row: int, *_: int) -> None:
-        st.session_state.update({"claim": found[row].claim, "check-show": "compared"})
+        st.session_state.update({"claim": checks[row].claim, "check-show": "compared"})
 
     code = program(claims.origin.code, snippet(DEVIATIONS, names=names))
     plot = Plot(say("Self-check"), claims.origin.note, deviations(values, names, say=say), code)
@@ -230,7 +232,7 @@ def show_deviations(claims: Measured) -> None:
 
 def show_table(claims: Measured) -> None:
     columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
-    rows = [row(one) if one else (unmeasured(claims.engine), *4 * ("",)) for one in claims.all.values()]
+    rows = [row(check) if check else (unmeasured(claims.engine), *4 * ("",)) for check in claims.all.values()]
     names = [say(CLAIMS[claim][0]) for claim in claims.all]
     st.table(pd.DataFrame(rows, pd.Index(names, name=say("Claim")), columns))
     frame.note(say("32-bit numbers carry about seven digits: two computations differ in the last ones."))
@@ -240,33 +242,35 @@ def show_table(claims: Measured) -> None:
 def live() -> None:
     places, unseen = frame.places(), st.container()
     name, state = cached.default_checkpoint(), st.session_state
-    kept = None
+    recorded_checks = None
     with places.notes:
         try:
-            kept = recorded(checkpoints_folder() / name)
+            recorded_checks = recorded(checkpoints_folder() / name)
         except ValueError as error:
             shared.warn(errors.sentence(error))
     if "run" not in state and view.is_addressed(st.query_params):
         state["run"] = "mine"  # a link to a sentence
     with places.question:
-        runs = RUNS if kept else {"mine": RUNS["mine"]}
+        runs = RUNS if recorded_checks else {"mine": RUNS["mine"]}
         run = controls.choose(say("Measured"), runs, "run", label_visibility="collapsed")
-    if kept is not None and run == "last":
-        origin = Origin(kept["command"], program(recipes.load_code(name), snippet(READ)))
-        over = say("Over {sentences} held-out sentences.", sentences=kept["sentences"])
-        line = say("The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **kept)
-        show(places, Measured(kept["claims"], origin, over), line)
+    if recorded_checks is not None and run == "last":
+        origin = Origin(recorded_checks["command"], program(recipes.load_code(name), snippet(READ)))
+        over = say("Over {sentences} held-out sentences.", sentences=recorded_checks["sentences"])
+        line = say(
+            "The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **recorded_checks
+        )
+        show(places, Measured(recorded_checks["claims"], origin, over), line)
         with places.left:
-            st.code(kept["command"], "bash", wrap_lines=True)
+            st.code(recorded_checks["command"], "bash", wrap_lines=True)
         return
 
-    def show_mine(result: cached.Shown, asked: cached.Request) -> None:
+    def show_mine(result: cached.Shown, request: cached.Request) -> None:
         with unseen:
-            engine = engine_check.measure(asked, result)
-        origin = recipes.origin(asked).then(snippet(CHECK))
+            engine = engine_check.measure(request, result)
+        origin = recipes.origin(request).then(snippet(CHECK))
         nothing = "" if result.text else say("(the model wrote nothing)")
-        line = f"{nothing} {words.how_decoded(asked)}".strip()
-        show(places, Measured(measured(asked), origin, say("For your sentence."), engine), line, result.text)
+        line = f"{nothing} {words.how_decoded(request)}".strip()
+        show(places, Measured(measured(request), origin, say("For your sentence."), engine), line, result.text)
 
     controls.translation_in(places, show_mine)
 

@@ -25,16 +25,16 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
     if st.session_state["versus"] not in offered:
         st.session_state["versus"] = offered[0]
     with shared.row(gap="small", key="ask-b"):
-        more = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
-        versus = st.segmented_control(say("What differs"), offered, **more)
+        settings = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
+        versus = st.segmented_control(say("What differs"), offered, **settings)
         hidden["key"] = OF[versus]
         if versus == "sentence":
             label = say("Sentence B") if recipes.writes_target(a.model) else say("Text B")
             return versus, replace(a, text=st.text_input(label, live=staged.live(), **hidden) or "")
         if versus == "model":
             return versus, replace(a, model=st.selectbox(say("Model B"), names, **hidden))
-        more: dict[str, Any] = {"format_func": recipes.decoded, **hidden}
-        return versus, replace(a, beam=st.selectbox(say("Search of B"), list(words.BEAMS), **more))
+        settings: dict[str, Any] = {"format_func": recipes.decoded, **hidden}
+        return versus, replace(a, beam=st.selectbox(say("Search of B"), list(words.BEAMS), **settings))
 
 
 def note(versus: str, pair: Pair) -> str:
@@ -71,18 +71,18 @@ def score_of(result: cached.Shown) -> str:
     return say("log-probability {number:.2f}", number=float(logs.sum(dtype="float64"))) if logs.size else ""
 
 
-def show(names: list[str], chosen: View, came: bool) -> None:
-    state, a = st.session_state, cached.Request.of(chosen, names[0])
+def show(names: list[str], current_view: View, came: bool) -> None:
+    state, a = st.session_state, cached.Request.of(current_view, names[0])
     # At first: the example with another word or the same sentence, another model, and greedy.
     default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}
     default["model-b"] = next((name for name in names if name != a.model), a.model)
     if came:
         query, readers = state[staged.QUERY], {"versus": codes.one_of(VERSUS), "text-b": str}
         readers |= {"model-b": codes.one_of(names), "beam-b": codes.one_of(view.BEAMS)}
-        found, problems = codes.read(query, readers)
-        choices.missed(problems)
-        if found or view.is_addressed(query) or "versus" not in state:  # else B is as it was before
-            state.update(default | found)
+        values, problems = codes.read(query, readers)
+        choices.note_problems(problems)
+        if values or view.is_addressed(query) or "versus" not in state:  # else B is as it was before
+            state.update(default | values)
     versus, b = ask(names, a)
     chose = {name: codes.code(state[name]) for name in ("versus", OF[versus]) if state[name] != default[name]}
     example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))
@@ -92,11 +92,11 @@ def show(names: list[str], chosen: View, came: bool) -> None:
     if answered is None:
         return
     (versus, pair), results = answered
-    state["shown-text"], state[view.KEPT] = results[0].text, chosen
+    state["shown-text"], state[view.KEPT] = results[0].text, current_view
     sides, names, about = [], [], []
     for side, request, result in zip("AB", pair, results):
-        shown = staged.shown_of(result, request, chosen, rowwise=False)
-        sides.append(replace(shown, effects=None, address=dict(shown.address) | chose))
+        version = staged.version_of(result, request, current_view, rowwise=False)
+        sides.append(replace(version, effects=None, address=dict(version.address) | chose))
         differing = {"sentence": "", "model": request.model, "search": recipes.decoded(request.beam)}[versus]
         names.append(f"{side} · {differing}" if differing else side)
         about.append(" · ".join(filter(None, (differing, score_of(result)))))
@@ -108,7 +108,7 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         "note": note(versus, pair),
         "program": vars(staged.program_of(recipes.code_of_both(*pair))),
     }
-    staged.put(b, a, comparing=comparing, owned=("versus", *OF.values()))
+    staged.show_stage(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):
         shared.card(checkpoint, f"card-{checkpoint}")
 

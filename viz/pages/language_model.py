@@ -48,20 +48,20 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
         state[staged.QUERY] = st.query_params.to_dict()
     query, asked = state[staged.QUERY], state.pop(staged.ASKED, False)
     if asked or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
-        (shown, problems), (chance, more) = view.read(query, names, View(EXAMPLE)), chance_of(query)
-        choices.missed(problems + more if came else ())
-        state[KEPT] = shown, chance
-    shown, chance = state[KEPT]
+        (opened, problems), (chance, chance_problems) = view.read(query, names, View(EXAMPLE)), chance_of(query)
+        choices.note_problems(problems + chance_problems if came else ())
+        state[KEPT] = opened, chance
+    opened, chance = state[KEPT]
     if came:
-        state["beginning"] = shown.text
-        state["language-model"] = shown.model if shown.model in names else next(iter(names), None)
-    return shown, chance
+        state["beginning"] = opened.text
+        state["language-model"] = opened.model if opened.model in names else next(iter(names), None)
+    return opened, chance
 
 
-@cached.remembered()
+@cached.cache_results()
 def continued(model: str, text: str, chance: Chance) -> str:
-    chosen = dict(vars(chance))
-    return cached.loaded_as(Writer, model).write(text, chosen.pop("count"), **chosen)
+    values = dict(vars(chance))
+    return cached.loaded_as(Writer, model).write(text, values.pop("count"), **values)
 
 
 def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
@@ -82,10 +82,10 @@ def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
     return {"words": program(origin, bars), "mask decoder_self": program(origin, MASK)}
 
 
-def told(name: str, text: str, shown: View, chance: Chance) -> Shown:
+def address(name: str, text: str, shown: View, chance: Chance) -> Shown:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
-    of_stage = staged.shown_of(result, request, shown)
+    of_stage = staged.version_of(result, request, shown)
     if result.next_logits is None or isinstance(loaded, Translator):
         return of_stage
     after, seed = "", {}
@@ -141,14 +141,17 @@ def show() -> None:
         controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
     name = state["language-model"]
-    shown = replace(before, text=text, model="" if name == names[0] else name)
-    if came or (shown.text, shown.model) != (before.text, before.model):  # what was drawn went on with another text
+    current_view = replace(before, text=text, model="" if name == names[0] else name)
+    if came or (current_view.text, current_view.model) != (
+        before.text,
+        before.model,
+    ):  # what was drawn went on with another text
         chance = replace(chance, seed=None)
-    state[KEPT] = shown, chance
+    state[KEPT] = current_view, chance
     with st.container():
         key, example = f"language-model-answered-{name}", (name, EXAMPLE)
         answered = shared.compute_or_keep(
-            key, (name, text), lambda asked: told(asked[0], asked[1], shown, chance), example
+            key, (name, text), lambda asked: address(asked[0], asked[1], current_view, chance), example
         )
     with memory:
         model_choice.say_memory()
@@ -157,7 +160,7 @@ def show() -> None:
     (name, _), of_stage = answered
     if name in opened.SHELF:  # it is on the other pages of the stage, too, which go on with it
         state[view.KEPT] = replace(state.get(view.KEPT, View()), text=text, model=name, reference=None)
-    staged.put(of_stage, owned=("seed",))
+    staged.show_stage(of_stage, owned=("seed",))
     shared.small(about(name), "card")
 
 

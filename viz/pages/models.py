@@ -81,19 +81,19 @@ BESIDE = message("Words that belong together share a row. Subwords are merged in
 OPENS = message("Open this map on the stage →")
 
 
-def choose_system(seen: Sequence["Seen"], first: int) -> int:
+def choose_system(systems: Sequence["Seen"], first: int) -> int:
     """The outputs of all systems as tiles with small maps; returns the number of the chosen one, at first `first`."""
     tiles = []
-    for one in seen:
-        side = one.side
+    for system in systems:
+        side = system.side
         score = float(side.result.log_probabilities.sum(dtype="float64"))
         took = say("{ms:.0f} ms · log-probability {score:.1f}", ms=1000 * side.seconds, score=score)
         text = side.result.text or say("(the model wrote nothing)")
         unknown = {"read": side.unknown("source"), "written": side.unknown("target")}
         line = message("<unk>, words that its list lacks: {read} read; {written} written, left out of the text.")
         flag = say(line, **unknown) if any(unknown.values()) else ""
-        tiles.append(Tile(side.name, one.name, f"{text} · {took}", flag=flag, pixels=one.pixels))
-    names = [one.side.name for one in seen]
+        tiles.append(Tile(side.name, system.name, f"{text} · {took}", flag=flag, pixels=system.pixels))
+    names = [system.side.name for system in systems]
     return names.index(frame.choose_tile(say("System"), tiles, "system", names[first], columns=2, height=72))
 
 
@@ -133,13 +133,13 @@ class Seen:
     def pixels(self) -> np.ndarray:
         """The small picture, a row of it blank where only other systems have a word."""
         if self.side.weights is None:
-            own, blank = frame.signed_pixels(self.values), frame.signed_pixels(np.zeros(1)).item()
+            tile, blank = frame.signed_pixels(self.values), frame.signed_pixels(np.zeros(1)).item()
         else:
-            own, blank = frame.weight_pixels(self.values), 0  # clear
-        rows = np.full((len(self.places), *own.shape[1:]), blank, np.uint8)
+            tile, blank = frame.weight_pixels(self.values), 0  # clear
+        rows = np.full((len(self.places), *tile.shape[1:]), blank, np.uint8)
         for row, place in enumerate(self.places):
             if place is not None:
-                rows[row] = own[place]
+                rows[row] = tile[place]
         return rows
 
     def top(self, row: int) -> tuple[str, str, float] | None:
@@ -158,21 +158,21 @@ class Seen:
         return place, int(self.values[place].argmax())
 
 
-def show_large(chosen: Seen, place: Mapping[str, str], row: int | None) -> None:
+def show_large(system: Seen, place: Mapping[str, str], row: int | None) -> None:
     """The chosen system large: its map on the stage, the cell of a shared row ringed; without one its vector."""
-    side = chosen.side
+    side = system.side
     text = side.result.text or say("(the model wrote nothing)")
     if side.weights is None:
-        frame.pictures({"vector": vector(chosen)}, titles={"vector": (chosen.name, "", "", "", text)})
-        frame.note(chosen.about)
+        frame.pictures({"vector": vector(system)}, titles={"vector": (system.name, "", "", "", text)})
+        frame.note(system.about)
         return
-    frame.picture_title(chosen.name, quoted=text)
+    frame.picture_title(system.name, quoted=text)
     # The words of this page are those of its other pictures, too: the stage is not asked to merge subwords.
     begin = SPECIAL_TOKENS[BOS_ID]
     recording = Recording(side.keys, [begin, *side.words[:-1]], {"cross": side.weights}, {}, side.words)
-    ring = chosen.ring(row)
+    ring = system.ring(row)
     pin = {"pin": f"t{ring[0]}"} if ring else {}
-    staged.put_map(Shown(recording), {**place, **pin}, [ring] if ring else [])
+    staged.show_map(Shown(recording), {**place, **pin}, [ring] if ring else [])
 
 
 def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
@@ -184,73 +184,73 @@ def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
     return place | ({"summary": "mean"} if head is None else {})
 
 
-def vector(chosen: Seen) -> Plot:
+def vector(system: Seen) -> Plot:
     """The one vector that a system without attention knows of the source, at every word."""
-    side = chosen.side
+    side = system.side
     look: dict[str, Any] = {
         "row_axis": message("word being written"),
         "column_axis": message("number of the vector"),
         "value": message("number"),
         "most_labels": 4,
     }
-    figure = values_heatmap(chosen.values, side.words, **look, say=say)
+    figure = values_heatmap(system.values, side.words, **look, say=say)
     origin = recipes.origin(side.request)
-    code = program(origin.code, side.code, snippet(VECTOR, values=chosen.code, **look))
-    return Plot(f"{say(SYSTEMS[side.system][0])}: {chosen.about}", origin.note, figure, code)
+    code = program(origin.code, side.code, snippet(VECTOR, values=system.code, **look))
+    return Plot(f"{say(SYSTEMS[side.system][0])}: {system.about}", origin.note, figure, code)
 
 
-def most_different(seen: Sequence[Seen]) -> tuple[str, int | None, int]:
+def most_different(systems: Sequence[Seen]) -> tuple[str, int | None, int]:
     """At which word two systems attend most differently, in which row that is, and which of them attends more there.
 
     Where no word is the same in all that attend: how many translations they wrote, no row, and the first system.
     """
-    readers = [number for number, one in enumerate(seen) if one.side.weights is not None]
-    found = []
-    for row in range(len(seen[0].places)):
-        tops = [(top, number) for number in readers if (top := seen[number].top(row))]
+    readers = [number for number, system in enumerate(systems) if system.side.weights is not None]
+    differences = []
+    for row in range(len(systems[0].places)):
+        tops = [(top, number) for number in readers if (top := systems[number].top(row))]
         if 1 < len(tops) == len(readers) and len({word.lower() for (word, *_), _ in tops}) == 1:
             order = sorted(tops, key=lambda one: one[0][2])
-            found.append((order[-1][0][2] - order[0][0][2], row, order[-1], order[0]))
-    if not found:
-        return counted(seen), None, 0
-    _, row, ((word, key, x), most), ((_, other, y), least) = max(found, key=lambda one: one[0])
-    names = {number: say(SYSTEMS[seen[number].side.system][0]) for number in (most, least)}
+            differences.append((order[-1][0][2] - order[0][0][2], row, order[-1], order[0]))
+    if not differences:
+        return counted(systems), None, 0
+    _, row, ((word, key, x), most), ((_, other, y), least) = max(differences, key=lambda one: one[0])
+    names = {number: say(SYSTEMS[systems[number].side.system][0]) for number in (most, least)}
     if names[most] == names[least]:
-        names = {number: seen[number].side.name for number in (most, least)}
+        names = {number: systems[number].side.name for number in (most, least)}
     line = message("At “{word}” {a} puts {x:.0%} of its attention on “{key}”, {b} {y:.0%} on “{other}”.")
     if key == other:
         line = message("At “{word}” {a} puts {x:.0%} of its attention on “{key}”, {b} only {y:.0%}.")
     return say(line, word=word, key=key, other=other, a=names[most], x=x, b=names[least], y=y), row, most
 
 
-def counted(seen: Sequence[Seen]) -> str:
-    texts = {one.side.result.text.casefold() for one in seen}
-    return say("Systems: {n}. Different translations: {m}.", n=len(seen), m=len(texts))
+def counted(systems: Sequence[Seen]) -> str:
+    texts = {system.side.result.text.casefold() for system in systems}
+    return say("Systems: {n}. Different translations: {m}.", n=len(systems), m=len(texts))
 
 
-def show_words(seen: Sequence[Seen]) -> None:
+def show_words(systems: Sequence[Seen]) -> None:
     table = {}
-    for one in seen:
-        side = one.side
+    for system in systems:
+        side = system.side
         read = [say("the one vector")] * len(side.words)
         if side.weights is not None:
-            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in one.values]
+            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in system.values]
         for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
-            table[name] = ["" if word is None else cells[word] for word in one.places]
+            table[name] = ["" if word is None else cells[word] for word in system.places]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
     frame.note(f"{say(BESIDE)} {say('Beside each word: the source word with the largest weight.')}")
 
 
 def show_lengths(names: list[str]) -> None:
-    found, measured = [], []
+    rows, measured = [], []
     for name in names:
         try:
             for test, groups in lengths.read(cached.loaded_as(Translator, name).card).items():
-                found += [{"test": test, "model": name, **vars(group)} for group in groups]
+                rows += [{"test": test, "model": name, **vars(group)} for group in groups]
         except ValueError as error:
             shared.small(f"{name}: {errors.sentence(error)}", f"lengths-problem-{name}")
-    if found:
-        table = pd.DataFrame(found)
+    if rows:
+        table = pd.DataFrame(rows)
         with shared.row():
             test = controls.choose(say("Test set"), sorted(set(table.test)), "test")
             qualities = {"bleu": "BLEU", "chrf": "chrF"}
@@ -265,8 +265,8 @@ def show_lengths(names: list[str]) -> None:
         frame.pictures({"lengths": plot}, is_map=False, below=60)
         frame.note(say("Each point is a group of sentences of similar length."))
         with st.expander(say("The numbers, and the commands that made them")):
-            spoken = table.set_axis([say(name) for name in table.columns], axis="columns")  # COLUMNS
-            st.dataframe(spoken, hide_index=True, key="lengths-table")
+            translated = table.set_axis([say(name) for name in table.columns], axis="columns")  # COLUMNS
+            st.dataframe(translated, hide_index=True, key="lengths-table")
             for number, name in enumerate(measured):
                 score = cached.loaded_as(Translator, name).card["scores"][test]
                 command = score.get("command", say("no command on its card"))
@@ -287,8 +287,8 @@ def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
         systems = ", ".join(say(SYSTEMS[system][0]) for system in missing)
         st.caption(f"{say('Not found for this direction: {systems}.', systems=systems)} {say(controls.TO_TRAIN)}")
         presets = ["-".join(["multi30k", *languages, system]).removesuffix("-transformer") for system in missing]
-        known = [controls.TRAIN.format(preset=preset) for preset in presets if preset in PRESETS]
-        commands(known or ["python -m model train CONFIG.json --data-dir data --out checkpoints/NAME"])
+        trainings = [controls.TRAIN.format(preset=preset) for preset in presets if preset in PRESETS]
+        commands(trainings or ["python -m model train CONFIG.json --data-dir data --out checkpoints/NAME"])
 
 
 def show(languages: checkpoint.Direction, names: list[str], places: frame.Places) -> None:
@@ -304,35 +304,35 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
         with frame.options(int(choices.code_of("beam", "4") != "4"), "models"):
             beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
     with places.notes:
-        asked, first = (tuple(names), text, beam), (tuple(names), example, beam)
-        kept = shared.compute_or_keep(f"models-answered-{languages}", asked, lambda one: compare(*one), first)
-        if kept is None:
+        question, first = (tuple(names), text, beam), (tuple(names), example, beam)
+        answer = shared.compute_or_keep(f"models-answered-{languages}", question, lambda one: compare(*one), first)
+        if answer is None:
             return
-        sides, problems = kept[1]
-        if kept[0] is not asked:
+        sides, problems = answer[1]
+        if answer[0] is not question:
             shared.small(sides[0].result.source, "shown")
         for name, problem in problems.items():
             shared.small(f"{name}: {problem}", f"problem-{name}")
     with places.left_controls:
         layer, head = choose_head(sides)
     rows = comparison.align([side.words for side in sides])
-    seen = [Seen(side, words_at, *side.map(layer, head)) for side, words_at in zip(sides, zip(*rows))]
-    line, row, first = most_different(seen)
+    systems = [Seen(side, words_at, *side.map(layer, head)) for side, words_at in zip(sides, zip(*rows))]
+    line, row, first = most_different(systems)
     with places.left:
-        chosen = seen[choose_system(seen, first)]
-        side, place = chosen.side, place_of(chosen.side, layer, head)
-        frame.note(f"{chosen.name}: {say(SYSTEMS[side.system][1])} {chosen.about}")
+        system = systems[choose_system(systems, first)]
+        side, place = system.side, place_of(system.side, layer, head)
+        frame.note(f"{system.name}: {say(SYSTEMS[side.system][1])} {system.about}")
         if side.weights is not None:
             query = side.request.address() | place | {"words": "1"}
             st.html(f'<p class="hl-note">{speaking.link(say(OPENS), "", query)}</p>')
         shared.card(side.name)
     with places.answer:
-        frame.answer(line, say(BESIDE) if row is None else f"{counted(seen)} {say(BESIDE)}")
+        frame.answer(line, say(BESIDE) if row is None else f"{counted(systems)} {say(BESIDE)}")
     with places.right:
         if view == "one":
-            show_large(chosen, place, row)
+            show_large(system, place, row)
         elif view == "words":
-            show_words(seen)
+            show_words(systems)
         else:
             show_lengths(names)
 

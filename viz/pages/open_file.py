@@ -118,18 +118,20 @@ def show_model(entry: Entry, places: frame.Places) -> None:
         steers = st.button(say(STEER), key="to-steer", type="primary")
     with places.right:
         example = Request(own_models.first_text(entry, mask), entry.code)
-        kept = shared.compute_or_keep(f"own-{entry.code}", Request(text, entry.code), cached.compute, example)
-    if kept is None:
+        answer = shared.compute_or_keep(f"own-{entry.code}", Request(text, entry.code), cached.compute, example)
+    if answer is None:
         place.empty()
         return
-    request, result = kept
+    request, result = answer
     state[view.KEPT] = replace(state.get(view.KEPT, View()), text=request.text, model=entry.code, reference=None)
     with place:
         frame.answer(own_models.answer(entry.name, result), shared.describe(entry.code))
     with places.right:
-        shown = staged.shown_of(result, request, request)
+        version = staged.version_of(result, request, request)
         address = speaking.address({"text": request.text, "model": entry.code})
-        staged.put(replace(shown, recording=replace(shown.recording, text=None), address=address), least=LEAST)
+        staged.show_stage(
+            replace(version, recording=replace(version.recording, text=None), address=address), least=LEAST
+        )
     with places.left:
         goes_to = show_elsewhere(entry)
     if page := "steer" if steers else goes_to:

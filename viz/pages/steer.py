@@ -58,38 +58,38 @@ figure.show()
 """
 
 
-def wanted(asked: Request, query: Mapping[str, str]) -> Request:
+def request_of(request: Request, query: Mapping[str, str]) -> Request:
     """The same with the changes of the query or of before, without those that name words of another sentence."""
-    before = st.session_state.get(ASKED) or first(asked)
+    before = st.session_state.get(ASKED) or first(request)
     if any(query.get(name) for name in change.NAMES):
-        before = asked
+        before = request
         try:
-            before = replace(asked, changes=change.read(query))
+            before = replace(request, changes=change.read(query))
         except ValueError as error:
             shared.warn(f"{errors.sentence(error)} {say('Nothing is changed.')}")
     changes = before.changes
-    if before.model != asked.model:
+    if before.model != request.model:
         changes = Changes()
-    elif before.text != asked.text:
+    elif before.text != request.text:
         changes = changes.wordless
     if changes != before.changes and before.changes != first(before.plain).changes:
         st.session_state[LOST] = before
-    return replace(asked, changes=changes)
+    return replace(request, changes=changes)
 
 
-def first(asked: Request) -> Request:
+def first(request: Request) -> Request:
     """What a visitor sees who has changed nothing yet: one cell of the example that turns its meaning round.
 
     Other sentences, and models that write other words for it, are unchanged.
     """
-    if asked != asked.example:
-        return asked
+    if request != request.example:
+        return request
     with suppress(ValueError):
-        result = compute(asked)
+        result = compute(request)
         if STEP in result.predicted_tokens and KEY in result.source_tokens:
             cell = Force(result.predicted_tokens.index(STEP), result.source_tokens.index(KEY))
-            return replace(asked, changes=Changes(Edits(forced=(cell,))))
-    return asked
+            return replace(request, changes=Changes(Edits(forced=(cell,))))
+    return request
 
 
 def take_back() -> None:
@@ -115,18 +115,18 @@ def on_did(action: Action) -> None:
     state.pop(LOST, None)
 
 
-def show(names: list[str], chosen: View, came: bool) -> None:
+def show(names: list[str], current_view: View, came: bool) -> None:
     state = st.session_state
-    asked = state[ASKED] = wanted(Request.of(chosen, names[0]), state[staged.QUERY] if came else {})
+    request = state[ASKED] = request_of(Request.of(current_view, names[0]), state[staged.QUERY] if came else {})
     if lost := state.get(LOST):
         with shared.row(gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost.text[:60]), "lost")
             st.button(say("Undo these changes"), key="take-back", on_click=take_back)
-    answered = shared.compute_or_keep(ANSWERED, asked, compute, asked.plain, asked.example)
+    answered = shared.compute_or_keep(ANSWERED, request, compute, request.plain, request.example)
     if answered is None:
         return
     request, result = answered
-    state["shown-text"], state[view.KEPT] = result.text, chosen
+    state["shown-text"], state[view.KEPT] = result.text, current_view
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
     weighed = weighed and staged.predicts_words(result)
     if weighed:
@@ -135,19 +135,19 @@ def show(names: list[str], chosen: View, came: bool) -> None:
         except ValueError as error:
             problem, weighed = errors.sentence(error), False
             state[WEIGHED] = False
-    stage(steering.told(request, result, chosen, problem, weighed), staged.on_asked, on_did=on_did)
+    stage(steering.payload(request, result, current_view, problem, weighed), staged.on_asked, on_did=on_did)
     if not isinstance(request.translator, Translator):
         shared.card(request.model)
         return
-    said = ()
+    captions = ()
     if request.changes:
         before = compute(request.plain).text or say("(nothing)")
         listed = ", ".join(text for _, text in steering.chips(request))
-        said = (
+        captions = (
             say("Changed: {changes}", changes=listed),
             say("Without the changes the model writes: {text}", text=before),
         )
-    explore.offer_report(result, request, "steer", said)
+    explore.offer_report(result, request, "steer", captions)
     if request.reference is None:
         with choices.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree"):
@@ -163,9 +163,9 @@ def show_tree(request: Request, result: Shown) -> None:
         state[ASKED] = replace(state[ASKED], changes=replace(request.changes, locked=tuple(nodes.path(node))))
 
     with shared.row(gap="large"):
-        more = {"step": 0.1, "help": say(controls.PENALTY), "width": 280}
+        settings = {"step": 0.1, "help": say(controls.PENALTY), "width": 280}
         label = say("Length penalty of the ranking")
-        penalty = controls.slider(label, 0.0, 2.0, request.penalty, "rescore", **more)
+        penalty = controls.slider(label, 0.0, 2.0, request.penalty, "rescore", **settings)
         deepest = len(nodes.path(len(nodes.token) - 1))  # a step adds its nodes after those of the step before
         steps = None
         if deepest > STEPS_AT_ONCE:
@@ -173,7 +173,7 @@ def show_tree(request: Request, result: Shown) -> None:
             first = controls.slider(say("First row drawn"), 0, last, 0, key="first", width=280)
             steps = (first, first + STEPS_AT_ONCE)
     ranked = search.rescored(penalty).hypotheses
-    texts = [tokenizer.decode(one.ids) for one in ranked]
+    texts = [tokenizer.decode(hypothesis.ids) for hypothesis in ranked]
     figure = search_tree(
         np.array(nodes.log_probability),
         nodes.parent,
@@ -195,8 +195,8 @@ def show_tree(request: Request, result: Shown) -> None:
     st.dataframe(pd.DataFrame(rows, range(1, len(rows) + 1), columns), key="ranking")
     with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
-        more: dict[str, Any] = {"format_func": names.__getitem__, "width": 420}
-        node = ranked[controls.among(say("Translation"), range(len(names)), "ranked", **more)].node
+        settings: dict[str, Any] = {"format_func": names.__getitem__, "width": 420}
+        node = ranked[controls.among(say("Translation"), range(len(names)), "ranked", **settings)].node
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(node,))
 
 

@@ -8,18 +8,18 @@ from viz.views import cached, view
 from viz.views.view import View
 
 
-def show(names: list[str], chosen: View, came: bool) -> None:
-    request = cached.Request.of(chosen, names[0])
+def show(names: list[str], current_view: View, came: bool) -> None:
+    request = cached.Request.of(current_view, names[0])
     answered = shared.compute_or_keep("answered", request, cached.compute, request.example)
     if answered is None:
         return
-    shown, result = answered
-    st.session_state.update({"shown-text": result.text, view.KEPT: chosen})
-    staged.put(staged.shown_of(result, shown, chosen))
-    if isinstance(shown.translator, Translator):
-        explore.offer_report(result, shown)
+    current, result = answered
+    st.session_state.update({"shown-text": result.text, view.KEPT: current_view})
+    staged.show_stage(staged.version_of(result, current, current_view))
+    if isinstance(current.translator, Translator):
+        explore.offer_report(result, current)
     else:
-        shared.card(shown.model)
+        shared.card(current.model)
 
 
 translators = staged.translators()

@@ -127,14 +127,14 @@ def _pieces(name: str, content: str) -> str:
 
 def _html(policy: str, settings: Mapping[str, object], scripts: str) -> str:
     style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in ("stage/stage", "site/site"))
-    told = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
+    payload = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Headlight</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f'<link rel="icon" href="data:image/svg+xml;base64,{_icon()}"><style>{style}</style></head>\n'
         '<body><noscript>This page needs JavaScript.</noscript><main id="hl-place"></main>\n'
-        f"{_data('hl-settings', told)}\n{scripts}</body></html>\n"
+        f"{_data('hl-settings', payload)}\n{scripts}</body></html>\n"
     )
 
 

@@ -173,7 +173,7 @@ def _shown(result: Translation, translator: Any) -> Shown:
         candidates = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
         recording = replace(result.recording(candidates), text=line_of(answer_of(result, candidates)))
         notes = [*_changes(result), *of_reading(result)]
-        return Shown(recording, known=heads_here(result), notes=notes, is_live=True, predicts=translator.has_words)
+        return Shown(recording, roles=heads_here(result), notes=notes, is_live=True, predicts=translator.has_words)
     if translator is None or logits is None:
         return Shown(result.recording())
     return Shown(result.recording(Candidates.of(logits, translator.tokenizer)))

@@ -15,7 +15,7 @@ def sentence(error: ValueError) -> str:
     'Der Text hat 300 Tokens; erlaubt sind höchstens 256.'
     """
     ours = isinstance(error, Phrase)
-    words = said(error) if ours else str(error) or type(error).__name__
+    words = text_of(error) if ours else str(error) or type(error).__name__
     first = words.split(" ", 1)[0]
     if "_" not in first and first not in KINDS:  # names of settings stay as they are spelt
         words = words[:1].upper() + words[1:]
@@ -23,6 +23,6 @@ def sentence(error: ValueError) -> str:
     return words if ours else f"{say('This file or link cannot be used.')} {words}"
 
 
-def said(phrase: Phrase) -> str:
-    values = {name: said(value) if isinstance(value, Phrase) else value for name, value in phrase.values.items()}
+def text_of(phrase: Phrase) -> str:
+    values = {name: text_of(value) if isinstance(value, Phrase) else value for name, value in phrase.values.items()}
     return say(phrase.template, **values)

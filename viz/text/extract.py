@@ -22,7 +22,7 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 
 def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
     name = getattr(node.func, "id", "")
-    named = [one.value for one in node.keywords if name == "messages"]
+    named = [keyword.value for keyword in node.keywords if name == "messages"]
     named += node.args[: FIRST.get(name, 0)]
     parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
     first = node.args[:1] if name in marks else []
@@ -48,12 +48,12 @@ def calls() -> list[tuple[str, ast.Call, str | None]]:
 
 def sentences() -> Catalog:
     """The sentences of the code; those without words are the same in all languages."""
-    found, said = Catalog(), {text for _, _, text in calls() if text}
-    for text in said:
+    catalog, texts = Catalog(), {text for _, _, text in calls() if text}
+    for text in texts:
         small = begun(text, small=True)  # in its place, where that is said, too
-        if (small == text or small not in said) and _WORDS.search(_PLACE.sub("", text)):
-            found.add(text)
-    return found
+        if (small == text or small not in texts) and _WORDS.search(_PLACE.sub("", text)):
+            catalog.add(text)
+    return catalog
 
 
 def in_step(language: str) -> bytes:

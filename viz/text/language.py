@@ -63,11 +63,11 @@ def say(text: str, /, **values: object) -> str:
         ...     say("{share:.1%}", share=0.125)
         '12,5\xa0%'
     """
-    spoken = current()
-    text = catalogue(spoken).get(text, text)
+    language = current()
+    text = catalogue(language).get(text, text)
     if not values:
         return text
-    return text.format(**values) if spoken == ENGLISH else _Filling(spoken).vformat(text, (), values)
+    return text.format(**values) if language == ENGLISH else _Filling(language).vformat(text, (), values)
 
 
 def counted(number: int) -> str:
@@ -105,8 +105,10 @@ def catalogue(language: str) -> dict[str, str]:
     from babel.messages.pofile import read_po
 
     with path_of(language).open("rb") as file:
-        said = {str(one.id): str(one.string) for one in read_po(file, locale=language) if one.id and one.string}
-    return {begun(text): begun(other) for text, other in said.items()} | said
+        translations = {
+            str(entry.id): str(entry.string) for entry in read_po(file, locale=language) if entry.id and entry.string
+        }
+    return {begun(text): begun(other) for text, other in translations.items()} | translations
 
 
 def begun(text: str, small: bool = False) -> str:

@@ -26,8 +26,8 @@ def literal(text: str) -> str:
     return _BLOCK.sub(r"\1\\\2", _WORD.sub(_word, line))
 
 
-def _word(found: re.Match[str]) -> str:
-    word = found[0]
+def _word(match: re.Match[str]) -> str:
+    word = match[0]
     if word in _ARROWS:
         return _code(word)
     quoted = _QUOTED.fullmatch(word)

@@ -16,10 +16,10 @@ def role_name(name: str, short: bool = False) -> str:
     ('positional: 2 before', '★ 2 before')
     """
     place = name.removeprefix("positional: ")
-    said = say(place)
+    label = say(place)
     if place == name:
-        return said
-    return f"★ {said}" if short else say("positional: {place}", place=said)
+        return label
+    return f"★ {label}" if short else say("positional: {place}", place=label)
 
 
 # By what rule a head is given a role, by the beginning of its name: `model.analysis.head_roles.roles` and

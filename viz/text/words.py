@@ -91,16 +91,16 @@ SCORES = (  # of a test set; the first that a card has the numbers for
 PREDICTED_AXIS = message("word being written (query)")
 
 
-def how_decoded(asked: Any) -> str:
+def how_decoded(request: Any) -> str:
     """How a translation came about; asked as of `viz.views.view.Asked`."""
-    if asked.reference is not None:
+    if request.reference is not None:
         return say("Teacher-forced with this reference; on its own the model may write something else.")
-    if asked.beam == 1:
+    if request.beam == 1:
         return say("Free-running, greedy: each step reads what the model wrote.")
     line = message(
         "Free-running, beam of {beam}, length penalty {penalty:g}: each step reads what the model wrote itself."
     )
-    return say(line, beam=asked.beam, penalty=asked.penalty)
+    return say(line, beam=request.beam, penalty=request.penalty)
 
 
 def language(code: object, otherwise: str) -> str:
@@ -133,16 +133,16 @@ def describe_reader(name: str, config: Any) -> str:
 def describe_card(name: str, card: dict[str, Any]) -> str:
     """Where a checkpoint comes from; anything in its card may be missing or of another type."""
     types = {"parameters": int, "converted_from": str, "data": dict, "scores": dict}
-    known = {part: card[part] for part, kind in types.items() if isinstance(card.get(part), kind)}
+    facts = {part: card[part] for part, kind in types.items() if isinstance(card.get(part), kind)}
     parts = [say("Checkpoint {name}", name=name)]
-    if "parameters" in known:
-        parts.append(say("{millions:.1f} million parameters", millions=known["parameters"] / 1e6))
-    if "converted_from" in known:
-        parts.append(say("converted from {origin}", origin=known["converted_from"]))
-    if names := list(known.get("data", ())):
+    if "parameters" in facts:
+        parts.append(say("{millions:.1f} million parameters", millions=facts["parameters"] / 1e6))
+    if "converted_from" in facts:
+        parts.append(say("converted from {origin}", origin=facts["converted_from"]))
+    if names := list(facts.get("data", ())):
         many = say("{n} corpora, listed on its card", n=len(names))
         parts.append(say("trained in this project on {data}", data=many if len(names) > MOST_NAMED else listed(names)))
-    for test, score in known.get("scores", {}).items():
+    for test, score in facts.get("scores", {}).items():
         for text in SCORES:
             with suppress(KeyError, TypeError, ValueError):
                 parts.append(say(text, **score, test=test))

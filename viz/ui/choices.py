@@ -33,21 +33,21 @@ class Parts(NamedTuple):
     codes: Mapping[str, Mapping[str, str | None]] = {}
 
 
-def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **more: object) -> Any:
+def control(widget: Callable, *args: object, key: str, reader: Reader, default: object, **settings: object) -> Any:
     """Show a widget of Streamlit, whose choice session and address keep under a key.
 
     The default is chosen at first, and where these hold nothing that the reader knows.
     """
     state = st.session_state
     comes = key not in state or _this_run().is_history_navigation
-    asked = st.query_params.to_dict() if comes else {key: code(state[key])}
-    chosen, problems = read(asked, {key: reader})
+    query = st.query_params.to_dict() if comes else {key: code(state[key])}
+    values, problems = read(query, {key: reader})
     if comes:
-        missed(problems)
-    value = chosen.get(key, default)
+        note_problems(problems)
+    value = values.get(key, default)
     if comes or code(value) != code(state[key]):
         state[key] = value
-    value = widget(*args, key=key, persist_state="session", **more)
+    value = widget(*args, key=key, persist_state="session", **settings)
     value = default if value is None else value
     _drawn.get()[key] = None if value == default else code(value)
     return value
@@ -87,7 +87,7 @@ def arrives(*keys: str) -> bool:
     return another or any(key not in state for key in keys)
 
 
-def told(codes: Mapping[str, str | None]) -> None:
+def note_codes(codes: Mapping[str, str | None]) -> None:
     """Have the address tell of choices made in other controls; None is a default."""
     _drawn.get().update(codes)
 
@@ -98,7 +98,7 @@ def code_of(key: str, default: str) -> str:
     return code(state[key]) if state.get(key) is not None else st.query_params.get(key, default)
 
 
-def missed(problems: Iterable[str]) -> None:
+def note_problems(problems: Iterable[str]) -> None:
     """Have the page tell what its address asks for that is not there, each as name=code."""
     st.session_state.setdefault(_PROBLEMS, []).extend(problems)
 
@@ -108,23 +108,23 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 
     @st.fragment
     @wraps(draw)
-    def drawn() -> None:
+    def run() -> None:
         with part(draw.__qualname__):
             draw()
 
-    return drawn
+    return run
 
 
 @contextmanager
 def part(name: str = "") -> Iterator[None]:
     """Draw a part of a page, or the whole one; at the end of the outermost the address says what is chosen."""
     codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
-    run, kept = _this_run(), state.get(PARTS, Parts())
-    comes = _comes.get() if inside else kept.page != run.page_script_hash
+    run, parts = _this_run(), state.get(PARTS, Parts())
+    comes = _comes.get() if inside else parts.page != run.page_script_hash
     if comes and not inside:  # of another page it is not known what its address holds
-        kept = Parts()
-    before = kept.codes.get(name, {}) if name else _chosen(kept)
-    others = kept.codes if name else {}
+        parts = Parts()
+    before = parts.codes.get(name, {}) if name else _codes(parts)
+    others = parts.codes if name else {}
     state[PARTS] = Parts(run.page_script_hash, {**others, name: codes})
     notes, drawn, came = st.container(), _drawn.set(codes), _comes.set(comes)
     if not name and run.is_history_navigation:
@@ -138,20 +138,20 @@ def part(name: str = "") -> Iterator[None]:
     if inside:
         return
     state[PARTS] = state[PARTS]._replace(page=run.page_script_hash)  # in a new session it is known only now
-    said = {key: one for key, one in address().items() if key not in before.keys() - _chosen().keys()}
-    if said != st.query_params.to_dict():
-        st.query_params.from_dict(said)
+    parameters = {key: value for key, value in address().items() if key not in before.keys() - _codes().keys()}
+    if parameters != st.query_params.to_dict():
+        st.query_params.from_dict(parameters)
     if problems := "; ".join(dict.fromkeys(state.pop(_PROBLEMS, ()))):
         text = say("This link asks for something missing ({parts}). Showing the default instead.", parts=problems)
         notes.warning(literal(text))
 
 
 def address() -> dict[str, str]:
-    said = st.query_params.to_dict() | _chosen()
-    return {key: one for key, one in said.items() if one is not None}
+    parameters = st.query_params.to_dict() | _codes()
+    return {key: one for key, one in parameters.items() if one is not None}
 
 
-def _chosen(parts: Parts | None = None) -> dict[str, str | None]:
+def _codes(parts: Parts | None = None) -> dict[str, str | None]:
     if parts is None:
         kept: Parts | None = st.session_state.get(PARTS)
         parts = kept or Parts()

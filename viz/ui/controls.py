@@ -30,16 +30,18 @@ PENALTY = message(
 Number = TypeVar("Number", int, float)
 
 
-def choose(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **more):
+def choose(
+    label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **settings
+):
     """Let the visitor choose an option, with buttons or another widget of Streamlit."""
     names, options = options if isinstance(options, Mapping) else names, list(options)
-    more |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
+    settings |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
-        more["format_func"] = lambda option: say(names[option]) if names else _spoken(option)
+        settings["format_func"] = lambda option: say(names[option]) if names else _spoken(option)
     if widget is None:
         widget = st.segmented_control
-        more = {"required": True, "wrap": True, **more}
-    return control(widget, label, options, **more)
+        settings = {"required": True, "wrap": True, **settings}
+    return control(widget, label, options, **settings)
 
 
 def _spoken(option: object) -> str:
@@ -56,29 +58,29 @@ def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
     return parts[views({code: name for code, (name, _) in parts.items()}, key)][1]
 
 
-def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **more):
-    return choose(label, options, key, default, names, st.selectbox, **{"width": "stretch", **more})
+def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **settings):
+    return choose(label, options, key, default, names, st.selectbox, **{"width": "stretch", **settings})
 
 
-def some(widget: Callable, label: str, options: list, default: list, key: str, **more) -> list:
-    reader = codes.several_of(options, more.get("max_selections"))
-    return control(widget, label, options, key=key, reader=reader, default=default, **more)
+def several(widget: Callable, label: str, options: list, default: list, key: str, **settings) -> list:
+    reader = codes.several_of(options, settings.get("max_selections"))
+    return control(widget, label, options, key=key, reader=reader, default=default, **settings)
 
 
 def switch(label: str, key: str, help: str) -> bool:
     return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help)
 
 
-def slider(label: str, low: Number, high: Number, default: Number, key: str, **more) -> Number:
-    return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **more)
+def slider(label: str, low: Number, high: Number, default: Number, key: str, **settings) -> Number:
+    return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **settings)
 
 
-def steps(label: str, values: Sequence[Number], default: Number, key: str, **more) -> Number:
-    return choose(label, values, key, default, widget=st.select_slider, **more)
+def steps(label: str, values: Sequence[Number], default: Number, key: str, **settings) -> Number:
+    return choose(label, values, key, default, widget=st.select_slider, **settings)
 
 
-def text(label: str, default: str, key: str, **more) -> str:
-    return control(st.text_input, label, key=key, reader=str, default=default, **more)
+def text(label: str, default: str, key: str, **settings) -> str:
+    return control(st.text_input, label, key=key, reader=str, default=default, **settings)
 
 
 def choose_head(
@@ -97,32 +99,32 @@ def choose_head(
         return kind, layer, among(say("Head"), range(n_heads), f"{prefix}head", first_head, **hidden)
 
 
-def examples(key: str, said: dict[str, str] = words.EXAMPLES) -> None:
-    for number, (name, example) in enumerate(said.items()):
+def examples(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
+    for number, (name, example) in enumerate(texts.items()):
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
 
 
-def sentence_box(source: str | None, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
+def sentence_box(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
     """A sentence in one line, for the row of a question: as `sentence`, the examples in a menu."""
-    state, kept = st.session_state, st.session_state.get(view.KEPT)
-    if key == "text" and kept is not None and key not in state and key not in st.query_params:
-        state[key] = kept.text  # what was translated on the page before
+    state, last_view = st.session_state, st.session_state.get(view.KEPT)
+    if key == "text" and last_view is not None and key not in state and key not in st.query_params:
+        state[key] = last_view.text  # what was translated on the page before
     hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": say(HINT)}
     typed = text(words.sentence_in(source), example, key, live="200ms", **hidden)
     with st.popover(say("Examples"), key="examples"):
-        examples(key, said)
+        examples(key, texts)
     if key == "text":
-        state[view.KEPT] = replace(kept or View(), text=typed)
+        state[view.KEPT] = replace(last_view or View(), text=typed)
     return typed
 
 
-def sentence(source: str | None, example: str, key: str = "text", said: dict[str, str] = words.EXAMPLES) -> str:
+def sentence(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
     state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
     typed = text(words.sentence_in(source), example, key, live="200ms", placeholder=say(HINT))
     with shared.row(gap="xsmall"):
-        examples(key, said)
+        examples(key, texts)
     if key == "text":
         state[view.KEPT] = replace(kept or View(), text=typed)
     return typed
@@ -131,13 +133,13 @@ def sentence(source: str | None, example: str, key: str = "text", said: dict[str
 def arrive(names: list[str], usual: View, prefix: str = "") -> View:
     """Set the controls of `search` to what a page shows at first, by the address or as before."""
     state, query = st.session_state, st.query_params.to_dict()
-    wanted, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
-    choices.missed(problems)
-    state.update({prefix + name: getattr(wanted, name) for name in FIELDS})
+    values, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
+    choices.note_problems(problems)
+    state.update({prefix + name: getattr(values, name) for name in FIELDS})
     # A model of another page may be none of this one's.
-    state[f"{prefix}model"] = wanted.model if wanted.model in names else names[0]
-    state[f"{prefix}forced"] = wanted.reference is not None
-    return wanted
+    state[f"{prefix}model"] = values.model if values.model in names else names[0]
+    state[f"{prefix}forced"] = values.reference is not None
+    return values
 
 
 def search(names: list[str], prefix: str = "") -> None:
@@ -153,10 +155,12 @@ def how(prefix: str = "") -> None:
     if forced := st.toggle(say("Read a reference instead"), key=f"{prefix}forced", help=help_):
         state[key] = state.get(key) or state.get("shown-text", "")  # to be changed word by word
         st.text_input(say("Reference"), key=key, live=False if prefix else "200ms")
-    more: dict[str, Any] = {"key": f"{prefix}beam", "help": say(words.SEARCH), "disabled": forced}
-    beam = st.select_slider(say("Beam width"), words.BEAMS, format_func=lambda width: say(words.BEAMS[width]), **more)
-    more: dict[str, Any] = {"key": f"{prefix}penalty", "help": say(PENALTY), "disabled": forced or beam == 1}
-    st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **more)
+    settings: dict[str, Any] = {"key": f"{prefix}beam", "help": say(words.SEARCH), "disabled": forced}
+    beam = st.select_slider(
+        say("Beam width"), words.BEAMS, format_func=lambda width: say(words.BEAMS[width]), **settings
+    )
+    settings: dict[str, Any] = {"key": f"{prefix}penalty", "help": say(PENALTY), "disabled": forced or beam == 1}
+    st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **settings)
 
 
 def keep_how(prefix: str = "") -> None:
@@ -166,31 +170,31 @@ def keep_how(prefix: str = "") -> None:
             st.session_state[prefix + name] = st.session_state[prefix + name]
 
 
-def chosen(names: list[str], prefix: str = "") -> dict[str, Any]:
+def selection(names: list[str], prefix: str = "") -> dict[str, Any]:
     """What is chosen in the controls of `search`, by the names of a View."""
     state = st.session_state
-    found = {name: state[prefix + name] for name in ("model", "beam", "penalty")}
-    found["model"] = "" if found["model"] == names[0] else found["model"]
-    return found | {"reference": state.get(f"{prefix}reference", "") if state[f"{prefix}forced"] else None}
+    values = {name: state[prefix + name] for name in ("model", "beam", "penalty")}
+    values["model"] = "" if values["model"] == names[0] else values["model"]
+    return values | {"reference": state.get(f"{prefix}reference", "") if state[f"{prefix}forced"] else None}
 
 
 def ask_in_row() -> Request:
     """Ask for what to translate, in the row of a question; errors as of `translator`."""
-    names = _arrived()
+    names = _arrived_models()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
     usual, state = View(), st.session_state
     changed = [state["model"] != names[0], state["forced"]]
     changed += [state[name] != getattr(usual, name) for name in ("beam", "penalty")]
     with frame.options(sum(changed), "search"):
         search(names)
-    options = chosen(names)
+    options = selection(names)
     with first:
         card = getattr(cached.translator(options["model"] or names[0]), "card", {})
         text = sentence_box(card.get("source"), EXAMPLE)
     return _request(names, text, options)
 
 
-def _arrived() -> list[str]:
+def _arrived_models() -> list[str]:
     """The translators that can be chosen, the default first; sets the controls of `search` where one comes here."""
     names = list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
     if choices.arrives("penalty"):
@@ -201,13 +205,13 @@ def _arrived() -> list[str]:
 def _request(names: list[str], text: str, options: dict[str, Any]) -> Request:
     """What is asked for; the address and the session say it, too."""
     state = st.session_state
-    choices.told(dict.fromkeys(FIELDS[1:]) | View(**options).address())
-    asked = Request.of(View(text, **options), names[0])
+    choices.note_codes(dict.fromkeys(FIELDS[1:]) | View(**options).address())
+    request = Request.of(View(text, **options), names[0])
     before = state[view.KEPT]
     if not options["model"] and before.model not in names:  # one that this page does not have
         options["model"] = before.model
     state[view.KEPT] = replace(before, **options)
-    return asked
+    return request
 
 
 def no_model(
@@ -240,10 +244,10 @@ def translation_in(places: frame.Places, show: Callable[[cached.Shown, Request],
             no_model(error)
         return
     with places.notes:
-        kept = shared.compute_or_keep("answered", request, cached.compute, request.example)
-        if kept is not None and kept[0] is not request:
-            shared.small(kept[1].source, "shown")
-    if kept is not None:
-        shown, result = kept
+        answer = shared.compute_or_keep("answered", request, cached.compute, request.example)
+        if answer is not None and answer[0] is not request:
+            shared.small(answer[1].source, "shown")
+    if answer is not None:
+        current, result = answer
         st.session_state["shown-text"] = result.text
-        show(result, shown)
+        show(result, current)

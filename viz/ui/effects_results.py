@@ -15,7 +15,7 @@ from model.measures import agreement
 from viz.stage.payload import effects as stage_effects
 from viz.text import errors
 from viz.text.language import say
-from viz.views.cached import Names, Request, Shown, remembered
+from viz.views.cached import Names, Request, Shown, cache_results
 from viz.views.results import heads_results
 from viz.views.snippets import Code, call, program, snippet
 from viz.views.turns import in_turn
@@ -51,7 +51,7 @@ print(agreement.of_words(translator, result)['cross'])
 """
 
 
-def found(
+def effects_payload(
     result: Shown, request: Request, query: Mapping[str, str], origin: str
 ) -> tuple[dict[str, np.ndarray], stage_effects.EffectsPayload | str | None]:
     """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
@@ -68,30 +68,30 @@ def found(
         return {}, None
     view, asked = query.get("view"), query.get("against", RUNNER_UP)
     against, is_reader = None if asked == AGAINST[1] else asked, isinstance(loaded, Reader)
-    more: dict[str, Any] = {"lacks": ("agree",) if request.changes or is_reader else ()}
+    settings: dict[str, Any] = {"lacks": ("agree",) if request.changes or is_reader else ()}
     named = ""
     if against not in (None, RUNNER_UP):
         try:
             named = against = _token_of(loaded, against)
         except ValueError as error:
-            more["problem"], against = errors.sentence(error), RUNNER_UP
+            settings["problem"], against = errors.sentence(error), RUNNER_UP
     try:
         effects = computed(request, "effects", *((None, against) if is_reader else (against,)))
         if view == "lens":
-            more["lens"] = stage_effects.lens_payload(computed(request, "lens"))
+            settings["lens"] = stage_effects.lens_payload(computed(request, "lens"))
         elif view == "left-out":
             edits = () if is_reader else (request.changes.edits,)
-            more["left_out"] = computed(request, "occlusion", *edits).astype(np.float32)
+            settings["left_out"] = computed(request, "occlusion", *edits).astype(np.float32)
         elif view == "agree" and not request.changes:
-            more["agree"] = stage_effects.agreement_payload(agreement_of(request))
+            settings["agree"] = stage_effects.agreement_payload(agreement_of(request))
     except ValueError as error:
         return {}, errors.sentence(error)
     others = effects.others
     others = None if others is None else Names(loaded).tokens(others.tolist())
     measured = heads_results.usable_report(request.model)
     payload = stage_effects.payload(effects, others, measured, named)
-    more["code"] = code(origin, effects, result, against, bool(request.changes.edits))
-    whole = cast(stage_effects.EffectsPayload, payload | more)
+    settings["code"] = code(origin, effects, result, against, bool(request.changes.edits))
+    whole = cast(stage_effects.EffectsPayload, payload | settings)
     return {kind: effects.heads(kind) for kind in effects.kinds}, whole
 
 
@@ -119,21 +119,21 @@ def _token_of(loaded: Any, word: str) -> str:
     return spaced
 
 
-@remembered(32)
-def computed(request: Request, method: str, *given: Any) -> Any:
+@cache_results(32)
+def computed(request: Request, method: str, *result: Any) -> Any:
     """What a method of the Translator, by its name, gives of the translation of a request."""
     translation = request.translated()
     with request.positions() if method == "occlusion" else nullcontext():  # the others read what was recorded
-        return getattr(request.translator, method)(translation, *given)
+        return getattr(request.translator, method)(translation, *result)
 
 
-@remembered(32)
+@cache_results(32)
 def agreement_of(request: Request) -> dict[str, np.ndarray]:
     """How far measures agree in a translation without changes, by name of COMPARED float (L, H), mean over words."""
-    found = in_turn(agreement.of_words)(request.translator, request.translated())["cross"]
-    rates = {name: found[name] for name in stage_effects.COMPARED if name in found}
-    means = {name: np.nansum(one, -1) / np.maximum(np.isfinite(one).sum(-1), 1) for name, one in rates.items()}
-    return means | {"off": agreement.kendall(found[RUNNER_UP], -found["log_probability"])}
+    agreements = in_turn(agreement.of_words)(request.translator, request.translated())["cross"]
+    rates = {name: agreements[name] for name in stage_effects.COMPARED if name in agreements}
+    means = {name: np.nansum(rate, -1) / np.maximum(np.isfinite(rate).sum(-1), 1) for name, rate in rates.items()}
+    return means | {"off": agreement.kendall(agreements[RUNNER_UP], -agreements["log_probability"])}
 
 
 def code(origin: str, effects: Effects, result: Shown, against: str | None, edited: bool) -> dict[str, str]:

@@ -52,8 +52,8 @@ def measure(request: Request, result: Translation) -> EngineResult | None:
         },
     }
     name = hashlib.blake2b(packing.pack(task), digest_size=12).hexdigest()
-    known = read_answer((st.session_state.get(KEY) or {}).get("result"), name)
-    message = packing.pack(task | {"name": name, "known": known.check is not None or bool(known.problem)})
+    check = read_answer((st.session_state.get(KEY) or {}).get("result"), name)
+    message = packing.pack(task | {"name": name, "known": check.check is not None or bool(check.problem)})
     mounted = assets.component("headlight_engine_check", "ui/engine_check.js")
     state = mounted(key=KEY, data=message, default={"result": None}, on_result_change=lambda: None)
     return read_answer(state.result, name)

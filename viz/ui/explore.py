@@ -73,9 +73,9 @@ def offer(plot: Plot, key: str, figure: Figure) -> None:
 def _beside(plot: Plot, key: str, figure: Figure) -> None:
     table = figure.table
     assert table is not None  # every figure that is shown has one
-    said = "\n".join([figure.description, *table.in_words(say)])
-    with st.container(height=200 if said.count("\n") > 4 else "content", key=f"words-{key}"):
-        st.text(said)
+    text = "\n".join([figure.description, *table.in_words(say)])
+    with st.container(height=200 if text.count("\n") > 4 else "content", key=f"words-{key}"):
+        st.text(text)
     if code := plot.code:
         st.caption(say("This makes the same figure in the folder of this project:"))
         st.code(code, language="python", wrap_lines=True, height="content")
@@ -95,8 +95,8 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
     """Show the card of a model, and the report of its translation; `changed` as its `changes`."""
     # What is shown may be an earlier translation than what the address asks for.
     query = choices.address()
-    asked = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
-    asked |= request.address() | request.changes.address()
+    parameters = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
+    parameters |= request.address() | request.changes.address()
     make = partial(
         report,
         result,
@@ -104,14 +104,14 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
         checkpoint=request.model,
         decoded=words.how_decoded(request),
         card=words.describe_card(request.model, getattr(request.translator, "card", {})),
-        link=link_to(st.context.url or ADDRESS, asked, page),
+        link=link_to(st.context.url or ADDRESS, parameters, page),
         code=recipes.origin(request).code,
         changes=changed,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )
     label = say("Report of this sentence (HTML)")
     help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
-    more: dict[str, Any] = {"key": "report", "help": help_, "on_click": "ignore"}
+    settings: dict[str, Any] = {"key": "report", "help": help_, "on_click": "ignore"}
     with shared.row():
         shared.card(request.model)
-        st.download_button(label, using(current())(make), "headlight-report.html", "text/html", **more)
+        st.download_button(label, using(current())(make), "headlight-report.html", "text/html", **settings)

@@ -98,9 +98,9 @@ def asked(text: str) -> None:
 
 def answer(text: str, note: str = "", quoted: str = "") -> None:
     """The answer of the page: one large sentence and a small one, plain text; `quoted`: what a model wrote."""
-    said = f'<p class="hl-answer" role="status">{html.escape(text)}</p>'
+    html_text = f'<p class="hl-answer" role="status">{html.escape(text)}</p>'
     quoted = f"<q>{html.escape(quoted)}</q> " if quoted else ""
-    st.html(f'{said}<p class="hl-answer-note">{quoted}{html.escape(note)}</p>')
+    st.html(f'{html_text}<p class="hl-answer-note">{quoted}{html.escape(note)}</p>')
 
 
 def note(text: str, tag: str = "") -> None:
@@ -204,7 +204,7 @@ def choose_tile(
                 if on_change:
                     on_change()
 
-        told = {
+        payload = {
             "label": label,
             "columns": columns,
             "small": small,
@@ -214,7 +214,7 @@ def choose_tile(
             "chosen": st.session_state[key],
             "tiles": [_packed(tile) for tile in tiles],
         }
-        _mounted()(key=f"{key}-tiles", data=packing.pack(told), on_chosen_change=chosen)
+        _mounted()(key=f"{key}-tiles", data=packing.pack(payload), on_chosen_change=chosen)
         return st.session_state[key]
 
     return control(widget, label, tiles, key=key, reader=one_of([tile.code for tile in tiles]), default=default)
@@ -226,8 +226,8 @@ def _mounted():
 
 
 def _packed(tile: Tile) -> dict:
-    told = {"code": tile.code, "name": tile.name, "note": tile.note, "flag": tile.flag, "heading": tile.heading}
-    return told | ({} if tile.pixels is None else {"pixels": tile.pixels})
+    payload = {"code": tile.code, "name": tile.name, "note": tile.note, "flag": tile.flag, "heading": tile.heading}
+    return payload | ({} if tile.pixels is None else {"pixels": tile.pixels})
 
 
 def weight_pixels(weights: np.ndarray, mask: np.ndarray | None = None, top: float = 1.0) -> np.ndarray:
@@ -322,10 +322,10 @@ def choose_head_by_pixels(
         readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
         if headings:
             readers["kind"] = one_of(pictures)
-        chosen, problems = codes.read(st.query_params.to_dict(), readers)
-        choices.missed(problems)
-        place = chosen.get("kind", default[0]), chosen.get("layer", 0), chosen.get("head", 0)
-        state[HEAD] = place if chosen else None
+        values, problems = codes.read(st.query_params.to_dict(), readers)
+        choices.note_problems(problems)
+        place = values.get("kind", default[0]), values.get("layer", 0), values.get("head", 0)
+        state[HEAD] = place if values else None
     places = [
         (kind, layer, head)
         for kind, layers in pictures.items()
@@ -336,7 +336,7 @@ def choose_head_by_pixels(
         state[HEAD] = None
     place = state[HEAD]
     kind, layer, head = map(str, place) if place else (None, None, None)
-    choices.told({"layer": layer, "head": head} | ({"kind": kind} if headings else {}))
+    choices.note_codes({"layer": layer, "head": head} | ({"kind": kind} if headings else {}))
     by_code = {"-".join(map(str, at if headings else at[1:])): at for at in places}
 
     def clicked() -> None:
@@ -348,19 +348,19 @@ def choose_head_by_pixels(
         heading = headings.get(kind, "") if layer == head == 0 else ""
         name = f"{say('layer')} {layer}, {say('head')} {head}"
         tiles.append(Tile(code, name, heading=heading, pixels=pictures[kind][layer][head]))
-    shown = place or default
-    told = {
+    opened = place or default
+    payload = {
         "label": say("Heads") if headings else say("Heads of this kind"),
         "columns": n_heads,
         "small": True,
         "height": 0,
         "fills": fills,
         "scrolls": False,
-        "chosen": next(code for code, at in by_code.items() if at == shown),
+        "chosen": next(code for code, at in by_code.items() if at == opened),
         "tiles": [_packed(tile) for tile in tiles],
     }
-    _mounted()(key="heads-tiles", data=packing.pack(told), on_chosen_change=clicked)
-    return shown
+    _mounted()(key="heads-tiles", data=packing.pack(payload), on_chosen_change=clicked)
+    return opened
 
 
 HEAD = "frame-head"  # in the session: kind, layer and head, None for the most telling one

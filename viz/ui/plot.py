@@ -46,7 +46,7 @@ def plot(
     axis, margin = figure.layout.xaxis, figure.layout.margin
     labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
     has_bar = any(trace["type"] == "heatmap" and trace["showscale"] is not False for trace in figure.data)
-    told = {
+    payload = {
         "alt": figure.description,
         "least": round(labels + margin.l + margin.r + 70 * has_bar),  # below which labels of columns would overlap
         "table": table,
@@ -61,17 +61,17 @@ def plot(
         if on_click is not None and numbers:
             on_click(*numbers)
 
-    drawn = _parts(figure)
-    drawn["layout"].pop("template", None)  # the page says how things look
-    _mounted(COMPONENT, "ui/plot.js")(key=key, data=packing.pack(drawn | told), on_clicked_change=clicked)
+    parts = _parts(figure)
+    parts["layout"].pop("template", None)  # the page says how things look
+    _mounted(COMPONENT, "ui/plot.js")(key=key, data=packing.pack(parts | payload), on_clicked_change=clicked)
 
 
 def pictures(figure: Figure, name: str, key: str) -> None:
     """Show the buttons for a PNG and an SVG of a figure, which the browser draws."""
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
-    told = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
-    _mounted("headlight_pictures", "ui/plot_pictures.js")(key=key, data=packing.pack(told), width="content")
+    payload = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
+    _mounted("headlight_pictures", "ui/plot_pictures.js")(key=key, data=packing.pack(payload), width="content")
 
 
 def _parts(figure: Figure) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def _clicked(point: Any) -> list[int]:
     """The numbers of what was clicked; none for what no browser of ours sends."""
     if not isinstance(point, dict):
         return []
-    own = point.get("customdata")
-    given = own if isinstance(own, list) and all(type(n) is int for n in own) else [point.get("y"), point.get("x")]
-    numbers = [n for n in given if type(n) is int and n >= 0]
-    return numbers if len(numbers) == len(given) else []
+    data = point.get("customdata")
+    place = data if isinstance(data, list) and all(type(n) is int for n in data) else [point.get("y"), point.get("x")]
+    numbers = [n for n in place if type(n) is int and n >= 0]
+    return numbers if len(numbers) == len(place) else []

@@ -58,14 +58,14 @@ def warn(text: str) -> None:
     st.warning(literal(text))
 
 
-def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
+def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
     """Compute what is asked for, and return it with its result.
 
     After a ValueError, which is told, comes what the session keeps under the key, else one of `others`, the last of
     them the example; None if nothing can be computed.
     """
     state, problem = st.session_state, ""
-    for place, one in enumerate((asked, state.get(key), *others)):
+    for place, one in enumerate((request, state.get(key), *others)):
         if one is None:
             continue
         try:
@@ -74,8 +74,8 @@ def compute_or_keep(key: str, asked: Any, compute: Callable[[Any], Any], *others
             problem = problem or errors.sentence(error)
             continue
         if problem:
-            said = 1 if place == 1 else 0 if one is others[-1] else 2
-            warn(f"{problem} {say(INSTEAD[said])}")
+            state_code = 1 if place == 1 else 0 if one is others[-1] else 2
+            warn(f"{problem} {say(INSTEAD[state_code])}")
         state[key] = one
         return one, result
     return warn(problem)

@@ -19,8 +19,8 @@ def visitors() -> str:
     """The language of the visitor for whom this thread draws; English where there is none."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return ENGLISH
-    chosen = st.session_state.get(PARAMETER) or st.query_params.get(PARAMETER)
-    return chosen if chosen in LANGUAGES else browsers()
+    code = st.session_state.get(PARAMETER) or st.query_params.get(PARAMETER)
+    return code if code in LANGUAGES else browsers()
 
 
 language.asked = visitors
@@ -45,8 +45,8 @@ def bar() -> None:
 
 def address(query: Mapping[str, str]) -> dict[str, str]:
     """Parameters of a link, with the language where the browser's is another."""
-    spoken = language.current()
-    return {**query} if spoken == browsers() else {**query, PARAMETER: spoken}
+    code = language.current()
+    return {**query} if code == browsers() else {**query, PARAMETER: code}
 
 
 def link(label: str, page: str, query: Mapping[str, str]) -> str:
@@ -54,11 +54,11 @@ def link(label: str, page: str, query: Mapping[str, str]) -> str:
 
     Within a session Streamlit drops from an address what it asks of controls that both pages have.
     """
-    asked = urlencode(address(query))
-    target = html.escape(f"./{page}?{asked}" if asked else f"./{page}")
+    parameters = urlencode(address(query))
+    target = html.escape(f"./{page}?{parameters}" if parameters else f"./{page}")
     return f'<a href="{target}" target="_self" style="color: inherit">{html.escape(label)}</a>'
 
 
 def browsers() -> str:
-    spoken = (st.context.locale or "").split("-")[0].lower()
-    return spoken if spoken in LANGUAGES else ENGLISH
+    code = (st.context.locale or "").split("-")[0].lower()
+    return code if code in LANGUAGES else ENGLISH

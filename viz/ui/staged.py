@@ -23,7 +23,7 @@ from viz.stage.payload.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, frame, shared, speaking, texts
-from viz.ui.effects_results import found as effects_found
+from viz.ui.effects_results import effects_payload as effects_found
 from viz.ui.models import model_choice
 from viz.views import cached, opened, recipes, view
 from viz.views.results import heads_results
@@ -114,8 +114,8 @@ def _search() -> None:
 def _live(names: list[str], show: Show) -> None:
     state = st.session_state
     with using(current()):  # the language is asked once, not for each word
-        came, chosen = state.pop(CAME, None), controls.chosen(names, PREFIX)
-        wanted = came or before(names)
+        came, selection = state.pop(CAME, None), controls.selection(names, PREFIX)
+        current_view = came or before(names)
         card, broken = {}, None
         try:
             card = getattr(cached.translator(state["stage-model"]), "card", {})
@@ -129,7 +129,7 @@ def _live(names: list[str], show: Show) -> None:
             if broken is not None:
                 controls.no_model(broken)
                 return
-            show(names, replace(wanted, text=text or "", **chosen), came is not None)
+            show(names, replace(current_view, text=text or "", **selection), came is not None)
 
 
 def before(names: list[str]) -> View:
@@ -143,19 +143,19 @@ def on_asked(query: dict[str, str]) -> None:
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 
-def put(
-    shown: stage_message.Shown,
+def show_stage(
+    version: stage_message.Shown,
     before: stage_message.Shown | None = None,
-    asked: Callable = on_asked,
+    on_request: Callable = on_asked,
     key: str = "stage",
-    **more: Any,
+    **settings: Any,
 ) -> None:
     """Show it on a stage; key as of `viz.stage.assets.stage`, the others as of `viz.stage.payload.message.message`."""
-    assets.stage(stage_message.message(shown, assets.keep, before, **more), asked, key=key)
+    assets.stage(stage_message.message(version, assets.keep, before, **settings), on_request, key=key)
 
 
-def put_map(
-    shown: stage_message.Shown,
+def show_map(
+    version: stage_message.Shown,
     place: Mapping[str, str],
     rings: Sequence[tuple[int, int]] = (),
     key: str = "stage",
@@ -171,11 +171,11 @@ def put_map(
         share: of what is left of the window, which it takes; the rest is for rows of maps under it.
         before: as of `put`.
     """
-    shown = replace(shown, recording=replace(shown.recording, text=None), notes=())
+    version = replace(version, recording=replace(version.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
         setting = {**place, "rings": rings, "room": share}
         least = LEAST if key == "stage" else LOW
-        put(shown, before, asked=lambda query: None, key=key, setting=setting, least=least)
+        show_stage(version, before, on_request=lambda query: None, key=key, setting=setting, least=least)
 
 
 def show_head(
@@ -194,10 +194,10 @@ def show_head(
         roles: by kind the roles of all heads, if not those that `shown_of` finds.
     """
     st.session_state[QUERY] = place
-    shown = shown_of(result, request, View(text=request.text), rowwise=False)
+    version = version_of(result, request, View(text=request.text), rowwise=False)
     if roles is not None:
-        shown = replace(shown, known=roles)
-    put_map(shown, {**place, "rows": "read"}, rings)
+        version = replace(version, roles=roles)
+    show_map(version, {**place, "rows": "read"}, rings)
 
 
 @dataclass(frozen=True)
@@ -219,23 +219,23 @@ class HeadMap:
     minus: Recording | None = None
 
 
-def put_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
+def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
     """Show heads beside each other, by key, each with its title and what saves it; share as of `put_map`."""
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
-    for (key, one), column in zip(maps.items(), columns):
-        place = {"kind": one.kind, "layer": str(one.layer), "head": str(one.head), "rows": "read"}
-        before = stage_message.Shown(one.minus) if one.minus else None
+    for (key, head_map), column in zip(maps.items(), columns):
+        place = {"kind": head_map.kind, "layer": str(head_map.layer), "head": str(head_map.head), "rows": "read"}
+        before = stage_message.Shown(head_map.minus) if head_map.minus else None
         if before:
             place |= {"version": "difference", "stretch": "1"}
         with column:
-            frame.title_row(one.plot, key, one.title)
-            shown = stage_message.Shown(one.recording, names=one.names)
-            put_map(shown, place, one.rings, key, share, before)
+            frame.title_row(head_map.plot, key, head_map.title)
+            version = stage_message.Shown(head_map.recording, names=head_map.names)
+            show_map(version, place, head_map.rings, key, share, before)
 
 
-@cached.remembered(16)
-def known(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
+@cached.cache_results(16)
+def roles_of(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
     return heads_of(heads_results.usable_report(checkpoint))
 
 
@@ -276,7 +276,9 @@ def predicts_words(result: Translation) -> bool:
     return not isinstance(result.config, ReaderConfig) or result.config.has_words
 
 
-def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwise: bool = True) -> stage_message.Shown:
+def version_of(
+    result: cached.Shown, request: cached.Request, current_view: View, rowwise: bool = True
+) -> stage_message.Shown:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
     rowwise = rowwise and not request.changes and has_rows(result)
     notes, code = [], recipes.origin(request).code
@@ -288,20 +290,20 @@ def shown_of(result: cached.Shown, request: cached.Request, chosen: View, rowwis
         notes.append(say(line, mask=mask))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
-    effects, told = effects_found(result, request, st.session_state[QUERY], code)
+    effects, payload = effects_found(result, request, st.session_state[QUERY], code)
     text = line_of(answer_of(result, result.next_words))
     recording = replace(result.recording(result.next_words, name=request.model), text=text)
     is_reader = isinstance(result.config, ReaderConfig)
     return stage_message.Shown(
         replace(recording, effects=effects),
-        known=heads_here(result, effects) if is_reader else known(request.model, current()),
+        roles=heads_here(result, effects) if is_reader else roles_of(request.model, current()),
         is_live=is_reader,
-        address=speaking.address(chosen.address() | request.changes.address()),
+        address=speaking.address(current_view.address() | request.changes.address()),
         notes=notes,
         program=program_of(code),
         code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
         rowwise=rowwise,
         predicts=predicts_words(result),
-        effects=told,
+        effects=payload,
     )

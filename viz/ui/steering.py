@@ -26,7 +26,7 @@ from viz.text.language import message, messages, say
 from viz.ui import staged
 from viz.views import cached, recipes
 from viz.views import changes as change
-from viz.views.cached import Request, compute, remembered
+from viz.views.cached import Request, cache_results, compute
 from viz.views.changes import Changes
 from viz.views.results import heads_results
 from viz.views.turns import in_turn
@@ -79,8 +79,10 @@ def _done(request: Request, action: Mapping) -> Changes:
             forced = *filter(is_other, edits.forced), new
             return replace(changes, edits=replace(edits, forced=forced), locked=locked)
         case "positions":
-            moved = {name: str(action[name]) for name in ("scale", "shift", "stacks") if action.get(name) is not None}
-            return change.read(changes.address() | {"stacks": changes.stacks} | moved)
+            positions = {
+                name: str(action[name]) for name in ("scale", "shift", "stacks") if action.get(name) is not None
+            }
+            return change.read(changes.address() | {"stacks": changes.stacks} | positions)
         case "drop":
             return _dropped(changes, action["code"])
         case "reset":
@@ -132,7 +134,7 @@ def _switched(request: Request, action: Mapping) -> Edits:
     edits, kind = request.changes.edits, action["kind"]
     head = Head(kind, int(action["layer"]), int(action.get("head", 0)))
     every = set(all_heads(request.translator.config, kind))
-    layer, others = {one for one in every if one.layer == head.layer}, every - {head}
+    layer, others = {other for other in every if other.layer == head.layer}, every - {head}
     off, uniform = set(edits.off), set(edits.uniform)
     match action["do"]:
         case "off":
@@ -152,10 +154,10 @@ def _painted(edits: Edits, action: Mapping) -> tuple[Cell, ...]:
     kind, is_open = action["kind"], bool(action["open"])
     places = {(int(row), int(key)) for row, key in action["cells"]}
     edited = {(cell.query, cell.key): cell for cell in edits.cells if cell.kind == kind}
-    kept = [cell for cell in edits.cells if cell.kind != kind or (cell.query, cell.key) not in places]
+    cells = [cell for cell in edits.cells if cell.kind != kind or (cell.query, cell.key) not in places]
     # A cell that was edited is as it was before when it is flipped back.
     new = [Cell(kind, *place, is_open) for place in places if place not in edited or edited[place].open == is_open]
-    return (*kept, *new)
+    return (*cells, *new)
 
 
 def _dropped(changes: Changes, code: str) -> Changes:
@@ -164,13 +166,13 @@ def _dropped(changes: Changes, code: str) -> Changes:
     if code == "positions":
         return replace(changes, scale=1.0, shift=0)
     # Of several cells the code is their letter.
-    kept = [item for item in changes.edits.code.split("_") if code not in {item, item[:1]}]
-    return replace(changes, edits=Edits.from_code("_".join(kept) if len(kept) > 1 else ""))
+    items = [item for item in changes.edits.code.split("_") if code not in {item, item[:1]}]
+    return replace(changes, edits=Edits.from_code("_".join(items) if len(items) > 1 else ""))
 
 
 def chips(request: Request) -> list[tuple[str, str]]:
     """Every change of a request: a code, by which it can be taken back, and a short text."""
-    changes, result, found = request.changes, compute(request), {}
+    changes, result, chips_by_code = request.changes, compute(request), {}
     edits, locked = changes.edits, cached.Names(request.translator).tokens(list(changes.locked))
     items = edits.code.split("_")[1:]
     letters = [item[0] for item in items]
@@ -179,7 +181,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
         letter = code[0]
         text, n = _SAID[letter], letters.count(letter)
         if letter in _MANY and n > 3:
-            found[letter] = say(_MANY[letter], n=n)
+            chips_by_code[letter] = say(_MANY[letter], n=n)
             continue
         if not isinstance(edit, Head):
             names["step"] = edit.query + 1
@@ -191,15 +193,15 @@ def chips(request: Request) -> list[tuple[str, str]]:
             names["heads"] = say("head {head}", head=heads) if heads else say("all heads")
             if edit.kind == "encoder_self":
                 text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
-        found[code] = say(text, **names)
+        chips_by_code[code] = say(text, **names)
     if locked:
-        found["prefix"] = say("locked up to “{token}” (step {n})", token=named(locked)[-1], n=len(locked))
+        chips_by_code["prefix"] = say("locked up to “{token}” (step {n})", token=named(locked)[-1], n=len(locked))
     if changes.moves:
-        found["positions"] = changes.moved
-    return list(found.items())
+        chips_by_code["positions"] = changes.moved
+    return list(chips_by_code.items())
 
 
-@remembered()
+@cache_results()
 def cost(request: Request) -> float:
     """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
     edits, old = request.changes.edits, compute(request.plain)
@@ -230,14 +232,14 @@ def _cost_of_answer(request: Request, old: cached.Shown) -> float:
     return float(sum(row[index] for row, index in zip(logs, places.values())) - before.sum(dtype=np.float64))
 
 
-@remembered(16)
+@cache_results(16)
 def tree(request: Request) -> tuple[Search, np.ndarray]:
     """A search with the changes, and what each of its N steps attended to, float32 (N, S): mean over all heads."""
-    found = request.translated().search
-    if found is None:
+    search = request.translated().search
+    if search is None:
         raise TypeError(f"{request.model} does not search")
     with request.positions():
-        return found, in_turn(looked_at)(request.translator, request.text, found.tree, request.changes.edits)
+        return search, in_turn(looked_at)(request.translator, request.text, search.tree, request.changes.edits)
 
 
 def _spoken_cost(request: Request) -> str:
@@ -258,16 +260,16 @@ def _spoken_cost(request: Request) -> str:
     return say(line, factor=say(rounded, x=factor) if factor < 1e6 else f"10^{math.log10(factor):.0f}")
 
 
-def told(
-    request: Request, result: cached.Shown, chosen: View, problem: str = "", weighed: bool = False, **more
+def payload(
+    request: Request, result: cached.Shown, current_view: View, problem: str = "", weighed: bool = False, **settings
 ) -> bytes:
     """The message of a translation with and without changes; the rest as of `viz.stage.payload.message.message`.
 
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """
     changes, edits, before = request.changes, request.changes.edits, None
-    shown = staged.shown_of(result, request, chosen)
-    moved = say("Scale and shift the encodings that are added to the embeddings.")
+    version = staged.version_of(result, request, current_view)
+    help_ = say("Scale and shift the encodings that are added to the embeddings.")
     steering: SteeringPayload = {
         "chips": chips(request),
         "off": [astuple(head) for head in edits.off],
@@ -277,15 +279,15 @@ def told(
         "locked": changes.locked,
         "importance": heads_results.importance(request.plain) if weighed else None,
         "positions": [
-            field("range", "scale", say("Scale"), changes.scale, moved, low=0, high=2, step=0.1),
-            field("range", "shift", say("Shift"), changes.shift, moved, low=0, high=100),
+            field("range", "scale", say("Scale"), changes.scale, help_, low=0, high=2, step=0.1),
+            field("range", "shift", say("Shift"), changes.shift, help_, low=0, high=100),
             field("choice", "stacks", say("in"), changes.stacks, options=change.STACK_NAMES),
         ],
     }
     if changes:
         old = compute(request.plain)
-        before = staged.shown_of(old, request.plain, chosen, rowwise=False)
-        shown = keep_roles(shown, before, edits)
+        before = staged.version_of(old, request.plain, current_view, rowwise=False)
+        version = keep_roles(version, before, edits)
         answers = [line_of(answer_of(each, each.next_words)) for each in (old, result)]
         steering["pairs"] = comparison.beside(*((answer or "").split() for answer in answers))
         if answers[0] is not None:
@@ -300,4 +302,4 @@ def told(
             steering["future"] = say(line)
     if problem:
         steering["problem"] = problem
-    return stage_message.message(shown, assets.keep, before, steering, owned=change.NAMES, **more)
+    return stage_message.message(version, assets.keep, before, steering, owned=change.NAMES, **settings)

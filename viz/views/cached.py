@@ -43,7 +43,7 @@ class Waiting(str):
         return say(str.__str__(self))
 
 
-def remembered(entries: int = 64, line: str = message("Computing …")) -> Callable[[Callable], Callable]:
+def cache_results(entries: int = 64, line: str = message("Computing …")) -> Callable[[Callable], Callable]:
     """Remembers results of a function; while it computes, its visitor sees the line."""
     return st.cache_data(max_entries=entries, show_spinner=Waiting(line), show_time=True)
 
@@ -204,13 +204,13 @@ class Request(Asked):
         return reader.read(self.text, target=self.reference, edits=edits)
 
 
-@remembered(line=TRANSLATING)
+@cache_results(line=TRANSLATING)
 def compute(request: Request) -> Shown:
     """The translation of a request; errors as `Request.translated`, which are not remembered."""
     return cut(request.translated(), request.translator)
 
 
-@remembered()
+@cache_results()
 def layer_of(request: Request, kind: str, layer: int) -> tuple[dict[str, np.ndarray], Rotation | None]:
     """What one layer recorded, as of `model.experiments.inside.recorded`, and what rotary positions do in it."""
     loaded = request.translator

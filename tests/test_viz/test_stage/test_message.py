@@ -161,9 +161,9 @@ class TestFirstHead:
         for kind in KINDS:
             assert found[kind]["first"] == list(first_head(result.attention(kind), result.mask(kind)))
         roles = [[f"r{layer}{head}" for head in range(4)] for layer in range(2)]
-        known = kinds(tell(result, known={"cross": (roles, (0, 3))}))["cross"]
+        known = kinds(tell(result, roles={"cross": (roles, (0, 3))}))["cross"]
         assert known["first"] == [0, 3] and known["roles"] == roles
-        mean = kinds(tell(result, {"summary": "mean"}, known={"cross": (roles, (0, 3))}))["cross"]
+        mean = kinds(tell(result, {"summary": "mean"}, roles={"cross": (roles, (0, 3))}))["cross"]
         assert mean["roles"] is None and mean["first"] != [0, 3], "a summary has no role"
 
 

@@ -59,23 +59,23 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         with choice:
             head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
     origin = recipes.origin(request)
-    held = heads_results.of_report(report) if report else None
+    measured = heads_results.of_report(report) if report else None
     with places.left_controls:
-        measures, some, over = choose_measures(part, held)
+        measures, chosen_kinds, over = choose_measures(part, measured)
     if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
-        own = heads_results.of_weights(result)
+        source = heads_results.of_weights(result)
     else:
-        own = heads_results.of_request(request)
-    source = held if held is not None and over == "held-out" else own
+        source = heads_results.of_request(request)
+    source = measured if measured is not None and over == "held-out" else source
     with board:
-        show_all(part, source, held if over == "difference" else None, measures, some, head, origin)
+        show_all(part, source, measured if over == "difference" else None, measures, chosen_kinds, head, origin)
     weights = result.attention(head.kind)[head.layer, head.head]
     with places.answer:
         line = say("Colour all heads by a measure, click one, compare with your own sentence.")
         if report:
             line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
-            if held is not None and over == "held-out" and measures and held.having(measures[0], [head.kind]):
-                line += " " + heads_roles.ranked(held, measures[0], head)
+            if measured is not None and over == "held-out" and measures and measured.having(measures[0], [head.kind]):
+                line += " " + heads_roles.ranked(measured, measures[0], head)
         name = heads_results.name_of(head.kind, head.layer, head.head)
         frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
     with places.right:
@@ -86,7 +86,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         elif part == "alignment":
             alignment.show(request.model, report)
         else:
-            sources = {say("held-out"): held, say("this sentence"): own}
+            sources = {say("held-out"): measured, say("this sentence"): source}
             card.show(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
     if report:
         with beside, st.popover(say("How this was measured"), type="tertiary"):
@@ -98,7 +98,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
 def show_all(
     part: str,
     source: Source,
-    other: Source | None,
+    beside: Source | None,
     measures: list[str],
     some: str,
     head: Head,
@@ -110,7 +110,7 @@ def show_all(
     elif part == "alike":
         heads_roles.show_alike(source, head, origin, UNDER)
     else:
-        of_all = [one for one in measures if one != "place"]
+        of_all = [measure for measure in measures if measure != "place"]
         kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
         kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
         if not kinds:
@@ -118,7 +118,9 @@ def show_all(
         elif part == "scatter":
             heads_roles.show_scatter(source, kinds, measures[0], measures[1], head, origin, UNDER)
         else:
-            heads_roles.show_board(source, kinds, measures[0], head, origin, other=other, sort=measures[1], below=UNDER)
+            heads_roles.show_board(
+                source, kinds, measures[0], head, origin, other=beside, sort=measures[1], below=UNDER
+            )
 
 
 def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str]:

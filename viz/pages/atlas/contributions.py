@@ -160,7 +160,7 @@ def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
     if part == "added" and removed is None:
         line = added.in_words()
     second = change_map(added, origin) if part == "change" else share_map(added, origin)
-    staged.put_maps({"weights": weight_map(added, origin)} | second)
+    staged.show_maps({"weights": weight_map(added, origin)} | second)
     frame.note(line)
 
 

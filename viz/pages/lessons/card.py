@@ -69,8 +69,10 @@ class OnStage:
     def draw(self, answered: bool) -> None:
         request, place, ring = self._set(answered)
         query = st.session_state[staged.QUERY] = place | st.session_state.get(ASKED, {})
-        shown = staged.shown_of(compute(request), request, View(text=request.text))
-        staged.put(shown, asked=self._asked, setting=query | {"rings": [ring] if ring else []}, least=LEAST)
+        version = staged.version_of(compute(request), request, View(text=request.text))
+        staged.show_stage(
+            version, on_request=self._asked, setting=query | {"rings": [ring] if ring else []}, least=LEAST
+        )
 
     def link(self) -> Link:
         request, place, _ = self._set(True)
@@ -92,7 +94,7 @@ class OnStage:
 
     @staticmethod
     def _asked(query: dict[str, str]) -> None:
-        st.session_state[ASKED] = {name: one for name, one in query.items() if name in (*ROW, "layer", "head")}
+        st.session_state[ASKED] = {name: value for name, value in query.items() if name in (*ROW, "layer", "head")}
 
 
 @dataclass(frozen=True)
@@ -105,8 +107,8 @@ class Figures:
 
     def draw(self, answered: bool) -> None:
         answer = self.draws(answered)
-        drawn = [answer] if isinstance(answer, (Figure, Plot)) else answer
-        figures = [each if isinstance(each, Figure) else each.figure for each in drawn]
+        answers = [answer] if isinstance(answer, (Figure, Plot)) else answer
+        figures = [each if isinstance(each, Figure) else each.figure for each in answers]
         for number, (figure, share) in enumerate(zip(figures, self.shares[-len(figures) :])):
             if figure.layout.xaxis.ticktext and figure.layout.yaxis.ticktext:  # a map
                 figure = framed(figure.copy())

@@ -9,7 +9,7 @@ from viz.figures import Figure, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
 from viz.ui.effects_results import agreement_of, computed
-from viz.views.cached import compute, loaded_as, remembered
+from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
@@ -37,7 +37,7 @@ def _board(answered: bool) -> Figure:
     return head_board(values, rows, columns, value=value, selected=HEAD, say=say)
 
 
-@remembered()
+@cache_results()
 def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """What each word of the GRU's translation loses when a source word is replaced by <unk>.
 

@@ -13,7 +13,7 @@ from viz.stage.assets import stage
 from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.ui import staged, steering
-from viz.views.cached import Request, compute, remembered
+from viz.views.cached import Request, cache_results, compute
 from viz.views.results.heads_results import importance
 from viz.views.view import View
 
@@ -30,13 +30,13 @@ def without(heads: Iterable[tuple[int, int]]) -> Request:
     return asks(SENTENCE.text, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
 
 
-@remembered()
+@cache_results()
 def alone() -> int:
     """How many heads can be off, one at a time, with the word still in the translation."""
     return sum(WORD in without([head]).translated().text for head in BOARD)
 
 
-@remembered()
+@cache_results()
 def greedy() -> int:
     """How many heads can be off in the order of GREEDY with the word still in the translation."""
     return next(n for n in range(len(GREEDY)) if WORD not in compute(without(GREEDY[: n + 1])).text)
@@ -49,23 +49,23 @@ class Tiles:
     def draw(self, answered: bool) -> None:
         request, state = self._request(answered), st.session_state
         state[staged.QUERY], view = {}, View(text=request.text)
-        told = steering.told(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
+        payload = steering.payload(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
-        def did(action: Action) -> None:
+        def apply(action: Action) -> None:
             try:
                 state[OFF][self, answered] = replace(request, changes=steering.after(request, action))
             except ValueError as error:
                 state[PROBLEM] = errors.sentence(error)
 
-        stage(told, lambda _: None, on_did=did)
+        stage(payload, lambda _: None, on_did=apply)
 
     def link(self) -> Link:
         request = self._request(True)
         return "steer", {"text": request.text, "kind": "cross"} | request.changes.address()
 
     def _request(self, answered: bool) -> Request:
-        kept = st.session_state.setdefault(OFF, {})
-        return kept.get((self, answered)) or without(self.after if answered else ())
+        heads_off = st.session_state.setdefault(OFF, {})
+        return heads_off.get((self, answered)) or without(self.after if answered else ())
 
 
 STORY = Story(

@@ -87,8 +87,8 @@ def choose(places: frame.Places) -> None:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
             with st.container(key=f"lesson-tile-{name}"):
                 label = f"{number}  {say(story.name)} · {minutes(name)}"
-                does = {"type": "tertiary", "width": "stretch", "on_click": go, "args": (name, 1)}
-                st.button(label, key=f"lesson-{name}", **does)
+                settings = {"type": "tertiary", "width": "stretch", "on_click": go, "args": (name, 1)}
+                st.button(label, key=f"lesson-{name}", **settings)
                 frame.note(say(story.line))
     with places.right_controls:
         frame.label(say("The first picture of “{name}”", name=say(LESSONS[first].name)))
@@ -154,9 +154,9 @@ def show_guesses(name: str, number: int) -> None:
     st.html(f'<p class="hl-look">{escape(say(card.look))}</p>')
     for guess, text in enumerate(card.guesses):
         mark = "" if guessed is None else "✓ " if guess == card.right else "✗ " if guess == guessed else ""
-        does = {"on_click": st.session_state.update, "args": ({_key(name, number): guess},), "width": "stretch"}
+        settings = {"on_click": st.session_state.update, "args": ({_key(name, number): guess},), "width": "stretch"}
         with st.container(key="guessed" if guess == guessed else f"not-guessed-{guess}"):
-            st.button(mark + say(text), key=f"guess-{guess}", **does)
+            st.button(mark + say(text), key=f"guess-{guess}", **settings)
 
 
 def show_others(name: str) -> None:
@@ -164,9 +164,9 @@ def show_others(name: str) -> None:
     with st.container(key="lesson-others"):
         frame.picture_title(say("All lessons"))
         with st.container(horizontal=True, gap="small"):
-            for other, story in LESSONS.items():
-                with st.container(key="lesson-here" if other == name else f"lesson-other-{other}", width="content"):
-                    st.button(say(story.name), key=f"lesson-{other}", on_click=go, args=(other, 1))
+            for code, story in LESSONS.items():
+                with st.container(key="lesson-here" if code == name else f"lesson-other-{code}", width="content"):
+                    st.button(say(story.name), key=f"lesson-{code}", on_click=go, args=(code, 1))
 
 
 def show(places: frame.Places, name: str, number: int) -> None:

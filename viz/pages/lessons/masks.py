@@ -9,7 +9,7 @@ from model.experiments import cheater
 from viz.figures import Figure, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.views.cached import compute, remembered
+from viz.views.cached import cache_results, compute
 from viz.views.turns import in_turn
 
 SENTENCE = asks("The animal didn't cross the street because it was too tired.")
@@ -20,7 +20,7 @@ CELLS = "lesson-cells"  # in the session: cells that were clicked
 NAMES = message("honest"), message("cheater")
 
 
-@remembered(1, message("Training …"))
+@cache_results(1, message("Training …"))
 def trained() -> tuple[list[np.ndarray], list[list[list[str]]], np.ndarray]:
     """The losses of both models, of the cheater last; what both write; and `cheater.leaks` of the example."""
     both = [in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True)]
@@ -46,8 +46,8 @@ def _curves(answered: bool) -> Figure:
 def _written(answered: bool) -> Figure:
     if not answered:
         return _curves(True)
-    some = [list(dict.fromkeys(map(tuple, texts)))[:SHOWN] for texts in trained()[1]]
-    rows = {f"{say(name)} {n}": text for name, texts in zip(NAMES, some) for n, text in enumerate(texts, 1)}
+    examples = [list(dict.fromkeys(map(tuple, texts)))[:SHOWN] for texts in trained()[1]]
+    rows = {f"{say(name)} {n}": text for name, texts in zip(NAMES, examples) for n, text in enumerate(texts, 1)}
     columns = range(1, cheater.LONGEST + 1)
     return head_board(
         np.array([[cheater.is_sentence(text) for _ in columns] for text in rows.values()], dtype=float),
@@ -60,16 +60,16 @@ def _written(answered: bool) -> Figure:
 
 
 def _board(answered: bool) -> Figure:
-    found, size = trained()[2], len(EXAMPLE)
+    counts, size = trained()[2], len(EXAMPLE)
     opened = np.triu(np.full((size, size), answered), 1)
     for cell in st.session_state.get(CELLS, ()):
         opened[cell] = True
     read = [cheater.STOP, *EXAMPLE[:-1]]
     return head_board(
-        np.where(opened, found, np.tri(size)),
+        np.where(opened, counts, np.tri(size)),
         [f"{one} → {word}" for one, word in zip(read, EXAMPLE)],
         [f"{number} {one}" for number, one in enumerate(read)],
-        texts=np.where(opened, np.vectorize("{:.2f}".format)(found), " ").tolist(),
+        texts=np.where(opened, np.vectorize("{:.2f}".format)(counts), " ").tolist(),
         value=message("open, or probability of the right word"),
         selected=(ROW, ROW + 1) if answered else None,
         say=say,

@@ -8,7 +8,7 @@ from model.translator import Writer
 from viz.figures import Figure, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.views.cached import compute, loaded_as, remembered
+from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.position_results import shuffled, table
 
 DOG, CAT = "The dog chases the cat.", "The cat chases the dog."
@@ -32,7 +32,7 @@ def _curves(answered: bool) -> Figure:
     return curves(lines, marks=marks, x_axis=message("position"), y_axis=message("value"), say=say)
 
 
-@remembered()
+@cache_results()
 def next_words() -> tuple[list[str], np.ndarray, float]:
     """What a language model without positions expects after TWO.
 
@@ -49,16 +49,20 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
             logits = writer.read(text).trace["logits"]  # (T, V)
         return torch.tensor(logits[-1], dtype=torch.float64).softmax(-1).numpy()
 
-    found = np.stack([[expected(text, changes) for text in TWO] for changes in (off | opened, off)])
-    best = np.argsort(-found[1, 0], kind="stable")[:MOST]
-    return writer.tokenizer.tokens(best.tolist()), found[:, :, best], float(np.abs(found[0, 0] - found[0, 1]).max())
+    probabilities = np.stack([[expected(text, changes) for text in TWO] for changes in (off | opened, off)])
+    best = np.argsort(-probabilities[1, 0], kind="stable")[:MOST]
+    return (
+        writer.tokenizer.tokens(best.tolist()),
+        probabilities[:, :, best],
+        float(np.abs(probabilities[0, 0] - probabilities[0, 1]).max()),
+    )
 
 
 def _board(answered: bool) -> Figure:
-    words, found, _ = next_words()
+    words, probabilities, _ = next_words()
     names = [f"{say(name)}, {letter}" for name in (message("no mask"), message("causal")) for letter in "AB"]
     n = len(names) if answered else 2
-    return head_board(found.reshape(-1, MOST)[:n], names[:n], words, value=message("probability"), say=say)
+    return head_board(probabilities.reshape(-1, MOST)[:n], names[:n], words, value=message("probability"), say=say)
 
 
 STORY = Story(
@@ -125,6 +129,11 @@ def dials() -> dict:
     right=1,
 )
 def ordered() -> dict:
-    words, found, largest = next_words()
-    place = int(np.abs(found[1, 0] - found[1, 1]).argmax())
-    return {"word": words[place], "one": found[1, 0, place], "other": found[1, 1, place], "open": largest}
+    words, probabilities, largest = next_words()
+    place = int(np.abs(probabilities[1, 0] - probabilities[1, 1]).argmax())
+    return {
+        "word": words[place],
+        "one": probabilities[1, 0, place],
+        "other": probabilities[1, 1, place],
+        "open": largest,
+    }

@@ -18,7 +18,7 @@ from viz.pages.lessons.since_recorded import RECORDING, best, chosen
 from viz.text.language import message, say
 from viz.ui.models import cache_card
 from viz.ui.models.cache_card import Sizes
-from viz.views.cached import loaded_as, remembered
+from viz.views.cached import cache_results, loaded_as
 from viz.views.turns import in_turn
 
 WRITER, MODERN = "wikitext2-lm", "wikitext2-modern"
@@ -30,13 +30,13 @@ N_TOKENS, MEGABYTE = 8192, 1e6
 LAYERS, HEADS, D_HEAD = 30, 9, 64  # of SmolLM2-135M
 
 
-@remembered(8)
+@cache_results(8)
 def moved_by_model(name: str) -> tuple[list[str], np.ndarray]:
     """See `moved_scores` of `model.experiments.recorded_model`."""
     return in_turn(recorded_model.moved_scores)(loaded_as(Writer, name), TEXT, MOVED)
 
 
-@remembered()
+@cache_results()
 def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     """Tokens, and how scores (T, T) of a head change when a text is moved: positions added, and turned instead."""
     writer = loaded_as(Writer, WRITER)
@@ -44,21 +44,21 @@ def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     ids = torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(TEXT)]])
     n = ids.size(1)
     table = sinusoidal(n + MOVED, writer.config.d_model)
-    own, scores = writer.read(TEXT), []
+    result, scores = writer.read(TEXT), []
     for start in (0, MOVED):
         positions = table[None, start : start + n].float()
         with intervene({"decoder.input.positions": lambda _, there=positions: there}):
             scores.append(writer.read(TEXT).trace["decoder.layers.0.self_attention.raw_scores"][n_heads - 1] / root)
     q, k = (
-        torch.from_numpy(own.trace[f"decoder.layers.0.self_attention.{side}"][n_heads - 1]).double() for side in "qk"
+        torch.from_numpy(result.trace[f"decoder.layers.0.self_attention.{side}"][n_heads - 1]).double() for side in "qk"
     )
     turned = []
     for start in (0, MOVED):
         angles = torch.arange(start, start + n)[:, None] * rotary_frequencies(q.size(-1))
         a, b = (rotate(x, angles.cos(), angles.sin(), interleaved=True) for x in (q, k))
         turned.append((a @ b.T).numpy() / root)
-    seen = np.tri(n)
-    return own.target_tokens, (scores[1] - scores[0]) * seen, (turned[1] - turned[0]) * seen
+    visible = np.tri(n)
+    return result.target_tokens, (scores[1] - scores[0]) * visible, (turned[1] - turned[0]) * visible
 
 
 def draw_moved(answered: bool) -> Figure:
@@ -67,27 +67,27 @@ def draw_moved(answered: bool) -> Figure:
     shown = turned if answered else added
     if name := chosen(answered):
         with suppress(ValueError):  # the sentence beside says it
-            tokens, moved = moved_by_model(name)
-            shown = moved[best(np.abs(moved).max((-2, -1)))]
+            tokens, differences = moved_by_model(name)
+            shown = differences[best(np.abs(differences).max((-2, -1)))]
     names = message("moved"), message("in place")
     return difference_heatmap(shown, tokens, tokens, a=names[0], b=names[1], say=say)
 
 
 def live_turned(name: str) -> str:
     """How much scores of a model change when a text is moved."""
-    _, moved = moved_by_model(name)
-    layer, head = best(np.abs(moved).max((-2, -1)))
+    _, differences = moved_by_model(name)
+    layer, head = best(np.abs(differences).max((-2, -1)))
     return say(
         "Moved by {shift} positions, no score changes by more than {change:.2g}; the map is of head {layer}.{head}, "
         "where most changes.",
         shift=MOVED,
-        change=np.abs(moved).max(),
+        change=np.abs(differences).max(),
         layer=layer,
         head=head,
     )
 
 
-@remembered()
+@cache_results()
 def last_streams(name: str) -> np.ndarray:
     """What the norms of a language model get at the last word of LAYERS_TEXT, (norms, D)."""
     return norms.last_streams(loaded_as(Writer, name), LAYERS_TEXT)
@@ -104,13 +104,13 @@ def draw_norms(answered: bool) -> Figure:
     return scatter(clouds, x_axis="RMSNorm", y_axis="LayerNorm", diagonal=True, say=say)
 
 
-@remembered()
+@cache_results()
 def other_norms(name: str) -> tuple[str, float, float]:
     """The likeliest word after LAYERS_TEXT, and its probabilities with the model's norms and with the other ones."""
     writer = loaded_as(Writer, name)
-    own, other = (in_turn(norms.next_words)(writer, LAYERS_TEXT, swapped) for swapped in (False, True))
-    word = int(own.argmax())
-    return writer.tokenizer.tokens([word])[0], float(own[word]), float(other[word])
+    original, swapped_norms = (in_turn(norms.next_words)(writer, LAYERS_TEXT, swapped) for swapped in (False, True))
+    word = int(original.argmax())
+    return writer.tokenizer.tokens([word])[0], float(original[word]), float(swapped_norms[word])
 
 
 def norm_numbers() -> dict:
@@ -121,7 +121,7 @@ def norm_numbers() -> dict:
     return {"word": word, "before": before, "after": after, "first": apart[0], "last": apart[-1]}
 
 
-@remembered()
+@cache_results()
 def units_of(name: str) -> units.Units:
     """The feed-forward units of LAYER at the last word of LAYERS_TEXT."""
     return units.last_units(loaded_as(Writer, name), LAYERS_TEXT, LAYER)
@@ -149,9 +149,9 @@ def unit_numbers() -> dict:
 
 def cache_sizes(name: str = RECORDING) -> tuple[float, float]:
     """Megabytes of a cache of N_TOKENS in 2 bytes, with the key/value heads that there are and with one per head."""
-    own = cache_card.sizes_of(name) if name else Sizes(LAYERS, HEADS, shipped().n_key_value_heads, D_HEAD)
-    groups = own.n_groups, own.n_heads
-    shared, whole = (cache_bytes(own.n_layers, n, own.d_head, N_TOKENS, 2) / MEGABYTE for n in groups)
+    sizes = cache_card.sizes_of(name) if name else Sizes(LAYERS, HEADS, shipped().n_key_value_heads, D_HEAD)
+    groups = sizes.n_groups, sizes.n_heads
+    shared, whole = (cache_bytes(sizes.n_layers, n, sizes.d_head, N_TOKENS, 2) / MEGABYTE for n in groups)
     return shared, whole
 
 

@@ -18,7 +18,7 @@ from viz.figures import Figure, attention_heatmap, head_board
 from viz.figures.framed import plain_token
 from viz.text.language import listed, message, say
 from viz.views import opened
-from viz.views.cached import remembered, translator
+from viz.views.cached import cache_results, translator
 from viz.views.results.model_results import usable
 from viz.views.turns import in_turn
 
@@ -26,7 +26,7 @@ CHOSEN = "since-model"  # in the session: whose answer is shown, RECORDING or th
 RECORDING = ""
 
 
-@remembered(8)
+@cache_results(8)
 def studied(name: str) -> Recorded:
     """What a model does with the texts of the stories; errors as of `study`."""
     return in_turn(study)(translator(name))
@@ -90,14 +90,14 @@ def _board(values: np.ndarray, value: str, selected: Place | None = None, signed
 
 def draw_drink(answered: bool) -> Figure:
     """What each head adds to Mary over John; with the answer where the name movers and the strongest head look."""
-    found = subject(answered)
-    heads = found.heads
+    recorded = subject(answered)
+    heads = recorded.heads
     if not answered:
         return _board(heads.effects, message("logits added to “Mary” over “John”"), signed=True)
     places = list(dict.fromkeys([*heads.movers, heads.strongest]))
     names = [f"{head_name(place)}: {heads.effects[place]:+.1f}" for place in places]
     rows = np.stack([heads.last_rows[place] for place in places])
-    tokens = [plain_token(token) for token in found.tokens["drink"]]
+    tokens = [plain_token(token) for token in recorded.tokens["drink"]]
     axes: dict[str, Any] = {"query_axis": message("head"), "key_axis": message("token")}
     return attention_heatmap(rows / rows.sum(-1, keepdims=True), names, tokens, **axes, say=say)
 
@@ -114,9 +114,9 @@ def draw_sink(answered: bool) -> Figure:
     return _board(subject(answered).on_first(text), message("weight on the first token"))
 
 
-def drink_numbers(found: Recorded) -> dict:
+def drink_numbers(recorded: Recorded) -> dict:
     """What name movers add, what is left without them, and what the strongest head does."""
-    heads, chances = found.heads, found.chances.astype(np.float64)
+    heads, chances = recorded.heads, recorded.chances.astype(np.float64)
     lead, lead_without = np.log(chances[:2, 0] / chances[:2, 1])  # in logits of one softmax: Mary less John
     strongest = heads.strongest
     row = heads.last_rows[strongest]
@@ -129,29 +129,29 @@ def drink_numbers(found: Recorded) -> dict:
         "strongest": head_name(strongest),
         "effect": float(heads.effects[strongest]),
         "lowered": -float(heads.on_words[1][strongest]),
-        "token": plain_token(found.tokens["drink"][int(row.argmax())]),
+        "token": plain_token(recorded.tokens["drink"][int(row.argmax())]),
         "weight": float(row.max()),
     }
 
 
-def repeated_numbers(found: Recorded) -> dict:
+def repeated_numbers(recorded: Recorded) -> dict:
     """The head that gives most to the token after the last occurrence, and how many give more than half."""
-    values = found.induction()
+    values = recorded.induction()
     layer, head = best(values)
     return {"layer": layer, "head": head, "weight": values.max(), "n": int((values > 0.5).sum()), "all": values.size}
 
 
-def sink_numbers(found: Recorded) -> dict:
+def sink_numbers(recorded: Recorded) -> dict:
     """How many heads give more than half of their weight to the first token that they see, by text."""
     texts = {"n": "sink", "other": "other_first", "without": "without_first", "masked": MASKED}
-    counts = {name: int((found.on_first(text) > 0.5).sum()) for name, text in texts.items()}
-    return counts | {"all": found.heads.effects.size, "largest": float(found.on_first("sink").max())}
+    counts = {name: int((recorded.on_first(text) > 0.5).sum()) for name, text in texts.items()}
+    return counts | {"all": recorded.heads.effects.size, "largest": float(recorded.on_first("sink").max())}
 
 
 def live_drink(name: str) -> str:
     """What name movers do in a model; of one of ours what depends on a head, since its direct effects are not known."""
-    found = studied(name)
-    numbers = drink_numbers(found) | {"movers": listed(drink_numbers(found)["movers"])}
+    recorded = studied(name)
+    numbers = drink_numbers(recorded) | {"movers": listed(drink_numbers(recorded)["movers"])}
     if not numbers["movers"]:
         line = message("“Mary” has {before:.2%}; no head that adds to it looks most at it.")
     else:
@@ -159,7 +159,7 @@ def live_drink(name: str) -> str:
     about = message(
         "Head {strongest} adds most, {effect:.1f} logits over “John”; it looks at “{token}” ({weight:.2f})."
     )
-    if not found.is_direct:
+    if not recorded.is_direct:
         about = message(
             "Head {strongest} matters most: without it “Mary” loses {effect:.1f} logits to “John”. It looks at "
             "“{token}” ({weight:.2f})."

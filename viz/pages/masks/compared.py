@@ -74,14 +74,14 @@ class Codes:
     masks: tuple[Code, Code]
 
 
-def of_batch(request: Request, chosen: Choices) -> tuple[Compared, Result]:
+def of_batch(request: Request, choices: Choices) -> tuple[Compared, Result]:
     """A head with the masks of the model, and with what is left out or flipped."""
-    kind, sentence = kind_of(chosen.mask), chosen.sentence
-    changed = mask_results.change(chosen.left_out, kind, chosen.cells)
-    result = mask_results.compute(request, changed)
-    own, other = result.own, result.other
-    masks = own.masks[kind][sentence], other.masks[kind][sentence]
-    names = Code("result"), Code("changed" if changed else "result")
+    kind, sentence = kind_of(choices.mask), choices.sentence
+    change = mask_results.change(choices.left_out, kind, choices.cells)
+    result = mask_results.compute(request, change)
+    original, changed = result.original, result.changed
+    masks = original.masks[kind][sentence], changed.masks[kind][sentence]
+    names = Code("result"), Code("changed" if change else "result")
     first_weights, other_weights = (Code(f"{name}.weights[{kind!r}][{sentence}]") for name in names)
     first_mask, other_mask = (Code(f"{name}.masks[{kind!r}][{sentence}]") for name in names)
     rows, columns = mask_results.axes_code(kind, sentence)
@@ -89,19 +89,19 @@ def of_batch(request: Request, chosen: Choices) -> tuple[Compared, Result]:
     real = result.lengths[sentence][1 if SIDES[kind][0] == "target" else 0]
     opened = ~masks[0] & masks[1]
     opened[real:] = False  # what padding attends to matters to nobody
-    left_out = chosen.left_out != "nothing"
-    without = say("Without {mask}", mask=say(NO_MASK[chosen.left_out])) if left_out else say("With flipped cells")
+    left_out = choices.left_out != "nothing"
+    without = say("Without {mask}", mask=say(NO_MASK[choices.left_out])) if left_out else say("With flipped cells")
     first = say("With its masks"), ""
     queries, keys = result.axes(kind, sentence)
     compared = Compared(
-        chosen.mask,
+        choices.mask,
         queries,
         keys,
-        (own.weights[kind][sentence], other.weights[kind][sentence]),
+        (original.weights[kind][sentence], changed.weights[kind][sentence]),
         masks,
         opened,
-        (first, (without, say("leaks") if opened.any() else "") if changed else first),
-        mask_results.origin(request, changed),
+        (first, (without, say("leaks") if opened.any() else "") if change else first),
+        mask_results.origin(request, change),
         codes,
     )
     return compared, result

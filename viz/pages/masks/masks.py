@@ -72,7 +72,7 @@ def ask(checkpoint: str) -> tuple[Request, int]:
                 pair.append(controls.text(label, example, key, live="200ms", label_visibility="collapsed"))
                 continue
             text = state.setdefault(key, query.get(key, example))
-            choices.told({key: None if text == example else text})
+            choices.note_codes({key: None if text == example else text})
             pair.append(text)
         pairs.append(pair)
     return Request(checkpoint, *zip(*pairs)), number - 1
@@ -111,7 +111,7 @@ def flipped_cells(compared: Compared, sentence: int) -> list[tuple[int, int, int
     """The cells that a visitor flipped, of which more can be chosen: sentence, query and key of each."""
     queries, keys = compared.names
     spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(queries) for s, key in enumerate(keys)}
-    cells = controls.some(
+    cells = controls.several(
         st.multiselect,
         say("Flipped cells"),
         list(spots),
@@ -124,15 +124,15 @@ def flipped_cells(compared: Compared, sentence: int) -> list[tuple[int, int, int
     return [(sentence, *cell) for cell in sorted(cells)]
 
 
-def link_to_steer(request: Request, chosen: Choices, result: Result) -> None:
+def link_to_steer(request: Request, choices: Choices, result: Result) -> None:
     """On Steer the model writes a translation of its own with the flipped cells."""
-    kind = kind_of(chosen.mask)
-    real: dict[str, int] = dict(zip(("source", "target"), result.lengths[chosen.sentence]))
+    kind = kind_of(choices.mask)
+    real: dict[str, int] = dict(zip(("source", "target"), result.lengths[choices.sentence]))
     n_queries, n_keys = (real[side] for side in SIDES[kind])
-    mask = result.own.masks[kind]
-    cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in chosen.cells if t < n_queries and s < n_keys]
+    mask = result.original.masks[kind]
+    cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in choices.cells if t < n_queries and s < n_keys]
     if cells and request.sources:
-        query = {"text": request.sources[chosen.sentence], "edits": Edits(cells=tuple(cells)).code}
+        query = {"text": request.sources[choices.sentence], "edits": Edits(cells=tuple(cells)).code}
         st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
 
 
@@ -180,15 +180,15 @@ def live() -> None:
     with places.right_controls:
         views = {name: VIEWS[name] for name in (OF_TEXT if is_text else VIEWS)}
         view = controls.views(views, "show")
-    chosen, result = Choices(sentence, mask, left_out, []), None
+    selection, result = Choices(sentence, mask, left_out, []), None
     if of_texts is not None and is_text:
         compared = of_text(of_texts, mask)
     else:
-        compared, _ = of_batch(request, chosen)
+        compared, _ = of_batch(request, selection)
         with flipped:
-            chosen = Choices(sentence, mask, left_out, flipped_cells(compared, sentence))
-        compared, result = of_batch(request, chosen)
-    is_changed = is_text or bool(chosen.cells) or left_out != "nothing"
+            selection = Choices(sentence, mask, left_out, flipped_cells(compared, sentence))
+        compared, result = of_batch(request, selection)
+    is_changed = is_text or bool(selection.cells) or left_out != "nothing"
     weights = compared.weights[1]
     with places.left:
         frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
@@ -197,28 +197,28 @@ def live() -> None:
     _, leak = head_of(compared, place)
     with places.answer:
         frame.answer(
-            captions.answer_of(compared, chosen, leak, result),
-            captions.below_answer(compared, chosen, result, texts if is_text else None),
+            captions.answer_of(compared, selection, leak, result),
+            captions.below_answer(compared, selection, result, texts if is_text else None),
         )
     with places.right:
         if view == "both":
             pictures.draw_head(compared, place, leak, is_changed)
         elif view == "head":
-            pictures.draw_mask(compared, chosen, result, flip)
+            pictures.draw_mask(compared, selection, result, flip)
         elif view == "sentences" and result is not None:
-            pictures.show_sentences(compared, chosen, result)
+            pictures.show_sentences(compared, selection, result)
         elif view == "code":
             conventions.show_conventions(compared)
         elif view == "numbers":
-            measurements.show_numbers(request, chosen)
+            measurements.show_numbers(request, selection)
         elif result is not None:
-            measurements.show_nothing(compared, chosen, result, place)
+            measurements.show_nothing(compared, selection, result, place)
         if view in ("both", "head"):
-            frame.note(captions.under_picture(compared, chosen, leak, result, place))
-        if view in ("both", "head") and chosen.cells and result is not None:
-            link_to_steer(request, chosen, result)
+            frame.note(captions.under_picture(compared, selection, leak, result, place))
+        if view in ("both", "head") and selection.cells and result is not None:
+            link_to_steer(request, selection, result)
         if view == "numbers" and is_changed and result is not None:
-            frame.note(measurements.effect(compared, chosen, result, place))
+            frame.note(measurements.effect(compared, selection, result, place))
 
 
 frame.opening(say("Masks"))

@@ -54,7 +54,7 @@ PARTS = {
 
 def mask_tiles(result: Result, sentence: int, texts: TextResult | None) -> list[Tile]:
     """The masks of the batch, as the model used them, and of the texts in one row."""
-    masks = result.own.masks
+    masks = result.original.masks
     tiles = []
     for mask, (name, _) in MASKS.items():
         side = SIDES[kind_of(mask)][1]
@@ -95,10 +95,10 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
         )
         rings = leak.cells if leak and number else []
         maps[key] = staged.HeadMap(plot, title, recording, kind, *place, rings)
-    staged.put_maps(maps)
+    staged.show_maps(maps)
 
 
-def draw_mask(compared: Compared, chosen: Choices, result: Result | None, flip: Callable[..., None]) -> None:
+def draw_mask(compared: Compared, choices: Choices, result: Result | None, flip: Callable[..., None]) -> None:
     """The large mask; of a batch a click flips a cell."""
     parts: dict[str, Any] = {"padding": None, "look_ahead": None}
     parts_code: dict[str, Code | None] = {"padding": None, "look_ahead": None}
@@ -108,10 +108,10 @@ def draw_mask(compared: Compared, chosen: Choices, result: Result | None, flip: 
         mask, mask_code = compared.masks[number], codes.masks[number]
         title, clicked = say(TEXT_MASKS[name][0]), None
     else:
-        sentence, title = chosen.sentence, say(MASKS[name][0])
-        mask, mask_code = result.other.masks[name][sentence], code_of_mask(chosen, name, sentence)
+        sentence, title = choices.sentence, say(MASKS[name][0])
+        mask, mask_code = result.changed.masks[name][sentence], code_of_mask(choices, name, sentence)
         for part, mask_of_part in PARTS.get(name, {"padding": name}).items():
-            parts[part] = result.own.masks[mask_of_part][sentence]
+            parts[part] = result.original.masks[mask_of_part][sentence]
             parts_code[part] = Code(f"result.masks[{mask_of_part!r}][{sentence}]")
         clicked = flip if name == kind_of(name) else None
     axes, origin = axes_of(name), compared.origin
@@ -121,25 +121,25 @@ def draw_mask(compared: Compared, chosen: Choices, result: Result | None, flip: 
     frame.pictures(plots, titles={"large-mask": (title, "")}, on_click=clicked)
 
 
-def code_of_mask(chosen: Choices, name: str, sentence: int) -> Code:
+def code_of_mask(choices: Choices, name: str, sentence: int) -> Code:
     """Python for a mask of a sentence, as it is changed."""
-    variable = "changed" if chosen.cells or chosen.left_out != "nothing" else "result"
+    variable = "changed" if choices.cells or choices.left_out != "nothing" else "result"
     return Code(f"{variable}.masks[{name!r}][{sentence}]")
 
 
-def show_sentences(compared: Compared, chosen: Choices, result: Result) -> None:
+def show_sentences(compared: Compared, choices: Choices, result: Result) -> None:
     """The chosen mask of every sentence of the batch."""
     name, origin = compared.mask, compared.origin
     names_of_axes = axes(name)
     plots, titles = {}, {}
     for sentence, (source, target) in enumerate(result.lengths):
         key, title = f"sentence-{sentence}", say("Sentence {number}", number=sentence + 1)
-        mask = result.other.masks[name][sentence]
+        mask = result.changed.masks[name][sentence]
         queries, keys = result.axes(name, sentence)
         figure = mask_heatmap(mask, queries, keys, **names_of_axes, legend=False, say=say)
         rows, columns = axes_code(name, sentence)
         parts = {"padding": None, "look_ahead": None}
-        mask_code = code_of_mask(chosen, name, sentence)
+        mask_code = code_of_mask(choices, name, sentence)
         code = snippet(MASK, mask=mask_code, queries=rows, keys=columns, **names_of_axes, **parts)
         plots[key] = Plot(title, origin.note, figure, program(origin.code, code))
         line = say("{source} source and {target} target tokens", source=source, target=target)

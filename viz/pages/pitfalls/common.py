@@ -68,9 +68,9 @@ class Demo:
     @property
     def lines(self) -> list[str]:
         lines = []
-        for what, found in self.numbers.items():
-            values = found if isinstance(found, tuple) else (found,)
-            wrong, *right = (one if isinstance(one, str) else say("{x:,.4g}", x=one) for one in values)
+        for what, number in self.numbers.items():
+            values = number if isinstance(number, tuple) else (number,)
+            wrong, *right = (value if isinstance(value, str) else say("{x:,.4g}", x=value) for value in values)
             both = say("{wrong} (wrong), {right} (right)", wrong=wrong, right=right[0]) if right else wrong
             lines.append(f"{what}: {both}")
         return lines
@@ -139,8 +139,8 @@ class Pitfall:
         return self.show.__name__ in pitfalls.WRITTEN
 
     def __call__(self, sentence: Sentence) -> Demo:
-        (wrong, right), numbers, *more = self.show(sentence)
-        written = sentence.both_written(self.show.__name__) if self.changes_translation else next(iter(more), None)
+        (wrong, right), numbers, *extras = self.show(sentence)
+        written = sentence.both_written(self.show.__name__) if self.changes_translation else next(iter(extras), None)
         if isinstance(wrong, HeadPicture):
             return Demo(wrong.figure, right.figure, numbers, written, heads=(wrong, right))
         return Demo(wrong, right, numbers, written)

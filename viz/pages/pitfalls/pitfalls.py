@@ -116,7 +116,7 @@ def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
         plots[side] = Plot(f"{name}: {picture}", origin.note, figure.copy(), program(origin.code, code))
         titles[side] = name, "", picture
     if heads:
-        staged.put_maps({side: head_map(head, plots[side], titles[side]) for side, head in heads.items()})
+        staged.show_maps({side: head_map(head, plots[side], titles[side]) for side, head in heads.items()})
     else:
         is_map = demo.right.data[0]["type"] == "heatmap"
         frame.pictures(plots, titles=titles, is_map=is_map, bar=False)

@@ -40,16 +40,16 @@ def show_order(page: Page) -> None:
     changes = Changes(scale=float(trained), stacks="encoder")
     asked, example = (Request(one, page.checkpoint, 1, changes=changes) for one in (page.text, EXAMPLE))
     with page.places.notes:
-        kept = shared.compute_or_keep("positions-answered", asked, lambda own: both_orders(own, order), example)
+        kept = shared.compute_or_keep("positions-answered", asked, lambda first: both_orders(first, order), example)
     if kept is None:
         return
     results, (off, on) = kept[1]
     if len(results) == 1:
         with page.places.notes:
             st.info(say("This sentence has no other order: type one with two different words or more."))
-    own = next(iter(results.values()))
+    first = next(iter(results.values()))
     with page.places.left:
-        pixels = {kind: frame.head_pixels(own.attention(kind), own.mask(kind)) for kind in kinds}
+        pixels = {kind: frame.head_pixels(first.attention(kind), first.mask(kind)) for kind in kinds}
         kind, *place = frame.choose_head_by_pixels(pixels, ("encoder_self", 0, 0), kinds, fills=True)
         place = place[0], place[1]
     maps = {}
@@ -70,5 +70,5 @@ def show_order(page: Page) -> None:
         )
         frame.answer(say(line, a=texts[0], b=texts[-1]), blind)
     with page.places.right:
-        staged.put_maps(maps)
+        staged.show_maps(maps)
         frame.note(say("The same head over the sentence and over its words in another order."))

@@ -38,28 +38,28 @@ def settings() -> Sizes:
 
 def tiles(sizes: Sizes) -> list[Tile]:
     """The encodings, positions to the right; one that is learned has its picture once it was."""
-    drawn = []
-    for name, (said, _) in ENCODINGS.items():
+    tiles_of_encodings = []
+    for name, (label, _) in ENCODINGS.items():
         pixels = None
         if name != "learned":
             table = position_results.table(name, sizes.n_positions, sizes.d_model)
             limit = 1.0 if name == "none" else float(np.abs(table).max())
             pixels = frame.signed_pixels(table.T, limit)
         note = say("trains when chosen") if name == "learned" else ""
-        drawn.append(Tile(name, say(said), note, pixels=pixels))
-    return drawn
+        tiles_of_encodings.append(Tile(name, say(label), note, pixels=pixels))
+    return tiles_of_encodings
 
 
 @choices.fragment
 def live() -> None:
     places = frame.places()
     with places.right_controls:
-        shown = {code: name for code, (name, _) in VIEWS.items()}
+        names = {code: name for code, (name, _) in VIEWS.items()}
         if rotary.rotary_model() is None:
-            del shown["rotary"]
+            del names["rotary"]
         if not beyond.measured():
-            del shown["beyond"]
-        view_code = controls.views(shown, "picture")
+            del names["beyond"]
+        view_code = controls.views(names, "picture")
     checkpoint, text = None, EXAMPLE
     with places.notes:
         if view_code == "order":

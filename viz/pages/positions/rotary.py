@@ -49,12 +49,12 @@ def show_rotary(page: Page) -> None:
     """The products of a head by offset; at first of the head in which they change most."""
     name = rotary_model()
     with page.places.notes:
-        kept = shared.compute_or_keep(
+        answer = shared.compute_or_keep(
             "rotary-answered", page.text, lambda text: position_results.turned(name, text, N_OFFSETS), EXAMPLE
         )
-    if kept is None:
+    if answer is None:
         return
-    text, (before, after) = kept
+    text, (before, after) = answer
     with page.places.left_controls:
         frame.note(say("q·k of each head, by how far apart query and key stand"))
     default = np.unravel_index(np.abs(after[..., NEAR] - after[..., FAR]).argmax(), before.shape)

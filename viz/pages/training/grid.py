@@ -100,10 +100,10 @@ def show(places: frame.Places) -> None:
 def choose_runs(cells: list[GridCell]) -> list[GridCell]:
     """The runs that are compared, which clicks on the board choose, too."""
     first = [cells.index(cell) for one in FIRST if (cell := GridCell(*one)) in cells]
-    chosen = choices.code_of(PICKED, "")
-    with frame.options(int(chosen not in ("", ".".join(map(str, first)))), "grid"):
+    codes_of_runs = choices.code_of(PICKED, "")
+    with frame.options(int(codes_of_runs not in ("", ".".join(map(str, first)))), "grid"):
         names = list(map(name_of, cells))
-        places = controls.some(
+        places = controls.several(
             st.multiselect,
             say("Runs compared"),
             list(range(len(cells))),
@@ -177,17 +177,17 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         kind = controls.choose(say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, **hidden)
     with places.left:
         layer, head = frame.choose_head(first.maps(step, kind), None, (1, 0))
-    spoken = words.KINDS[kind]
+    kind_words = words.KINDS[kind]
     sides = [f"{side}_tokens" for side in SIDES[kind]]
     queries, keys = (getattr(grid, side) for side in sides)
     maps = {}
     for cell in runs:
         name, key = name_of(cell), f"grid-map-{list(grid.runs).index(cell)}"
         weights = grid.runs[cell].maps(step, kind)
-        figure = attention_heatmap(weights[layer, head], queries, keys, **spoken.axes, say=say)
+        figure = attention_heatmap(weights[layer, head], queries, keys, **kind_words.axes, say=say)
         place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}
-        code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **spoken.axes)
-        plot = Plot(f"{name}, {say(spoken.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
+        code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **kind_words.axes)
+        plot = Plot(f"{name}, {say(kind_words.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
         tokens = grid.source_tokens, grid.target_tokens
         masks = {"decoder_self": np.tri(len(tokens[1]), dtype=bool)} if kind == "decoder_self" else {}
         recording = Recording(*tokens, {kind: weights}, masks)
@@ -196,5 +196,5 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         cells = list(maps.items())
         rows = list(filter(None, (cells[:2], cells[2:])))
         for left, row in zip(range(len(rows), 0, -1), rows):
-            staged.put_maps(dict(row), 1 / left)
+            staged.show_maps(dict(row), 1 / left)
         frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))

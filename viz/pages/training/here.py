@@ -77,8 +77,15 @@ def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
 
 def train_button(settings: practice.Settings, runs: list[LiveRun]) -> None:
     # A button that goes away would move its neighbour from under the mouse, between press and release.
-    does = {"on_click": allowed, "disabled": bool(runs) and runs[0].active, "type": "primary"}
-    st.button(say("Train"), key="practice-start", args=(start, settings), **does)
+    is_running = bool(runs) and runs[0].active
+    st.button(
+        say("Train"),
+        key="practice-start",
+        on_click=allowed,
+        args=(start, settings),
+        disabled=is_running,
+        type="primary",
+    )
 
 
 def buttons(run: LiveRun | Replay | None) -> None:
@@ -91,9 +98,9 @@ def buttons(run: LiveRun | Replay | None) -> None:
     name, pause = say("Pause"), run and run.pause
     if run is not None and active and run.frame().status == "paused":
         name, pause = say("Go on"), run.go_on
-    does = {"on_click": allowed, "disabled": not active}
-    st.button(name, key="practice-pause", args=(pause,), width=110, **does)
-    st.button(say("Stop"), key="practice-stop", args=(run and run.stop,), **does)
+    stop = run and run.stop
+    st.button(name, key="practice-pause", on_click=allowed, args=(pause,), disabled=not active, width=110)
+    st.button(say("Stop"), key="practice-stop", on_click=allowed, args=(stop,), disabled=not active)
 
 
 def recording() -> RecordedPractice | None:
@@ -155,12 +162,12 @@ def show(places: frame.Places) -> None:
         settings = ask()
         with above:
             tiles = run_tiles(runs, settings)
-            shown = frame.choose_tile(say("Runs"), tiles, SHOWN, tiles[0].code, columns=3)
+            run_code = frame.choose_tile(say("Runs"), tiles, SHOWN, tiles[0].code, columns=3)
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 train_button(settings, runs)
                 frame.label(described(settings))
     by_code = {RECORDED: playing()} | dict(zip((MINE, BEFORE), runs))
-    run = by_code.get(shown)
+    run = by_code.get(run_code)
     with places.question:
         text = ask_string(run)
     with places.right_controls:
@@ -258,10 +265,10 @@ def show_progress(run: LiveRun | Replay) -> None:
     key = "practice-step"  # only where nothing plays: what a browser says late would stop it
     st.session_state.setdefault(key, step)
 
-    def chosen() -> None:
+    def settings_chosen() -> None:
         run.go_to(st.session_state[key])
 
-    hidden: dict[str, Any] = {"label_visibility": "collapsed", "on_change": chosen}
+    hidden: dict[str, Any] = {"label_visibility": "collapsed", "on_change": settings_chosen}
     st.select_slider(say("After step"), recorded.steps, key=key, **hidden)
 
 
@@ -290,7 +297,11 @@ def show_loss(run: LiveRun) -> None:
     runs = st.session_state[RUNS]
     runs = dict(zip((say("this run"), say("the run before")), runs[runs.index(run) :]))
     losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
-    lines = {name: np.stack([np.arange(1, len(one) + 1), one.clip(1e-6)]) for name, one in losses.items() if one.size}
+    lines = {
+        name: np.stack([np.arange(1, len(values) + 1), values.clip(1e-6)])
+        for name, values in losses.items()
+        if values.size
+    }
     if not lines:
         frame.note(say("The first step is not done yet."))
         return

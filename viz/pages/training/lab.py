@@ -105,7 +105,7 @@ def choose_others() -> list[str]:
     help_ = say(
         "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
     )
-    return controls.some(
+    return controls.several(
         st.pills,
         say("Against"),
         list(OTHERS),
@@ -121,13 +121,13 @@ def choose_others() -> list[str]:
 
 def keep(present: Noam) -> list[Noam]:
     """Buttons that save the present Noam curve and drop the saved ones; returns those that are drawn, it last."""
-    kept: list[Noam] = st.session_state.setdefault(KEPT, [])
+    schedules: list[Noam] = st.session_state.setdefault(KEPT, [])
     help_ = say("Up to four Noam curves stay on the chart while you move the sliders.")
-    is_full = present in kept or len(kept) >= 4
+    is_full = present in schedules or len(schedules) >= 4
     label = say("Save this Noam curve")
-    st.button(label, key="keep", on_click=kept.append, args=(present,), disabled=is_full, help=help_)
-    st.button(say("Clear saved curves"), key="drop", on_click=kept.clear, disabled=not kept)
-    return [*(noam for noam in kept if noam != present), present]
+    st.button(label, key="keep", on_click=schedules.append, args=(present,), disabled=is_full, help=help_)
+    st.button(say("Clear saved curves"), key="drop", on_click=schedules.clear, disabled=not schedules)
+    return [*(noam for noam in schedules if noam != present), present]
 
 
 def tile_pixels() -> np.ndarray:

@@ -34,7 +34,7 @@ class Shown:
     """
 
     recording: Recording
-    known: Mapping[str, Known] = field(default_factory=dict)  # by kind
+    roles: Mapping[str, Known] = field(default_factory=dict)  # by kind
     opened: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # by kind, heads that travel for sure
     in_file: bool = False  # the message is for a file, and not for a page of the app
     address: Mapping[str, str] = field(default_factory=dict)  # what that of the page should say
@@ -105,14 +105,14 @@ def _words(shown: Shown, is_comparing: bool, is_fetched: bool) -> WordsPayload:
 
 
 def _version_payload(shown: Shown, keep: Keep | None) -> dict:
-    first = {kind: head for kind, (_, head) in shown.known.items() if head is not None}
+    first = {kind: head for kind, (_, head) in shown.roles.items() if head is not None}
     opened = {kind: [*shown.opened.get(kind, ()), *([first[kind]] if kind in first else [])] for kind in KINDS}
     effects = {"reason": words.say(shown.effects)} if isinstance(shown.effects, str) else shown.effects
     return {
         "recording": packed(shown.recording, keep, opened, shown.in_file),
         "notes": shown.notes,
-        "roles": {kind: roles for kind, (roles, _) in shown.known.items()},
-        "rules": rules_of(role for roles, _ in shown.known.values() for row in roles for role in row),
+        "roles": {kind: roles for kind, (roles, _) in shown.roles.items()},
+        "rules": rules_of(role for roles, _ in shown.roles.values() for row in roles for role in row),
         "first": first,
         "rowwise": shown.rowwise,
         "predicts": shown.predicts,

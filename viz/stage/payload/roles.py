@@ -54,13 +54,13 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
 
 def keep_roles(shown: Shown, before: Shown, edits: Edits) -> Shown:
     """Give heads that are off or uniform the roles that they had before, so that they stay in their group."""
-    roles_by_kind = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.known.items()}
+    roles_by_kind = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.roles.items()}
     for head in (*edits.off, *edits.uniform):
         if head.kind not in roles_by_kind:  # no roles are known
             continue
         row = shown.recording.layers(head.kind).index(head.layer)
-        roles_by_kind[head.kind][0][row][head.head] = before.known[head.kind][0][row][head.head]
-    return replace(shown, known=roles_by_kind)
+        roles_by_kind[head.kind][0][row][head.head] = before.roles[head.kind][0][row][head.head]
+    return replace(shown, roles=roles_by_kind)
 
 
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:

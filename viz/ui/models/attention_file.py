@@ -156,25 +156,27 @@ def show(file: OpenFile, part: str) -> None:
 
 
 def _show_stage(file: OpenFile) -> None:
-    chosen, problems = view.read(st.session_state[staged.QUERY] | {"model": CODE}, [CODE])
-    choices.missed(problems)
-    shown = alone.of_recording(file.attention)
-    shown = replace(shown, recording=replace(shown.recording, text=None), program=staged.program_of(file.origin.code))
+    selection, problems = view.read(st.session_state[staged.QUERY] | {"model": CODE}, [CODE])
+    choices.note_problems(problems)
+    version = alone.of_recording(file.attention)
+    version = replace(
+        version, recording=replace(version.recording, text=None), program=staged.program_of(file.origin.code)
+    )
     why = message("A file holds weights alone: direct effects need the model.")
-    staged.put(replace(shown, address=speaking.address(chosen.address()), effects=why))
+    staged.show_stage(replace(version, address=speaking.address(selection.address()), effects=why))
 
 
 def sums(attention: Recording) -> list[str]:
     """Whether the rows of each kind add up to 1."""
     lines = []
     for kind in attention.kinds:
-        (zeros, total), said = attention.zero_rows(kind), [not_whole(attention, [kind])]
-        if zeros < total and not said[0]:
-            said = [say("All rows add up to 1 (largest deviation {off:.1g}).", off=attention.residual(kind))]
+        (zeros, total), captions = attention.zero_rows(kind), [not_whole(attention, [kind])]
+        if zeros < total and not captions[0]:
+            captions = [say("All rows add up to 1 (largest deviation {off:.1g}).", off=attention.residual(kind))]
         if zeros:
             line = message("Not counted: {n} of {total} rows, which are zeros and attend to nothing.")
-            said.append(say(line, n=zeros, total=total))
-        lines.append(f"{say(words.KINDS[kind].name)}: {' '.join(filter(None, said))}")
+            captions.append(say(line, n=zeros, total=total))
+        lines.append(f"{say(words.KINDS[kind].name)}: {' '.join(filter(None, captions))}")
     return lines
 
 
@@ -216,11 +218,11 @@ def _show_roles(file: OpenFile) -> None:
 
 def _show_rollout(file: OpenFile) -> None:
     attention, origin = file.attention, file.origin
-    known, place, problems = attention.kinds, st.container(), []
-    if "cross" in known and "decoder_self" not in known:
+    place, problems = st.container(), []
+    if "cross" in attention.kinds and "decoder_self" not in attention.kinds:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))
-    for needed, kinds in (("decoder_self", known), ("encoder_self", ["encoder_self"])):
-        if needed not in known:
+    for needed, kinds in (("decoder_self", attention.kinds), ("encoder_self", ["encoder_self"])):
+        if needed not in kinds:
             continue
         problem = not_whole(attention, kinds)
         if not problem:

@@ -77,7 +77,7 @@ def in_bytes(count: float) -> str:
     return say("{n} bytes", n=int(count))
 
 
-@cached.remembered()
+@cached.cache_results()
 def measured(name: str, text: str) -> tuple[np.ndarray, np.ndarray]:
     """Milliseconds of each step with the cache and without, float64 (2, T) of positions and times."""
     writer = cached.loaded_as(Writer, name)
@@ -100,8 +100,7 @@ def menu(name: str, text: str) -> None:
 
 
 def _size(name: str) -> None:
-    own = sizes_of(name)
-    presets = {name: own} | {other: sizes for other, sizes in OTHERS.items() if other != name}
+    presets = {name: sizes_of(name)} | {other: sizes for other, sizes in OTHERS.items() if other != name}
     with shared.row(gap="small", align="bottom"):
         preset = st.selectbox(say("Model"), list(presets), key="cache-model", width=200)
         length = st.select_slider(
@@ -112,23 +111,23 @@ def _size(name: str) -> None:
         )
     sizes = presets[preset]
     with shared.row(gap="small", align="bottom"):
-        numbers = {
+        fields = {
             "n_layers": (say("Layers"), sizes.n_layers),
             "n_groups": (say("Key/value heads"), sizes.n_groups),
             "d_head": ("d_head", sizes.d_head),
         }
-        chosen = {
+        numbers = {
             field: int(st.number_input(label, 1, 1024, default, key=f"cache-{field}-{preset}", width=150))
-            for field, (label, default) in numbers.items()
+            for field, (label, default) in fields.items()
         }
-    total = context.cache_bytes(**chosen, n_tokens=length, bytes_per_number=BYTES[kind])
-    whole = context.cache_bytes(**chosen | {"n_groups": sizes.n_heads}, n_tokens=length, bytes_per_number=BYTES[kind])
+    total = context.cache_bytes(**numbers, n_tokens=length, bytes_per_number=BYTES[kind])
+    whole = context.cache_bytes(**numbers | {"n_groups": sizes.n_heads}, n_tokens=length, bytes_per_number=BYTES[kind])
     frame.answer(
         say("{n:,} tokens take {size}.", n=length, size=in_bytes(total)),
         say(
             "2 (key and value) · {n_layers} layers · {n_groups} heads · {d_head} numbers · {n:,} tokens · {b} bytes. "
             "With keys and values for each of {heads} query heads: {whole}.",
-            **chosen,
+            **numbers,
             n=length,
             b=BYTES[kind],
             heads=sizes.n_heads,

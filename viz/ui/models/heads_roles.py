@@ -237,7 +237,7 @@ def _size(below: int, fills: bool = False) -> dict[str, Any]:
 
 
 def _caption(line: str, *measures: str) -> None:
-    frame.note(" ".join([line, *(say(ABOUT[one]) for one in measures if one in ABOUT)]))
+    frame.note(" ".join([line, *(say(ABOUT[measure]) for measure in measures if measure in ABOUT)]))
 
 
 def show_scatter(
@@ -268,16 +268,16 @@ def show_scatter(
 def ranked(source: Source, measure: str, head: Head) -> str:
     """The number of a head, and which it is among all heads of which it is known, the largest first."""
     n, total = rank_of(source, measure, head)
-    own = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+    values = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
     name = measure_name(measure, head.kind)
-    return say("Its {measure}: {x:.3f}, rank {n} of {total}.", measure=name, x=own, n=n, total=total)
+    return say("Its {measure}: {x:.3f}, rank {n} of {total}.", measure=name, x=values, n=n, total=total)
 
 
 def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
     """Which a head is by a measure, the largest first, and among how many."""
     every = source.table(measure, source.having(measure, list(source.kinds)))
-    own = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
-    return int((every > own).sum()) + 1, every.size
+    values = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+    return int((every > values).sum()) + 1, every.size
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
@@ -288,8 +288,8 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     for measure in MEASURES:
         for title, source in columns.items():
             if source.having(measure, [kind]):
-                row, own = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
-                row[title] = say("{x:.3f}", x=own[place])
+                row, values = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
+                row[title] = say("{x:.3f}", x=values[place])
                 if rank not in row and source.variable != "here":
                     n, total = rank_of(source, measure, head)
                     row[rank] = say("{n} of {total}", n=n, total=total)
@@ -298,30 +298,30 @@ def show_card(head: Head, columns: Mapping[str, Source]) -> None:
 
 def show_table(source: Source, kind: str) -> None:
     """Show the numbers of all heads of a kind."""
-    shown = source.kinds[kind]
-    roles = np.array(shown["role"])
+    table = source.kinds[kind]
+    roles = np.array(table["role"])
     layers, heads = np.indices(roles.shape).reshape(2, -1)
     columns = {say("layer"): layers, say("head"): heads, say("role"): list(map(role_name, roles.ravel()))}
     for name in MEASURES:
         if source.having(name, [kind]):
-            columns[measure_name(name, kind)] = np.round(np.ravel(shown[name]), 4)
+            columns[measure_name(name, kind)] = np.round(np.ravel(table[name]), 4)
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
 def show_here(head: Head, result: cached.Shown | Recording, origin: Origin) -> None:
     """Draw one head over the text."""
-    spoken, place = words.KINDS[head.kind], (head.layer, head.head)
+    kind_words, place = words.KINDS[head.kind], (head.layer, head.head)
     title = f"{name_of(head.kind, *place)} · {say('this sentence')}"
-    plot = recipes.head_plot(origin, title, result, head.kind, place, spoken.axes)
+    plot = recipes.head_plot(origin, title, result, head.kind, place, kind_words.axes)
     frame.pictures({"head-opened": plot}, bar=False)
-    frame.note(say(spoken.rows))
+    frame.note(say(kind_words.rows))
 
 
 def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> None:
     """Draw all heads of a kind as points, near each other where they look alike; `below` as of `show_board`."""
-    kind, shown = head.kind, source.kinds[head.kind]
-    name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(shown["role"])
-    if shown["divergence"] is None:
+    kind, table = head.kind, source.kinds[head.kind]
+    name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(table["role"])
+    if table["divergence"] is None:
         line = say(
             "Comparing all pairs of {n} heads over this many tokens takes too long: take a shorter text or fewer "
             "layers.",
@@ -332,7 +332,7 @@ def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> No
     code = snippet(DIVERGENCE, kind=kind)
     if source.variable != "here":  # an atlas keeps it
         code = program(source.code, snippet(DIVERGENCE_KEPT, held=Code(source.variable), kind=kind))
-    points, kept = head_roles.layout(shown["divergence"])
+    points, kept = head_roles.layout(table["divergence"])
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "
         "spread. Click a point to open its head.",

@@ -158,10 +158,10 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
     suits the model.
     """
     state = st.session_state
-    found = arrived()
-    if found is None:
+    arrived_models = arrived()
+    if arrived_models is None:
         return False
-    name, text = found
+    name, text = arrived_models
     if name not in names:
         asks = text in {suggestion.text for suggestion in SUGGESTIONS} and opened.SHELF.task(name) == DECODER
         st.switch_page(f"../pages/{ASKED_ON if asks else home(name)}.py")
@@ -183,7 +183,7 @@ def choose(
     names: Sequence[str],
     key: str,
     text_key: str,
-    more: Callable[[], None] | None = None,
+    extra_controls: Callable[[], None] | None = None,
     elsewhere: Sequence[str] = (),
 ) -> DeltaGenerator:
     """The button with what is chosen on it; in it the models, what else is chosen of one, and how to open another.
@@ -214,8 +214,8 @@ def choose(
         offered = [*names, *elsewhere]
         st.selectbox(say("Model"), offered, key=choices.in_menu(key), format_func=named, on_change=change)
         with st.container():  # how much is drawn here depends on the model: what follows keeps its place
-            if more is not None:
-                more()
+            if extra_controls is not None:
+                extra_controls()
         if is_own_machine():
             st.markdown(say("**Open another model**"))
             offer_opening()

@@ -68,26 +68,26 @@ def _of_shelf(name: str) -> Entry:
 def _shipped() -> list[Entry]:
     """The checkpoints that attend, the default one first."""
     attending = available("transformer")
-    found = []
+    listed = []
     for codes, names in by_direction()[0].items():
         languages = " → ".join(words.language(code, code) for code in codes)
-        found += [Entry(name, name, ENCODER_DECODER, languages) for name in names if name in attending]
+        listed += [Entry(name, name, ENCODER_DECODER, languages) for name in names if name in attending]
     default = cached.default_checkpoint()
-    found.sort(key=lambda entry: entry.code != default)
-    return found + [Entry(name, name, WRITER, say(ABOUT[WRITER])) for name in available("language_model")]
+    listed.sort(key=lambda entry: entry.code != default)
+    return listed + [Entry(name, name, WRITER, say(ABOUT[WRITER])) for name in available("language_model")]
 
 
 def choose(groups: dict[str, list[Entry]]) -> Entry:
     """Let the visitor choose one, at first a model that is here, else the one that the app begins with."""
-    known = {entry.code: entry for found in groups.values() for entry in found}
+    by_code = {entry.code: entry for found in groups.values() for entry in found}
     loaded = [name for name in opened.SHELF.names() if name in opened.SHELF.in_memory() or opened.SHELF.task(name)]
     default = next(iter([*loaded, *(entry.code for entry in groups.get(SHIPPED, ()))]), FILE)
     tiles = [
         Tile(entry.code, entry.name, entry.note, heading="" if number else say(heading))
-        for heading, found in groups.items()
-        for number, entry in enumerate(found)
+        for heading, listed in groups.items()
+        for number, entry in enumerate(listed)
     ]
-    return known[frame.choose_tile(say("Models"), tiles, "model", default, columns=2, scrolls=True)]
+    return by_code[frame.choose_tile(say("Models"), tiles, "model", default, columns=2, scrolls=True)]
 
 
 def mask_of(entry: Entry) -> str:
@@ -120,22 +120,22 @@ def ask_text(entry: Entry, mask: str) -> str:
 
 def answer(name: str, result: cached.Shown) -> str:
     """What a model says to a text, in one sentence computed from it."""
-    found = answer_of(result, result.next_words)
-    if found.text is not None:
-        return say("{name} writes “{text}”", name=name, text=found.text or say("(the model wrote nothing)"))
-    if found.next:
-        (first, p), (second, q), *_ = found.next
+    reply = answer_of(result, result.next_words)
+    if reply.text is not None:
+        return say("{name} writes “{text}”", name=name, text=reply.text or say("(the model wrote nothing)"))
+    if reply.next:
+        (first, p), (second, q), *_ = reply.next
         line = message("{name} goes on with “{first}” ({p:.0%}), or else with “{second}” ({q:.1%}).")
         return say(line, name=name, first=first, p=p, second=second, q=q)
-    if found.masked:
-        word, share = found.masked[0][0]
+    if reply.masked:
+        word, share = reply.masked[0][0]
         return say(message("Under the mask {name} reads “{word}” ({share:.0%})."), name=name, word=word, share=share)
     return sharp_heads(name, result)
 
 
-def sharp_heads(name: str, seen: cached.Shown | Recording) -> str:
+def sharp_heads(name: str, recording: cached.Shown | Recording) -> str:
     """How many heads put most of a row on one token, of a file or a model that predicts no word."""
-    tops = [np.nan_to_num(seen.attention(kind)).max(-1).mean(-1) for kind in seen.kinds]  # each (L, H)
+    tops = [np.nan_to_num(recording.attention(kind)).max(-1).mean(-1) for kind in recording.kinds]  # each (L, H)
     n, total = (sum(map(int, counts)) for counts in zip(*(((top > 0.5).sum(), top.size) for top in tops)))
     line = message("{n} of {total} heads of {name} put more than half of a row, on average, on one token.")
     return say(line, name=name, n=n, total=total)

@@ -81,16 +81,16 @@ def _show(results: Sequence[Score]) -> None:
 
 def links(results: Sequence[Score]) -> list[str]:
     """Links, as HTML, to what shows a row of the table, where one of the models has it."""
-    configs, shown = [score.config for score in results], []
+    configs, lines = [score.config for score in results], []
     if any(config.norm_type == "rms" for config in configs):
-        shown.append(speaking.link(say("RMSNorm beside LayerNorm"), "lessons", {"lesson": "since-5"}))
+        lines.append(speaking.link(say("RMSNorm beside LayerNorm"), "lessons", {"lesson": "since-5"}))
     if any(config.gated for config in configs):
-        shown.append(speaking.link(say("SwiGLU beside ReLU"), "lessons", {"lesson": "since-6"}))
+        lines.append(speaking.link(say("SwiGLU beside ReLU"), "lessons", {"lesson": "since-6"}))
     if any(config.positional.startswith("rotary") for config in configs):
-        shown.append(speaking.link(say("Rotary head"), "positions", {"picture": "rotary"}))
+        lines.append(speaking.link(say("Rotary head"), "positions", {"picture": "rotary"}))
     if any(_is_measured(score.name) for score in results):
-        shown.append(speaking.link(say("Loss by position"), "positions", {"picture": "beyond"}))
-    return shown
+        lines.append(speaking.link(say("Loss by position"), "positions", {"picture": "beyond"}))
+    return lines
 
 
 def _is_measured(name: str) -> bool:

@@ -115,23 +115,23 @@ def show(name: str, places: frame.Places) -> None:
         if measured:
             source = of_measured(name, measured)
             texts = measured.numbers["texts"]
-            known = say(
+            caption = say(
                 message("{sentences} texts, {tokens:,} tokens of {model}."), model=name, **_counted(measured.numbers)
             )
             if measured.lines != lines:
-                known += " " + say("The texts have changed since they were measured.")
+                caption += " " + say("The texts have changed since they were measured.")
         else:
             texts = [line for line in lines if line.strip()][:1]
             request = _request(name, texts[0] if texts else "")
             source = of_text(cached.compute(request))
-            known = say(
+            caption = say(
                 message("In one text. “Measure all heads” reads all of them; of a decoder, random tokens besides.")
             )
     except ValueError as error:
         with places.notes:
             shared.warn(errors.sentence(error))
         return
-    show_heads(name, source, texts, known, places)
+    show_heads(name, source, texts, caption, places)
 
 
 def ask_for_lines(name: str) -> list[str]:
@@ -202,7 +202,7 @@ def of_text(result: cached.Shown) -> Source:
     return Source(kinds, "here", "", {kind: result.layers(kind) for kind in result.kinds})
 
 
-def show_heads(name: str, source: Source, texts: Sequence[str], known: str, places: frame.Places) -> None:
+def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, places: frame.Places) -> None:
     """All heads at the left, by a measure; at the right one of them in the texts where it says most."""
     kinds = list(source.kinds)
     repeating = [measure for measure in REPEATING if any(measure in numbers for numbers in source.kinds.values())]
@@ -213,11 +213,11 @@ def show_heads(name: str, source: Source, texts: Sequence[str], known: str, plac
         order = controls.among(say("Sort by"), ["place", *offered], "atlas-sort", "place", names, **HIDDEN)
     with places.right_controls:
         head = choose_head(source, kinds)
-    asked = [measure for measure in (colour, order) if measure != "place"]
-    shown = [kind for kind in kinds if all(source.having(measure, [kind]) for measure in asked)]
+    requested = [measure for measure in (colour, order) if measure != "place"]
+    kinds_with = [kind for kind in kinds if all(source.having(measure, [kind]) for measure in requested)]
     with places.left:
-        if shown:
-            heads_roles.show_board(source, shown, colour, head, Origin(name, ""), sort=order)
+        if kinds_with:
+            heads_roles.show_board(source, kinds_with, colour, head, Origin(name, ""), sort=order)
         else:
             st.info(say("No head of this model has this measure."))
         with st.expander(say("Numbers of this head")):
@@ -227,7 +227,7 @@ def show_heads(name: str, source: Source, texts: Sequence[str], known: str, plac
         result = show_example(name, source, head, texts)
     with places.answer:
         looks = heads_results.in_words(result.attention(head.kind)[head.layer, head.head], head.kind)
-        frame.answer(f"{called(source, head)}: {looks}", f"{known} {counted_roles(source)}")
+        frame.answer(f"{called(source, head)}: {looks}", f"{caption} {counted_roles(source)}")
 
 
 def called(source: Source, head: Head) -> str:

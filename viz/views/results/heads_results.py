@@ -20,7 +20,7 @@ from viz.text import words
 from viz.text.language import message, messages, say
 from viz.text.roles import role_name
 from viz.views import cached
-from viz.views.cached import remembered
+from viz.views.cached import cache_results
 from viz.views.recipes import axis_code, axis_tokens
 from viz.views.snippets import Code, program, snippet
 from viz.views.turns import each_in_turn, in_turn
@@ -54,7 +54,7 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
     return _importance_of_translation(request)
 
 
-@remembered(16)
+@cache_results(16)
 def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]:
     loaded, result = cached.loaded_as(Translator, request.model), cached.compute(request)
     whole = float(result.log_probabilities.sum(dtype="float64"))
@@ -83,7 +83,7 @@ def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
     return _IMPORTANCE[request]
 
 
-@remembered(16)
+@cache_results(16)
 def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
     loaded, kind = cached.loaded_as(Writer, request.model), "decoder_self"
     old = cached.compute(request)
@@ -95,7 +95,7 @@ def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
     return {kind: importance}
 
 
-@remembered(16)
+@cache_results(16)
 def added(request: cached.Request) -> dict[str, np.ndarray]:
     """What keys add in every head to the translation of a request, by kind."""
     loaded = cached.loaded_as(Translator, request.model)
@@ -197,7 +197,7 @@ def of_weights(result: cached.Shown | Recording, kinds: Sequence[str] = KINDS) -
     return Source(numbers, "here", program(*code))
 
 
-@remembered(16)
+@cache_results(16)
 def of_request(request: cached.Request) -> Source:
     """What heads do in the translation of a request, with the measures that need the model."""
     loaded = cached.loaded_as(Translator, request.model)
@@ -215,7 +215,7 @@ def of_report(report: dict[str, Any]) -> Source:
     return Source(report["kinds"], "report['kinds']", REPORT)
 
 
-@remembered(8)
+@cache_results(8)
 def report(checkpoint: str) -> dict[str, Any] | None:
     """The atlas that ships with a checkpoint, if any; a ValueError says why it cannot be used."""
     loaded = cached.translator(checkpoint)

@@ -15,7 +15,7 @@ from model.translator import Translator, Writer
 from viz.text.language import say
 from viz.text.words_masks import kind_of
 from viz.views import cached, recipes
-from viz.views.cached import remembered
+from viz.views.cached import cache_results
 from viz.views.snippets import Code, Origin, call, program, snippet
 from viz.views.turns import in_turn
 
@@ -66,8 +66,8 @@ class Result:
 
     batch: Sentences
     lengths: list[tuple[int, int]]  # of each sentence the real tokens of source and target
-    own: Pass
-    other: Pass  # the same where masks are changed
+    original: Pass
+    changed: Pass  # the same where masks are changed
     difference: list[float]  # for each sentence max |difference| of its logits, over its real steps
     likeliest: list[list[tuple[str, str]]]  # for each sentence the next token at each real step, own and other
     reference: list[tuple[float, float]]  # for each sentence the log-probability of its target, in nats, own and other
@@ -84,7 +84,7 @@ def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
     return Code(f"batch.{rows}_tokens[{sentence}]"), Code(f"batch.{columns}_tokens[{sentence}]")
 
 
-@remembered(8)  # of a few megabytes each at the most
+@cache_results(8)  # of a few megabytes each at the most
 def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
     """Pass a batch through the model with its masks and, as of `change`, others; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
@@ -169,7 +169,7 @@ class TextResult:
     passes: dict[str, text_masks.TextPass]  # by name of a mask, and "causal"
 
 
-@remembered(8)
+@cache_results(8)
 def compute_texts(request: TextRequest) -> TextResult:
     """Read texts under each mask of `text_masks`; errors as of `pack_texts`."""
     writer = cached.loaded_as(Writer, request.checkpoint)
@@ -193,7 +193,7 @@ def text_origin(request: TextRequest, mask: str) -> Origin:
     return Origin(f"{note} · {request.checkpoint}", code)
 
 
-@remembered()
+@cache_results()
 def differences(request: Request, sentence: int, pads: int | None = None) -> tuple[float, float]:
     """The pad-invariance number for some pads, else the future-leak number, with the mask and without."""
     model, pair = cached.loaded_as(Translator, request.checkpoint).transformer, request.batch().pair(sentence)

@@ -97,7 +97,7 @@ def _warm(name: str) -> None:
     cached.loaded_as(Translator, name).translate("a", beam=1)
 
 
-@cached.remembered(line=cached.TRANSLATING)
+@cached.cache_results(line=cached.TRANSLATING)
 def _timed(request: Request) -> tuple[cached.Shown, float]:
     """Translate, and measure how long this thread computes."""
     _warm(request.model)

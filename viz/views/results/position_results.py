@@ -72,7 +72,7 @@ $variable = positions.learn($n_positions, $d_model).$state
 """
 
 
-@cached.remembered(8, message("Training …"))
+@cached.cache_results(8, message("Training …"))
 def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
     return in_turn(experiments.learn)(n_positions, d_model)
 
@@ -119,7 +119,7 @@ def bucket_limits() -> tuple[int, int]:
     return exact, buckets.index(max(buckets))
 
 
-@cached.remembered()
+@cached.cache_results()
 def turned(checkpoint: str, text: str, n_offsets: int) -> tuple[np.ndarray, np.ndarray]:
     """As `turned_products` of `model.experiments.positions`."""
     return in_turn(experiments.turned_products)(cached.translator(checkpoint), text, n_offsets)
@@ -131,13 +131,13 @@ def in_order(name: str, table: np.ndarray) -> np.ndarray:
     return np.stack(halves, axis=-1).reshape(table.shape) if name == "sinusoidal_concatenated" else table
 
 
-@cached.remembered(32)
+@cached.cache_results(32)
 def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, analysis.ByOffset]:
     """All dot products of an encoding, and what they are by offset."""
     return analysis.by_offset(table(name, n_positions, d_model))
 
 
-@cached.remembered()
+@cached.cache_results()
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
     """A sentence shuffled, and how order-blind the encoder is without its positions and as trained."""
     translator = cached.loaded_as(Translator, checkpoint)
