@@ -36,7 +36,7 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     for name in names:
         if not _NAME.fullmatch(name):
             raise ValueError(f"HOSTS has {name!r}: give names or IP addresses alone, {EXAMPLE}")
-    count, first = port("REPLICAS", replicas, MOST), port("PORT", port, 65535 - MOST)
+    count, first = read_number("REPLICAS", replicas, MOST), read_number("PORT", port, 65535 - MOST)
     caddy = shutil.which("caddy")
     if caddy is None:
         raise ValueError("the proxy Caddy is not installed: apt-get install caddy, or https://caddyserver.com")
@@ -62,7 +62,7 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     look_after(commands, environment)
 
 
-def number(name: str, text: str, most: int) -> int:
+def read_number(name: str, text: str, most: int) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{name} is {text!r}: it must be a whole number from 1 to {most}")
     return int(text)

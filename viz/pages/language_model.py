@@ -142,10 +142,8 @@ def show() -> None:
         return
     name = state["language-model"]
     current_view = replace(before, text=text, model="" if name == names[0] else name)
-    if came or (current_view.text, current_view.model) != (
-        before.text,
-        before.model,
-    ):  # what was drawn went on with another text
+    is_same_text = (current_view.text, current_view.model) == (before.text, before.model)
+    if came or not is_same_text:  # what was drawn went on with another text
         chance = replace(chance, seed=None)
     state[KEPT] = current_view, chance
     with st.container():

@@ -169,7 +169,7 @@ def show_map(
         rings: the cells to frame, by row and column.
         key: of a map beside another one; it has no lines.
         share: of what is left of the window, which it takes; the rest is for rows of maps under it.
-        before: as of `put`.
+        before: as of `show_stage`.
     """
     version = replace(version, recording=replace(version.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
@@ -191,7 +191,7 @@ def show_head(
         result: what the model did with the text of `request`.
         place: kind, layer (as the model numbers it) and head, maybe the pinned token, as an address writes them.
         rings: the cells to frame, by row and column.
-        roles: by kind the roles of all heads, if not those that `shown_of` finds.
+        roles: by kind the roles of all heads, if not those that `version_of` finds.
     """
     st.session_state[QUERY] = place
     version = version_of(result, request, View(text=request.text), rowwise=False)
@@ -204,7 +204,7 @@ def show_head(
 class HeadMap:
     """A head beside others: what stands above it, its recording, and its figure for what is saved.
 
-    The rings are as of `put_map`, the title as of `frame.picture_title`; of another recording it shows what differs
+    The rings are as of `show_map`, the title as of `frame.picture_title`; of another recording it shows what differs
     from that.
     """
 
@@ -220,7 +220,7 @@ class HeadMap:
 
 
 def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
-    """Show heads beside each other, by key, each with its title and what saves it; share as of `put_map`."""
+    """Show heads beside each other, by key, each with its title and what saves it; share as of `show_map`."""
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
     for (key, head_map), column in zip(maps.items(), columns):
