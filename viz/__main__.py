@@ -108,9 +108,9 @@ def _read(arguments: argparse.Namespace) -> None:
 def _run(arguments: argparse.Namespace) -> None:
     from model.adapters.download import check_name
     from model.installation import root
-    from viz.app.replicas import number
+    from viz.app.replicas import read_number
 
-    port = number("PORT", arguments.port, 65535)
+    port = read_number("PORT", arguments.port, 65535)
     for name in arguments.model:
         check_name(name)
     if arguments.model:
