@@ -63,10 +63,10 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
     with places.left_controls:
         measures, chosen_kinds, over = choose_measures(part, measured)
     if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
-        source = heads_results.of_weights(result)
+        here = heads_results.of_weights(result)
     else:
-        source = heads_results.of_request(request)
-    source = measured if measured is not None and over == "held-out" else source
+        here = heads_results.of_request(request)
+    source = measured if measured is not None and over == "held-out" else here
     with board:
         show_all(part, source, measured if over == "difference" else None, measures, chosen_kinds, head, origin)
     weights = result.attention(head.kind)[head.layer, head.head]
@@ -86,7 +86,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         elif part == "alignment":
             alignment.show(request.model, report)
         else:
-            sources = {say("held-out"): measured, say("this sentence"): source}
+            sources = {say("held-out"): measured, say("this sentence"): here}
             card.show(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
     if report:
         with beside, st.popover(say("How this was measured"), type="tertiary"):

@@ -222,7 +222,7 @@ def _show_rollout(file: OpenFile) -> None:
     if "cross" in attention.kinds and "decoder_self" not in attention.kinds:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))
     for needed, kinds in (("decoder_self", attention.kinds), ("encoder_self", ["encoder_self"])):
-        if needed not in kinds:
+        if needed not in attention.kinds:
             continue
         problem = not_whole(attention, kinds)
         if not problem:
