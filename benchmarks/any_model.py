@@ -102,12 +102,12 @@ def measure(sides: dict[str, Side], n_tokens: int, vocab_size: int, options: arg
     for number in range(options.warmup + options.rounds):
         ids = torch.randint(vocab_size, (1, n_tokens), generator=generator)
         order = list(sides)[number % len(sides) :] + list(sides)[: number % len(sides)]
-        found = {}
+        outputs = {}
         for name in order:
-            seconds, found[name] = timed(lambda name=name, ids=ids: sides[name](ids), options.cpu)
+            seconds, outputs[name] = timed(lambda name=name, ids=ids: sides[name](ids), options.cpu)
             times[name].append(seconds)
-        for name, (maps, logits) in found.items():
-            expected_maps, expected_logits = found["eager"]
+        for name, (maps, logits) in outputs.items():
+            expected_maps, expected_logits = outputs["eager"]
             far = max(np.abs(maps - expected_maps).max(), np.abs(logits - expected_logits).max() / 100)
             if far > NEAR:
                 raise RuntimeError(f"{name} and eager differ by {far}")

@@ -146,11 +146,11 @@ class Machine:
         passed = [now - before for now, before in zip(self._now(), self._before)]
         if not any(passed):
             return "how busy the machine was is not known"
-        whole, idle, stolen, own = passed
-        others = max(0.0, whole - idle - stolen - own)
+        whole, idle, stolen, own_time = passed
+        others = max(0.0, whole - idle - stolen - own_time)
         return (
             f"of the time of {os.cpu_count()} processors other programs used {others / whole:.0%}, the benchmark "
-            f"{own / whole:.0%}; {stolen / whole:.1%} were stolen by other machines"
+            f"{own_time / whole:.0%}; {stolen / whole:.1%} were stolen by other machines"
         )
 
     @staticmethod

@@ -208,14 +208,14 @@ def slow_down(
 
     def timed(n_tokens: int, beam: int, rate: int, count: int) -> list[float]:
         session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
-        some = itertools.islice(texts(translator, n_tokens), count)
-        return [page.evaluate(TRANSLATE_HERE, [text, beam])[0] for text in some]
+        chunk = itertools.islice(texts(translator, n_tokens), count)
+        return [page.evaluate(TRANSLATE_HERE, [text, beam])[0] for text in chunk]
 
     for n_tokens, beam in itertools.product(tokens, BEAMS):
         timed(n_tokens, beam, 1, warmup)
         as_it_is, slower = (timed(n_tokens, beam, rate, rounds) for rate in (1, SLOWER))
-        wanted = WANTED_SLOWER.get((n_tokens, beam), "")
-        yield str(n_tokens), str(beam), spread(as_it_is), spread(slower), wanted
+        target = WANTED_SLOWER.get((n_tokens, beam), "")
+        yield str(n_tokens), str(beam), spread(as_it_is), spread(slower), target
 
 
 def type_sentences(
@@ -231,11 +231,11 @@ def type_sentences(
             page.evaluate(LOADED)
             session = page.context.new_cdp_session(page)
             for n_tokens in tokens:
-                some = texts(translator, n_tokens)
+                source = texts(translator, n_tokens)
 
-                def timed(rate: int, count: int, some: Iterator[str] = some) -> list[float]:
+                def timed(rate: int, count: int, source: Iterator[str] = source) -> list[float]:
                     session.send("Emulation.setCPUThrottlingRate", {"rate": rate})
-                    return [page.evaluate(TYPE, text) for text in itertools.islice(some, count)]
+                    return [page.evaluate(TYPE, text) for text in itertools.islice(source, count)]
 
                 timed(1, warmup)
                 as_it_is, slower = timed(1, rounds), timed(SLOWER, rounds)

@@ -22,22 +22,22 @@ _NEAR = 1e-3  # nats: both sides must find the same
 
 def batched(model: Transformer, source: list[int], written: list[int]) -> dict:
     """The log-probability without each head, as the page computes it."""
-    found = {}
-    for some, scores in without_each_head(model, source, written):
-        found |= dict(zip(some, scores.sum(1).tolist(), strict=True))
-    return found
+    importance = {}
+    for heads, scores in without_each_head(model, source, written):
+        importance |= dict(zip(heads, scores.sum(1).tolist(), strict=True))
+    return importance
 
 
 @torch.inference_mode()
 def one_by_one(model: Transformer, source: list[int], written: list[int]) -> dict:
     """The same by a teacher-forced pass for each head."""
     src, tgt, targets = (torch.tensor(ids) for ids in ([source], [[BOS_ID, *written[:-1]]], written))
-    found = {}
+    importance = {}
     for head in all_heads(model.config):
         with intervene(Edits(off=(head,)).changes(model.config)):
             logits = model(src, tgt)[0]
-        found[head] = -F.cross_entropy(logits, targets, reduction="sum").item()
-    return found
+        importance[head] = -F.cross_entropy(logits, targets, reduction="sum").item()
+    return importance
 
 
 def measure(translator: Translator, texts: Iterator[str], options) -> list[str]:

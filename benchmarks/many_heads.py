@@ -117,8 +117,8 @@ def report(browser: Any, size: str, options: argparse.Namespace, texts: list[str
         line("another head by key, ms", head, seconds["key"], seconds["bare"]),
         line("sort, ms", "", seconds["sort"]),
     ]
-    own = f"the model reads {options.tokens} tokens in {model_time:.2f} s, which is taken off"
-    return f"{size} heads; {own}; {busy}\n\n{table(HEADS, rows)}"
+    model_line = f"the model reads {options.tokens} tokens in {model_time:.2f} s, which is taken off"
+    return f"{size} heads; {model_line}; {busy}\n\n{table(HEADS, rows)}"
 
 
 def main() -> None:

@@ -102,11 +102,11 @@ def enter(page: Any, text: str, log: Path) -> dict[str, float]:
         RuntimeError: if another sentence was translated meanwhile, or the map is of another one.
     """
     n_before = len(log.read_text(encoding="utf-8").splitlines())
-    seen = page.evaluate(ENTER, text)
+    result = page.evaluate(ENTER, text)
     run = only_run(log, n_before)
-    if run["text"] != text or run["shape"] != seen["shape"]:
+    if run["text"] != text or run["shape"] != result["shape"]:
         raise RuntimeError(f"{text!r} was entered, but {run['text']!r} translated or another map drawn")
-    whole, translate, rerun = seen["seconds"], run["translate"], run["rerun"]
+    whole, translate, rerun = result["seconds"], run["translate"], run["rerun"]
     return dict(zip(PARTS, (whole, translate, rerun - translate, whole - rerun, whole - translate)))
 
 
@@ -196,7 +196,7 @@ def visit_once(browser: Any, root: Path) -> dict[str, list[float]]:
 
 def measure_large(browser: Any, rounds: int, texts: Iterator[str]) -> dict[str, list[float]]:
     """Enter long sentences for the large model; return bytes of messages and fetched ones, and the seconds on top."""
-    found: dict[str, list[float]] = {"messages": [], "fetched": [], "on top": []}
+    values: dict[str, list[float]] = {"messages": [], "fetched": [], "on top": []}
     with tempfile.TemporaryDirectory() as folder:
         translator = save_large(Path(folder))
         with timed_page(browser, environment={"HEADLIGHT_CHECKPOINTS": folder}) as (page, log):
@@ -206,10 +206,10 @@ def measure_large(browser: Any, rounds: int, texts: Iterator[str]) -> dict[str, 
                 wire.settled(1500)  # what is fetched afterwards is of the sentence before
                 messages, fetched = wire.messages, wire.fetched
                 text = text_of(translator, translator.max_source_tokens, texts)
-                found["on top"].append(enter(page, text, log)["on top"])
-                found["messages"].append(wire.messages - messages)
-                found["fetched"].append(wire.fetched - fetched)
-    return found
+                values["on top"].append(enter(page, text, log)["on top"])
+                values["messages"].append(wire.messages - messages)
+                values["fetched"].append(wire.fetched - fetched)
+    return values
 
 
 def save_large(folder: Path) -> Translator:
@@ -224,7 +224,7 @@ def save_large(folder: Path) -> Translator:
 
 
 def line(
-    name: str, wanted: str, ours: Sequence[float], theirs: Sequence[float] = (), unit: float = 1000, limit: str = ""
+    name: str, target: str, ours: Sequence[float], theirs: Sequence[float] = (), unit: float = 1000, limit: str = ""
 ) -> tuple[str, ...]:
     """A row of the table.
 
@@ -238,9 +238,9 @@ def line(
     """
     _, median, quartiles, _ = row(name, ours, unit)
     if not theirs:
-        return name, wanted, median, quartiles, "", ""
+        return name, target, median, quartiles, "", ""
     share = statistics.median(ours) / statistics.median(theirs)
-    return name, wanted, median, quartiles, row(name, theirs, unit)[1], f"{share:.2f} {limit}".strip()
+    return name, target, median, quartiles, row(name, theirs, unit)[1], f"{share:.2f} {limit}".strip()
 
 
 def measure(browser: Any, options: argparse.Namespace) -> Iterator[tuple[str, ...]]:
@@ -265,10 +265,10 @@ def measure(browser: Any, options: argparse.Namespace) -> Iterator[tuple[str, ..
         for n_tokens, most in zip(options.tokens, [70] + [120] * len(options.tokens)):
             enter(page, text_of(translator, n_tokens, texts), log)
             n_before = wire.settled().sent
-            found = measure_heads(page, options.rounds, options.warmup)
+            times = measure_heads(page, options.rounds, options.warmup)
             for way in ("click", "key"):
                 name = f"another head by {way}, {n_tokens} tokens, ms (against: bare react)"
-                yield line(name, f"<= {most}", found[way], found["bare"], limit="(<= 1.6)")
+                yield line(name, f"<= {most}", times[way], times["bare"], limit="(<= 1.6)")
             if n_tokens == options.tokens[0]:
                 times = measure_kinds(page, options.rounds, options.warmup)
                 yield line(f"another kind, {n_tokens} tokens, ms", "<= 90", times)

@@ -90,7 +90,7 @@ def title_of(name: str) -> str:
 def first_picture(page: Any, url: str, size: dict[str, int], only: Sequence[str] = ()) -> dict[str, list]:
     """Top of the first picture in pixels (None without one), words before it and height, of every page by its name."""
     page.set_viewport_size(size)
-    found = {}
+    pictures = {}
     for name, path in menu.paths().items():
         if only and name not in only:
             continue
@@ -99,9 +99,9 @@ def first_picture(page: Any, url: str, size: dict[str, int], only: Sequence[str]
         while still < STILL:  # between connecting and drawing nothing runs
             page.wait_for_timeout(250)
             page.wait_for_function(OPENED, arg=title_of(name))
-            found[name] = page.evaluate(FIRST_PICTURE)
-            still, seen = still + 1 if found[name] == seen else 0, found[name]
-    return found
+            pictures[name] = page.evaluate(FIRST_PICTURE)
+            still, seen = still + 1 if pictures[name] == seen else 0, pictures[name]
+    return pictures
 
 
 def open_by_name(page: Any, name: str, title: str) -> tuple[float, float]:
@@ -158,19 +158,20 @@ def main() -> None:
     print(f"A click on a page's name to the page, {options.rounds} times each, the app being warm; wall-clock time\n")
     rows = []
     for name, seconds in times.items():
-        window, whole = (row(name, some, 1000) for some in zip(*seconds))
+        window, whole = (row(name, values, 1000) for values in zip(*seconds))
         rows.append((name, window[1], window[3], whole[1], whole[3]))
     print(table(("page", "its window, median ms", "extremes", "all of it, median ms", "extremes"), rows))
     print("\nWhere the first picture begins (pixels), words before it, and the page's height (pixels)\n")
     heads = [f"{what}, {width} wide" for width in sizes for what in ("top", "words", "height")]
     print(
         table(
-            ("page", *heads), [(name, *(one for size in sizes.values() for one in said(*size[name]))) for name in times]
+            ("page", *heads),
+            [(name, *(cell for size in sizes.values() for cell in cells_of(*size[name]))) for name in times],
         )
     )
 
 
-def said(top: float | None, words: int, height: float) -> tuple[str, str, str]:
+def cells_of(top: float | None, words: int, height: float) -> tuple[str, str, str]:
     """What was measured of a page, with a star where it is over a limit."""
     begins = "no picture" if top is None else f"{top:.0f}{' *' * (top > HIGHEST)}"
     return begins, f"{words}{' *' * (words > FEWEST)}", f"{height:.0f}"

@@ -167,11 +167,11 @@ def _page_rows(name: str, made: dict[str, tuple[list, list, list]]) -> Iterator[
         for tool, values in made.items():
             mine = values[number]
             given_up = number == 2 and statistics.median(mine) >= LIMIT
-            said = f"{statistics.median(mine):,.0f}" if number == 0 else spread(mine)
+            median = f"{statistics.median(mine):,.0f}" if number == 0 else spread(mine)
             quotient = ratio(mine, ours) if number else f"{statistics.median(mine) / statistics.median(ours):.2f}"
             if given_up:
-                said, quotient = f"given up after {1000 * LIMIT:,.0f}", f"above {LIMIT / statistics.median(ours):.2f}"
-            yield what, name, "", tool, said, quotient
+                median, quotient = f"given up after {1000 * LIMIT:,.0f}", f"above {LIMIT / statistics.median(ours):.2f}"
+            yield what, name, "", tool, median, quotient
 
 
 def compared(what: str, of: str, threads: int, times: dict[str, list[float]]) -> Iterator[Row]:
@@ -249,8 +249,8 @@ def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterat
     marian, model, n_words = random_marian(translator.config), translator.model, translator.config.vocab_size
     for n in LENGTHS:
         if n > translator.config.max_length:
-            said = f"none: the model has positions for {translator.config.max_length}"
-            yield "recorded pass, ms", f"{n} tokens", str(threads), OURS, said, ""
+            note = f"none: the model has positions for {translator.config.max_length}"
+            yield "recorded pass, ms", f"{n} tokens", str(threads), OURS, note, ""
             continue
         times: tuple[list[float], list[float]] = ([], [])
         for i in range(rounds + 2):

@@ -145,11 +145,11 @@ def copy_weights(ours: Transformer, theirs: PlainLoop) -> None:
             if stack is theirs.transformer.decoder:
                 pairs.append((own.cross_attention, layer.multihead_attn))
                 residuals.insert(1, own.residual_cross)
-            for attention, other in pairs:
+            for attention, target in pairs:
                 projections = (attention.q_projection, attention.k_projection, attention.v_projection)
-                other.in_proj_weight.copy_(torch.cat([linear.weight for linear in projections]))
-                other.in_proj_bias.copy_(torch.cat([linear.bias for linear in projections]))
-                other.out_proj.load_state_dict(attention.output_projection.state_dict())
+                target.in_proj_weight.copy_(torch.cat([linear.weight for linear in projections]))
+                target.in_proj_bias.copy_(torch.cat([linear.bias for linear in projections]))
+                target.out_proj.load_state_dict(attention.output_projection.state_dict())
             for number, residual in enumerate(residuals, start=1):
                 getattr(layer, f"norm{number}").load_state_dict(residual.norm.state_dict())
             layer.linear1.load_state_dict(own.feed_forward.inner.state_dict())

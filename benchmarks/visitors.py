@@ -80,7 +80,7 @@ class Guest:
     query: str
     texts: list[str]
     waited: dict[str, float] = field(default_factory=dict)
-    shown: dict[str, list[str]] = field(default_factory=dict)
+    translations: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Reader(Visitor):
@@ -147,7 +147,7 @@ async def come(url: str, page: str, guest: Guest, think: float, doors: asyncio.B
             start = time.perf_counter()
             n_charts = await visitor.type(text)
             guest.waited[text] = time.perf_counter() - start
-            guest.shown[text] = visitor.texts
+            guest.translations[text] = visitor.texts
             if n_charts < n_maps:
                 raise RuntimeError(f"{n_charts} new maps came for {text!r}, not {n_maps} or more")
 
@@ -192,10 +192,10 @@ def check(translator: Translator, guests: Sequence[Guest]) -> dict[str, float]:
             right[text] = result.text or NOTHING
     for guest in guests:
         for text in guest.texts:
-            if right[text] not in guest.shown[text]:
-                raise RuntimeError(f"not the translation of {text!r}, {guest.kind}: {guest.shown[text]}")
-            own = {right[text], translator.translate(text, BEAM).text if guest.kind == CHANGING else right[text]}
-            if found := set(guest.shown[text]) & (set(right.values()) - own):
+            if right[text] not in guest.translations[text]:
+                raise RuntimeError(f"not the translation of {text!r}, {guest.kind}: {guest.translations[text]}")
+            expected = {right[text], translator.translate(text, BEAM).text if guest.kind == CHANGING else right[text]}
+            if found := set(guest.translations[text]) & (set(right.values()) - expected):
                 raise RuntimeError(f"the page with {text!r} shows what somebody else asked for: {found}")
     return alone
 
@@ -291,8 +291,8 @@ def main() -> None:
     def waits(kind: str, take: Callable[[str, float], float]) -> list[list[float]]:
         """By side (theirs empty without --against), what `take` makes of each sentence and the seconds it took."""
         by_side = ([guest for guest in side if guest.kind == kind] for side in guests)
-        found = [[take(*one) for guest in side for one in guest.waited.items()] for side in by_side]
-        return [*found, []][:2]
+        measured = [[take(*item) for guest in side for item in guest.waited.items()] for side in by_side]
+        return [*measured, []][:2]
 
     print(
         f"{options.visitors} visitors at once, {options.think:g} s thinking time, {len(alone)} sentences, "

@@ -62,8 +62,8 @@ def carry_out(arguments: argparse.Namespace) -> int:
 
 def add_commands(subcommands: Any, argv: list[str]) -> None:
     """Add every command to what `add_subparsers` made; results and cards name the one that `argv` calls."""
-    for name, (does, *options) in _COMMANDS.items():
-        command = subcommands.add_parser(name, help=does, **(_OF_TRAIN if name == "train" else {}))
+    for name, (help_text, *options) in _COMMANDS.items():
+        command = subcommands.add_parser(name, help=help_text, **(_OF_TRAIN if name == "train" else {}))
         for names, settings in options:
             command.add_argument(*names, **settings)
         line = "python -m model " + shlex.join(argv)
@@ -74,16 +74,16 @@ def _option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, An
     return names, settings
 
 
-def _value(name: str, default: float | str, metavar: str, does: str):
-    return _option(name, type=type(default), default=default, metavar=metavar, help=does)
+def _value(name: str, default: float | str, metavar: str, help_text: str):
+    return _option(name, type=type(default), default=default, metavar=metavar, help=help_text)
 
 
-def _switch(name: str, does: str):
-    return _option(name, action="store_true", help=does)
+def _switch(name: str, help_text: str):
+    return _option(name, action="store_true", help=help_text)
 
 
-def _path(name: str, does: str, metavar: str = "DIR", required: bool = True):
-    return _option(name, type=Path, required=required, metavar=metavar, help=does)
+def _path(name: str, help_text: str, metavar: str = "DIR", required: bool = True):
+    return _option(name, type=Path, required=required, metavar=metavar, help=help_text)
 
 
 _TEXT = _option("text", metavar="TEXT")

@@ -299,8 +299,8 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
             raise ValueError(f"words must be from 1 to 500, got {words!r}")
         ids = self._ids(text)
         never = () if unknown else (self.tokenizer.unk_id,)
-        drawn = sample(self.model, *self._begun(ids), length=words, never=never, seed=seed, **chance)[0]
-        return self.tokenizer.decode([*ids[1:], *drawn])
+        sampled_ids = sample(self.model, *self._begun(ids), length=words, never=never, seed=seed, **chance)[0]
+        return self.tokenizer.decode([*ids[1:], *sampled_ids])
 
     def _begun(self, ids: list[int]) -> tuple[TextState, Tensor]:
         return self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)), torch.tensor(ids[-1:])
@@ -319,7 +319,7 @@ def load_translator(name: str = DEFAULT_CHECKPOINT) -> Translator | Writer:
     """
     folder = checkpoints_folder() / name if name in available() else Path(name)
     if not (folder / CONFIG).is_file():
-        known = ", ".join(available()) or "none"
-        raise Problem("there is no checkpoint {name!r}; there are {known}", name=name, known=known)
+        names = ", ".join(available()) or "none"
+        raise Problem("there is no checkpoint {name!r}; there are {known}", name=name, known=names)
     loaded = load(folder)
     return Writer(loaded) if isinstance(loaded.model, LanguageModel) else Translator(loaded)

@@ -156,13 +156,13 @@ def ensure_browser() -> str | None:
     Raises:
         ValueError: HEADLIGHT_BROWSER names something that is not a browser.
     """
-    found = find_browser()
+    path = find_browser()
     for install in (install_with_apt, install_with_playwright):
-        if found:
+        if path:
             break
         install()
-        found = find_browser()
-    return found
+        path = find_browser()
+    return path
 
 
 def main() -> int:

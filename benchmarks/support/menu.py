@@ -21,8 +21,8 @@ def groups() -> dict[str, str]:
 @cache
 def paths() -> dict[str, str]:
     """Where every page is, by its name in English; "" for the first."""
-    found = {name: file.rpartition("/")[2] for pages in MENU.values() for file, name in pages.items()}
-    return found | {next(iter(found)): ""}
+    files = {name: file.rpartition("/")[2] for pages in MENU.values() for file, name in pages.items()}
+    return files | {next(iter(files)): ""}
 
 
 def place(name: str) -> str:

@@ -63,12 +63,12 @@ class Visitor:
         Raises:
             RuntimeError: the run failed.
         """
-        asked = BackMsg()
-        state = asked.rerun_script
+        message = BackMsg()
+        state = message.rerun_script
         state.page_script_hash, state.fragment_id, state.query_string = self._page, self._fragment, self._query
         state.widget_states.widgets.add(id=self._input, string_value=text)
         before = dict(self.charts)
-        await self._run(asked)
+        await self._run(message)
         return sum(spec != before.get(key) for key, spec in self.charts.items())
 
     async def _run(self, asked: BackMsg) -> list[ForwardMsg]:

@@ -81,14 +81,14 @@ def checked(recording: Recording) -> Recording:
             allowed = f"from 1 to {MAX_LAYERS} and {MAX_HEADS} are allowed"
             raise ValueError(f"{kind} has {n_layers} layers and {n_heads} heads; {allowed}")
         if not is_within_range(weights):
-            found = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
-            raise ValueError(f"{kind} holds {found}; weights are from 0 to 1: take them after the softmax")
+            values = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
+            raise ValueError(f"{kind} holds {values}; weights are from 0 to 1: take them after the softmax")
     for kind, mask in recording.masks.items():
         of_layers = recording.weights[kind].max(axis=1)  # (L, queries, keys), over heads
         blocked = of_layers[~np.broadcast_to(mask, of_layers.shape)]  # a mask is of all layers, or of each
         if (largest := float(blocked.max(initial=0.0))) > ROUNDING:
-            wanted = "True must mean 'may attend', and rows must be queries"
-            raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {wanted}")
+            convention = "True must mean 'may attend', and rows must be queries"
+            raise ValueError(f"{kind}_mask blocks a cell with a weight of {largest:.2f}: {convention}")
     if (count := sum(weights.size for weights in recording.weights.values())) > MAX_NUMBERS:
         most = f"at most {MAX_NUMBERS:,} can be drawn: take a shorter text or fewer layers"
         raise ValueError(f"there are {count:,} weights; {most}")
@@ -226,7 +226,7 @@ def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray
     numbers = {name: array.astype(np.float32) for name, array in arrays.items() if _MORE.get(name, "U")[0] == NUMBERS}
     if bad := [name for name, array in numbers.items() if not np.isfinite(array).all()]:
         raise ValueError(f"{bad[0]} holds numbers that are not finite")
-    known: _Optional = {
+    optional: _Optional = {
         "text": str(arrays["text"]) if "text" in arrays else None,
         "log_probabilities": numbers.get("log_probabilities"),
         "positions": {side: numbers[name] for side in ("source", "target") if (name := f"{side}_positions") in numbers},
@@ -238,12 +238,12 @@ def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray
         shapes = [arrays[name].shape for name in parts]
         if len(parts) < 3 or not shapes[0] == shapes[1] == (*shapes[2], shapes[0][-1]):
             raise ValueError("candidates (T, K) need candidate_probabilities (T, K) and entropy (T,)")
-        known["candidates"] = Candidates(
+        optional["candidates"] = Candidates(
             tokens=arrays["candidates"].tolist(),
             probabilities=numbers["candidate_probabilities"],
             entropy=numbers["entropy"],
         )
-    return known
+    return optional
 
 
 def _json(text: str) -> dict[str, Any]:

@@ -23,6 +23,6 @@ def head_view_arguments(result: Translation) -> dict[str, Any]:
     if not arguments:
         raise ValueError("this model has no attention, so there is nothing that BertViz could draw")
     if len({len(layers) for layers in arguments.values()}) > 1:
-        said = ", ".join(f"{name} {len(layers)}" for name, layers in arguments.items())
-        raise ValueError(f"BertViz draws models whose encoder and decoder have equally many layers; here: {said}")
+        counts = ", ".join(f"{name} {len(layers)}" for name, layers in arguments.items())
+        raise ValueError(f"BertViz draws models whose encoder and decoder have equally many layers; here: {counts}")
     return arguments | {"encoder_tokens": list(result.source_tokens), "decoder_tokens": list(result.target_tokens)}

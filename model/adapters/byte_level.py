@@ -22,9 +22,9 @@ _SPECIAL = re.compile(r"<.*>|\[.*\]")
 
 def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
     """How a token, None for an id that has none, and its id are written on an axis."""
-    own = getattr(tokenizer, "backend_tokenizer", tokenizer)
-    byte_level = isinstance(getattr(own, "decoder", None), ByteLevel)
-    added = {token.content for token in own.get_added_tokens_decoder().values()} if byte_level else set()
+    backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
+    byte_level = isinstance(getattr(backend, "decoder", None), ByteLevel)
+    added = {token.content for token in backend.get_added_tokens_decoder().values()} if byte_level else set()
 
     def spell(token: str | None, index: int) -> str:
         if token is None:

@@ -167,11 +167,11 @@ def _take_back(snapshot: Path) -> None:
     """Delete a revision of a model from the cache, and the files that no other revision uses."""
     if not snapshot.exists():
         return
-    others = [other for other in snapshot.parent.iterdir() if other != snapshot]
+    others = [revision for revision in snapshot.parent.iterdir() if revision != snapshot]
     if not others:
         shutil.rmtree(snapshot.parents[1])
         return
-    used = {os.path.realpath(path) for other in others for path in other.iterdir()}
+    used = {os.path.realpath(path) for revision in others for path in revision.iterdir()}
     for link in snapshot.iterdir():  # to the files' contents, which are kept by their hash
         if link.is_symlink() and os.path.realpath(link) not in used:
             (link.parent / link.readlink()).unlink(missing_ok=True)

@@ -49,7 +49,7 @@ def _count_written(written: list[int], eos_ids: Collection[int], pad_id: int | N
     return count
 
 
-def self_maps(steps: Sequence[Any], rows: Sequence[int], kept: Tensor, name: str) -> Tensor:
+def self_maps(steps: Sequence[Any], rows: Sequence[int], maps: Tensor, name: str) -> Tensor:
     """Maps (L, H, n, n) of the kept tokens of one sequence.
 
     Args:
@@ -58,14 +58,14 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], kept: Tensor, name: str
         kept: bool (T,), the tokens that are not padding.
         name: where the maps come from, for what is said of them.
     """
-    n_layers, length = _check_steps(steps, rows, name), len(kept)
+    n_layers, length = _check_steps(steps, rows, name), len(maps)
     n_prompt = length - len(rows) + 1
     check_shapes([layer.shape[1:3] for layer in steps[0]], name)  # heads and queries; keys are those of its cache
     if (n_rows := steps[0][0].size(2)) != n_prompt:
         raise ValueError(f"{name} has {n_rows} rows for {n_prompt} tokens")
     whole = []
     for layer in range(n_layers):
-        prompt = _read(steps[0][layer], rows[0], name)[:, kept[:n_prompt]]
+        prompt = _read(steps[0][layer], rows[0], name)[:, maps[:n_prompt]]
         parts = [_cut_keys(prompt, n_prompt, name)]
         for n_tokens, (row, step) in enumerate(zip(rows[1:], steps[1:]), n_prompt + 1):
             # Without a cache every step asks again what was asked before; the new query is the last.
@@ -75,7 +75,7 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], kept: Tensor, name: str
                 raise ValueError(f"row {n_tokens - 1} of {name} does not end at its own token: {PLAIN}")
             parts.append(query)
         whole.append(torch.cat([F.pad(part, (0, length - part.size(-1))) for part in parts], dim=1))
-    return torch.stack(whole)[..., kept]
+    return torch.stack(whole)[..., maps]
 
 
 def cross_maps(steps: Sequence[Any], rows: Sequence[int], n_keys: int, name: str) -> Tensor:

@@ -155,9 +155,9 @@ def load_network(folder: Path, name: str, values: dict[str, Any], dtype: Any = t
         message = f"{folder / WEIGHTS}: the tensor {missing[0]} is missing"
         stack = f"{network.base_model_prefix}."
         raise ValueError(message) if any(name.startswith(stack) for name in missing) else MissingOutput(message)
-    known = {place for tensor in model.state_dict() for place in _LAYER.findall(tensor)}
+    layers = {place for tensor in model.state_dict() for place in _LAYER.findall(tensor)}
     for tensor in sorted(keys["unexpected_keys"]):
-        if any(place not in known for place in _LAYER.findall(tensor)):
+        if any(place not in layers for place in _LAYER.findall(tensor)):
             raise ValueError(f"{folder / WEIGHTS}: the tensor {tensor} belongs to no layer of {CONFIG}")
     if not all(_is_finite(value) for value in (*model.parameters(), *model.buffers())):
         raise ValueError(f"{folder / WEIGHTS}: the tensors must hold finite numbers only")
@@ -196,5 +196,5 @@ def reason(error: Exception) -> str:
         return f"a tensor of {WEIGHTS} has another shape than {CONFIG} says"
     if isinstance(error, KeyError):  # whose text is the key only
         return f"{CONFIG} names {error}, which the library does not know"
-    first, *more = str(error).splitlines() or [type(error).__name__]
-    return f"{first} {more[0].strip()}" if first.endswith(":") and more else first
+    first, *rest = str(error).splitlines() or [type(error).__name__]
+    return f"{first} {rest[0].strip()}" if first.endswith(":") and rest else first

@@ -82,8 +82,8 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
         )
     if not named:  # old ones
         return next(filter(None, (*with_outputs, bare)))
-    if found := next((name for name in with_outputs if name and name in named), None):
-        return found
+    if class_name := next((name for name in with_outputs if name and name in named), None):
+        return class_name
     masked = _class(getattr(modeling_auto, MASKED), kind)
     if masked and _class(getattr(modeling_auto, TRAINING), kind) in named:
         return masked

@@ -60,8 +60,8 @@ def import_marian(name: str, out: Path, revision: str | None = None, command: st
     vocabulary = _vocabulary(folder / VOCABULARY, values["vocab_size"])
     order = _order(folder, values, vocabulary)
     tokenizer = _tokenizer(folder, vocabulary, order)
-    kept = {name: values[name] for name in _READ if name in values}
-    theirs = load_network(folder, "MarianMTModel", kept)
+    settings = {name: values[name] for name in _READ if name in values}
+    theirs = load_network(folder, "MarianMTModel", settings)
     model = convert(theirs, config, order)
     languages = _languages(folder)
     lossless = all(torch.equal(value.half().float(), value) for value in model.parameters())  # as most published ones
@@ -99,9 +99,9 @@ def _config(path: Path, values: dict[str, Any]) -> TransformerConfig:
     if values.get("model_type") != "marian":
         raise ValueError(f"{path}: the model is of type {values.get('model_type')!r}, not 'marian'")
     for mine in ("decoder_attention_heads", "decoder_ffn_dim"):
-        other = mine.replace("decoder", "encoder")
-        if values.get(mine) != values.get(other):
-            raise ValueError(f"{path}: {mine} ({values.get(mine)}) must be {other} ({values.get(other)})")
+        encoder_name = mine.replace("decoder", "encoder")
+        if values.get(mine) != values.get(encoder_name):
+            raise ValueError(f"{path}: {mine} ({values.get(mine)}) must be {encoder_name} ({values.get(encoder_name)})")
     if (values.get("decoder_vocab_size") or values.get("vocab_size")) != values.get("vocab_size"):
         raise ValueError(f"{path}: source and target have two vocabularies; only one for both can be converted")
     activation = values.get("activation_function")

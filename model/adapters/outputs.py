@@ -26,11 +26,11 @@ def attention_from(attention: Any, tokens: Any) -> Recording:
             what a decoder predicted at each target token. Those of byte-level vocabularies ("Ġthe") are spelt as text.
     """
     if isinstance(attention, Mapping):
-        given = {_kind(name): as_maps(name, maps) for name, maps in attention.items() if maps is not None}
+        maps_by_kind = {_kind(name): as_maps(name, maps) for name, maps in attention.items() if maps is not None}
     else:
-        given = {"": as_maps("attention", attention)}
+        maps_by_kind = {"": as_maps("attention", attention)}
     weights, masks, nan_rows = {}, {}, {}
-    for name, maps in given.items():
+    for name, maps in maps_by_kind.items():
         maps, n_nan = without_nan_rows(name or "attention", maps)
         kind = name or kind_of(maps)
         weights[kind] = maps
@@ -147,9 +147,9 @@ def _read_inputs(inputs: Any) -> tuple[Tensor, Tensor]:
     if not isinstance(inputs, Mapping):
         inputs = {"input_ids": inputs}
     if "input_ids" not in inputs:
-        held = ", ".join(map(str, inputs)) or "nothing"
+        names = ", ".join(map(str, inputs)) or "nothing"
         raise ValueError(
-            f"inputs have no input_ids to name the axes, only {held}: give the maps and names of your own instead, "
+            f"inputs have no input_ids to name the axes, only {names}: give the maps and names of your own instead, "
             "as stage(attention=outputs.attentions, tokens=[...])"
         )
     input_ids = _read_ids(inputs["input_ids"], "input_ids")

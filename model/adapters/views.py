@@ -48,13 +48,13 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     _check_ids(ids, model.config)
     spell = byte_level.speller(tokenizer)
 
-    def names(some: list[int]) -> list[str]:
-        return [spell(tokenizer.id_to_token(index), index) for index in some]
+    def names(indices: list[int]) -> list[str]:
+        return [spell(tokenizer.id_to_token(index), index) for index in indices]
 
-    given, config = {"input_ids": torch.tensor([ids]), "output_attentions": True, "use_cache": False}, model.config
+    arguments, config = {"input_ids": torch.tensor([ids]), "output_attentions": True, "use_cache": False}, model.config
     layers = dict.fromkeys(KINDS, config.num_hidden_layers)
     if kind not in PAIRS:
-        found = attention_from(_run(folder, model, **given).attentions, names(ids))
+        attention = attention_from(_run(folder, model, **arguments).attentions, names(ids))
     else:
         start, size = getattr(config, "decoder_start_token_id", None), config.vocab_size
         if type(start) is not int or not 0 <= start < size:
@@ -62,15 +62,15 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         written = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
         _check_ids(written, config)
         read = [start, *written[:-1]]
-        outputs = _run(folder, model, **given, decoder_input_ids=torch.tensor([read]))
+        outputs = _run(folder, model, **arguments, decoder_input_ids=torch.tensor([read]))
         tokens = {"source": names(ids), "target": names(read), "predicted": names(written)}
-        found = attention_from({stack: outputs[f"{stack}_attentions"] for stack in NAMES}, tokens)
+        attention = attention_from({stack: outputs[f"{stack}_attentions"] for stack in NAMES}, tokens)
         decoder = getattr(config, "decoder_layers", None) or config.num_decoder_layers
         layers |= {"decoder_self": decoder, "cross": decoder}
-    for name, maps in found.weights.items():
+    for name, maps in attention.weights.items():
         if len(maps) != layers[name]:
             raise ValueError(f"{name} has maps of {len(maps)} layers, the model has {layers[name]}")
-    return found
+    return attention
 
 
 def _expect(folder: Path, file: str) -> None:

@@ -80,13 +80,13 @@ def atlas(args: Namespace, texts: Sequence[str], say: Callable[[str], None]) -> 
     """Print the strongest heads over the lines of a text, and write the numbers of all heads to --out."""
     if args.links or args.bleu_sentences:
         raise ValueError("--links and --bleu-sentences are for checkpoints that translate")
-    found = text_roles.measure(load(args), texts, args.sentences, say)
-    print(f"{found['sentences']} texts, {found['tokens']:,} tokens")
-    print(*text_roles.strongest(found), sep="\n")
+    report = text_roles.measure(load(args), texts, args.sentences, say)
+    print(f"{report['sentences']} texts, {report['tokens']:,} tokens")
+    print(*text_roles.strongest(report), sep="\n")
     if args.out:
         about = {"command": args.command_line, "model": args.model, "data": args.data.name, "credit": args.credit}
         args.out.parent.mkdir(parents=True, exist_ok=True)
-        kept.write(args.out, about | found)
+        kept.write(args.out, about | report)
         print(args.out)
 
 
@@ -131,8 +131,8 @@ def predictions(reader: Any, runs: Sequence[Any]) -> Iterator[str]:
         yield f"{len(result.target_tokens)} tokens; the most probable next words{beside}:"
         chances = np.stack([_softmax(run.logits[-1]) for run in runs])  # (runs, V)
         best = np.argsort(-chances, axis=1, kind="stable")[:, :MOST_WORDS]
-        shown = list(dict.fromkeys(best.ravel().tolist()))
-        for index, word in zip(shown, reader.words(shown)):
+        ids = list(dict.fromkeys(best.ravel().tolist()))
+        for index, word in zip(ids, reader.words(ids)):
             yield "".join(f"{chance:8.3f}" for chance in chances[:, index]) + f"  {word}"
     else:
         yield f"{len(result.source_tokens)} tokens; masked words{beside}:"

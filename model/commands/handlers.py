@@ -68,16 +68,16 @@ def run_average(args: Namespace) -> None:
     if out.exists() and any(out.iterdir()):
         raise ValueError(f"{out} is not empty: name a new folder")
     *others, last = loaded = [checkpoint.load(folder) for folder in folders]
-    for one in others:
-        if one.model.config != last.model.config:
-            raise ValueError(f"{one.folder} and {last.folder} have different configurations")
-        if one.tokenizer.to_json() != last.tokenizer.to_json():
-            raise ValueError(f"{one.folder} and {last.folder} have different tokenizers")
-    checkpoint.load_parameters(last.model, mean([dict(one.model.named_parameters()) for one in loaded]))
+    for other in others:
+        if other.model.config != last.model.config:
+            raise ValueError(f"{other.folder} and {last.folder} have different configurations")
+        if other.tokenizer.to_json() != last.tokenizer.to_json():
+            raise ValueError(f"{other.folder} and {last.folder} have different tokenizers")
+    checkpoint.load_parameters(last.model, mean([dict(run.model.named_parameters()) for run in loaded]))
     parts = [
-        {key: one.card[key] for key in ("command", "steps", "training_tokens", "training_hours") if key in one.card}
-        | {"weights": checkpoint.sha256_of(one.folder / checkpoint.WEIGHTS)}
-        for one in loaded
+        {key: run.card[key] for key in ("command", "steps", "training_tokens", "training_hours") if key in run.card}
+        | {"weights": checkpoint.sha256_of(run.folder / checkpoint.WEIGHTS)}
+        for run in loaded
     ]
     card = last.card | {"average_command": args.command_line, "mean_of": parts}
     card.pop("scores", None)  # they were of other weights
@@ -162,13 +162,13 @@ def run_trace(args: Namespace) -> None:
 
 def run_effects(args: Namespace) -> None:
     system, result = _recorded(args)
-    found, lens = system.effects(result, args.against), system.lens(result)
-    arrays = {"logits": found.logits, "rest": found.rest}
-    arrays |= {f"heads.{kind}": found.heads(kind) for kind in found.kinds}
-    arrays |= {f"parts.{name}": part for name, part in found.parts.items()}
+    effects, lens = system.effects(result, args.against), system.lens(result)
+    arrays = {"logits": effects.logits, "rest": effects.rest}
+    arrays |= {f"heads.{kind}": effects.heads(kind) for kind in effects.kinds}
+    arrays |= {f"parts.{name}": part for name, part in effects.parts.items()}
     arrays |= {f"lens.{name}": getattr(lens, name) for name in ("sublayers", "words", "probabilities")}
-    if found.others is not None:
-        arrays["others"] = system.tokenizer.target.tokens(found.others.tolist())
+    if effects.others is not None:
+        arrays["others"] = system.tokenizer.target.tokens(effects.others.tolist())
     if not isinstance(system, Writer):
         arrays["occlusion"] = system.occlusion(result)
     save(args.out, result, arrays)
@@ -222,8 +222,8 @@ def run_atlas(args: Namespace) -> None:
     out = args.out or translator.folder / atlas.FILE
     of = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
     out.parent.mkdir(parents=True, exist_ok=True)
-    found = atlas.measure(translator, pairs, args.sentences, args.bleu_sentences, links, _say)
-    kept.write(out, of | found)
+    report = atlas.measure(translator, pairs, args.sentences, args.bleu_sentences, links, _say)
+    kept.write(out, of | report)
     print(out)
 
 
@@ -236,22 +236,22 @@ def run_check(args: Namespace) -> None:
         raise ValueError(f"--sentences must be at least 1, got {args.sentences}")
     sources = [source for source, _ in read_pairs(args.data)[: args.sentences]]
     translator = _translator(args)
-    found = {"command": args.command_line, "data": args.data.name}
-    found |= checks.measure(translator, sources, _say)
+    report = {"command": args.command_line, "data": args.data.name}
+    report |= checks.measure(translator, sources, _say)
     if args.save:
-        kept.write(translator.folder / checks.FILE, found)
-    print(json.dumps(found))
+        kept.write(translator.folder / checks.FILE, report)
+    print(json.dumps(report))
 
 
 def run_context(args: Namespace) -> None:
     writer = load_translator(args.checkpoint)
     if not isinstance(writer, Writer):
         raise ValueError(f"the loss by position is of a language model; {args.checkpoint!r} is a translator")
-    found = {"command": args.command_line, "data": args.data.name}
-    found |= context.measure(writer, list(read_lines(args.data)), _say)
+    report = {"command": args.command_line, "data": args.data.name}
+    report |= context.measure(writer, list(read_lines(args.data)), _say)
     if args.save:
-        kept.write(writer.folder / context.FILE, found)
-    print(json.dumps(found))
+        kept.write(writer.folder / context.FILE, report)
+    print(json.dumps(report))
 
 
 def run_refresh(args: Namespace) -> None:
@@ -265,8 +265,8 @@ def run_train(args: Namespace) -> None:
     if name not in PRESETS and not name.endswith(".json"):
         raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
     run = PRESETS[name] if name in PRESETS else RunConfig.from_dict(checkpoint.read_json(Path(name)))
-    said = {name: value for name in ("steps", "data") if (value := getattr(args, name)) is not None}
-    run = replace(run, training=replace(run.training, **said))
+    options = {name: value for name in ("steps", "data") if (value := getattr(args, name)) is not None}
+    run = replace(run, training=replace(run.training, **options))
     # Being told to end is answered like Ctrl-C: the state is saved.
     for ending in (signal.SIGINT, signal.SIGTERM):  # a shell lets what it starts with "&" ignore the first
         signal.signal(ending, signal.default_int_handler)
@@ -330,9 +330,9 @@ def _begin(begun: Path, header: str, resume: bool) -> int:
         raise ValueError(f"{begun} holds a translation that was interrupted: pass --resume, or delete it")
     if resume and lines[:1] != [header]:
         raise ValueError(f"{begun} was begun with another checkpoint, other data or another search: delete it")
-    kept = lines if resume else [header]
-    checkpoint.write_text(begun, "".join(line + "\n" for line in kept))
-    return len(kept) - 1
+    rows = lines if resume else [header]
+    checkpoint.write_text(begun, "".join(line + "\n" for line in rows))
+    return len(rows) - 1
 
 
 def run_board(args: Namespace) -> None:

@@ -10,10 +10,10 @@ from model.translation import Translation
 
 def as_json(result: Translation) -> dict:
     """Texts, tokens and log-probabilities, and the hypotheses of a search where they are known."""
-    found = _texts(result) | {"log_probabilities": [round(float(value), 5) for value in result.log_probabilities]}
+    values = _texts(result) | {"log_probabilities": [round(float(value), 5) for value in result.log_probabilities]}
     if result.search is None:
-        return found
-    return found | {
+        return values
+    return values | {
         "hypotheses": [
             {"score": round(hypothesis.score, 5), "log_probability": round(hypothesis.log_probability, 5)}
             for hypothesis in result.search.hypotheses

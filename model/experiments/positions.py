@@ -39,8 +39,8 @@ def changed_positions(
         raise ValueError(f"the shift must be from 0 to {MAX_SHIFT} positions, got {shift}")
 
     def change(positions: Tensor) -> Tensor:
-        moved = shifted(positions.double(), layout, shift) if shift else positions.double()
-        return (scale * moved).to(positions.dtype)
+        encodings = shifted(positions.double(), layout, shift) if shift else positions.double()
+        return (scale * encodings).to(positions.dtype)
 
     changes: dict[str, Change] = {f"{side}.input.positions": change for side in sides}
     # With nothing to change the passes stay the fast ones.

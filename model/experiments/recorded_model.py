@@ -219,8 +219,8 @@ def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[s
             with intervene(_turned_further(config, start)), record_taps("*.self_attention.scores") as trace:
                 loaded.model.decoder(ids, causal_mask(ids.size(1)), start)  # what is added comes from there on
             scores.append(np.stack([trace[address][0] for address in addresses]))
-    seen = np.isfinite(scores[0])
-    return tokens, np.where(seen, scores[1] - np.where(seen, scores[0], 0), 0).astype(np.float32)
+    visible = np.isfinite(scores[0])
+    return tokens, np.where(visible, scores[1] - np.where(visible, scores[0], 0), 0).astype(np.float32)
 
 
 def _turned_further(config: LanguageModelConfig, shift: int) -> dict[str, Change]:
@@ -275,15 +275,15 @@ def record(folder: Path) -> None:
     """Read the texts with the model in a folder, and write FILE."""
     from model.adapters.loading import load_model
 
-    found = study(load_model(str(folder)))
-    arrays = {"on_words": found.on_words.astype(np.float16), "chances": found.chances}
-    arrays |= {name: _bytes(weights) for name, weights in found.weights.items()}
+    recorded = study(load_model(str(folder)))
+    arrays = {"on_words": recorded.on_words.astype(np.float16), "chances": recorded.chances}
+    arrays |= {name: _bytes(weights) for name, weights in recorded.weights.items()}
     about = {
         "licence": LICENCE,
-        "tokens": found.tokens,
-        "ids": found.ids,
-        "asked_at": found.asked_at,
-        "n_key_value_heads": found.n_key_value_heads,
+        "tokens": recorded.tokens,
+        "ids": recorded.ids,
+        "asked_at": recorded.asked_at,
+        "n_key_value_heads": recorded.n_key_value_heads,
     }
     path = checkpoints_folder() / FOLDER / FILE
     path.parent.mkdir(parents=True, exist_ok=True)

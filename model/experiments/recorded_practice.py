@@ -90,7 +90,9 @@ def read(path: Path) -> RecordedPractice:
             weights = {}
             for number, text in enumerate(about["written"]):
                 maps = kept[f"weights-{number}"].astype(np.float32) / _BYTE
-                weights[text] = [one[:, :, :length] for one, length in zip(maps, about["lengths"][number])]
+                weights[text] = [
+                    map_of_sentence[:, :, :length] for map_of_sentence, length in zip(maps, about["lengths"][number])
+                ]
     except (ValueError, KeyError, BadZipFile, OSError) as error:
         raise Problem("the recording {path} cannot be read: {error}", path=path, error=str(error)) from None
     settings = Settings(**about["settings"])

@@ -205,11 +205,11 @@ def _padding(run: _Run) -> tuple:
 def _cached_logits(run: _Run) -> tuple:
     """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
     stepper = cast(Decodable, run.translator.stepper)
-    drawn = run.result.trace["logits"]
+    recorded = run.result.trace["logits"]
     state = stepper.start(run.src)
     logits = torch.cat([stepper.step(state, token) for token in run.tgt.T]).numpy()  # (T, V)
     whole = run.translator.model(run.src, run.tgt)[0].numpy()
-    return _largest(logits - whole, drawn - whole), OF_LOGITS, whole.size
+    return _largest(logits - whole, recorded - whole), OF_LOGITS, whole.size
 
 
 def _cached_maps(run: _Run) -> tuple:
@@ -225,8 +225,8 @@ def _cached_maps(run: _Run) -> tuple:
         for module in (*result.modules("decoder_self"), *result.modules("cross")):
             address = f"{module}.weights"
             row = trace[address][0, :, 0].numpy()  # (H, t + 1) or (H, S)
-            drawn, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
-            worst = _largest(worst, row - whole[:, : row.shape[1]], drawn - whole)
+            cached, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
+            worst = _largest(worst, row - whole[:, : row.shape[1]], cached - whole)
             compared += row.size
     return worst, OF_WEIGHTS, compared
 

@@ -56,15 +56,15 @@ def measure(
     """
     lines = [line for line in texts if line.strip()]
     step = max(1, len(lines) / sentences)
-    chosen = [lines[int(place * step)] for place in range(min(sentences, len(lines)))]
+    sample = [lines[int(place * step)] for place in range(min(sentences, len(lines)))]
     tallies: dict[str, Tally] = {}
     layers: dict[str, list[int]] = {}
     examples: dict[str, list[list]] = {}
     movers = Movers() if _has_effects(reader) else None
     read: list[str] = []
     n_tokens = 0
-    for number, text in enumerate(chosen, start=1):
-        progress(number / len(chosen))
+    for number, text in enumerate(sample, start=1):
+        progress(number / len(sample))
         try:
             result = reader.read(text)
         except ValueError:  # too long
@@ -79,7 +79,7 @@ def measure(
         read.append(text)
         n_tokens += len(result.source_tokens or result.target_tokens)
         if number % 20 == 0:
-            say(f"{number} of {len(chosen)} texts")
+            say(f"{number} of {len(sample)} texts")
     if not read:
         raise ValueError("no line of the file is a text that the model can read")
     kinds = {
@@ -164,8 +164,8 @@ def _add_examples(examples: list[list], result: Any, kind: str, text: int) -> No
         row, column = divmod(int(places[layer, head]), weights.shape[-1])
         value = round(float(weights[layer, head, row, column]), _PLACES)
         if value:
-            kept = [*examples[layer][head], [text, row, column, queries[row], keys[column], value]]
-            examples[layer][head] = sorted(kept, key=lambda example: -example[-1])[:EXAMPLES]
+            candidates = [*examples[layer][head], [text, row, column, queries[row], keys[column], value]]
+            examples[layer][head] = sorted(candidates, key=lambda example: -example[-1])[:EXAMPLES]
 
 
 def in_one_text(result: Any, kind: str, effects: np.ndarray | None = None) -> list[list[str]]:
@@ -180,9 +180,9 @@ def in_one_text(result: Any, kind: str, effects: np.ndarray | None = None) -> li
     if kind != "decoder_self":
         return roles
     _, ids = np.unique(result.target_tokens, return_inverse=True)
-    found = repetitions(result.attention(kind), ids.tolist())
-    if found.rows >= LEAST_ROWS:
-        _name_repeating(roles, found.means())
+    repeated = repetitions(result.attention(kind), ids.tolist())
+    if repeated.rows >= LEAST_ROWS:
+        _name_repeating(roles, repeated.means())
     if effects is not None and not result.source_tokens:
         for layer, head in np.argwhere(moves(effects, result.target_tokens, result.predicted_tokens[-1]) >= MOVES):
             roles[layer][head] = NAME_MOVER
@@ -217,10 +217,10 @@ def _bare(token: str) -> str:
     return token.lstrip(" ▁")
 
 
-def strongest(found: dict[str, Any], most: int = 5) -> list[str]:
+def strongest(report: dict[str, Any], most: int = 5) -> list[str]:
     """Lines: of each role how many heads have it and, for what heads are known by, the strongest."""
     lines = []
-    for kind, values in found["kinds"].items():
+    for kind, values in report["kinds"].items():
         for name in ("induction", "duplicate", "previous", "first", "moves"):
             if name not in values:
                 continue
@@ -260,10 +260,10 @@ def tally(result: Any, kind: str) -> Tally:
 def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
     """Add "induction" and "duplicate" to the numbers of decoder heads, and to their roles."""
     draw = np.random.default_rng(0)
-    drawn = _words_drawn(reader, draw) if isinstance(reader, Writer) else _tokens_drawn(reader, draw)
-    total = drawn()
+    draws = _words_drawn(reader, draw) if isinstance(reader, Writer) else _tokens_drawn(reader, draw)
+    total = draws()
     for _ in range(DRAWS - 1):
-        total += drawn()
+        total += draws()
     means = total.means()
     for name, numbers in means.items():
         values[name] = _rounded(numbers)
@@ -277,11 +277,11 @@ def _tokens_drawn(reader: Any, draw: np.random.Generator) -> Callable[[], Repeti
     ordinary = np.array([index for index in range(len(reader.tokenizer)) if index not in special])
     count = min(REPEATED, len(ordinary), (reader.max_tokens - len(begin)) // 2)
 
-    def drawn() -> Repetitions:
+    def draw_words() -> Repetitions:
         ids = [*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()]
         return repetitions(reader.read(input_ids=torch.tensor([ids])).attention("decoder_self"), ids)
 
-    return drawn
+    return draw_words
 
 
 def _words_drawn(writer: Writer, draw: np.random.Generator) -> Callable[[], Repetitions]:
@@ -290,13 +290,13 @@ def _words_drawn(writer: Writer, draw: np.random.Generator) -> Callable[[], Repe
     ordinary = np.array([index for index in range(len(writer.tokenizer)) if index not in special])
     count = min(REPEATED, len(ordinary), (writer.config.max_length - 1) // 2)
 
-    def drawn() -> Repetitions:
+    def draw_tokens() -> Repetitions:
         words = writer.tokenizer.tokens(draw.choice(ordinary, count, replace=False).tolist())
         result = writer.read(" ".join(2 * words))
         _, ids = np.unique(result.target_tokens, return_inverse=True)
         return repetitions(result.attention("decoder_self"), ids.tolist())
 
-    return drawn
+    return draw_tokens
 
 
 def _name_repeating(roles: list[list[str]], means: dict[str, np.ndarray]) -> None:

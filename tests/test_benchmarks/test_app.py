@@ -95,7 +95,7 @@ def guests(folder: Path) -> list[visitors.Guest]:
     changing = visitors.Guest(visitors.CHANGING, f"edits={edits.code}", ["The tall boy with a big hat is walking."])
     for guest, its in ((plain, Edits()), (changing, edits)):
         text = guest.texts[0]
-        guest.shown[text] = ["other words", translator.translate(text, visitors.BEAM, edits=its).text]
+        guest.translations[text] = ["other words", translator.translate(text, visitors.BEAM, edits=its).text]
     return [plain, changing]
 
 
@@ -103,16 +103,16 @@ def test_the_comparison_finds_a_translation_of_somebody_else(guests: list[visito
     translator = load_translator(str(folder))
     assert set(visitors.check(translator, guests)) == {text for guest in guests for text in guest.texts}
     for guest in guests:
-        right = dict(guest.shown)
-        guest.shown[guest.texts[0]] = ["other words", "Ein Hund."]
+        right = dict(guest.translations)
+        guest.translations[guest.texts[0]] = ["other words", "Ein Hund."]
         with pytest.raises(RuntimeError, match="not the translation of"):
             visitors.check(translator, guests)
-        guest.shown = right
+        guest.translations = right
     first, second = guests
-    first.shown[first.texts[0]] += second.shown[second.texts[0]]
+    first.translations[first.texts[0]] += second.translations[second.texts[0]]
     with pytest.raises(RuntimeError, match="shows what somebody else asked for"):
         visitors.check(translator, guests)
-    changed = guests[1].shown[guests[1].texts[0]][1]
+    changed = guests[1].translations[guests[1].texts[0]][1]
     assert changed != translator.translate(guests[1].texts[0], visitors.BEAM).text  # heads off do change it
 
 

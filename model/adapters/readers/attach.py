@@ -36,8 +36,8 @@ def instrument(model: Any) -> Attached:
     Nothing about a call is kept on the model: its hooks ask, as taps do, what observes in their own thread.
     """
     with _LOCK:
-        known = _ATTACHED.get(model)
-        attached = known() if known else None
+        reference = _ATTACHED.get(model)
+        attached = reference() if reference else None
         if attached is None:
             attached = _instrument(model)
             setattr(model, _HELD, attached)
@@ -61,9 +61,9 @@ def _instrument(model: Any) -> Attached:
         shared = SharedLayers(layers)
         layout.shared.register_forward_pre_hook(shared.begin)
     connected = set()
-    for attention, own in zip(layout.attentions, layers, strict=True):
+    for attention, instrumented in zip(layout.attentions, layers, strict=True):
         if attention.module not in connected:
-            _connect(attention.module, attention.projection, shared or OneLayer(own))
+            _connect(attention.module, attention.projection, shared or OneLayer(instrumented))
             connected.add(attention.module)
     taps = {tap.address: tap for layer in layers for tap in layer.by_name.values()}
     if layout.shared is None:

@@ -117,8 +117,8 @@ def attend(
     layer = LAYER_OF.get(module)
     taps = layer.next() if layer else lambda name, passed: passed
     names = ("scaling", "dropout", "softcap", "s_aux", "position_bias")
-    known = {name: options[name] for name in names if options.get(name) is not None}
-    return _equations(taps, query, key, value, attention_mask, training=module.training, **known)
+    arguments = {name: options[name] for name in names if options.get(name) is not None}
+    return _equations(taps, query, key, value, attention_mask, training=module.training, **arguments)
 
 
 def _equations(

@@ -90,9 +90,9 @@ def _split(
     leaves = {"input": [path.stream], "norm": path.norm_biases, **path.sublayers}
     leaves |= {f"heads {module}": [context] for module, context in path.heads.items()}
     leaves |= {f"{module}.bias": [output] for module, output in path.outputs.items()}
-    flat = [leaf for some in leaves.values() for leaf in some]
+    flat = [leaf for group in leaves.values() for leaf in group]
     gradients = iter(torch.autograd.grad(differences.sum(), flat, allow_unused=True))
-    factors = {name: [next(gradients) for _ in some] for name, some in leaves.items()}
+    factors = {name: [next(gradients) for _ in group] for name, group in leaves.items()}
 
     def added(name: str, values: Sequence[Tensor]) -> np.ndarray:
         """What vectors (1, T, D) add, (T,): a part without a factor does not lead to the logits."""

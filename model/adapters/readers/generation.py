@@ -74,15 +74,15 @@ class _EachStep:
         if self.generator is None:
             return logits
         probabilities = restrict(logits, **self.chance)  # (B, V)
-        drawn = torch.multinomial(probabilities.cpu(), 1, generator=self.generator).to(logits.device)
-        return torch.full_like(logits, -torch.inf).scatter(1, drawn, 0.0)
+        tokens = torch.multinomial(probabilities.cpu(), 1, generator=self.generator).to(logits.device)
+        return torch.full_like(logits, -torch.inf).scatter(1, tokens, 0.0)
 
 
 def _padding(model: Any) -> int:
     config = model.generation_config
     ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
-    known = (index for index in (config.pad_token_id, *ends) if index is not None)
-    return next(known, 0)
+    candidates = (index for index in (config.pad_token_id, *ends) if index is not None)
+    return next(candidates, 0)
 
 
 def _cache(model: Any) -> dict[str, Any]:

@@ -116,8 +116,8 @@ class Layout:
     @cached_property
     def stacks(self) -> dict[str, list[nn.Module]]:
         """The layers of "encoder" and "decoder", whichever there are, those without attention included."""
-        found = {name: self._stack(name) for name in ("encoder", "decoder")}
-        return {name: list(stack[1]) for name, stack in found.items() if stack}
+        named = {name: self._stack(name) for name in ("encoder", "decoder")}
+        return {name: list(stack[1]) for name, stack in named.items() if stack}
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -222,12 +222,12 @@ class Layout:
         None of models that come from no file, where nothing has a mark.
         """
         stack = {id(parameter) for parameter in self.model.base_model.parameters()}
-        found = [
+        parameters = [
             (name, hasattr(parameter, _LOADED), id(parameter)) for name, parameter in self.model.named_parameters()
         ]
-        if self.model.get_output_embeddings() is None or not any(is_loaded for _, is_loaded, _ in found):
+        if self.model.get_output_embeddings() is None or not any(is_loaded for _, is_loaded, _ in parameters):
             return None
-        return next((name for name, is_loaded, place in found if not is_loaded and place not in stack), None)
+        return next((name for name, is_loaded, place in parameters if not is_loaded and place not in stack), None)
 
     def _norm_position(self) -> str:
         if not self._modules:  # of a model that is read only; all four known ones

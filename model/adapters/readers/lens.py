@@ -32,11 +32,11 @@ def layer_lens(
         raise ValueError(f"k must be from 1 to {config.vocab_size}, got {k}")
     stacked = torch.stack(list(streams.values()))  # (N, T, D)
     last, tops = list(streams)[-1], []
-    for some in stacked.split(max(1, MOST // (stacked.size(1) * config.vocab_size))):
+    for part in stacked.split(max(1, MOST // (stacked.size(1) * config.vocab_size))):
         between_steps()
 
-        def replace(address: str, value: Tensor, some: Tensor = some) -> Tensor:
-            return some.to(value) if address == last else value
+        def replace(address: str, value: Tensor, stream: Tensor = part) -> Tensor:
+            return stream.to(value) if address == last else value
 
         with hooked(replace):
             tops.append(outputs_of()["logits"].float().softmax(-1).topk(k))

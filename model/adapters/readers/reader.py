@@ -53,10 +53,10 @@ class Reader:
         Raises:
             ValueError: for an empty or too long text, or edits that do not fit the model and the text.
         """
-        given = self._given(text, inputs)
+        model_inputs = self._given(text, inputs)
         if edits:
-            self._check(edits, self._lengths(given))
-        return self._record(text or "", given, edits)
+            self._check(edits, self._lengths(model_inputs))
+        return self._record(text or "", model_inputs, edits)
 
     def effects(
         self,
@@ -295,9 +295,9 @@ class Reader:
         log_probabilities = logits[0].float().log_softmax(-1).cpu()  # (T, V)
         if written is None:
             written = [*read[1:], int(log_probabilities[-1].argmax())]
-        chosen = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
+        of_written = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
         predicted = {"predicted_tokens": self.words(written), "predicted_ids": list(written)}
-        return fields | predicted | {"log_probabilities": chosen.numpy()}
+        return fields | predicted | {"log_probabilities": of_written.numpy()}
 
     def _add_maps(self, trace: Trace, outputs: Any) -> None:
         """Add the maps that a model hands out itself, under their addresses."""

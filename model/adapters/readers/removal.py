@@ -42,9 +42,9 @@ class Words:
         """float32 (rows, words), in nats, of logits (rows, T, V)."""
         rows = []
         for row in logits:
-            chosen = row[self.places.to(row.device)].float()  # (words, V)
-            found = chosen.gather(1, self.ids.to(row.device)[:, None])[:, 0] - chosen.logsumexp(-1)
-            rows.append(found.cpu().numpy())
+            at_places = row[self.places.to(row.device)].float()  # (words, V)
+            of_words = at_places.gather(1, self.ids.to(row.device)[:, None])[:, 0]
+            rows.append((of_words - at_places.logsumexp(-1)).cpu().numpy())
         return np.stack(rows)
 
 
@@ -65,7 +65,7 @@ def without_each_head(
         grows: False where layers share a module and the stream between them is not seen: all rows are there at once.
         progress: called with the share of the heads that are done, from 0 to 1.
     """
-    found = {kind: [] for kind in config.kinds}
+    losses = {kind: [] for kind in config.kinds}
     most = max(1, MOST // ((int(words.places.max()) + 1) * config.vocab_size))
     most = max(1, min(most, MOST_TOKENS // _length(inputs)))
     n_heads, n_done = sum(attention.n_heads for attention in config.attention), 0
@@ -73,14 +73,14 @@ def without_each_head(
         for layers in _groups(config, stack, most):
             between_steps()
             batch = _GrowingBatch(config, stack, layers)
-            given = inputs if grows else _repeated(inputs, batch.begin_with_all())
+            model_inputs = inputs if grows else _repeated(inputs, batch.begin_with_all())
             with hooked(batch.pass_tap):
-                scores = words.log_probabilities(outputs_of(given)["logits"])  # (rows, words)
+                scores = words.log_probabilities(outputs_of(model_inputs)["logits"])  # (rows, words)
             for kind, rows in batch.rows_of:
-                found[kind].append(scores[0] - scores[rows])  # (heads, words)
+                losses[kind].append(scores[0] - scores[rows])  # (heads, words)
                 n_done += len(scores[rows])
             progress(n_done / n_heads)
-    return {kind: np.stack(layers) for kind, layers in found.items()}
+    return {kind: np.stack(layers) for kind, layers in losses.items()}
 
 
 def _groups(config: ReaderConfig, stack: str, most: int) -> Iterator[list[int]]:
@@ -164,8 +164,8 @@ def without_each_token(
     rows, scores = masks.without_each(tokens), []  # (S + 1, 1, 1, S)
     for keep in rows.split(max(1, MOST // (_length(inputs) * config.vocab_size))):
         between_steps()
-        own = torch.eye(tokens, dtype=torch.bool)[None, None]  # (1, 1, T, S)
-        allowed = keep if is_pair else keep | own
+        diagonal = torch.eye(tokens, dtype=torch.bool)[None, None]  # (1, 1, T, S)
+        allowed = keep if is_pair else keep | diagonal
 
         def block(address: str, mask: Tensor, allowed: Tensor = allowed) -> Tensor:
             is_read = address.endswith(".mask") and not (is_pair and address.endswith(".self_attention.mask"))

@@ -142,21 +142,21 @@ class PairReader(Reader):
 
         Left out it is what the model writes greedily.
         """
-        given = self._given(text, inputs)
-        if "decoder_input_ids" in given:
+        model_inputs = self._given(text, inputs)
+        if "decoder_input_ids" in model_inputs:
             if edits:
-                self._check(edits, self._lengths(given))
-            return self._record(text or "", given, edits)
+                self._check(edits, self._lengths(model_inputs))
+            return self._record(text or "", model_inputs, edits)
         if target is None:
-            return self._translate(text or "", given, 1, edits)
+            return self._translate(text or "", model_inputs, 1, edits)
         if isinstance(target, str):
             check_characters(target, MAX_CHARACTERS, _THE_TARGET)
             ids = self.tokenizer(text_target=target)["input_ids"]
         else:
             ids = list(target)
         check_tokens(ids, self.max_tokens, _THE_TARGET)
-        self._check(edits, (self._source_length(given), len(ids)))
-        return self._force(text or "", given, [self.start_token, *ids], edits)
+        self._check(edits, (self._source_length(model_inputs), len(ids)))
+        return self._force(text or "", model_inputs, [self.start_token, *ids], edits)
 
     def translate(self, text: str, beam: int = 4, edits: Edits = NO_EDITS, prefix: Sequence[int] = ()) -> Reading:
         """Translate a text, with a cache, and record a whole pass over both sides.
@@ -182,8 +182,8 @@ class PairReader(Reader):
         self._check(edits, (n_source, most))
         begun = torch.tensor([[self.start_token, *prefix]], device=self.model.device) if prefix else None
         with self.changed(edits):
-            given = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
-            ids = continuation(self.model, given, most - len(prefix), beam)
+            model_inputs = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
+            ids = continuation(self.model, model_inputs, most - len(prefix), beam)
         return self._force(text, inputs, ids, edits)
 
     def _force(self, text: str, inputs: Mapping[str, Tensor], ids: Sequence[int], edits: Edits) -> Reading:
