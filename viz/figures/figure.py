@@ -89,7 +89,7 @@ def _joined_by_gaps(corners: Sequence[np.ndarray]) -> np.ndarray:
 
 def titled(figure: Figure, title: str, note: str) -> Figure:
     """Copy a figure for a file: a title and a note (plain, cut to three lines) inside, dark on white."""
-    copy = Figure(figure, description=figure.description, table=figure.table)
+    copy = figure.copy()
     lines = textwrap.wrap(note, width=110, max_lines=3, placeholder=" …") or [""]
     small = [f'<span style="font-size:12px">{labels.escape(line)}</span>' for line in lines]
     height = 48 + 18 * len(lines)

@@ -34,8 +34,7 @@ WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 @cache
 def modules() -> dict[str, bytes]:
     """The modules and styles of the page by their place below viz/."""
-    paths = (path for folder in ("engine", "recording", "site", "stage") for path in sorted((_VIZ / folder).rglob("*")))
-    return {path.relative_to(_VIZ).as_posix(): path.read_bytes() for path in paths if path.suffix in (".js", ".css")}
+    return files.read_files(_VIZ, ("engine", "recording", "site", "stage"), files.TYPES)
 
 
 @dataclass(frozen=True)

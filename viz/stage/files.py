@@ -9,7 +9,7 @@ import gzip
 import hashlib
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -19,12 +19,15 @@ TYPES = {".js": "text/javascript", ".css": "text/css"}
 FOLDERS = ("recording", "stage", "ui")  # below viz/, whose modules and styles browsers fetch
 ALONE = "stage/main/alone.js"  # begins the page that stands alone; no other page has it
 _VIZ = Path(__file__).parents[1]
-FILES = {
-    path.relative_to(_VIZ).as_posix(): path.read_bytes()
-    for folder in FOLDERS
-    for path in sorted(_VIZ.joinpath(folder).rglob("*"))
-    if path.suffix in TYPES
-}
+
+
+def read_files(root: Path, folders: Iterable[str], types: Collection[str]) -> dict[str, bytes]:
+    """Read all files with some endings below folders of a root, in order, by their path from the root."""
+    paths = [path for folder in folders for path in sorted((root / folder).rglob("*"))]
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.suffix in types}
+
+
+FILES = read_files(_VIZ, FOLDERS, TYPES)
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)

@@ -12,6 +12,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from viz.stage.assets import root
+from viz.stage.files import read_files
 
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 PARTS = {"config": "config.json", "tokenizer": "tokenizer.json", "weights": "model.safetensors"}
@@ -24,11 +25,7 @@ _offered: dict[str, Path] = {}  # folders of checkpoints by the hash of their we
 
 @cache
 def _modules() -> dict[str, bytes]:
-    return {
-        path.relative_to(_ENGINE).as_posix(): path.read_bytes()
-        for path in sorted(_ENGINE.rglob("*"))
-        if path.suffix in _TYPES
-    }
+    return read_files(_ENGINE, ["."], _TYPES)
 
 
 @cache

@@ -75,9 +75,10 @@ def find_timed(texts: Iterable[Texts]) -> list[tuple[Texts, Texts]]:
     """
     timed = []
     for english, german in texts:
-        parts = _PATTERNS["en"].split(english), _PATTERNS["de"].split(german)
-        if all(len(around) == 2 for around in parts):
-            timed.append(((parts[0][0], parts[0][1]), (parts[1][0], parts[1][1])))
+        around_english = _PATTERNS["en"].split(english)
+        around_german = _PATTERNS["de"].split(german) if len(around_english) == 2 else []
+        if len(around_german) == 2:
+            timed.append(((around_english[0], around_english[1]), (around_german[0], around_german[1])))
     return timed
 
 

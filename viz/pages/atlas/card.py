@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from model.interventions.edits import Head
 from model.measures import agreement
+from viz.stage import words as stage_words
 from viz.text.language import message, say
 from viz.ui import frame, shared, speaking, staged
 from viz.ui.models import heads_roles, text_atlas
@@ -90,12 +91,7 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
         source = report["texts"][text]
         view = View(source, beam=1)
         query = view.address() | of_head | measure | {"pin": f"{side}{row}"}
-        caption = html.escape(say(line, word=without_mark(word), key=without_mark(key), value=value))
+        caption = html.escape(say(line, word=stage_words.label(word), key=stage_words.label(key), value=value))
         picture = frame.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(view, model)), head))
         items.append(f"<li>{picture}<span>{speaking.link(source, '', query)}<br><small>{caption}</small></span></li>")
     return f"<ol class='hl-note hl-pictured'>{''.join(items)}</ol>"
-
-
-def without_mark(token: str) -> str:
-    """A token without the mark of the space before it; the mark alone stays."""
-    return token.removeprefix("▁") or token
