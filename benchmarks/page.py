@@ -234,7 +234,7 @@ def line(
         ours: in seconds, bytes, or pieces.
         theirs: what ours are compared with, if anything.
         unit: what they are multiplied by.
-        limit: wanted of the ratio, where `wanted` is of the median.
+        limit: wanted of the ratio, where `target` is of the median.
     """
     _, median, quartiles, _ = row(name, ours, unit)
     if not theirs:

@@ -49,23 +49,23 @@ def _count_written(written: list[int], eos_ids: Collection[int], pad_id: int | N
     return count
 
 
-def self_maps(steps: Sequence[Any], rows: Sequence[int], maps: Tensor, name: str) -> Tensor:
-    """Maps (L, H, n, n) of the kept tokens of one sequence.
+def self_maps(steps: Sequence[Any], rows: Sequence[int], is_token: Tensor, name: str) -> Tensor:
+    """Maps (L, H, n, n) of the tokens of one sequence, without padding.
 
     Args:
         steps: of each step its layers (rows, H, queries, keys); the first has a query for each token of the prompt.
         rows: of each step the row of the sequence.
-        kept: bool (T,), the tokens that are not padding.
+        is_token: bool (T,), False for padding.
         name: where the maps come from, for what is said of them.
     """
-    n_layers, length = _check_steps(steps, rows, name), len(maps)
+    n_layers, length = _check_steps(steps, rows, name), len(is_token)
     n_prompt = length - len(rows) + 1
     check_shapes([layer.shape[1:3] for layer in steps[0]], name)  # heads and queries; keys are those of its cache
     if (n_rows := steps[0][0].size(2)) != n_prompt:
         raise ValueError(f"{name} has {n_rows} rows for {n_prompt} tokens")
     whole = []
     for layer in range(n_layers):
-        prompt = _read(steps[0][layer], rows[0], name)[:, maps[:n_prompt]]
+        prompt = _read(steps[0][layer], rows[0], name)[:, is_token[:n_prompt]]
         parts = [_cut_keys(prompt, n_prompt, name)]
         for n_tokens, (row, step) in enumerate(zip(rows[1:], steps[1:]), n_prompt + 1):
             # Without a cache every step asks again what was asked before; the new query is the last.
@@ -75,7 +75,7 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], maps: Tensor, name: str
                 raise ValueError(f"row {n_tokens - 1} of {name} does not end at its own token: {PLAIN}")
             parts.append(query)
         whole.append(torch.cat([F.pad(part, (0, length - part.size(-1))) for part in parts], dim=1))
-    return torch.stack(whole)[..., maps]
+    return torch.stack(whole)[..., is_token]
 
 
 def cross_maps(steps: Sequence[Any], rows: Sequence[int], n_keys: int, name: str) -> Tensor:

@@ -48,14 +48,14 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
         state[staged.QUERY] = st.query_params.to_dict()
     query, asked = state[staged.QUERY], state.pop(staged.ASKED, False)
     if asked or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
-        (opened, problems), (chance, chance_problems) = view.read(query, names, View(EXAMPLE)), chance_of(query)
+        (current_view, problems), (chance, chance_problems) = view.read(query, names, View(EXAMPLE)), chance_of(query)
         choices.note_problems(problems + chance_problems if came else ())
-        state[KEPT] = opened, chance
-    opened, chance = state[KEPT]
+        state[KEPT] = current_view, chance
+    current_view, chance = state[KEPT]
     if came:
-        state["beginning"] = opened.text
-        state["language-model"] = opened.model if opened.model in names else next(iter(names), None)
-    return opened, chance
+        state["beginning"] = current_view.text
+        state["language-model"] = current_view.model if current_view.model in names else next(iter(names), None)
+    return current_view, chance
 
 
 @cached.cache_results()
@@ -82,7 +82,7 @@ def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
     return {"words": program(origin, bars), "mask decoder_self": program(origin, MASK)}
 
 
-def address(name: str, text: str, shown: View, chance: Chance) -> Shown:
+def version_of_text(name: str, text: str, shown: View, chance: Chance) -> Shown:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
     of_stage = staged.version_of(result, request, shown)
@@ -149,7 +149,7 @@ def show() -> None:
     with st.container():
         key, example = f"language-model-answered-{name}", (name, EXAMPLE)
         answered = shared.compute_or_keep(
-            key, (name, text), lambda asked: address(asked[0], asked[1], current_view, chance), example
+            key, (name, text), lambda asked: version_of_text(asked[0], asked[1], current_view, chance), example
         )
     with memory:
         model_choice.say_memory()

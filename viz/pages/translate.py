@@ -13,13 +13,13 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     answered = shared.compute_or_keep("answered", request, cached.compute, request.example)
     if answered is None:
         return
-    current, result = answered
+    request, result = answered
     st.session_state.update({"shown-text": result.text, view.KEPT: current_view})
-    staged.show_stage(staged.version_of(result, current, current_view))
-    if isinstance(current.translator, Translator):
-        explore.offer_report(result, current)
+    staged.show_stage(staged.version_of(result, request, current_view))
+    if isinstance(request.translator, Translator):
+        explore.offer_report(result, request)
     else:
-        shared.card(current.model)
+        shared.card(request.model)
 
 
 translators = staged.translators()

@@ -74,8 +74,8 @@ def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *othe
             problem = problem or errors.sentence(error)
             continue
         if problem:
-            state_code = 1 if place == 1 else 0 if one is others[-1] else 2
-            warn(f"{problem} {say(INSTEAD[state_code])}")
+            instead = 1 if place == 1 else 0 if one is others[-1] else 2
+            warn(f"{problem} {say(INSTEAD[instead])}")
         state[key] = one
         return one, result
     return warn(problem)

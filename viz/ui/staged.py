@@ -23,7 +23,7 @@ from viz.stage.payload.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import choices, controls, frame, shared, speaking, texts
-from viz.ui.effects_results import effects_payload as effects_found
+from viz.ui.effects_results import effects_payload
 from viz.ui.models import model_choice
 from viz.views import cached, opened, recipes, view
 from viz.views.results import heads_results
@@ -290,7 +290,7 @@ def version_of(
         notes.append(say(line, mask=mask))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
-    effects, payload = effects_found(result, request, st.session_state[QUERY], code)
+    effects, payload = effects_payload(result, request, st.session_state[QUERY], code)
     text = line_of(answer_of(result, result.next_words))
     recording = replace(result.recording(result.next_words, name=request.model), text=text)
     is_reader = isinstance(result.config, ReaderConfig)

@@ -10,57 +10,57 @@ from viz.text.words_masks import MASKS, TEXT_MASKS, kind_of
 from viz.views.results.mask_results import Leak, Result, TextResult
 
 
-def answer_of(compared: Compared, choices: Choices, leak: Leak | None, result: Result | None) -> str:
+def answer_of(compared: Compared, selection: Choices, leak: Leak | None, result: Result | None) -> str:
     """The answer of the page, with the numbers of the head that is shown."""
     if leak is None:
-        if choices.mask in TEXT_MASKS:
+        if selection.mask in TEXT_MASKS:
             return say("This mask changes nothing in this row: it is too short.")
-        if choices.cells:
+        if selection.cells:
             return say("No flipped cell opens a way that this head takes.")
-        if choices.left_out == "nothing":
+        if selection.left_out == "nothing":
             mask = compared.masks[0]
             line = message("The masks hold: the {n} blocked cells of {total} get 0% of the attention.")
             return say(line, n=int((~mask).sum()), total=mask.size)
-        return say("Leaving out {mask} opens no cell here.", mask=say(NO_MASK[choices.left_out]))
+        return say("Leaving out {mask} opens no cell here.", mask=say(NO_MASK[selection.left_out]))
     queries, keys = compared.names
     values = {"query": queries[leak.row], "key": keys[leak.column], "share": leak.weight}
-    if choices.mask == "window":
+    if selection.mask == "window":
         line = message(
             "With a window “{query}” loses sight of “{key}”, which gets {share:.0%} of its attention otherwise."
         )
         return say(line, **values)
-    if choices.mask == "documents":
+    if selection.mask == "documents":
         line = message(
             "Without the document mask “{query}” reads another text: “{key}” gets {share:.0%} of its attention."
         )
         return say(line, **values)
-    if choices.mask == "prefix":
+    if selection.mask == "prefix":
         return say("In the prefix “{query}” reads ahead: “{key}” gets {share:.0%} of its attention.", **values)
     if (
-        kind_of(choices.mask) == "decoder_self"
+        kind_of(selection.mask) == "decoder_self"
         and leak.column == leak.row + 1
-        and not is_padding(result, choices, leak)
+        and not is_padding(result, selection, leak)
     ):
         line = message(
             "“{query}” sees the very word that it has to predict: “{key}” gets {share:.0%} of its attention."
         )
         return say(line, **values)
-    if is_padding(result, choices, leak):
+    if is_padding(result, selection, leak):
         line = message("Without the padding mask “{query}” gives {share:.0%} of its attention to padding.")
         return say(line, query=values["query"], share=leak.of_row)
-    if choices.cells and choices.left_out == "nothing":
+    if selection.cells and selection.left_out == "nothing":
         return say("The opened cell lets “{query}” read “{key}”: {share:.0%} of its attention.", **values)
     line = message("Without the look-ahead mask “{query}” reads the future: “{key}” gets {share:.0%} of its attention.")
     return say(line, **values)
 
 
-def is_padding(result: Result | None, choices: Choices, leak: Leak) -> bool:
+def is_padding(result: Result | None, selection: Choices, leak: Leak) -> bool:
     """Whether what leaks most is a pad of the sentence."""
-    side = SIDES[kind_of(choices.mask)][1]
-    return result is not None and leak.column >= result.lengths[choices.sentence][side == "target"]
+    side = SIDES[kind_of(selection.mask)][1]
+    return result is not None and leak.column >= result.lengths[selection.sentence][side == "target"]
 
 
-def below_answer(compared: Compared, choices: Choices, result: Result | None, text: TextResult | None) -> str:
+def below_answer(compared: Compared, selection: Choices, result: Result | None, text: TextResult | None) -> str:
     """What the whole model makes of it, in numbers."""
     if text is not None:
         causal, changed = (text.passes[name].loss for name in ("causal", compared.mask))
@@ -73,10 +73,10 @@ def below_answer(compared: Compared, choices: Choices, result: Result | None, te
         return say(line, causal=causal, other=changed)
     if result is None:
         return ""
-    number = say("Sentence {number} of {total}.", number=choices.sentence + 1, total=len(result.lengths))
-    original, changed = result.reference[choices.sentence]
+    number = say("Sentence {number} of {total}.", number=selection.sentence + 1, total=len(result.lengths))
+    original, changed = result.reference[selection.sentence]
     if original == changed:
-        source, target = result.lengths[choices.sentence]
+        source, target = result.lengths[selection.sentence]
         line = message("{source} source and {target} target tokens are real, the rest is padding.")
         return f"{number} {say(line, source=source, target=target)}"
     factor = np.exp(abs(original - changed))
@@ -91,7 +91,7 @@ def below_answer(compared: Compared, choices: Choices, result: Result | None, te
 
 
 def under_picture(
-    compared: Compared, choices: Choices, leak: Leak | None, result: Result | None, place: tuple[int, int]
+    compared: Compared, selection: Choices, leak: Leak | None, result: Result | None, place: tuple[int, int]
 ) -> str:
     """What the row of the largest leak attends to under both masks, and how many next tokens change."""
     queries, keys = compared.names
@@ -105,7 +105,7 @@ def under_picture(
     line = say("Left “{query}” attends most to “{a}” ({x:.2f}), right to “{b}” ({y:.2f}).", **values)
     if result is None:
         return line
-    pairs = result.likeliest[choices.sentence]
+    pairs = result.likeliest[selection.sentence]
     changed = sum(a != b for a, b in pairs)
     return f"{line} {say('The likeliest next token changes at {n} of {total} steps.', n=changed, total=len(pairs))}"
 

@@ -74,10 +74,10 @@ class Codes:
     masks: tuple[Code, Code]
 
 
-def of_batch(request: Request, choices: Choices) -> tuple[Compared, Result]:
+def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
     """A head with the masks of the model, and with what is left out or flipped."""
-    kind, sentence = kind_of(choices.mask), choices.sentence
-    change = mask_results.change(choices.left_out, kind, choices.cells)
+    kind, sentence = kind_of(selection.mask), selection.sentence
+    change = mask_results.change(selection.left_out, kind, selection.cells)
     result = mask_results.compute(request, change)
     original, changed = result.original, result.changed
     masks = original.masks[kind][sentence], changed.masks[kind][sentence]
@@ -89,12 +89,12 @@ def of_batch(request: Request, choices: Choices) -> tuple[Compared, Result]:
     real = result.lengths[sentence][1 if SIDES[kind][0] == "target" else 0]
     opened = ~masks[0] & masks[1]
     opened[real:] = False  # what padding attends to matters to nobody
-    left_out = choices.left_out != "nothing"
-    without = say("Without {mask}", mask=say(NO_MASK[choices.left_out])) if left_out else say("With flipped cells")
+    left_out = selection.left_out != "nothing"
+    without = say("Without {mask}", mask=say(NO_MASK[selection.left_out])) if left_out else say("With flipped cells")
     first = say("With its masks"), ""
     queries, keys = result.axes(kind, sentence)
     compared = Compared(
-        choices.mask,
+        selection.mask,
         queries,
         keys,
         (original.weights[kind][sentence], changed.weights[kind][sentence]),

@@ -124,15 +124,15 @@ def flipped_cells(compared: Compared, sentence: int) -> list[tuple[int, int, int
     return [(sentence, *cell) for cell in sorted(cells)]
 
 
-def link_to_steer(request: Request, choices: Choices, result: Result) -> None:
+def link_to_steer(request: Request, selection: Choices, result: Result) -> None:
     """On Steer the model writes a translation of its own with the flipped cells."""
-    kind = kind_of(choices.mask)
-    real: dict[str, int] = dict(zip(("source", "target"), result.lengths[choices.sentence]))
+    kind = kind_of(selection.mask)
+    real: dict[str, int] = dict(zip(("source", "target"), result.lengths[selection.sentence]))
     n_queries, n_keys = (real[side] for side in SIDES[kind])
     mask = result.original.masks[kind]
-    cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in choices.cells if t < n_queries and s < n_keys]
+    cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in selection.cells if t < n_queries and s < n_keys]
     if cells and request.sources:
-        query = {"text": request.sources[choices.sentence], "edits": Edits(cells=tuple(cells)).code}
+        query = {"text": request.sources[selection.sentence], "edits": Edits(cells=tuple(cells)).code}
         st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
 
 

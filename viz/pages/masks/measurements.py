@@ -22,7 +22,7 @@ ROWS = {
 }
 
 
-def show_numbers(request: Request, choices: Choices) -> None:
+def show_numbers(request: Request, selection: Choices) -> None:
     """What padding and the future change, with the mask and without."""
     count = controls.slider(say("Pads appended"), 1, 16, 4, key="pads")
     measures = (
@@ -32,7 +32,7 @@ def show_numbers(request: Request, choices: Choices) -> None:
     for title, line, *pads in shared.columns(measures):
         frame.picture_title(title, small=line)
         try:
-            on, off = map(words.number, mask_results.differences(request, choices.sentence, *pads))
+            on, off = map(words.number, mask_results.differences(request, selection.sentence, *pads))
         except ValueError as error:
             shared.warn(errors.sentence(error))
             continue
@@ -41,10 +41,10 @@ def show_numbers(request: Request, choices: Choices) -> None:
             st.metric(say("Largest change, mask off"), off)
 
 
-def show_nothing(compared: Compared, choices: Choices, result: Result, place: tuple[int, int]) -> None:
+def show_nothing(compared: Compared, selection: Choices, result: Result, place: tuple[int, int]) -> None:
     """A row of scores in which no key is left, as softmax takes it four ways."""
     frame.picture_title(say("What if all keys of a query are blocked?"), small=say("This head's first row, four ways:"))
-    scores = result.original.scores[kind_of(compared.mask)][choices.sentence, *place, 0]
+    scores = result.original.scores[kind_of(compared.mask)][selection.sentence, *place, 0]
     table = {say("key"): compared.names[1]}
     for name, row in ({"scores": scores} | mask_experiments.nothing_to_attend(scores)).items():
         table[say(ROWS[name])] = ["NaN" if np.isnan(number) else say("{x:.3f}", x=number) for number in row]
@@ -52,10 +52,10 @@ def show_nothing(compared: Compared, choices: Choices, result: Result, place: tu
     frame.note(say("NaN spreads through the whole sentence; a uniform row attends to padding and future, too."))
 
 
-def effect(compared: Compared, choices: Choices, result: Result, place: tuple[int, int]) -> str:
+def effect(compared: Compared, selection: Choices, result: Result, place: tuple[int, int]) -> str:
     """How much the change moves weights, logits and the likeliest next tokens."""
-    kind, here = kind_of(compared.mask), (choices.sentence, *place)
-    pairs = result.likeliest[choices.sentence]
+    kind, here = kind_of(compared.mask), (selection.sentence, *place)
+    pairs = result.likeliest[selection.sentence]
     changed = [
         say("step {step}: {a} → {b}", step=t, a=shown_token(a), b=shown_token(b))
         for t, (a, b) in enumerate(pairs)
@@ -66,7 +66,7 @@ def effect(compared: Compared, choices: Choices, result: Result, place: tuple[in
         "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
         "token changes at {n} of {total} steps.",
         weight=words.number(float(change)),
-        logit=words.number(result.difference[choices.sentence]),
+        logit=words.number(result.difference[selection.sentence]),
         n=len(changed),
         total=len(pairs),
     )

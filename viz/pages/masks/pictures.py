@@ -98,7 +98,7 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
     staged.show_maps(maps)
 
 
-def draw_mask(compared: Compared, choices: Choices, result: Result | None, flip: Callable[..., None]) -> None:
+def draw_mask(compared: Compared, selection: Choices, result: Result | None, flip: Callable[..., None]) -> None:
     """The large mask; of a batch a click flips a cell."""
     parts: dict[str, Any] = {"padding": None, "look_ahead": None}
     parts_code: dict[str, Code | None] = {"padding": None, "look_ahead": None}
@@ -108,8 +108,8 @@ def draw_mask(compared: Compared, choices: Choices, result: Result | None, flip:
         mask, mask_code = compared.masks[number], codes.masks[number]
         title, clicked = say(TEXT_MASKS[name][0]), None
     else:
-        sentence, title = choices.sentence, say(MASKS[name][0])
-        mask, mask_code = result.changed.masks[name][sentence], code_of_mask(choices, name, sentence)
+        sentence, title = selection.sentence, say(MASKS[name][0])
+        mask, mask_code = result.changed.masks[name][sentence], code_of_mask(selection, name, sentence)
         for part, mask_of_part in PARTS.get(name, {"padding": name}).items():
             parts[part] = result.original.masks[mask_of_part][sentence]
             parts_code[part] = Code(f"result.masks[{mask_of_part!r}][{sentence}]")
@@ -121,13 +121,13 @@ def draw_mask(compared: Compared, choices: Choices, result: Result | None, flip:
     frame.pictures(plots, titles={"large-mask": (title, "")}, on_click=clicked)
 
 
-def code_of_mask(choices: Choices, name: str, sentence: int) -> Code:
+def code_of_mask(selection: Choices, name: str, sentence: int) -> Code:
     """Python for a mask of a sentence, as it is changed."""
-    variable = "changed" if choices.cells or choices.left_out != "nothing" else "result"
+    variable = "changed" if selection.cells or selection.left_out != "nothing" else "result"
     return Code(f"{variable}.masks[{name!r}][{sentence}]")
 
 
-def show_sentences(compared: Compared, choices: Choices, result: Result) -> None:
+def show_sentences(compared: Compared, selection: Choices, result: Result) -> None:
     """The chosen mask of every sentence of the batch."""
     name, origin = compared.mask, compared.origin
     names_of_axes = axes(name)
@@ -139,7 +139,7 @@ def show_sentences(compared: Compared, choices: Choices, result: Result) -> None
         figure = mask_heatmap(mask, queries, keys, **names_of_axes, legend=False, say=say)
         rows, columns = axes_code(name, sentence)
         parts = {"padding": None, "look_ahead": None}
-        mask_code = code_of_mask(choices, name, sentence)
+        mask_code = code_of_mask(selection, name, sentence)
         code = snippet(MASK, mask=mask_code, queries=rows, keys=columns, **names_of_axes, **parts)
         plots[key] = Plot(title, origin.note, figure, program(origin.code, code))
         line = say("{source} source and {target} target tokens", source=source, target=target)

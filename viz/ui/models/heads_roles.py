@@ -268,16 +268,16 @@ def show_scatter(
 def ranked(source: Source, measure: str, head: Head) -> str:
     """The number of a head, and which it is among all heads of which it is known, the largest first."""
     n, total = rank_of(source, measure, head)
-    values = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+    value = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
     name = measure_name(measure, head.kind)
-    return say("Its {measure}: {x:.3f}, rank {n} of {total}.", measure=name, x=values, n=n, total=total)
+    return say("Its {measure}: {x:.3f}, rank {n} of {total}.", measure=name, x=value, n=n, total=total)
 
 
 def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
     """Which a head is by a measure, the largest first, and among how many."""
     every = source.table(measure, source.having(measure, list(source.kinds)))
-    values = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
-    return int((every > values).sum()) + 1, every.size
+    value = np.array(source.kinds[head.kind][measure])[head.layer, head.head]
+    return int((every > value).sum()) + 1, every.size
 
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:

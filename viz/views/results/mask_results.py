@@ -69,8 +69,8 @@ class Result:
     original: Pass
     changed: Pass  # the same where masks are changed
     difference: list[float]  # for each sentence max |difference| of its logits, over its real steps
-    likeliest: list[list[tuple[str, str]]]  # for each sentence the next token at each real step, own and other
-    reference: list[tuple[float, float]]  # for each sentence the log-probability of its target, in nats, own and other
+    likeliest: list[list[tuple[str, str]]]  # by sentence the next token at each real step, original and changed
+    reference: list[tuple[float, float]]  # log-probabilities of targets in nats, by sentence, original and changed
 
     def axes(self, mask: str, sentence: int) -> tuple[list[str], list[str]]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
