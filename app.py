@@ -15,7 +15,8 @@ from starlette.responses import FileResponse
 
 from viz.app import guard, starting
 from viz.stage import assets
-from viz.ui import engine_files, speaking
+from viz.ui import language_menu
+from viz.ui.engine import files as engine_files
 
 
 def load() -> None:
@@ -26,7 +27,8 @@ def load() -> None:
 
     import torch
 
-    from viz.ui import explore, staged  # noqa: F401  what the first page imports
+    from viz.ui import explore  # noqa: F401  what the first page imports
+    from viz.ui.stage import stage_page  # noqa: F401
     from viz.views import cached
 
     # More threads than one cost more than they bring as soon as two visitors compute at a time.
@@ -53,5 +55,5 @@ app = st.App(
     Path(guard.__file__).with_name("main.py"),
     lifespan=loading,
     routes=[*assets.routes(), *engine_files.routes()],
-    middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, added=HEAD, later=speaking.SCRIPTS.values())],
+    middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, added=HEAD, later=language_menu.SCRIPTS.values())],
 )

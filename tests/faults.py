@@ -394,7 +394,7 @@ FAULTS = (
     ),
     Fault(
         "click on a figure returns the wrong cell",
-        "viz/ui/plot.js",
+        "viz/ui/plot/plot.js",
         "{ curve, x, y, customdata }",
         "{ curve, x: y, y: x, customdata }",
         f"{_APP}browser_plot.py::test_a_click_on_a_cell_reaches_python_and_the_node_stays",

@@ -73,7 +73,7 @@ def attach(log: Path) -> None:
 
     from model.translator import Translator
     from viz import figures
-    from viz.ui import plot
+    from viz.ui.plot import plot
 
     Translator.translate = _timed(Translator.translate, "translate", _about)
     Translator.force = _timed(Translator.force, "read")

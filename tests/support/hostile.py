@@ -13,7 +13,8 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support.messages import unpack
 from viz.app.menu import MENU
-from viz.ui import choices, plot
+from viz.ui import widgets
+from viz.ui.plot import plot
 from viz.views.view import NAMES, PLACE
 
 PAGES = [f"{Path(file).name}.py" for pages in MENU.values() for file in pages]
@@ -91,7 +92,7 @@ def elements(block: Any) -> Iterator[Any]:
 def url_keys(at: AppTest, kind: str = "") -> list[str]:
     """The keys of the controls of a page that stand in its address; only those of one kind of control if named."""
     of_kind = {getattr(element, "key", None) for element in elements(at._tree) if kind in ("", element.type)}
-    parts = at.session_state[choices.PARTS].codes if choices.PARTS in at.session_state else {}
+    parts = at.session_state[widgets.PARTS].codes if widgets.PARTS in at.session_state else {}
     keys = of_kind.intersection(*[set().union(*parts.values())])
     # The stage's choices stand in the address without such a control.
     on_stage = any(getattr(element.proto, "id", "").endswith("-stage") for element in of_type(at, "bidi_component"))

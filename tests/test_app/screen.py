@@ -19,7 +19,7 @@ from tests.support.messages import shown, unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import assets
-from viz.ui import plot
+from viz.ui.plot import plot
 from viz.views.view import OPTIONS
 
 # What chooses between the views of a page, by page: its key and its codes, the first one the default.

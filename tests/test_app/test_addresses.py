@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
 from tests.test_app import screen
-from viz.ui import choices
+from viz.ui import widgets
 
 TEXTS = {"edits": "v1_oc0-1", "prefix": "v1_300"}  # other boxes take any text
 FOLLOW = {"rescore", "model-b", "cells"}  # whose default is another choice, or which end with another mask
@@ -20,7 +20,7 @@ PAGES = [(page, view) for page in hostile.PAGES for view in VIEWS.get(page, [{}]
 
 def codes(at: AppTest) -> dict[str, str | None]:
     """The codes of the controls of a page, None for a default; without the language."""
-    parts = at.session_state[choices.PARTS].codes
+    parts = at.session_state[widgets.PARTS].codes
     return {key: one for part in parts.values() for key, one in part.items() if key != "lang"}
 
 
@@ -164,14 +164,14 @@ class Address(dict):
 def test_a_page_that_is_left_while_it_is_drawn_takes_nothing_out_of_the_address_of_the_next(monkeypatch):
     session, asked, run = Session(), Address(), SimpleNamespace(is_history_navigation=False)
     stub = SimpleNamespace(session_state=session, query_params=asked, container=SimpleNamespace)
-    monkeypatch.setattr(choices, "st", stub)
-    monkeypatch.setattr(choices, "get_script_run_ctx", lambda: run)
+    monkeypatch.setattr(widgets, "st", stub)
+    monkeypatch.setattr(widgets, "get_script_run_ctx", lambda: run)
 
     def draw(page: str, *keys: str, left: bool = False) -> bool:
         run.page_script_hash = page
-        with choices.part():
-            arrives = choices.arrives()
-            choices.note_codes(dict.fromkeys(keys))
+        with widgets.part():
+            arrives = widgets.arrives()
+            widgets.note_codes(dict.fromkeys(keys))
             session.left = left
             if left:
                 raise Interrupted

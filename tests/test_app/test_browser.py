@@ -181,7 +181,7 @@ def assert_readable_and_nothing_sticks_out(page: Page) -> None:
 
 def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     open_stage(page, app_server, "?kind=encoder_self")
-    page.locator(".st-key-speaking [role=combobox], .st-key-speaking input").first.click()
+    page.locator(".st-key-language-menu [role=combobox], .st-key-language-menu input").first.click()
     page.get_by_role("option", name="한국어").click()
     expect(page.get_by_role("textbox", name="영어 문장", exact=True)).to_be_visible()
     expect(page.locator("html")).to_have_attribute("lang", "ko")

@@ -15,7 +15,8 @@ from tests.support.javascript import node
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.test_translate import EXAMPLE
-from viz.ui import engine_check, engine_files
+from viz.ui.engine import check as engine_check
+from viz.ui.engine import files as engine_files
 
 OWN_CACHES = True
 

@@ -102,7 +102,7 @@ class TestTheLook:
             import plotly.graph_objects as go
 
             from viz.figures import Figure
-            from viz.ui.plot import plot
+            from viz.ui.plot.plot import plot
 
             trace = go.Scatter(x=[1], y=[1], text=[label])
             plot(Figure(trace, {"margin": {"l": 0, "r": 0}}), "figure")

@@ -7,7 +7,7 @@ import streamlit as st
 from viz.app import starting
 from viz.app.menu import MENU
 from viz.text.language import say
-from viz.ui import speaking
+from viz.ui import language_menu, widgets
 
 # A file of our own: Streamlit fetches its icons and emojis from the network.
 ICON = Path(__file__).with_name("icon.svg")
@@ -18,7 +18,7 @@ st.set_page_config(page_title="Headlight", page_icon=str(ICON), layout="wide")
 st.logo(MARK)
 starting.wait()
 
-from viz.ui import choices, shared  # noqa: E402
+from viz.ui import shared  # noqa: E402
 
 
 def groups() -> dict[str, list[st.Page]]:
@@ -32,7 +32,7 @@ def groups() -> dict[str, list[st.Page]]:
 
 
 st.html(shared.STYLE)
-with choices.part():
-    speaking.bar()
+with widgets.part():
+    language_menu.bar()
     page = st.navigation(groups(), position="top")
     page.run()

@@ -12,7 +12,8 @@ from model.measures.checks import Check
 from viz.figures import deviations
 from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
-from viz.ui import choices, controls, engine_check, frame, shared
+from viz.ui import controls, frame, shared, widgets
+from viz.ui.engine import check as engine_check
 from viz.ui.frame import Tile
 from viz.views import cached, recipes, view
 from viz.views.snippets import Origin, Plot, program, snippet
@@ -238,7 +239,7 @@ def show_table(claims: Measured) -> None:
     frame.note(say("32-bit numbers carry about seven digits: two computations differ in the last ones."))
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     places, unseen = frame.places(), st.container()
     name, state = cached.default_checkpoint(), st.session_state

@@ -9,7 +9,8 @@ from model.analysis import comparison
 from viz.stage.payload.answers import answer_of, line_of
 from viz.text import words
 from viz.text.language import messages, say
-from viz.ui import choices, shared, staged
+from viz.ui import shared, widgets
+from viz.ui.stage import stage_page
 from viz.views import cached, codes, recipes, view
 from viz.views.view import View
 
@@ -30,7 +31,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
         hidden["key"] = OF[versus]
         if versus == "sentence":
             label = say("Sentence B") if recipes.writes_target(a.model) else say("Text B")
-            return versus, replace(a, text=st.text_input(label, live=staged.live(), **hidden) or "")
+            return versus, replace(a, text=st.text_input(label, live=stage_page.live(), **hidden) or "")
         if versus == "model":
             return versus, replace(a, model=st.selectbox(say("Model B"), names, **hidden))
         settings: dict[str, Any] = {"format_func": recipes.decoded, **hidden}
@@ -39,7 +40,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
 
 def note(versus: str, pair: Pair) -> str:
     if pair[0] == pair[1]:
-        if versus == "model" and len(staged.models()) < 2:
+        if versus == "model" and len(stage_page.models()) < 2:
             return say("There is only one checkpoint. To train another: python -m model train --help")
         return say("Nothing differs yet: change sentence, model or search of B.")
     if versus != "model":
@@ -77,10 +78,10 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}
     default["model-b"] = next((name for name in names if name != a.model), a.model)
     if came:
-        query, readers = state[staged.QUERY], {"versus": codes.one_of(VERSUS), "text-b": str}
+        query, readers = state[stage_page.QUERY], {"versus": codes.one_of(VERSUS), "text-b": str}
         readers |= {"model-b": codes.one_of(names), "beam-b": codes.one_of(view.BEAMS)}
         values, problems = codes.read(query, readers)
-        choices.note_problems(problems)
+        widgets.note_problems(problems)
         if values or view.is_addressed(query) or "versus" not in state:  # else B is as it was before
             state.update(default | values)
     versus, b = ask(names, a)
@@ -95,7 +96,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     state["shown-text"], state[view.KEPT] = results[0].text, current_view
     sides, names, about = [], [], []
     for side, request, result in zip("AB", pair, results):
-        version = staged.version_of(result, request, current_view, rowwise=False)
+        version = stage_page.version_of(result, request, current_view, rowwise=False)
         sides.append(replace(version, effects=None, address=dict(version.address) | chose))
         differing = {"sentence": "", "model": request.model, "search": recipes.decoded(request.beam)}[versus]
         names.append(f"{side} · {differing}" if differing else side)
@@ -106,11 +107,11 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         "about": about,
         "words": comparison.beside(*(words_of(*side) for side in zip(pair, results))),
         "note": note(versus, pair),
-        "program": vars(staged.program_of(recipes.code_of_both(*pair))),
+        "program": vars(stage_page.program_of(recipes.code_of_both(*pair))),
     }
-    staged.show_stage(b, a, comparing=comparing, owned=("versus", *OF.values()))
+    stage_page.show_stage(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):
         shared.card(checkpoint, f"card-{checkpoint}")
 
 
-staged.page(staged.models(), show)
+stage_page.page(stage_page.models(), show)

@@ -12,8 +12,9 @@ from model.translator import Translator, Writer
 from viz.stage.payload import sampling
 from viz.stage.payload.message import Shown
 from viz.text.language import current, message, say, using
-from viz.ui import choices, controls, shared, speaking, staged, texts
+from viz.ui import controls, language_menu, shared, texts, widgets
 from viz.ui.models import cache_card, model_choice, systems_card
+from viz.ui.stage import stage_page
 from viz.views import cached, opened, recipes, view
 from viz.views.results.model_results import usable
 from viz.views.snippets import Code, call, program, snippet
@@ -43,13 +44,13 @@ KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chan
 
 def opened_view(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
-    state, came = st.session_state, choices.arrives("beginning")
+    state, came = st.session_state, widgets.arrives("beginning")
     if came:
-        state[staged.QUERY] = st.query_params.to_dict()
-    query, asked = state[staged.QUERY], state.pop(staged.ASKED, False)
+        state[stage_page.QUERY] = st.query_params.to_dict()
+    query, asked = state[stage_page.QUERY], state.pop(stage_page.ASKED, False)
     if asked or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
         (current_view, problems), (chance, chance_problems) = view.read(query, names, View(EXAMPLE)), chance_of(query)
-        choices.note_problems(problems + chance_problems if came else ())
+        widgets.note_problems(problems + chance_problems if came else ())
         state[KEPT] = current_view, chance
     current_view, chance = state[KEPT]
     if came:
@@ -85,7 +86,7 @@ def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
 def version_of_text(name: str, text: str, shown: View, chance: Chance) -> Shown:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
-    of_stage = staged.version_of(result, request, shown)
+    of_stage = stage_page.version_of(result, request, shown)
     if result.next_logits is None or isinstance(loaded, Translator):
         return of_stage
     after, seed = "", {}
@@ -96,7 +97,7 @@ def version_of_text(name: str, text: str, shown: View, chance: Chance) -> Shown:
         of_stage,
         # Each token of the text has its own row.
         recording=replace(of_stage.recording, text=result.text, predicted_tokens=[]),
-        address=speaking.address(shown.address() | seed),
+        address=language_menu.address(shown.address() | seed),
         notes=[*of_stage.notes, *unknown_words(result, loaded)],
         code=code(recipes.origin(request).code, result, text),
         next=sampling.payload(result.next_logits, cached.Names(loaded), chance, after, unknown),
@@ -131,7 +132,7 @@ def show() -> None:
         text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", texts.examples_of(name))
-        label, others = name or say("Model"), staged.translators()
+        label, others = name or say("Model"), stage_page.translators()
         memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=others)
         if names:
             if state["language-model"] not in opened.SHELF:
@@ -158,7 +159,7 @@ def show() -> None:
     (name, _), of_stage = answered
     if name in opened.SHELF:  # it is on the other pages of the stage, too, which go on with it
         state[view.KEPT] = replace(state.get(view.KEPT, View()), text=text, model=name, reference=None)
-    staged.show_stage(of_stage, owned=("seed",))
+    stage_page.show_stage(of_stage, owned=("seed",))
     shared.small(about(name), "card")
 
 

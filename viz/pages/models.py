@@ -18,8 +18,9 @@ from viz.figures import curves, values_heatmap
 from viz.stage.payload.message import Shown
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, shared, speaking, staged
+from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.ui.frame import Tile
+from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.results.model_results import Side, compare, usable
 from viz.views.snippets import Code, Plot, program, snippet
@@ -172,7 +173,7 @@ def show_large(system: Seen, place: Mapping[str, str], row: int | None) -> None:
     recording = Recording(side.keys, [begin, *side.words[:-1]], {"cross": side.weights}, {}, side.words)
     ring = system.ring(row)
     pin = {"pin": f"t{ring[0]}"} if ring else {}
-    staged.show_map(Shown(recording), {**place, **pin}, [ring] if ring else [])
+    stage_page.show_map(Shown(recording), {**place, **pin}, [ring] if ring else [])
 
 
 def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
@@ -301,7 +302,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
         # A sentence comes along from the other pages, where it is English.
         key = "text" if source == "en" else f"text-{source}"
         text = controls.sentence_box(source, example, key, examples)
-        with frame.options(int(choices.code_of("beam", "4") != "4"), "models"):
+        with frame.options(int(widgets.code_of("beam", "4") != "4"), "models"):
             beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
     with places.notes:
         question, first = (tuple(names), text, beam), (tuple(names), example, beam)
@@ -324,7 +325,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
         frame.note(f"{system.name}: {say(SYSTEMS[side.system][1])} {system.about}")
         if side.weights is not None:
             query = side.request.address() | place | {"words": "1"}
-            st.html(f'<p class="hl-note">{speaking.link(say(OPENS), "", query)}</p>')
+            st.html(f'<p class="hl-note">{language_menu.link(say(OPENS), "", query)}</p>')
         shared.card(side.name)
     with places.answer:
         frame.answer(line, say(BESIDE) if row is None else f"{counted(systems)} {say(BESIDE)}")
@@ -337,7 +338,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
             show_lengths(names)
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     places = frame.places()
     found, unreadable = checkpoint.by_direction()

@@ -7,9 +7,10 @@ import streamlit as st
 from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import choices, frame, shared, speaking, staged
+from viz.ui import frame, language_menu, shared, widgets
 from viz.ui.models import attention_file, model_choice, own_models
 from viz.ui.models.own_models import FILE, Entry
+from viz.ui.stage import stage_page
 from viz.views import cached, opened, view
 from viz.views.cached import Request
 from viz.views.view import View
@@ -112,7 +113,7 @@ def show_model(entry: Entry, places: frame.Places) -> None:
             frame.answer(say("{name} cannot be opened.", name=entry.name), errors.sentence(error))
         return
     with places.right_controls:
-        if asked := state[staged.QUERY].pop("text", None):  # of a link
+        if asked := state[stage_page.QUERY].pop("text", None):  # of a link
             state[own_models.text_key(entry, mask)] = asked
         text = own_models.ask_text(entry, mask)
         steers = st.button(say(STEER), key="to-steer", type="primary")
@@ -127,9 +128,9 @@ def show_model(entry: Entry, places: frame.Places) -> None:
     with place:
         frame.answer(own_models.answer(entry.name, result), shared.describe(entry.code))
     with places.right:
-        version = staged.version_of(result, request, request)
-        address = speaking.address({"text": request.text, "model": entry.code})
-        staged.show_stage(
+        version = stage_page.version_of(result, request, request)
+        address = language_menu.address({"text": request.text, "model": entry.code})
+        stage_page.show_stage(
             replace(version, recording=replace(version.recording, text=None), address=address), least=LEAST
         )
     with places.left:
@@ -160,12 +161,12 @@ def go(page: str, name: str, text: str) -> None:
     st.switch_page(f"../pages/{page}.py")
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     """The list at the left, what is chosen of it at the right."""
     state, places = st.session_state, frame.places(LEFT)
-    if choices.arrives("model"):
-        state[staged.QUERY] = st.query_params.to_dict()
+    if widgets.arrives("model"):
+        state[stage_page.QUERY] = st.query_params.to_dict()
     take_arrived()
     file = attention_file.opened_file()
     with places.left_controls:

@@ -18,7 +18,8 @@ from viz.stage.assets import stage
 from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import choices, controls, explore, shared, staged, steering
+from viz.ui import controls, explore, shared, widgets
+from viz.ui.stage import stage_page, steering
 from viz.views import changes as change
 from viz.views import recipes, view
 from viz.views.cached import Request, Shown, compute
@@ -117,7 +118,7 @@ def on_did(action: Action) -> None:
 
 def show(names: list[str], current_view: View, came: bool) -> None:
     state = st.session_state
-    request = state[ASKED] = request_of(Request.of(current_view, names[0]), state[staged.QUERY] if came else {})
+    request = state[ASKED] = request_of(Request.of(current_view, names[0]), state[stage_page.QUERY] if came else {})
     if lost := state.get(LOST):
         with shared.row(gap="small", key="lost"):
             shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost.text[:60]), "lost")
@@ -128,14 +129,14 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     request, result = answered
     state["shown-text"], state[view.KEPT] = result.text, current_view
     problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
-    weighed = weighed and staged.predicts_words(result)
+    weighed = weighed and stage_page.predicts_words(result)
     if weighed:
         try:
             heads_results.importance(request.plain)
         except ValueError as error:
             problem, weighed = errors.sentence(error), False
             state[WEIGHED] = False
-    stage(steering.payload(request, result, current_view, problem, weighed), staged.on_asked, on_did=on_did)
+    stage(steering.payload(request, result, current_view, problem, weighed), stage_page.on_asked, on_did=on_did)
     if not isinstance(request.translator, Translator):
         shared.card(request.model)
         return
@@ -149,7 +150,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         )
     explore.offer_report(result, request, "steer", captions)
     if request.reference is None:
-        with choices.part("search-tree"):
+        with widgets.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree"):
                 show_tree(request, result)
 
@@ -201,4 +202,4 @@ def show_tree(request: Request, result: Shown) -> None:
 
 
 recurrent = set(available()) - set(available("transformer")) - set(available("language_model"))
-staged.page([name for name in staged.models() if name not in recurrent] or staged.models(), show)
+stage_page.page([name for name in stage_page.models() if name not in recurrent] or stage_page.models(), show)

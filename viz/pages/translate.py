@@ -3,7 +3,8 @@
 import streamlit as st
 
 from model.translator import Translator
-from viz.ui import explore, shared, staged
+from viz.ui import explore, shared
+from viz.ui.stage import stage_page
 from viz.views import cached, view
 from viz.views.view import View
 
@@ -15,12 +16,12 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         return
     request, result = answered
     st.session_state.update({"shown-text": result.text, view.KEPT: current_view})
-    staged.show_stage(staged.version_of(result, request, current_view))
+    stage_page.show_stage(stage_page.version_of(result, request, current_view))
     if isinstance(request.translator, Translator):
         explore.offer_report(result, request)
     else:
         shared.card(request.model)
 
 
-translators = staged.translators()
-staged.page(translators, show, [name for name in staged.models() if name not in translators])
+translators = stage_page.translators()
+stage_page.page(translators, show, [name for name in stage_page.models() if name not in translators])

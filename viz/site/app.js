@@ -2,18 +2,18 @@
 
 import { addressed } from "../stage/main/address.js";
 import { Stage } from "../stage/main/stage.js";
-import { changesAfter } from "./actions.js";
-import { isChange, noChanges, wordless } from "./changes.js";
-import { Controls } from "./controls.js";
-import { messageOf } from "./messages.js";
-import { recordedMessage } from "./recorded.js";
+import { changesAfter } from "./view/actions.js";
+import { isChange, noChanges, wordless } from "./view/changes.js";
+import { Controls } from "./controls/controls.js";
+import { messageOf } from "./payload/messages.js";
+import { recordedMessage } from "./payload/recorded.js";
 import { Speech } from "./speech.js";
-import { turnTheme } from "./theme.js";
+import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { parametersOf, readWanted, rowOf } from "./wanted.js";
+import { parametersOf, readWanted, rowOf } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
-/** @typedef {import("./wanted.js").Wanted} Wanted */
+/** @typedef {import("./view/view.js").Wanted} Wanted */
 
 const MEGA = 1e6;
 let stamp = 0; // of the last message

@@ -4,7 +4,7 @@ import { packed } from "../stage/frame/file.js";
 import { App } from "./app.js";
 import { Models } from "./models.js";
 import { fromBase64, inflate, readFile, readSettings } from "./settings.js";
-import { startTheme } from "./theme.js";
+import { startTheme } from "./controls/theme.js";
 
 const settings = readSettings();
 const models = new Models(settings, (model, received) => app?.tell(model, received));

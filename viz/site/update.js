@@ -1,8 +1,8 @@
 // What is wanted goes to the engine, and its answer, or why there is none, to the page.
 
 import { Problem } from "../engine/run/problem.js";
-import { isChange, noChanges } from "./changes.js";
-import { messageOf } from "./messages.js";
+import { isChange, noChanges } from "./view/changes.js";
+import { messageOf } from "./payload/messages.js";
 
 /** @typedef {import("./app.js").App} App */
 
@@ -31,7 +31,7 @@ export async function update(app) {
  * Says why there is no answer, and shows the sentence without changes, or what was shown before.
  * @param {App} app
  * @param {unknown} error
- * @param {import("./wanted.js").Wanted} wanted
+ * @param {import("./view/view.js").Wanted} wanted
  */
 async function fail(app, error, wanted) {
   const { speech, controls, models } = app;

@@ -14,8 +14,8 @@ from model.checkpoint import available, checkpoints_folder
 from model.translation import KINDS
 from viz.text import errors, words
 from viz.text.language import message, say
-from viz.ui import choices, frame, shared
-from viz.ui.choices import control
+from viz.ui import frame, shared, widgets
+from viz.ui.widgets import control
 from viz.views import cached, codes, view
 from viz.views.cached import Request
 from viz.views.view import FIELDS, View
@@ -134,7 +134,7 @@ def arrive(names: list[str], usual: View, prefix: str = "") -> View:
     """Set the controls of `search` to what a page shows at first, by the address or as before."""
     state, query = st.session_state, st.query_params.to_dict()
     values, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
-    choices.note_problems(problems)
+    widgets.note_problems(problems)
     state.update({prefix + name: getattr(values, name) for name in FIELDS})
     # A model of another page may be none of this one's.
     state[f"{prefix}model"] = values.model if values.model in names else names[0]
@@ -197,7 +197,7 @@ def ask_in_row() -> Request:
 def _arrived_models() -> list[str]:
     """The translators that can be chosen, the default first; sets the controls of `search` where one comes here."""
     names = list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
-    if choices.arrives("penalty"):
+    if widgets.arrives("penalty"):
         arrive(names, View(EXAMPLE))
     return names
 
@@ -205,7 +205,7 @@ def _arrived_models() -> list[str]:
 def _request(names: list[str], text: str, options: dict[str, Any]) -> Request:
     """What is asked for; the address and the session say it, too."""
     state = st.session_state
-    choices.note_codes(dict.fromkeys(FIELDS[1:]) | View(**options).address())
+    widgets.note_codes(dict.fromkeys(FIELDS[1:]) | View(**options).address())
     request = Request.of(View(text, **options), names[0])
     before = state[view.KEPT]
     if not options["model"] and before.model not in names:  # one that this page does not have

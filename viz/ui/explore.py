@@ -13,9 +13,9 @@ from viz.figures.figure import titled
 from viz.stage.alone import ADDRESS, link_to, report
 from viz.text import words
 from viz.text.language import current, say, using
-from viz.ui import choices, shared
-from viz.ui.plot import pictures
-from viz.ui.plot import plot as show
+from viz.ui import shared, widgets
+from viz.ui.plot.plot import pictures
+from viz.ui.plot.plot import plot as show
 from viz.views import cached, changes, recipes
 from viz.views.snippets import Plot
 from viz.views.view import FIELDS
@@ -39,7 +39,7 @@ def draw(
 ) -> None:
     """Show a figure and the button beside it, under its title if there is a line of what it shows.
 
-    `height` and `least` are pixels, where they are not those of the figure; the rest is as for `viz.ui.plot.plot`.
+    `height` and `least` are pixels, where they are not those of the figure; the rest is as for `viz.ui.plot.plot.plot`.
     """
     if line is not None:
         heading(plot.title, line)
@@ -94,7 +94,7 @@ def _beside(plot: Plot, key: str, figure: Figure) -> None:
 def offer_report(result: cached.Shown, request: cached.Request, page: str = "", changed: tuple[str, ...] = ()) -> None:
     """Show the card of a model, and the report of its translation; `changed` as its `changes`."""
     # What is shown may be an earlier translation than what the address asks for.
-    query = choices.address()
+    query = widgets.address()
     parameters = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
     parameters |= request.address() | request.changes.address()
     make = partial(

@@ -24,9 +24,9 @@ from viz.figures.framed import framed
 from viz.stage import assets
 from viz.stage.payload import packing
 from viz.text.language import say
-from viz.ui import choices, explore
-from viz.ui.choices import control
-from viz.ui.plot import plot as show_plot
+from viz.ui import explore, widgets
+from viz.ui.plot.plot import plot as show_plot
+from viz.ui.widgets import control
 from viz.views import codes
 from viz.views.codes import one_of
 from viz.views.snippets import Plot
@@ -318,12 +318,12 @@ def choose_head_by_pixels(
         fills: as of `choose_tile`.
     """
     state, n_heads = st.session_state, max(len(layers[0]) for layers in pictures.values())
-    if choices.arrives(HEAD):
+    if widgets.arrives(HEAD):
         readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
         if headings:
             readers["kind"] = one_of(pictures)
         values, problems = codes.read(st.query_params.to_dict(), readers)
-        choices.note_problems(problems)
+        widgets.note_problems(problems)
         place = values.get("kind", default[0]), values.get("layer", 0), values.get("head", 0)
         state[HEAD] = place if values else None
     places = [
@@ -336,7 +336,7 @@ def choose_head_by_pixels(
         state[HEAD] = None
     place = state[HEAD]
     kind, layer, head = map(str, place) if place else (None, None, None)
-    choices.note_codes({"layer": layer, "head": head} | ({"kind": kind} if headings else {}))
+    widgets.note_codes({"layer": layer, "head": head} | ({"kind": kind} if headings else {}))
     by_code = {"-".join(map(str, at if headings else at[1:])): at for at in places}
 
     def clicked() -> None:

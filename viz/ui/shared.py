@@ -26,8 +26,8 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: 0.8; }
 .stMarkdown table { display: block; overflow-x: auto; }
 .stTextInput input { unicode-bidi: plaintext; }
-[data-testid="stLayoutWrapper"]:has(> .st-key-speaking) { position: absolute; }
-.st-key-speaking { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-language-menu) { position: absolute; }
+.st-key-language-menu { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid currentColor !important; }
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
 [class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }

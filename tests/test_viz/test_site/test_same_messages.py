@@ -24,7 +24,7 @@ from viz.site import contents
 from viz.stage.payload import effects as stage_effects
 from viz.stage.payload import inside
 from viz.text.language import LANGUAGES, using
-from viz.ui import effects_results, staged, steering
+from viz.ui.stage import effects_results, stage_page, steering
 from viz.views import changes, recipes
 from viz.views.cached import Request, compute
 from viz.views.results import heads_results
@@ -195,10 +195,10 @@ def test_the_same_python_makes_it(tmp_path: Path, settings, translators) -> None
         beam, penalty, text = int(query.get("beam", 4)), float(query.get("penalty", 0.6)), query.get("text", TEXT)
         request = Request(text, "en-de", beam, penalty, query.get("reference"), changes.read(query))
         origin, theirs = recipes.origin(request), look["after"]
-        program = staged.program_of(origin.code)
+        program = stage_page.program_of(origin.code)
         assert sorted(program.imports) == sorted(theirs["program"]["imports"])
         assert program.lines == "\n".join(theirs["program"]["lines"]).split("\n")
-        code = staged.candidates_code(compute(request), origin.code)
+        code = stage_page.candidates_code(compute(request), origin.code)
         assert parts_of(code["words"]) == parts_of(theirs["code"]["words"])
 
 
@@ -214,6 +214,6 @@ def test_the_same_python_makes_what_is_compared(versus: str, tmp_path: Path, set
     [[look]] = visit(tmp_path, settings, translators, {"hash": urlencode(asked)})
     other = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {"beam": 1}}[versus]
     a = Request(TEXT, "en-de")
-    program = staged.program_of(recipes.code_of_both(a, dataclasses.replace(a, **other)))
+    program = stage_page.program_of(recipes.code_of_both(a, dataclasses.replace(a, **other)))
     theirs = look["comparing"]["program"]
     assert program.imports == theirs["imports"] and program.lines == "\n".join(theirs["lines"]).split("\n")

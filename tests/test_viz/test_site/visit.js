@@ -4,10 +4,10 @@
 import { readFileSync } from "node:fs";
 
 import { Service } from "../../../viz/engine/service.js";
-import { changesAfter } from "../../../viz/site/actions.js";
-import { messageOf } from "../../../viz/site/messages.js";
+import { changesAfter } from "../../../viz/site/view/actions.js";
+import { messageOf } from "../../../viz/site/payload/messages.js";
 import { Speech } from "../../../viz/site/speech.js";
-import { parametersOf, readWanted } from "../../../viz/site/wanted.js";
+import { parametersOf, readWanted } from "../../../viz/site/view/view.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const { settings } = job;

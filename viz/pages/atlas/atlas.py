@@ -14,7 +14,7 @@ from viz.pages.atlas import alignment, card, contributions
 from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, shared
+from viz.ui import controls, frame, shared, widgets
 from viz.ui.models import heads_roles, text_atlas
 from viz.views import cached, opened, recipes
 from viz.views.results import heads_results
@@ -145,14 +145,14 @@ def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str
         over += ["difference"] if held else []
     frame.label(second[0])
     measures.append(controls.among(*second, names, **HIDDEN))
-    changed = [choices.code_of("kinds", "all") != "all", choices.code_of("over-what", over[0]) != over[0]]
+    changed = [widgets.code_of("kinds", "all") != "all", widgets.code_of("over-what", over[0]) != over[0]]
     with frame.options(sum(changed), "atlas"):
         some = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
         over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
     return measures, some, over
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     """The atlas of a checkpoint that translates, of a language model, or of a model of transformers that is opened."""
     places = frame.places()

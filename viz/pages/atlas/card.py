@@ -12,8 +12,9 @@ from model.interventions.edits import Head
 from model.measures import agreement
 from viz.stage import words as stage_words
 from viz.text.language import message, say
-from viz.ui import frame, shared, speaking, staged
+from viz.ui import frame, language_menu, shared
 from viz.ui.models import heads_roles, text_atlas
+from viz.ui.stage import stage_page
 from viz.views import cached, changes
 from viz.views.cached import Request
 from viz.views.results.heads_results import Source
@@ -37,7 +38,7 @@ def show(
     of_head = model | place  # in an address
     left, right = st.columns([6, 4], gap="small")
     with left, st.container(key="card-map"):
-        staged.show_head(result, request, place)
+        stage_page.show_head(result, request, place)
     with right:
         frame.picture_title(source.about(kind, layer, number))
         if report:
@@ -63,8 +64,8 @@ def show(
         parameters = st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
         changed = query | {name: parameters[name] for name in changes.NAMES if name in parameters}
-        here = speaking.link(say("Open this head on the stage →"), "", query)
-        steer = speaking.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
+        here = language_menu.link(say("Open this head on the stage →"), "", query)
+        steer = language_menu.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
         st.html(f'<p class="hl-note">{here}<br>{steer}</p>')
     with numbers:
         heads_roles.show_card(head, sources)
@@ -93,5 +94,7 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
         query = view.address() | of_head | measure | {"pin": f"{side}{row}"}
         caption = html.escape(say(line, word=stage_words.label(word), key=stage_words.label(key), value=value))
         picture = frame.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(view, model)), head))
-        items.append(f"<li>{picture}<span>{speaking.link(source, '', query)}<br><small>{caption}</small></span></li>")
+        items.append(
+            f"<li>{picture}<span>{language_menu.link(source, '', query)}<br><small>{caption}</small></span></li>"
+        )
     return f"<ol class='hl-note hl-pictured'>{''.join(items)}</ol>"

@@ -15,7 +15,8 @@ from viz.figures.framed import shown_token
 from viz.stage.payload.payloads import NamesPayload
 from viz.text import words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, staged
+from viz.ui import controls, frame, widgets
+from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.results import heads_results
 from viz.views.snippets import Code, Origin, Plot, program, snippet
@@ -127,7 +128,7 @@ def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
     """Weights of a head in this sentence, and beside them its contributions, or how far these differ."""
     with frame.controls("added"):
         part = controls.views(VIEWS, "added-show")
-        with frame.options(int(choices.code_of("sinks", "nothing") != "nothing"), "added"):
+        with frame.options(int(widgets.code_of("sinks", "nothing") != "nothing"), "added"):
             sinks = choose_sinks()
     kind, layer = head.kind, head.layer
     rows, columns = recipes.axis_code(kind)
@@ -160,7 +161,7 @@ def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
     if part == "added" and removed is None:
         line = added.in_words()
     second = change_map(added, origin) if part == "change" else share_map(added, origin)
-    staged.show_maps({"weights": weight_map(added, origin)} | second)
+    stage_page.show_maps({"weights": weight_map(added, origin)} | second)
     frame.note(line)
 
 
@@ -179,15 +180,15 @@ def choose_sinks() -> str:
     return sinks
 
 
-def weight_map(added: Added, origin: Origin) -> staged.HeadMap:
+def weight_map(added: Added, origin: Origin) -> stage_page.HeadMap:
     return head_map(added, origin, "weights", say("Weights"), 0, message("weight"))
 
 
-def share_map(added: Added, origin: Origin) -> dict[str, staged.HeadMap]:
+def share_map(added: Added, origin: Origin) -> dict[str, stage_page.HeadMap]:
     return {"added": head_map(added, origin, "shares", say("Contributions"), 1, message("share"))}
 
 
-def head_map(added: Added, origin: Origin, variable: str, title: str, side: int, value: str) -> staged.HeadMap:
+def head_map(added: Added, origin: Origin, variable: str, title: str, side: int, value: str) -> stage_page.HeadMap:
     """Weights or shares of the head, by the variable that holds them in Python; `side`: 0 are the weights."""
     head, result = added.head, added.result
     values = (added.weights, added.shares)[side]
@@ -202,10 +203,10 @@ def head_map(added: Added, origin: Origin, variable: str, title: str, side: int,
     code = snippet(CONTRIBUTION, values=Code(variable), **tokens, kind=head.kind, removed=removed_code, **look)
     plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
     rings, names = [added.farthest], names_of(added, value)
-    return staged.HeadMap(plot, (title, ""), added.recording(values), **vars(head), rings=rings, names=names)
+    return stage_page.HeadMap(plot, (title, ""), added.recording(values), **vars(head), rings=rings, names=names)
 
 
-def change_map(added: Added, origin: Origin) -> dict[str, staged.HeadMap]:
+def change_map(added: Added, origin: Origin) -> dict[str, stage_page.HeadMap]:
     """Contributions minus weights."""
     head, title = added.head, say("Contributions minus weights")
     queries, keys, _ = recipes.axis_tokens(added.result, head.kind, "read")
@@ -217,7 +218,7 @@ def change_map(added: Added, origin: Origin) -> dict[str, staged.HeadMap]:
     names = names_of(added, message("contribution minus weight"))
     shares, weights = added.recording(added.shares), added.recording(added.weights)
     rings = [added.farthest]
-    changed = staged.HeadMap(plot, (title, ""), shares, **vars(head), rings=rings, names=names, minus=weights)
+    changed = stage_page.HeadMap(plot, (title, ""), shares, **vars(head), rings=rings, names=names, minus=weights)
     return {"added-change": changed}
 
 

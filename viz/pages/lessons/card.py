@@ -8,7 +8,9 @@ import streamlit as st
 
 from viz.figures import Figure
 from viz.figures.framed import framed
-from viz.ui import frame, plot, staged
+from viz.ui import frame
+from viz.ui.plot import plot
+from viz.ui.stage import stage_page
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
 from viz.views.snippets import Plot
@@ -68,9 +70,9 @@ class OnStage:
 
     def draw(self, answered: bool) -> None:
         request, place, ring = self._set(answered)
-        query = st.session_state[staged.QUERY] = place | st.session_state.get(ASKED, {})
-        version = staged.version_of(compute(request), request, View(text=request.text))
-        staged.show_stage(
+        query = st.session_state[stage_page.QUERY] = place | st.session_state.get(ASKED, {})
+        version = stage_page.version_of(compute(request), request, View(text=request.text))
+        stage_page.show_stage(
             version, on_request=self._asked, setting=query | {"rings": [ring] if ring else []}, least=LEAST
         )
 

@@ -8,7 +8,7 @@ from model.translator import Translator
 from viz.figures import Figure, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.ui.effects_results import agreement_of, computed
+from viz.ui.stage.effects_results import agreement_of, computed
 from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 

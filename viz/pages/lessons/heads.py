@@ -12,7 +12,7 @@ from viz.pages.lessons.card import Link, Story, asks, card
 from viz.stage.assets import stage
 from viz.stage.payload.payloads import Action
 from viz.text import errors
-from viz.ui import staged, steering
+from viz.ui.stage import stage_page, steering
 from viz.views.cached import Request, cache_results, compute
 from viz.views.results.heads_results import importance
 from viz.views.view import View
@@ -48,7 +48,7 @@ class Tiles:
 
     def draw(self, answered: bool) -> None:
         request, state = self._request(answered), st.session_state
-        state[staged.QUERY], view = {}, View(text=request.text)
+        state[stage_page.QUERY], view = {}, View(text=request.text)
         payload = steering.payload(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
         def apply(action: Action) -> None:

@@ -12,7 +12,7 @@ from viz.pages.lessons.card import ASKED, Card, Story
 from viz.stage import assets
 from viz.text import errors
 from viz.text.language import current, message, say, using
-from viz.ui import choices, frame, shared, speaking
+from viz.ui import frame, language_menu, shared, widgets
 
 LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(part.STORY, cards=[one for one in vars(part).values() if type(one) is Card])
@@ -25,7 +25,7 @@ OPEN = "lesson-open"  # in the session: the card whose picture is there, and wha
 _PROJECTED = """<style>
 :root { --hl-size-answer: 32px; --hl-size-title: 20px; --hl-size-note: 18px; }
 html { font-size: 20px; }
-header[data-testid="stHeader"], .st-key-speaking { display: none !important; }
+header[data-testid="stHeader"], .st-key-language-menu { display: none !important; }
 .stMainBlockContainer:has(.st-key-frame) { max-width: none; padding: 1rem 2rem 0; }
 .hl-stage, .hl-look { font-size: 18px; }
 </style>"""
@@ -199,11 +199,11 @@ def show(places: frame.Places, name: str, number: int) -> None:
         show_others(name)
     with places.right_controls:
         if numbers is not None:
-            link = speaking.link(say("Try it on your own sentence"), *card.picture.link())
+            link = language_menu.link(say("Try it on your own sentence"), *card.picture.link())
             st.html(f'<p class="hl-note">{link}</p>', width="content")
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     with using(current()):
         places = frame.places()

@@ -15,7 +15,7 @@ from viz.pages.masks.compared import Choices, Compared, head_of, of_batch, of_te
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
-from viz.ui import choices, controls, frame, shared, speaking
+from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.views import cached
 from viz.views.results import mask_results
 from viz.views.results.mask_results import Request, Result, TextRequest
@@ -55,9 +55,9 @@ def ask(checkpoint: str) -> tuple[Request, int]:
     """The batch, and the number of the sentence that is shown; the other sentences keep their texts."""
     state, query = st.session_state, st.query_params
     once: dict[str, Any] = {"on_change": forget, "label_visibility": "collapsed"}
-    count_of = choices.code_of("sentences", "3")
+    count_of = widgets.code_of("sentences", "3")
     count = int(count_of) if count_of in ("2", "3", "4") else 3
-    if choices.code_of("batch", "sentences") == "example":
+    if widgets.code_of("batch", "sentences") == "example":
         number = controls.choose(say("Sentence"), (1, 2, 3), "sentence", **once)
         return Request(checkpoint), number - 1
     number = controls.choose(say("Sentence"), range(1, count + 1), "sentence", **once)
@@ -72,7 +72,7 @@ def ask(checkpoint: str) -> tuple[Request, int]:
                 pair.append(controls.text(label, example, key, live="200ms", label_visibility="collapsed"))
                 continue
             text = state.setdefault(key, query.get(key, example))
-            choices.note_codes({key: None if text == example else text})
+            widgets.note_codes({key: None if text == example else text})
             pair.append(text)
         pairs.append(pair)
     return Request(checkpoint, *zip(*pairs)), number - 1
@@ -83,9 +83,9 @@ def settings(checkpoint: str) -> DeltaGenerator:
     batches = messages(sentences="My sentences", example="Worked example")
     help_ = say("4, 2 and 6 tokens in a batch 7 wide, the same on both sides: each token is 2, padding 1 (here: 0).")
     count = sum(
-        choices.code_of(key, default) != default for key, default in (("batch", "sentences"), ("sentences", "3"))
+        widgets.code_of(key, default) != default for key, default in (("batch", "sentences"), ("sentences", "3"))
     )
-    count += bool(choices.code_of(CELLS, ""))
+    count += bool(widgets.code_of(CELLS, ""))
     menu = frame.options(count, "masks")
     with menu:
         if controls.choose(say("Batch"), batches, "batch", help=help_) == "sentences":
@@ -133,10 +133,10 @@ def link_to_steer(request: Request, selection: Choices, result: Result) -> None:
     cells = [Cell(kind, t, s, not mask[b, t, s]) for b, t, s in selection.cells if t < n_queries and s < n_keys]
     if cells and request.sources:
         query = {"text": request.sources[selection.sentence], "edits": Edits(cells=tuple(cells)).code}
-        st.html(speaking.link(say("Translate with these cells on Steer"), "steer", query))
+        st.html(language_menu.link(say("Translate with these cells on Steer"), "steer", query))
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     places = frame.places()
     with places.notes:
@@ -151,7 +151,7 @@ def live() -> None:
         return
     request, plain = answered
     sentence = min(sentence, len(plain.lengths) - 1)
-    window = int(choices.code_of("window", str(text_masks.WINDOW)))
+    window = int(widgets.code_of("window", str(text_masks.WINDOW)))
     of_texts = texts_of(request, window)
     texts = None
     if of_texts is not None:

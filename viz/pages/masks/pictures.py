@@ -11,8 +11,9 @@ from viz.figures import attention_heatmap, mask_heatmap
 from viz.pages.masks.compared import Choices, Compared, axes_of
 from viz.text.language import say
 from viz.text.words_masks import MASKS, TEXT_MASKS, axes, kind_of
-from viz.ui import frame, staged
+from viz.ui import frame
 from viz.ui.frame import Tile
+from viz.ui.stage import stage_page
 from viz.views.results.heads_results import name_of
 from viz.views.results.mask_results import Leak, Result, TextResult, axes_code
 from viz.views.snippets import Code, Plot, program, snippet
@@ -94,8 +95,8 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
             sides.get("source", []), sides.get("target", []), {kind: compared.weights[number]}, {kind: mask}
         )
         rings = leak.cells if leak and number else []
-        maps[key] = staged.HeadMap(plot, title, recording, kind, *place, rings)
-    staged.show_maps(maps)
+        maps[key] = stage_page.HeadMap(plot, title, recording, kind, *place, rings)
+    stage_page.show_maps(maps)
 
 
 def draw_mask(compared: Compared, selection: Choices, result: Result | None, flip: Callable[..., None]) -> None:

@@ -16,8 +16,9 @@ from viz.pages.pitfalls.demos import EXAMPLE, PITFALLS
 from viz.pages.pitfalls.modern import MODERN, fitting
 from viz.stage.payload.payloads import NamesPayload
 from viz.text.language import current, messages, say
-from viz.ui import choices, controls, frame, shared, staged
+from viz.ui import controls, frame, shared, widgets
 from viz.ui.frame import Tile
+from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.cached import Request
 from viz.views.snippets import Code, Origin, Plot, program, snippet
@@ -116,19 +117,19 @@ def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
         plots[side] = Plot(f"{name}: {picture}", origin.note, figure.copy(), program(origin.code, code))
         titles[side] = name, "", picture
     if heads:
-        staged.show_maps({side: head_map(head, plots[side], titles[side]) for side, head in heads.items()})
+        stage_page.show_maps({side: head_map(head, plots[side], titles[side]) for side, head in heads.items()})
     else:
         is_map = demo.right.data[0]["type"] == "heatmap"
         frame.pictures(plots, titles=titles, is_map=is_map, bar=False)
     frame.note(demo.lines[0])
 
 
-def head_map(head: HeadPicture, plot: Plot, title: tuple[str, ...]) -> staged.HeadMap:
+def head_map(head: HeadPicture, plot: Plot, title: tuple[str, ...]) -> stage_page.HeadMap:
     """A head as the stage shows it."""
     names: NamesPayload | None = None
     if axes := head.own_axes:
         names = {"value": say("weight"), "rows": say(axes["query_axis"]), "columns": say(axes["key_axis"])}
-    return staged.HeadMap(plot, title, head.recording, head.kind, head.layer, 0, names=names)
+    return stage_page.HeadMap(plot, title, head.recording, head.kind, head.layer, 0, names=names)
 
 
 def show_code(key: str, demo: Demo) -> None:
@@ -141,7 +142,7 @@ def show_code(key: str, demo: Demo) -> None:
     shared.small("\n".join(demo.lines), "numbers")
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     places = frame.places()
     with places.notes:

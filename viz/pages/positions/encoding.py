@@ -7,7 +7,7 @@ from viz.figures import encoding_panels, positional_heatmap
 from viz.pages.positions.page import Page, Sizes
 from viz.text import words
 from viz.text.language import message, say
-from viz.ui import controls, frame, speaking
+from viz.ui import controls, frame, language_menu
 from viz.views import view
 from viz.views.results import position_results
 from viz.views.results.position_results import ENCODINGS
@@ -144,7 +144,7 @@ def show_encoding(page: Page) -> None:
         )
     with page.places.left:
         text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
-        links = [speaking.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
+        links = [language_menu.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
         st.html(f'<p class="hl-note">{say("In the model, on Steer:")} {" · ".join(links)}</p>')
 
 

@@ -10,7 +10,8 @@ from viz.pages.positions.page import EXAMPLE, Page
 from viz.text import words
 from viz.text.language import message, say
 from viz.text.words_masks import axes
-from viz.ui import controls, frame, shared, staged
+from viz.ui import controls, frame, shared
+from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
@@ -57,7 +58,7 @@ def show_order(page: Page) -> None:
         title, origin = name_of(kind, *place), recipes.origin(request)
         plot = recipes.head_plot(origin, title, result, kind, place, axes(kind))
         recording = result.recording(result.next_words, name=request.model)
-        maps[f"map-{key}"] = staged.HeadMap(plot, (request.text, "", "", "q"), recording, kind, *place)
+        maps[f"map-{key}"] = stage_page.HeadMap(plot, (request.text, "", "", "q"), recording, kind, *place)
     texts = [result.text for result in results.values()]
     with page.places.answer:
         same = len(set(texts)) == 1
@@ -70,5 +71,5 @@ def show_order(page: Page) -> None:
         )
         frame.answer(say(line, a=texts[0], b=texts[-1]), blind)
     with page.places.right:
-        staged.show_maps(maps)
+        stage_page.show_maps(maps)
         frame.note(say("The same head over the sentence and over its words in another order."))

@@ -6,7 +6,7 @@ from model.translator import Translator
 from viz.pages.positions import beyond, compared, encoding, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
 from viz.text.language import message, say
-from viz.ui import choices, controls, frame
+from viz.ui import controls, frame, widgets
 from viz.ui.frame import Tile
 from viz.views import cached
 from viz.views.results import position_results
@@ -29,7 +29,7 @@ FIRST = "sinusoidal"
 
 def settings() -> Sizes:
     """The menu of sizes."""
-    changed = sum(choices.code_of(key, default) != default for key, default in SIZES.items())
+    changed = sum(widgets.code_of(key, default) != default for key, default in SIZES.items())
     with frame.options(changed, "positions"):
         n = controls.slider(say("Positions"), 8, 128, 50, key="length")
         d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
@@ -50,7 +50,7 @@ def tiles(sizes: Sizes) -> list[Tile]:
     return tiles_of_encodings
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     places = frame.places()
     with places.right_controls:

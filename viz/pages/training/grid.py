@@ -14,7 +14,8 @@ from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
 from viz.text.language import counted, message, messages, say
-from viz.ui import choices, controls, frame, shared, staged
+from viz.ui import controls, frame, shared, widgets
+from viz.ui.stage import stage_page
 from viz.views.results.grid_results import READ, board, curves, load, name_of, table, toggled
 from viz.views.snippets import Code, Plot, program, snippet
 
@@ -100,7 +101,7 @@ def show(places: frame.Places) -> None:
 def choose_runs(cells: list[GridCell]) -> list[GridCell]:
     """The runs that are compared, which clicks on the board choose, too."""
     first = [cells.index(cell) for one in FIRST if (cell := GridCell(*one)) in cells]
-    codes_of_runs = choices.code_of(PICKED, "")
+    codes_of_runs = widgets.code_of(PICKED, "")
     with frame.options(int(codes_of_runs not in ("", ".".join(map(str, first)))), "grid"):
         names = list(map(name_of, cells))
         places = controls.several(
@@ -191,10 +192,10 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         tokens = grid.source_tokens, grid.target_tokens
         masks = {"decoder_self": np.tri(len(tokens[1]), dtype=bool)} if kind == "decoder_self" else {}
         recording = Recording(*tokens, {kind: weights}, masks)
-        maps[key] = staged.HeadMap(plot, (name, ""), recording, kind, layer, head)
+        maps[key] = stage_page.HeadMap(plot, (name, ""), recording, kind, layer, head)
     with places.right:
         cells = list(maps.items())
         rows = list(filter(None, (cells[:2], cells[2:])))
         for left, row in zip(range(len(rows), 0, -1), rows):
-            staged.show_maps(dict(row), 1 / left)
+            stage_page.show_maps(dict(row), 1 / left)
         frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))

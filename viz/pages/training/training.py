@@ -2,7 +2,7 @@
 
 from viz.pages.training import grid, here, lab, since
 from viz.text.language import message, say
-from viz.ui import choices, frame
+from viz.ui import frame, widgets
 from viz.ui.frame import Tile
 from viz.views.results import board_results
 
@@ -14,7 +14,7 @@ SECTIONS = {  # the tile of each, and what shows it
 }
 
 
-@choices.fragment
+@widgets.fragment
 def live() -> None:
     places = frame.places()
     sections = dict(SECTIONS)

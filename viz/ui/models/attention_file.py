@@ -11,8 +11,9 @@ from model.recording import Recording
 from viz.stage import alone
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import choices, controls, frame, shared, speaking, staged
+from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.ui.models import heads_roles
+from viz.ui.stage import stage_page
 from viz.views import view
 from viz.views.results import heads_results
 from viz.views.snippets import Origin, snippet
@@ -156,14 +157,14 @@ def show(file: OpenFile, part: str) -> None:
 
 
 def _show_stage(file: OpenFile) -> None:
-    selection, problems = view.read(st.session_state[staged.QUERY] | {"model": CODE}, [CODE])
-    choices.note_problems(problems)
+    selection, problems = view.read(st.session_state[stage_page.QUERY] | {"model": CODE}, [CODE])
+    widgets.note_problems(problems)
     version = alone.of_recording(file.attention)
     version = replace(
-        version, recording=replace(version.recording, text=None), program=staged.program_of(file.origin.code)
+        version, recording=replace(version.recording, text=None), program=stage_page.program_of(file.origin.code)
     )
     why = message("A file holds weights alone: direct effects need the model.")
-    staged.show_stage(replace(version, address=speaking.address(selection.address()), effects=why))
+    stage_page.show_stage(replace(version, address=language_menu.address(selection.address()), effects=why))
 
 
 def sums(attention: Recording) -> list[str]:

@@ -13,7 +13,7 @@ from model.translator import Writer
 from viz.figures import curves
 from viz.text.language import message, messages, say
 from viz.ui import explore, frame, shared
-from viz.ui.plot import plot as show
+from viz.ui.plot.plot import plot as show
 from viz.views import cached
 from viz.views.snippets import Plot, program, snippet
 from viz.views.turns import in_turn

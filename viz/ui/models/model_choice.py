@@ -13,7 +13,7 @@ from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import choices, frame, shared, texts
+from viz.ui import frame, shared, texts, widgets
 from viz.views import cached, opened
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
@@ -200,7 +200,7 @@ def choose(
     state = st.session_state
 
     def change() -> None:
-        choices.take(key)
+        widgets.take(key)
         name, text = state[key], state.get(text_key, "")
         if name in elsewhere:
             state[ARRIVED] = name, "" if texts.is_example(text) else text
@@ -212,7 +212,7 @@ def choose(
 
     with st.popover(label, key="search"):
         offered = [*names, *elsewhere]
-        st.selectbox(say("Model"), offered, key=choices.in_menu(key), format_func=named, on_change=change)
+        st.selectbox(say("Model"), offered, key=widgets.in_menu(key), format_func=named, on_change=change)
         with st.container():  # how much is drawn here depends on the model: what follows keeps its place
             if extra_controls is not None:
                 extra_controls()
@@ -260,12 +260,12 @@ def ask_place(**kwargs: Any) -> None:
     """A box for a folder or a name, and a button that tries the same one again; `kwargs` are those of the box."""
 
     def open_it() -> None:
-        choices.take(PLACE)
+        widgets.take(PLACE)
         open_place(st.session_state[PLACE])
 
     st.session_state.setdefault(PLACE, "")
     label = say("A folder, or a name on the Hugging Face hub")
-    st.text_input(label, key=choices.in_menu(PLACE), on_change=open_it, **kwargs)
+    st.text_input(label, key=widgets.in_menu(PLACE), on_change=open_it, **kwargs)
     st.button(say("Open"), key="open", on_click=open_it)
 
 

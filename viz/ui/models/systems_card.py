@@ -10,7 +10,7 @@ from model.config import LanguageModelConfig
 from model.measures import context
 from model.translator import Writer
 from viz.text.language import message, messages, say
-from viz.ui import frame, speaking
+from viz.ui import frame, language_menu
 from viz.views import cached
 
 SHOWN = 3  # models, at most
@@ -83,13 +83,13 @@ def links(results: Sequence[Score]) -> list[str]:
     """Links, as HTML, to what shows a row of the table, where one of the models has it."""
     configs, lines = [score.config for score in results], []
     if any(config.norm_type == "rms" for config in configs):
-        lines.append(speaking.link(say("RMSNorm beside LayerNorm"), "lessons", {"lesson": "since-5"}))
+        lines.append(language_menu.link(say("RMSNorm beside LayerNorm"), "lessons", {"lesson": "since-5"}))
     if any(config.gated for config in configs):
-        lines.append(speaking.link(say("SwiGLU beside ReLU"), "lessons", {"lesson": "since-6"}))
+        lines.append(language_menu.link(say("SwiGLU beside ReLU"), "lessons", {"lesson": "since-6"}))
     if any(config.positional.startswith("rotary") for config in configs):
-        lines.append(speaking.link(say("Rotary head"), "positions", {"picture": "rotary"}))
+        lines.append(language_menu.link(say("Rotary head"), "positions", {"picture": "rotary"}))
     if any(_is_measured(score.name) for score in results):
-        lines.append(speaking.link(say("Loss by position"), "positions", {"picture": "beyond"}))
+        lines.append(language_menu.link(say("Loss by position"), "positions", {"picture": "beyond"}))
     return lines
 
 

@@ -15,8 +15,9 @@ from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.roles import role_name, rules_of
-from viz.ui import controls, frame, shared, speaking, staged
+from viz.ui import controls, frame, language_menu, shared
 from viz.ui.models import heads_roles
+from viz.ui.stage import stage_page
 from viz.views import cached, opened
 from viz.views.cached import Request
 from viz.views.results import heads_results
@@ -296,11 +297,11 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     pin = pin_of(kind, ring[0]) if ring else None
     if pin:
         place["pin"] = pin
-    staged.show_head(result, request, place, [ring] if ring else [], _roles_of(source, result))
+    stage_page.show_head(result, request, place, [ring] if ring else [], _roles_of(source, result))
     for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
         frame.note(rule)
     query = {"model": name, "text": read[at], **place}
-    st.html(speaking.link(say("Open this head on the stage →"), "steer", query))
+    st.html(language_menu.link(say("Open this head on the stage →"), "steer", query))
     return result
 
 

@@ -1,12 +1,12 @@
 // The Python that makes what the page shows, as text: viz/views/recipes.py.
 
-import { writeEdits } from "../engine/analysis/edit_code.js";
-import { callOf, repr, written } from "../recording/message/program.js";
-import { forEngine, hasEdits, movesPositions } from "./changes.js";
-import { PENALTY } from "./wanted.js";
+import { writeEdits } from "../../engine/analysis/edit_code.js";
+import { callOf, repr, written } from "../../recording/message/program.js";
+import { forEngine, hasEdits, movesPositions } from "../view/changes.js";
+import { PENALTY } from "../view/view.js";
 
-/** @typedef {import("../recording/message/payloads.js").ProgramPayload} Program */
-/** @typedef {import("./wanted.js").Wanted} Wanted */
+/** @typedef {import("../../recording/message/payloads.js").ProgramPayload} Program */
+/** @typedef {import("../view/view.js").Wanted} Wanted */
 /** @typedef {Pick<Wanted, "text" | "model" | "beam" | "penalty" | "reference" | "changes">} Translated */
 
 const LOAD = "from model import load_translator";

@@ -1,19 +1,19 @@
-// What an action on the stage (viz/stage/changes/steer.js) makes of the changes: viz/ui/steering.py in the browser.
+// What an action on the stage (viz/stage/changes/steer.js) makes of the changes: viz/ui/stage/steering.py in the browser.
 
-import { readEdits, writeEdits } from "../engine/analysis/edit_code.js";
-import { layersOf } from "../engine/run/config.js";
+import { readEdits, writeEdits } from "../../engine/analysis/edit_code.js";
+import { layersOf } from "../../engine/run/config.js";
 import { noChanges } from "./changes.js";
 
-/** @typedef {import("../engine/run/config.js").AttentionKind} AttentionKind */
-/** @typedef {import("../engine/analysis/edits.js").Head} Head */
+/** @typedef {import("../../engine/run/config.js").AttentionKind} AttentionKind */
+/** @typedef {import("../../engine/analysis/edits.js").Head} Head */
 /** @typedef {import("./changes.js").Changes} Changes */
 /** @typedef {import("./changes.js").EditValues} EditValues */
 
 /**
  * @typedef {object} Steered What an action is about.
  * @property {Changes} changes
- * @property {import("../engine/run/answer.js").Answer} answer that is shown
- * @property {import("../engine/run/config.js").Config} config
+ * @property {import("../../engine/run/answer.js").Answer} answer that is shown
+ * @property {import("../../engine/run/config.js").Config} config
  * @property {(text: string) => Promise<number[]>} encode a text of the target side
  */
 

@@ -1,16 +1,16 @@
 // What the stage shows of changes: what was changed, what it costs, what each head is worth.
 
-import { layersOf, KINDS } from "../engine/run/config.js";
-import { pairs } from "../recording/maps/differences.js";
-import { STACKS, forEngine, isChange, noChanges } from "./changes.js";
+import { layersOf, KINDS } from "../../engine/run/config.js";
+import { pairs } from "../../recording/maps/differences.js";
+import { STACKS, forEngine, isChange, noChanges } from "../view/changes.js";
 import { chipsOf, costText } from "./chips.js";
 
-/** @typedef {import("../engine/run/answer.js").Answer} Answer */
-/** @typedef {import("../engine/run/config.js").AttentionKind} AttentionKind */
-/** @typedef {import("../recording/message/types.js").Say} Say */
-/** @typedef {import("./changes.js").Changes} Changes */
-/** @typedef {import("./models.js").Models} Models */
-/** @typedef {import("./wanted.js").Wanted} Wanted */
+/** @typedef {import("../../engine/run/answer.js").Answer} Answer */
+/** @typedef {import("../../engine/run/config.js").AttentionKind} AttentionKind */
+/** @typedef {import("../../recording/message/types.js").Say} Say */
+/** @typedef {import("../view/changes.js").Changes} Changes */
+/** @typedef {import("../models.js").Models} Models */
+/** @typedef {import("../view/view.js").Wanted} Wanted */
 
 /**
  * What steer.js reads of a message where nothing is changed.

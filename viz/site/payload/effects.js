@@ -1,15 +1,15 @@
 // What the engine computed of direct effects, as the stage takes it beside their maps.
 
-/** @typedef {import("../engine/run/answer.js").Answer} Answer */
+/** @typedef {import("../../engine/run/answer.js").Answer} Answer */
 
-/** @typedef {Answer & {effects: import("../engine/analysis/effects.js").Effects, lens?: import("../engine/analysis/attribution.js").Lens,
- *   occlusion?: import("../engine/run/trace.js").Array32}} Explained */
+/** @typedef {Answer & {effects: import("../../engine/analysis/effects.js").Effects, lens?: import("../../engine/analysis/attribution.js").Lens,
+ *   occlusion?: import("../../engine/run/trace.js").Array32}} Explained */
 
 /**
  * @param {Explained} answer
- * @param {import("./settings.js").Model} model
+ * @param {import("../settings.js").Model} model
  * @param {string} against  what logits are compared with
- * @returns {import("../recording/pictures/effects_view.js").EffectsPayload}
+ * @returns {import("../../recording/pictures/effects_view.js").EffectsPayload}
  */
 export function effectsPayload(answer, { measured }, against) {
   const { effects, lens, occlusion } = answer;
@@ -31,6 +31,6 @@ export function effectsPayload(answer, { measured }, against) {
 const tokensOf = (ids, { candidates }) =>
   ids.map((id, step) => candidates.tokens[step][candidates.ids[step].indexOf(id)] ?? "");
 
-/** @param {import("../engine/run/trace.js").Array32} array (T, S) */
+/** @param {import("../../engine/run/trace.js").Array32} array (T, S) */
 const rowsOf = ({ data, shape: [count, size] }) =>
   Array.from({ length: count }, (_, t) => data.subarray(t * size, (t + 1) * size));

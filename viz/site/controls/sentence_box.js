@@ -1,6 +1,6 @@
 // A box for a sentence.
 
-import { el } from "../stage/frame/dom.js";
+import { el } from "../../stage/frame/dom.js";
 
 /**
  * A text box whose text is taken up while it is typed; all of one visit is one step for who goes back.

@@ -17,7 +17,7 @@ from viz.stage.files import read_files
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 PARTS = {"config": "config.json", "tokenizer": "tokenizer.json", "weights": "model.safetensors"}
 MOST = 100_000_000  # bytes of weights that are sent to a browser
-_ENGINE = Path(__file__).parents[1] / "engine"
+_ENGINE = Path(__file__).parents[2] / "engine"
 _TYPES = {".js": "text/javascript", ".wasm": "application/wasm"}
 _KEPT = {"cache-control": "private, max-age=86400"}
 _offered: dict[str, Path] = {}  # folders of checkpoints by the hash of their weights

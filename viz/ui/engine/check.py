@@ -13,13 +13,13 @@ from model.translation import Translation
 from model.translator import Translator
 from viz.stage import assets
 from viz.stage.payload import packing
-from viz.ui import engine_files
+from viz.ui.engine import files as engine_files
 from viz.views.cached import Request
 
 CLAIM = "engine"
 KEY = "engine-check"
 ALLOWED = 2e-5  # of weights; the tests hold both to the same
-SOURCE = Path(__file__).with_name("engine_check.js")
+SOURCE = Path(__file__).with_name("check.js")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def measure(request: Request, result: Translation) -> EngineResult | None:
     name = hashlib.blake2b(packing.pack(task), digest_size=12).hexdigest()
     check = read_answer((st.session_state.get(KEY) or {}).get("result"), name)
     message = packing.pack(task | {"name": name, "known": check.check is not None or bool(check.problem)})
-    mounted = assets.component("headlight_engine_check", "ui/engine_check.js")
+    mounted = assets.component("headlight_engine_check", "ui/engine/check.js")
     state = mounted(key=KEY, data=message, default={"result": None}, on_result_change=lambda: None)
     return read_answer(state.result, name)
 

@@ -1,10 +1,10 @@
 // What is changed while a sentence is translated, as one value, and how it stands in an address: viz/views/changes.py.
 
-import { readEdits, writeEdits } from "../engine/analysis/edit_code.js";
-import { MAX_SCALE, MAX_SHIFT } from "../engine/model/positions.js";
-import { Problem } from "../engine/run/problem.js";
+import { readEdits, writeEdits } from "../../engine/analysis/edit_code.js";
+import { MAX_SCALE, MAX_SHIFT } from "../../engine/model/positions.js";
+import { Problem } from "../../engine/run/problem.js";
 
-/** @typedef {Required<import("../engine/analysis/edits.js").EditValues>} EditValues */
+/** @typedef {Required<import("../../engine/analysis/edits.js").EditValues>} EditValues */
 
 /**
  * @typedef {object} Changes

@@ -9,7 +9,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 
 from viz.text import language
 from viz.text.language import ENGLISH, LANGUAGES, PARAMETER, say
-from viz.ui.choices import control
+from viz.ui.widgets import control
 from viz.views.codes import one_of
 
 SCRIPTS = {code: f"document.documentElement.lang = '{code}'" for code in LANGUAGES}
@@ -27,7 +27,7 @@ language.asked = visitors
 
 
 def bar() -> None:
-    with st.container(key="speaking"):
+    with st.container(key="language-menu"):
         control(
             st.selectbox,
             say("Language"),

@@ -1,12 +1,12 @@
 // How is searched for a translation: beam, length penalty, or a reference that is read instead.
 
-import { fields } from "../stage/frame/menus.js";
+import { fields } from "../../stage/frame/menus.js";
 import { sentenceBox } from "./sentence_box.js";
-import { BEAMS } from "./wanted.js";
+import { BEAMS } from "../view/view.js";
 
 /**
  * The contents of the menu.
- * @param {import("./app.js").App} app
+ * @param {import("../app.js").App} app
  */
 export function searchFields(app) {
   const { wanted, speech } = app;
@@ -14,7 +14,7 @@ export function searchFields(app) {
   const { beam, penalty, reference } = wanted;
   const isForced = reference !== null;
   const beams = BEAMS.map((width) => [String(width), say(`beam_${width}`)]);
-  /** @type {import("../recording/message/payloads.js").Field[]} */
+  /** @type {import("../../recording/message/payloads.js").Field[]} */
   const shown = [
     {
       ...{ type: "choice", name: "beam", label: say("beam"), value: String(beam), help: say("about_search") },

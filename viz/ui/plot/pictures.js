@@ -1,8 +1,8 @@
 // Buttons that make pictures of a figure.
 
-import { unpack } from "../recording/message/packed.js";
-import { button, el, put } from "../stage/frame/dom.js";
-import { plotly } from "../stage/frame/plotly.js";
+import { unpack } from "../../recording/message/packed.js";
+import { button, el, put } from "../../stage/frame/dom.js";
+import { plotly } from "../../stage/frame/plotly.js";
 
 /** Buttons that make pictures of a figure. @param {{data: Uint8Array, parentElement: Element}} component */
 export function show({ data: bytes, parentElement }) {

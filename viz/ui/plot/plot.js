@@ -1,14 +1,14 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 
-import { unpack } from "../recording/message/packed.js";
-import { button, dress, el } from "../stage/frame/dom.js";
-import { inks } from "../stage/map/inks.js";
-import { onPage } from "../stage/frame/page_colours.js";
-import { plotly } from "../stage/frame/plotly.js";
-import { table } from "../stage/frame/menus.js";
+import { unpack } from "../../recording/message/packed.js";
+import { button, dress, el } from "../../stage/frame/dom.js";
+import { inks } from "../../stage/map/inks.js";
+import { onPage } from "../../stage/frame/page_colours.js";
+import { plotly } from "../../stage/frame/plotly.js";
+import { table } from "../../stage/frame/menus.js";
 
 /**
- * A figure of a page (viz/ui/plot.py).
+ * A figure of a page (viz/ui/plot/plot.py).
  * @typedef {object} PlotMessage
  * @property {string} stamp
  * @property {string} alt  what it shows, for screen readers

@@ -23,7 +23,7 @@ from viz.stage.payload.payloads import Action, SteeringPayload
 from viz.stage.payload.roles import keep_roles
 from viz.stage.words import field, named
 from viz.text.language import message, messages, say
-from viz.ui import staged
+from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views import changes as change
 from viz.views.cached import Request, cache_results, compute
@@ -268,7 +268,7 @@ def payload(
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """
     changes, edits, before = request.changes, request.changes.edits, None
-    version = staged.version_of(result, request, current_view)
+    version = stage_page.version_of(result, request, current_view)
     help_ = say("Scale and shift the encodings that are added to the embeddings.")
     steering: SteeringPayload = {
         "chips": chips(request),
@@ -286,7 +286,7 @@ def payload(
     }
     if changes:
         old = compute(request.plain)
-        before = staged.version_of(old, request.plain, current_view, rowwise=False)
+        before = stage_page.version_of(old, request.plain, current_view, rowwise=False)
         version = keep_roles(version, before, edits)
         answers = [line_of(answer_of(each, each.next_words)) for each in (old, result)]
         steering["pairs"] = comparison.beside(*((answer or "").split() for answer in answers))

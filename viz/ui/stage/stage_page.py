@@ -22,9 +22,9 @@ from viz.stage.payload.payloads import InsidePayload, NamesPayload
 from viz.stage.payload.roles import heads_here, heads_of
 from viz.text import words
 from viz.text.language import current, message, say, using
-from viz.ui import choices, controls, frame, shared, speaking, texts
-from viz.ui.effects_results import effects_payload
+from viz.ui import controls, frame, language_menu, shared, texts, widgets
 from viz.ui.models import model_choice
+from viz.ui.stage.effects_results import effects_payload
 from viz.views import cached, opened, recipes, view
 from viz.views.results import heads_results
 from viz.views.snippets import Code, Plot, program, snippet, split_imports
@@ -79,7 +79,7 @@ def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
     """
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
-    if choices.arrives("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
+    if widgets.arrives("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
         state[CAME], state[QUERY] = controls.arrive(names, View(), PREFIX), st.query_params.to_dict()
         state["sentence"] = state[CAME].text
     model_choice.arrive(names, "stage-model", "sentence")
@@ -298,7 +298,7 @@ def version_of(
         replace(recording, effects=effects),
         roles=heads_here(result, effects) if is_reader else roles_of(request.model, current()),
         is_live=is_reader,
-        address=speaking.address(current_view.address() | request.changes.address()),
+        address=language_menu.address(current_view.address() | request.changes.address()),
         notes=notes,
         program=program_of(code),
         code=candidates_code(result, code) if result.next_words else {},

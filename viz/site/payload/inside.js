@@ -1,8 +1,8 @@
 // How one row of a head comes about, as the stage takes it: viz/stage/payload/inside.py.
 
-import { fromBase64 } from "./settings.js";
+import { fromBase64 } from "../settings.js";
 
-/** @typedef {import("./settings.js").Model} Model */
+/** @typedef {import("../settings.js").Model} Model */
 
 /**
  * Whether the steps that the stage shows are all that weights come from: no bias of positions, no cap of scores, no
@@ -13,9 +13,9 @@ export const isWhole = ({ config: { positional, score_cap, attention_sink } }) =
   positional !== "alibi" && positional !== "buckets" && !score_cap && !attention_sink;
 
 /**
- * @param {import("../engine/analysis/inside.js").RecordedRow} row
+ * @param {import("../../engine/analysis/inside.js").RecordedRow} row
  * @param {Model} model
- * @returns {import("../recording/message/payloads.js").InsidePayload}
+ * @returns {import("../../recording/message/payloads.js").InsidePayload}
  */
 export function insidePayload(row, { draws, config: { dropout = 0 } }) {
   const scoring = { divisor: Math.sqrt(row.depth), cap: 0, bias: null, sink: null, rotation: null };

@@ -1,13 +1,13 @@
 // The rows above the stage: pages, language, the sentence, examples, model and search.
 
-import { button, el, named, put } from "../stage/frame/dom.js";
-import { menu, select, tabs } from "../stage/frame/widgets.js";
-import { directionOf, searchName } from "./messages.js";
+import { button, el, named, put } from "../../stage/frame/dom.js";
+import { menu, select, tabs } from "../../stage/frame/widgets.js";
+import { directionOf, searchName } from "../payload/messages.js";
 import { searchFields } from "./search_menu.js";
 import { sentenceBox } from "./sentence_box.js";
-import { BEAMS, PAGES, VERSUS } from "./wanted.js";
+import { BEAMS, PAGES, VERSUS } from "../view/view.js";
 
-/** @typedef {import("./app.js").App} App */
+/** @typedef {import("../app.js").App} App */
 
 export class Controls {
   /** @param {App} app */

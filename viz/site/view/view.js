@@ -1,10 +1,10 @@
 // What the page shows, as one value, and how it stands in its address, behind the #: viz/views/view.py.
 
-import { Problem } from "../engine/run/problem.js";
-import { KINDS } from "../engine/run/config.js";
+import { Problem } from "../../engine/run/problem.js";
+import { KINDS } from "../../engine/run/config.js";
 import { addressOf, noChanges, readChanges } from "./changes.js";
 
-/** @typedef {import("./settings.js").Settings} Settings */
+/** @typedef {import("../settings.js").Settings} Settings */
 
 export const PAGES = /** @type {const} */ (["translate", "steer", "compare"]);
 export const VERSUS = /** @type {const} */ (["sentence", "model", "search"]);
@@ -27,7 +27,7 @@ const B_EXAMPLE = "The animal didn't cross the street because it was too wide.";
  * @property {string} measure "weights" or "effects"
  * @property {"runner-up" | "mean"} against what the logit of a written word is compared with
  * @property {string} view of the stage
- * @property {import("../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it comes about
+ * @property {import("../../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it comes about
  * @property {typeof VERSUS[number]} versus what differs on the page Compare
  * @property {{text: string, model: string, beam: number}} b what the other side has there
  */
@@ -88,7 +88,7 @@ export function readWanted(query, settings) {
 /**
  * The row that parameters of the view "inside" ask for.
  * @param {Record<string, any>} parameters
- * @returns {import("../engine/analysis/inside.js").Place | null}
+ * @returns {import("../../engine/analysis/inside.js").Place | null}
  */
 export function rowOf({ view, kind, ...place }) {
   if (view !== "inside" || !KINDS.includes(kind)) return null;

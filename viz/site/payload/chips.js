@@ -1,12 +1,12 @@
 // Every change in a few words, and what all of them cost.
 
-import { writeEdits } from "../engine/analysis/edit_code.js";
-import { named } from "../recording/text/text.js";
-import { movesPositions } from "./changes.js";
+import { writeEdits } from "../../engine/analysis/edit_code.js";
+import { named } from "../../recording/text/text.js";
+import { movesPositions } from "../view/changes.js";
 
-/** @typedef {import("../engine/run/answer.js").Answer} Answer */
-/** @typedef {import("../recording/message/types.js").Say} Say */
-/** @typedef {import("./changes.js").Changes} Changes */
+/** @typedef {import("../../engine/run/answer.js").Answer} Answer */
+/** @typedef {import("../../recording/message/types.js").Say} Say */
+/** @typedef {import("../view/changes.js").Changes} Changes */
 
 const MANY = 3; // cells, above which they are counted and not named
 

@@ -1,17 +1,17 @@
 // The messages of the stage (docs/recording.md), made from answers of the engine instead of being sent by a server.
 
-import { CANDIDATES } from "../engine/search/candidates.js";
-import { recordingOf } from "../engine/run/recording.js";
-import { forEngine, isChange, noChanges } from "./changes.js";
-import { effectsPayload } from "./effects_payload.js";
-import { insidePayload, isWhole } from "./inside_payload.js";
+import { CANDIDATES } from "../../engine/search/candidates.js";
+import { recordingOf } from "../../engine/run/recording.js";
+import { forEngine, isChange, noChanges } from "../view/changes.js";
+import { effectsPayload } from "./effects.js";
+import { insidePayload, isWhole } from "./inside.js";
 import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
 import { beside, steeringOf, sumOf } from "./steering.js";
 
-/** @typedef {import("../engine/run/answer.js").Answer} Answer */
-/** @typedef {import("./models.js").Models} Models */
-/** @typedef {import("./speech.js").Speech} Speech */
-/** @typedef {import("./wanted.js").Wanted} Wanted */
+/** @typedef {import("../../engine/run/answer.js").Answer} Answer */
+/** @typedef {import("../models.js").Models} Models */
+/** @typedef {import("../speech.js").Speech} Speech */
+/** @typedef {import("../view/view.js").Wanted} Wanted */
 
 const LENS_WORDS = 5; // of each cell
 
@@ -84,7 +84,7 @@ async function sideOf(wanted, models, speech) {
 /**
  * What is to be computed of direct effects, beside the translation.
  * @param {Wanted} wanted
- * @returns {import("../engine/service.js").Job["also"]}
+ * @returns {import("../../engine/service.js").Job["also"]}
  */
 const alsoOf = ({ against, view }) => ({
   effects: { against: against === "mean" ? null : against },
@@ -94,10 +94,10 @@ const alsoOf = ({ against, view }) => ({
 
 /**
  * What is told of any translation of a model.
- * @param {import("./settings.js").Model} model
+ * @param {import("../settings.js").Model} model
  * @param {Speech} speech
  * @param {boolean} rowwise whether rows can be looked into
- * @param {import("../recording/message/payloads.js").ProgramPayload} program that makes it
+ * @param {import("../../recording/message/payloads.js").ProgramPayload} program that makes it
  */
 export const toldOf = ({ roles, rules, first }, speech, rowwise, program) => ({
   ...{ roles: roles[speech.language], rules: rules[speech.language], first, rowwise, predicts: true, notes: /** @type {string[]} */ ([]) },
@@ -154,6 +154,6 @@ function noteOf(a, b, models, speech) {
   return speech.say("other_languages", { a: first, b: second });
 }
 
-/** @param {import("./settings.js").Model} model @param {Speech} speech */
+/** @param {import("../settings.js").Model} model @param {Speech} speech */
 export const directionOf = ({ source, target }, speech, sign = "-") =>
   [source, target].map((code) => (code ? speech.say(`language_${code}`) : "?")).join(sign);

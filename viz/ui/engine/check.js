@@ -1,6 +1,6 @@
 // Translates the sentence of the page Self-check once more, with the engine in this browser, and compares.
 
-import { unpack } from "../recording/message/packed.js";
+import { unpack } from "../../recording/message/packed.js";
 
 /**
  * @typedef {object} Task
@@ -10,7 +10,7 @@ import { unpack } from "../recording/message/packed.js";
  * @property {string} worker address of its worker.js
  * @property {Record<string, string>} kernels addresses by name, the fastest first
  * @property {Record<"config" | "tokenizer" | "weights", string>} files addresses of the checkpoint's
- * @property {import("../engine/run/translator.js").Request} request
+ * @property {import("../../engine/run/translator.js").Request} request
  * @property {{ids: number[], weights: Record<string, Float32Array>}} expected what Python computed: the ids of the
  *   translation, and by kind all weights in a row
  */
@@ -31,7 +31,7 @@ const results = new Map();
 
 /**
  * Compares an answer of the engine with what Python computed.
- * @param {import("../engine/run/answer.js").Answer} answer
+ * @param {import("../../engine/run/answer.js").Answer} answer
  * @param {Task["expected"]} expected
  */
 export function compareAnswers({ predicted_ids: ids, attention }, expected) {
