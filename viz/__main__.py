@@ -38,16 +38,16 @@ def headlight(argv: list[str] | None = None) -> int:
 
 def _add_commands(commands: Any) -> None:
     # No `choices`: those are told in several lines.
-    known = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
-    for make, what in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
-        does = f"translate a text and write {what} into one HTML file that needs no network"
+    languages = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
+    for make, contents in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
+        does = f"translate a text and write {contents} into one HTML file that needs no network"
         command = commands.add_parser(make.__name__[1:], help=does)
         add, default = command.add_argument, "default: %(default)s"
         add("text", metavar="TEXT")
         add("--out", type=Path, required=True, metavar="FILE.html")
         add("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help=default)
         add("--beam", type=int, default=4, metavar="N", help=f"width, 1 is greedy; {default}")
-        add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {known}; {default}")
+        add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {languages}; {default}")
         if make is _stage:
             live = "the stage translates by itself, in the browser: any sentence, and every change (about 22 MB)"
             add("--live", action="store_true", help=live)
@@ -60,8 +60,8 @@ def _add_commands(commands: Any) -> None:
         command.set_defaults(run=_write, make=make)
     site = commands.add_parser("site", help="write the stage as static files that translate in the browser, no server")
     site.add_argument("--out", type=Path, required=True, metavar="DIR", help="made where it is missing")
-    known = "translators, the first one opens; default: %(default)s"
-    site.add_argument("--checkpoints", nargs="+", default=["en-de", "de-en"], metavar="NAME", help=known)
+    languages = "translators, the first one opens; default: %(default)s"
+    site.add_argument("--checkpoints", nargs="+", default=["en-de", "de-en"], metavar="NAME", help=languages)
     site.set_defaults(run=_site)
     served = commands.add_parser("serve", help="serve the app to a class: several replicas behind a proxy")
     served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
@@ -166,13 +166,13 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
         raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
     if not result.source_tokens:
         raise ValueError(f"the checkpoint {name!r} is a language model; a report needs a translator")
-    asked = View(result.source, name, beam)
-    state = asked.address() | ({} if arguments.lang == ENGLISH else {PARAMETER: arguments.lang})
+    view = View(result.source, name, beam)
+    state = view.address() | ({} if arguments.lang == ENGLISH else {PARAMETER: arguments.lang})
     return report(
         result,
         Candidates.of(result.trace["logits"], translator.tokenizer),
         checkpoint=name,
-        decoded=words.how_decoded(asked),
+        decoded=words.how_decoded(view),
         card=words.describe_card(name, translator.card),
         link=link_to(address, state) if beam in BEAMS else "",
         code=program(snippet(TRANSLATED, checkpoint=name, text=result.source, beam=beam)),

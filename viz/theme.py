@@ -68,8 +68,8 @@ def plot_height(n_rows: int) -> int:
     return min(max(n_rows * ROW_HEIGHT, 150), 620)
 
 
-def color_bar(title: str, **more) -> dict:
+def color_bar(title: str, **settings) -> dict:
     """Settings of a colour bar, its title (short, escaped) on top."""
     gap = '<br><span style="font-size:8px"> </span>'  # keeps the title off the highest number
     about = {"text": title + gap if title else "", "side": "top"}
-    return {"title": about, "thickness": 14, "outlinewidth": 0, "ticks": "outside", "ticklen": 4, "xpad": 8, **more}
+    return {"title": about, "thickness": 14, "outlinewidth": 0, "ticks": "outside", "ticklen": 4, "xpad": 8, **settings}

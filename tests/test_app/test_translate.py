@@ -10,7 +10,7 @@ import pytest
 from model import load_translator
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
-from viz.stage.words import named
+from viz.stage.words import unique_labels
 from viz.text import words
 from viz.views import cached
 from viz.views.view import EXAMPLE as FIRST
@@ -28,7 +28,7 @@ def assert_shown(at, result) -> None:
     assert told["translation"] == result.text
     assert told["target"]["start"] == result.target_tokens[0]
     for name, tokens in (("source", result.source_tokens), ("target", result.predicted_tokens)):
-        assert named(tokens) == told[name]["tokens"]
+        assert unique_labels(tokens) == told[name]["tokens"]
     for kind in KINDS:
         np.testing.assert_allclose(screen.weights(at, kind), result.attention(kind), atol=2e-5)
 

@@ -16,7 +16,7 @@ from viz.text.language import (
     ENGLISH,
     LANGUAGES,
     catalogue,
-    counted,
+    format_count,
     listed,
     message,
     path_of,
@@ -101,7 +101,7 @@ def test_numbers_and_lists_as_a_language_writes_them() -> None:
     assert say(template, **values) == "14,220,293 14220293 0.02 +0.020 12.5% v1.2,3 %"
     with using("de"):
         assert say(template, **values) == "14.220.293 14220293 0,02 +0,020 12,5\xa0% v1.2,3 %"
-        assert counted(1234) == "1.234" and listed(["a", "b", "c"]) == "a, b und c"
+        assert format_count(1234) == "1.234" and listed(["a", "b", "c"]) == "a, b und c"
     with using("ko"):
         assert say(template, **values) == "14,220,293 14220293 0.02 +0.020 12.5% v1.2,3 %"
 

@@ -118,9 +118,9 @@ _INLINE = re.compile(rb"<script>(.*?)</script>", re.S)
 class PageHead(BaseHTTPMiddleware):
     """Adds HTML to the head of every page; `later`: scripts that a page may add to itself."""
 
-    def __init__(self, app: ASGIApp, added: str, later: Iterable[str] = ()) -> None:
+    def __init__(self, app: ASGIApp, head: str, later: Iterable[str] = ()) -> None:
         super().__init__(app)
-        self.added, self.later = added.encode(), [script.encode() for script in later]
+        self.added, self.later = head.encode(), [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if "text/html" in Headers(raw=scope.get("headers", [])).get("accept", ""):
@@ -137,10 +137,10 @@ class PageHead(BaseHTTPMiddleware):
         page = b"".join([part async for part in streamed.body_iterator])
         page = page.replace(b"<head>", b"<head>" + self.added, 1)
         rules = policy([*_INLINE.findall(page), *self.later], request.headers.get("host", ""))
-        whole = Response(page)
-        whole.raw_headers = answer.raw_headers
-        whole.headers.update({"content-length": str(len(page)), "content-security-policy": rules})
-        return whole
+        response = Response(page)
+        response.raw_headers = answer.raw_headers
+        response.headers.update({"content-length": str(len(page)), "content-security-policy": rules})
+        return response
 
 
 def policy(scripts: Iterable[bytes], host: str) -> str:

@@ -308,12 +308,12 @@ def changes_by_seed(
     traces, lines = [], []
     for k, (seed, column) in enumerate(zip(seeds, values.T)):
         rows = np.flatnonzero(~np.isneginf(column))
-        here = [names[row] for row in rows]
+        row_names = [names[row] for row in rows]
         look = SEED_SYMBOLS[k % len(SEED_SYMBOLS)], 11, theme.LINES[k % len(theme.LINES)]
         hover = f"%{{text}}<br>{labels.escape(seed)}<br>{title} %{{x:.4g}}"
-        text, numbered = [labels.escape(name) for name in here], [[int(row)] for row in rows]
+        text, numbered = [labels.escape(name) for name in row_names], [[int(row)] for row in rows]
         traces.append(dots(column[rows], rows, numbered, seed, look, hover, mode="markers", text=text))
-        lines.append((seed, rows.astype(np.int32), column[rows], here))
+        lines.append((seed, rows.astype(np.int32), column[rows], row_names))
     results = values[~np.isneginf(values)]
     low, high = (float(results.min()), float(results.max())) if results.size else (0.0, 1.0)
     room = 0.06 * (high - low) or 0.5

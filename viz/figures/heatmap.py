@@ -89,24 +89,24 @@ def grid(
         texts: (T, S), escaped, in the cells, which are then higher and not zoomed.
         framed: (row, column) of cells in an outline.
     """
-    named = {}
+    axis_titles = {}
     for side_name, (argument, entries), size in zip("yx", tokens.items(), values.shape):
         if entries is not None:
-            named[side_name] = labels.spell_bytes(checks.as_tokens(argument, entries, size))
-    hover_names = {side_name: labels.hover_texts(entries, say) for side_name, entries in named.items()}
+            axis_titles[side_name] = labels.spell_bytes(checks.as_tokens(argument, entries, size))
+    hover_names = {side_name: labels.hover_texts(entries, say) for side_name, entries in axis_titles.items()}
     if notes is not None:
         hover_names["y"] = [row + note for row, note in zip(hover_names["y"], notes, strict=True)]
     names = names or titles
     if not hover:
-        y, x = ("%{" + (side if side in named else f"{side}:d") + "}" for side in "yx")
+        y, x = ("%{" + (side if side in axis_titles else f"{side}:d") + "}" for side in "yx")
         hover = labels.hover_lines(say, (names[0], y), (names[1], x), (value, number))
     cells = go.Heatmap(
         z=values.astype(np.uint8) if values.dtype == bool else values,
         hovertemplate=hover + "<extra></extra>",
-        **(theme.cell_gaps(*values.shape) if "x" in named else {}),
+        **(theme.cell_gaps(*values.shape) if "x" in axis_titles else {}),
         **{"colorbar": theme.color_bar(labels.escape(say(value)))} | heatmap,
     )
-    rows, columns = named.get("y"), named.get("x")
+    rows, columns = axis_titles.get("y"), axis_titles.get("x")
     axes: dict[str, Any] = {
         "xaxis": side(columns or values.shape[1], titles[1], say, most=most),
         "yaxis": side(rows or len(values), titles[0], say, downwards=True),

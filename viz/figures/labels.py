@@ -113,9 +113,9 @@ def _characters(text: str) -> list[str]:
     characters: list[str] = []
     for character in text:
         before = characters[-1] if characters else "\n"
-        whole = unicodedata.category(before[-1]) not in ("Cc", "Cs")
+        is_printable = unicodedata.category(before[-1]) not in ("Cc", "Cs")
         half_a_flag = len(before) == 1 and _is_flag_letter(before) and _is_flag_letter(character)
-        if whole and (_extends(character) or before[-1] == "\u200d" or half_a_flag):
+        if is_printable and (_extends(character) or before[-1] == "\u200d" or half_a_flag):
             characters[-1] += character
         else:
             characters.append(character)
@@ -147,11 +147,11 @@ def _shortened(token: str) -> str:
     text = visible(token)
     if text_width(text) <= theme.MAX_TICK_WIDTH:
         return text
-    used = end = 0
+    n_characters = end = 0
     for i, character in enumerate(text):
-        if used < theme.MAX_TICK_WIDTH and i and not _extends(character) and text[i - 1] != "\u200d":
+        if n_characters < theme.MAX_TICK_WIDTH and i and not _extends(character) and text[i - 1] != "\u200d":
             end = i
-        used += text_width(character)
+        n_characters += text_width(character)
     return text[:end] + "…"
 
 

@@ -59,9 +59,9 @@ class Cells(Table):
         return ["row", self.axes[0], "column", self.axes[1], self.value]
 
     def rows(self) -> Iterator[Row]:
-        names, others = self.row_names, self.column_names
+        names, columns = self.row_names, self.column_names
         for (i, j), value in np.ndenumerate(self.values):
-            yield [i, names[i] if names else "", j, others[j] if others else "", _number(value)]
+            yield [i, names[i] if names else "", j, columns[j] if columns else "", _number(value)]
 
     def sentence(self, rows: list[Row], say: Say) -> str:
         query = _named(rows[0][1], self.axes[0], rows[0][0], say)
@@ -169,6 +169,6 @@ def _point(row: Row, say: Say) -> str:
     return f"{at} ({row[3]})" if row[3] else at
 
 
-def _named(name: str, what: str, number: int, say: Say) -> str:
-    place = f"{say(what)} {number}"
+def _named(name: str, axis: str, number: int, say: Say) -> str:
+    place = f"{say(axis)} {number}"
     return f"{labels.in_quotes(labels.visible(name), say)} ({place})" if name else place

@@ -26,9 +26,9 @@ _EDGE = {"color": "#8c8c8c", "width": theme.LINE_WIDTH}
 class _Tree:
     """Where the nodes stand: in the row `step`, their number of tokens, and the column `rank`."""
 
-    def __init__(self, parents: Sequence[int], added: np.ndarray) -> None:
-        self.parents, self.added = np.array(parents, int), added.astype(np.float64)
-        self.totals, (self.step, self.rank) = self.added.copy(), np.zeros((2, len(added)), int)
+    def __init__(self, parents: Sequence[int], gains: np.ndarray) -> None:
+        self.parents, self.added = np.array(parents, int), gains.astype(np.float64)
+        self.totals, (self.step, self.rank) = self.added.copy(), np.zeros((2, len(gains)), int)
         for node, parent in enumerate(self.parents[1:], 1):
             self.step[node] = self.step[parent] + 1
             self.totals[node] += self.totals[parent]
@@ -84,8 +84,8 @@ def search_tree(
         names = labels.hover_texts(keys, say)
         for node in np.flatnonzero(looked_at.any(axis=1)):
             largest = np.argsort(-looked_at[node], kind="stable")[:3]
-            named = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
-            texts[node] += "<br>" + say("its step attended to {tokens}", tokens=named)
+            largest_keys = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
+            texts[node] += "<br>" + say("its step attended to {tokens}", tokens=largest_keys)
     first, last = steps or (0, int(tree.step.max()))
     visible_nodes = np.flatnonzero((tree.step >= first) & (tree.step <= last))
     later, pruned = visible_nodes[tree.step[visible_nodes] > first], fate_of_node == "pruned"

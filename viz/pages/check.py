@@ -11,7 +11,7 @@ from model.measures import checks
 from model.measures.checks import Check
 from viz.figures import deviations
 from viz.text import errors, words
-from viz.text.language import counted, message, messages, say
+from viz.text.language import format_count, message, messages, say
 from viz.ui import controls, frame, shared, widgets
 from viz.ui.engine import check as engine_check
 from viz.ui.frame import Tile
@@ -89,7 +89,7 @@ recorded = st.cache_data(max_entries=4, show_spinner=False)(checks.read)
 
 
 @cached.cache_results()
-def measured(request: cached.Request) -> list[Check]:
+def run_checks(request: cached.Request) -> list[Check]:
     return in_turn(checks.check)(request.translator, request.translated())
 
 
@@ -99,7 +99,7 @@ DIGITS = 7  # that 32-bit numbers carry
 
 
 @dataclass(frozen=True)
-class Measured:
+class Claims:
     """What is shown: the claims that were measured, of what, and how Python measures them."""
 
     checks: list[Check]
@@ -123,7 +123,13 @@ def row(check: Check) -> tuple[str, ...]:
         "" if x is None else say("{x:.2g}", x=x) for x in (check.deviation, check.allowed, check.control)
     )
     holds = say("yes") if check.holds else say("NO")
-    return holds if check.compared else say("nothing to compare"), deviation, allowed, counted(check.compared), control
+    return (
+        holds if check.compared else say("nothing to compare"),
+        deviation,
+        allowed,
+        format_count(check.compared),
+        control,
+    )
 
 
 def unmeasured(engine: engine_check.EngineResult | None) -> str:
@@ -131,7 +137,7 @@ def unmeasured(engine: engine_check.EngineResult | None) -> str:
     return say("not run") if engine and engine.problem else say("Computing …")
 
 
-def answer(claims: Measured) -> str:
+def answer(claims: Claims) -> str:
     """Whether all claims hold, and to how many digits weights agree."""
     compared_checks = [one for one in claims.all.values() if one and one.compared]
     if broken := claims.broken:
@@ -142,7 +148,7 @@ def answer(claims: Measured) -> str:
     return say(line, digits=digits, n=len(compared_checks), over=claims.over)
 
 
-def claim_tiles(claims: Measured) -> list[Tile]:
+def claim_tiles(claims: Claims) -> list[Tile]:
     """The claims, each with a tick and its deviation."""
     tiles = []
     for claim, check in claims.all.items():
@@ -159,7 +165,7 @@ def claim_tiles(claims: Measured) -> list[Tile]:
     return tiles
 
 
-def show(places: frame.Places, claims: Measured, line: str, quoted: str = "") -> None:
+def show(places: frame.Places, claims: Claims, line: str, quoted: str = "") -> None:
     """Draw the claims as tiles and what was compared for the chosen one; the others are small under the answer."""
     engine = claims.engine
     with places.notes:
@@ -215,7 +221,7 @@ def show_compared(claim: str, check: Check | None, engine: engine_check.EngineRe
             st.code(checks.source_of(claim), "python", wrap_lines=True)
 
 
-def show_deviations(claims: Measured) -> None:
+def show_deviations(claims: Claims) -> None:
     """How far each claim is from its limit; a click opens what was compared."""
     checks = claims.checks
     numbers = [(check.deviation, check.allowed, check.control) if check.compared else (np.nan,) * 3 for check in checks]
@@ -231,7 +237,7 @@ def show_deviations(claims: Measured) -> None:
     frame.note(say("“With the mask off” leaves out the mask that the claim rests on, to show that the check can fail."))
 
 
-def show_table(claims: Measured) -> None:
+def show_table(claims: Claims) -> None:
     columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
     rows = [row(check) if check else (unmeasured(claims.engine), *4 * ("",)) for check in claims.all.values()]
     names = [say(CLAIMS[claim][0]) for claim in claims.all]
@@ -260,18 +266,18 @@ def live() -> None:
         line = say(
             "The worst of {sentences} held-out sentences ({data}), recorded by the command below.", **recorded_checks
         )
-        show(places, Measured(recorded_checks["claims"], origin, over), line)
+        show(places, Claims(recorded_checks["claims"], origin, over), line)
         with places.left:
             st.code(recorded_checks["command"], "bash", wrap_lines=True)
         return
 
-    def show_mine(result: cached.Shown, request: cached.Request) -> None:
+    def show_mine(result: cached.Result, request: cached.Request) -> None:
         with unseen:
             engine = engine_check.measure(request, result)
         origin = recipes.origin(request).then(snippet(CHECK))
         nothing = "" if result.text else say("(the model wrote nothing)")
         line = f"{nothing} {words.how_decoded(request)}".strip()
-        show(places, Measured(measured(request), origin, say("For your sentence."), engine), line, result.text)
+        show(places, Claims(run_checks(request), origin, say("For your sentence."), engine), line, result.text)
 
     controls.translation_in(places, show_mine)
 

@@ -58,13 +58,13 @@ def languages_of(request: cached.Request) -> list[str | None]:
     return [card.get("source"), card.get("target")]
 
 
-def words_of(request: cached.Request, result: cached.Shown) -> list[str]:
+def words_of(request: cached.Request, result: cached.Result) -> list[str]:
     """The words that a model answers, or, where it has no output over words, those that it read."""
     line = line_of(answer_of(result, result.next_words))
     return (request.text if line is None else line).split()
 
 
-def score_of(result: cached.Shown) -> str:
+def score_of(result: cached.Result) -> str:
     """How probable a translation is, or a text that was read; "" where the model predicts no words."""
     logs = result.log_probabilities
     if result.next_logits is not None:

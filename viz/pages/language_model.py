@@ -10,7 +10,7 @@ from model.adapters.readers.reader import Reader
 from model.checkpoint import available
 from model.translator import Translator, Writer
 from viz.stage.payload import sampling
-from viz.stage.payload.message import Shown
+from viz.stage.payload.message import Version
 from viz.text.language import current, message, say, using
 from viz.ui import controls, language_menu, shared, texts, widgets
 from viz.ui.models import cache_card, model_choice, systems_card
@@ -65,7 +65,7 @@ def continued(model: str, text: str, chance: Chance) -> str:
     return cached.loaded_as(Writer, model).write(text, values.pop("count"), **values)
 
 
-def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
+def code(origin: str, result: cached.Result, text: str) -> dict[str, str]:
     """Python of the pictures that no translation has; {temperature} and the like stand for what is chosen.
 
     `origin` is the snippet that makes `result`.
@@ -83,10 +83,10 @@ def code(origin: str, result: cached.Shown, text: str) -> dict[str, str]:
     return {"words": program(origin, bars), "mask decoder_self": program(origin, MASK)}
 
 
-def version_of_text(name: str, text: str, shown: View, chance: Chance) -> Shown:
+def version_of_text(name: str, text: str, current_view: View, chance: Chance) -> Version:
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
-    of_stage = stage_page.version_of(result, request, shown)
+    of_stage = stage_page.version_of(result, request, current_view)
     if result.next_logits is None or isinstance(loaded, Translator):
         return of_stage
     after, seed = "", {}
@@ -97,14 +97,14 @@ def version_of_text(name: str, text: str, shown: View, chance: Chance) -> Shown:
         of_stage,
         # Each token of the text has its own row.
         recording=replace(of_stage.recording, text=result.text, predicted_tokens=[]),
-        address=language_menu.address(shown.address() | seed),
+        address=language_menu.address(current_view.address() | seed),
         notes=[*of_stage.notes, *unknown_words(result, loaded)],
         code=code(recipes.origin(request).code, result, text),
         next=sampling.payload(result.next_logits, cached.Names(loaded), chance, after, unknown),
     )
 
 
-def unknown_words(result: cached.Shown, loaded: Writer | Reader) -> list[str]:
+def unknown_words(result: cached.Result, loaded: Writer | Reader) -> list[str]:
     """A sentence on the words that a model of whole words does not know."""
     if isinstance(loaded, Reader) or not (count := result.target_tokens.count(loaded.tokenizer.UNK)):
         return []
@@ -132,8 +132,8 @@ def show() -> None:
         text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", texts.examples_of(name))
-        label, others = name or say("Model"), stage_page.translators()
-        memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=others)
+        label, translators = name or say("Model"), stage_page.translators()
+        memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=translators)
         if names:
             if state["language-model"] not in opened.SHELF:
                 systems_card.menu(names)

@@ -15,7 +15,7 @@ from model.text.special import BOS_ID, EOS_ID, SPECIAL_TOKENS
 from model.training.presets import PRESETS
 from model.translator import Translator
 from viz.figures import curves, values_heatmap
-from viz.stage.payload.message import Shown
+from viz.stage.payload.message import Version
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, language_menu, shared, widgets
@@ -82,7 +82,7 @@ BESIDE = message("Words that belong together share a row. Subwords are merged in
 OPENS = message("Open this map on the stage →")
 
 
-def choose_system(systems: Sequence["Seen"], first: int) -> int:
+def choose_system(systems: Sequence["SystemMap"], first: int) -> int:
     """The outputs of all systems as tiles with small maps; returns the number of the chosen one, at first `first`."""
     tiles = []
     for system in systems:
@@ -117,7 +117,7 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
 
 
 @dataclass(frozen=True)
-class Seen:
+class SystemMap:
     """A translation beside those of other systems: its words in the shared rows (None: another system's row)."""
 
     side: Side
@@ -159,7 +159,7 @@ class Seen:
         return place, int(self.values[place].argmax())
 
 
-def show_large(system: Seen, place: Mapping[str, str], row: int | None) -> None:
+def show_large(system: SystemMap, place: Mapping[str, str], row: int | None) -> None:
     """The chosen system large: its map on the stage, the cell of a shared row ringed; without one its vector."""
     side = system.side
     text = side.result.text or say("(the model wrote nothing)")
@@ -173,7 +173,7 @@ def show_large(system: Seen, place: Mapping[str, str], row: int | None) -> None:
     recording = Recording(side.keys, [begin, *side.words[:-1]], {"cross": side.weights}, {}, side.words)
     ring = system.ring(row)
     pin = {"pin": f"t{ring[0]}"} if ring else {}
-    stage_page.show_map(Shown(recording), {**place, **pin}, [ring] if ring else [])
+    stage_page.show_map(Version(recording), {**place, **pin}, [ring] if ring else [])
 
 
 def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
@@ -185,7 +185,7 @@ def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
     return place | ({"summary": "mean"} if head is None else {})
 
 
-def vector(system: Seen) -> Plot:
+def vector(system: SystemMap) -> Plot:
     """The one vector that a system without attention knows of the source, at every word."""
     side = system.side
     look: dict[str, Any] = {
@@ -200,7 +200,7 @@ def vector(system: Seen) -> Plot:
     return Plot(f"{say(SYSTEMS[side.system][0])}: {system.about}", origin.note, figure, code)
 
 
-def most_different(systems: Sequence[Seen]) -> tuple[str, int | None, int]:
+def most_different(systems: Sequence[SystemMap]) -> tuple[str, int | None, int]:
     """At which word two systems attend most differently, in which row that is, and which of them attends more there.
 
     Where no word is the same in all that attend: how many translations they wrote, no row, and the first system.
@@ -213,7 +213,7 @@ def most_different(systems: Sequence[Seen]) -> tuple[str, int | None, int]:
             order = sorted(tops, key=lambda one: one[0][2])
             differences.append((order[-1][0][2] - order[0][0][2], row, order[-1], order[0]))
     if not differences:
-        return counted(systems), None, 0
+        return in_words(systems), None, 0
     _, row, ((word, key, x), most), ((_, other, y), least) = max(differences, key=lambda one: one[0])
     names = {number: say(SYSTEMS[systems[number].side.system][0]) for number in (most, least)}
     if names[most] == names[least]:
@@ -224,12 +224,12 @@ def most_different(systems: Sequence[Seen]) -> tuple[str, int | None, int]:
     return say(line, word=word, key=key, other=other, a=names[most], x=x, b=names[least], y=y), row, most
 
 
-def counted(systems: Sequence[Seen]) -> str:
+def in_words(systems: Sequence[SystemMap]) -> str:
     texts = {system.side.result.text.casefold() for system in systems}
     return say("Systems: {n}. Different translations: {m}.", n=len(systems), m=len(texts))
 
 
-def show_words(systems: Sequence[Seen]) -> None:
+def show_words(systems: Sequence[SystemMap]) -> None:
     table = {}
     for system in systems:
         side = system.side
@@ -243,7 +243,7 @@ def show_words(systems: Sequence[Seen]) -> None:
 
 
 def show_lengths(names: list[str]) -> None:
-    rows, measured = [], []
+    rows, scores = [], []
     for name in names:
         try:
             for test, groups in lengths.read(cached.loaded_as(Translator, name).card).items():
@@ -257,22 +257,22 @@ def show_lengths(names: list[str]) -> None:
             qualities = {"bleu": "BLEU", "chrf": "chrF"}
             quality = controls.choose(say("Quality"), qualities, "quality")
         table = table[table.test == test].drop(columns="test")
-        measured = list(table.model.unique())
-        lines = {name: table.loc[table.model == name, ["words", quality]].to_numpy().T for name in measured}
+        scores = list(table.model.unique())
+        lines = {name: table.loc[table.model == name, ["words", quality]].to_numpy().T for name in scores}
         axes: dict[str, Any] = {"x_axis": message("words of the source"), "y_axis": qualities[quality]}
-        code = program(snippet(LENGTHS, names=measured, test=test, quality=Code(quality), **axes))
-        note = f"{test} · {' · '.join(measured)}"
+        code = program(snippet(LENGTHS, names=scores, test=test, quality=Code(quality), **axes))
+        note = f"{test} · {' · '.join(scores)}"
         plot = Plot(say("Quality by length of sentence"), note, curves(lines, **axes, say=say), code)
         frame.pictures({"lengths": plot}, is_map=False, below=60)
         frame.note(say("Each point is a group of sentences of similar length."))
         with st.expander(say("The numbers, and the commands that made them")):
             translated = table.set_axis([say(name) for name in table.columns], axis="columns")  # COLUMNS
             st.dataframe(translated, hide_index=True, key="lengths-table")
-            for number, name in enumerate(measured):
+            for number, name in enumerate(scores):
                 score = cached.loaded_as(Translator, name).card["scores"][test]
                 command = score.get("command", say("no command on its card"))
                 shared.small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
-    if missing := [name for name in names if name not in measured]:
+    if missing := [name for name in names if name not in scores]:
         line = message("Not measured yet for {names}. To do so, with lines of source<TAB>reference in FILE.tsv:")
         shared.small(say(line, names=", ".join(missing)), "no-lengths")
         commands(MEASURE.format(name=name) for name in missing)
@@ -283,8 +283,8 @@ def commands(lines: Iterable[str]) -> None:
 
 
 def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
-    here = {checkpoint.system_of(cached.translator(name).config) for name in names}
-    if missing := [system for system in SYSTEMS if system not in here]:
+    available = {checkpoint.system_of(cached.translator(name).config) for name in names}
+    if missing := [system for system in SYSTEMS if system not in available]:
         systems = ", ".join(say(SYSTEMS[system][0]) for system in missing)
         st.caption(f"{say('Not found for this direction: {systems}.', systems=systems)} {say(controls.TO_TRAIN)}")
         presets = ["-".join(["multi30k", *languages, system]).removesuffix("-transformer") for system in missing]
@@ -317,7 +317,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
     with places.left_controls:
         layer, head = choose_head(sides)
     rows = comparison.align([side.words for side in sides])
-    systems = [Seen(side, words_at, *side.map(layer, head)) for side, words_at in zip(sides, zip(*rows))]
+    systems = [SystemMap(side, words_at, *side.map(layer, head)) for side, words_at in zip(sides, zip(*rows))]
     line, row, first = most_different(systems)
     with places.left:
         system = systems[choose_system(systems, first)]
@@ -328,7 +328,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
             st.html(f'<p class="hl-note">{language_menu.link(say(OPENS), "", query)}</p>')
         shared.card(side.name)
     with places.answer:
-        frame.answer(line, say(BESIDE) if row is None else f"{counted(systems)} {say(BESIDE)}")
+        frame.answer(line, say(BESIDE) if row is None else f"{in_words(systems)} {say(BESIDE)}")
     with places.right:
         if view == "one":
             show_large(system, place, row)
@@ -341,15 +341,15 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
 @widgets.fragment
 def live() -> None:
     places = frame.places()
-    found, unreadable = checkpoint.by_direction()
+    systems, unreadable = checkpoint.by_direction()
     problems = [errors.sentence(ValueError(problem)) for problem in unreadable]
-    if found:
+    if systems:
         with places.question:
-            names = {"-".join(codes): " → ".join(words.language(code, code) for code in codes) for codes in found}
-            default = "-".join(max(found, key=lambda codes: len(found[codes])))
+            names = {"-".join(codes): " → ".join(words.language(code, code) for code in codes) for codes in systems}
+            default = "-".join(max(systems, key=lambda codes: len(systems[codes])))
             direction = controls.choose(say("Direction"), names, "direction", default, label_visibility="collapsed")
             languages = tuple(direction.split("-"))
-        names, broken = usable(found[languages])
+        names, broken = usable(systems[languages])
         problems += broken
         if names:
             show(languages, names, places)

@@ -113,8 +113,8 @@ def show_model(entry: Entry, places: frame.Places) -> None:
             frame.answer(say("{name} cannot be opened.", name=entry.name), errors.sentence(error))
         return
     with places.right_controls:
-        if asked := state[stage_page.QUERY].pop("text", None):  # of a link
-            state[own_models.text_key(entry, mask)] = asked
+        if linked_text := state[stage_page.QUERY].pop("text", None):  # of a link
+            state[own_models.text_key(entry, mask)] = linked_text
         text = own_models.ask_text(entry, mask)
         steers = st.button(say(STEER), key="to-steer", type="primary")
     with places.right:

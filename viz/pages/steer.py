@@ -22,7 +22,7 @@ from viz.ui import controls, explore, shared, widgets
 from viz.ui.stage import stage_page, steering
 from viz.views import changes as change
 from viz.views import recipes, view
-from viz.views.cached import Request, Shown, compute
+from viz.views.cached import Request, Result, compute
 from viz.views.changes import Changes
 from viz.views.results import heads_results
 from viz.views.snippets import Code, Plot, call, program, snippet
@@ -155,7 +155,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
                 show_tree(request, result)
 
 
-def show_tree(request: Request, result: Shown) -> None:
+def show_tree(request: Request, result: Result) -> None:
     state, (search, attended) = st.session_state, steering.tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)

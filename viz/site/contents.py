@@ -108,7 +108,7 @@ def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:
     """The recorded picture that is there before the weights: a message of the stage."""
     result = translator.translate(text, beam)
     candidates = Candidates.of(result.trace["logits"], translator.tokenizer)
-    return stage_message.message(stage_message.Shown(result.recording(candidates)))
+    return stage_message.message(stage_message.Version(result.recording(candidates)))
 
 
 def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:

@@ -73,8 +73,8 @@ def _listed(folder: Path) -> dict[str, str]:
     path = folder / LIST
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
     names = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    whole = folder.resolve()
-    return {name: digest for name, digest in names.items() if name and (whole / name).resolve().is_relative_to(whole)}
+    root = folder.resolve()
+    return {name: digest for name, digest in names.items() if name and (root / name).resolve().is_relative_to(root)}
 
 
 def _write_list(folder: Path, digests: Mapping[str, str]) -> None:

@@ -24,7 +24,7 @@ from model.translation import Translation
 from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.payload.answers import answer_of, line_of
-from viz.stage.payload.message import Shown
+from viz.stage.payload.message import Version
 from viz.stage.payload.message import message as message_of
 from viz.stage.payload.notes import of_reading
 from viz.stage.payload.packing import pack_head
@@ -117,25 +117,25 @@ def stage(
     if attention is not None:
         result = attention_from(attention, tokens)
     if isinstance(result, Recording):
-        shown = of_recording(checked(result))
+        version = of_recording(checked(result))
     elif isinstance(result, Translation):
-        shown = _shown(result, translator)
+        version = _shown(result, translator)
     else:
-        what = type(result).__name__
-        raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {what}")
-    place = _place(shown.recording, kind, layer, head)
-    opened = _opened(shown.recording, place)
+        type_name = type(result).__name__
+        raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {type_name}")
+    place = _place(version.recording, kind, layer, head)
+    opened = _opened(version.recording, place)
     maps: list[np.ndarray] = []
 
-    def keep(whole: np.ndarray) -> str:
-        maps.append(whole)
+    def keep(quantised: np.ndarray) -> str:
+        maps.append(quantised)
         return str(len(maps) - 1)
 
-    shown, old = replace(shown, opened=opened, in_file=True), None
+    version, old = replace(version, opened=opened, in_file=True), None
     if before is not None:
         old = replace(_shown(before, translator), opened=opened, in_file=True)
-        shown = keep_roles(shown, old, edits)
-    payload = message_of(shown, keep, old)
+        version = keep_roles(version, old, edits)
+    payload = message_of(version, keep, old)
     return StagePage(payload, place | ({"stretch": 1} if stretch else {}), height, maps)
 
 
@@ -166,17 +166,17 @@ def _head(place: Any, kinds: Sequence[str]) -> Head:
     return Head(*parts)
 
 
-def _shown(result: Translation, translator: Any) -> Shown:
+def _shown(result: Translation, translator: Any) -> Version:
     """What the stage shows of a result, given what made it, if that is known."""
     logits = result.trace.get("logits") if result.predicted_tokens else None
     if isinstance(translator, Reader):
         candidates = None if logits is None else Candidates.of(logits, SimpleNamespace(tokens=translator.words))
         recording = replace(result.recording(candidates), text=line_of(answer_of(result, candidates)))
         notes = [*_changes(result), *of_reading(result)]
-        return Shown(recording, roles=heads_here(result), notes=notes, is_live=True, predicts=translator.has_words)
+        return Version(recording, roles=heads_here(result), notes=notes, is_live=True, predicts=translator.has_words)
     if translator is None or logits is None:
-        return Shown(result.recording())
-    return Shown(result.recording(Candidates.of(logits, translator.tokenizer)))
+        return Version(result.recording())
+    return Version(result.recording(Candidates.of(logits, translator.tokenizer)))
 
 
 def _changes(result: Translation) -> list[str]:
@@ -204,8 +204,10 @@ def _place(recording: Recording, kind: str | None, layer: int | None, head: int 
     numbers = recording.layers(code)
     layer, head = numbers[0] if layer is None else layer, head or 0
     if layer not in numbers or not 0 <= head < n_heads:
-        counted = "counted from 0" if numbers == list(range(n_layers)) else f"the layers {', '.join(map(str, numbers))}"
-        raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, {counted}; got {layer}, {head}")
+        numbering = (
+            "counted from 0" if numbers == list(range(n_layers)) else f"the layers {', '.join(map(str, numbers))}"
+        )
+        raise ValueError(f"{code} has {n_layers} layers of {n_heads} heads, {numbering}; got {layer}, {head}")
     return {"kind": code, "layer": layer, "head": head}
 
 
@@ -216,9 +218,9 @@ def _opened(recording: Recording, place: Mapping[str, Any]) -> dict[str, list[tu
     return {place["kind"]: [(recording.layers(place["kind"]).index(place["layer"]), place["head"])]}
 
 
-def of_recording(recording: Recording) -> Shown:
+def of_recording(recording: Recording) -> Version:
     """What the stage shows of a recording of any model."""
-    return Shown(recording, notes=[_nan_note(recording, kind) for kind in recording.nan_rows])
+    return Version(recording, notes=[_nan_note(recording, kind) for kind in recording.nan_rows])
 
 
 def _nan_note(recording: Recording, kind: str) -> str:
@@ -279,7 +281,7 @@ def report(
         _part("p", say("Source: {tokens}", tokens=" ".join(source))),
         _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
     )
-    payload = message_of(Shown(result.recording(candidates)))
+    payload = message_of(Version(result.recording(candidates)))
     below = f'<section class="hl-report">{"".join(parts)}</section>'
     return StagePage(payload, place).to_html(below).encode("utf-8", "replace")
 

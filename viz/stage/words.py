@@ -390,7 +390,7 @@ def label(token: str) -> str:
     return token.removeprefix(MARK) or token
 
 
-def named(tokens: Sequence[str]) -> list[str]:
+def unique_labels(tokens: Sequence[str]) -> list[str]:
     """The tokens of a text, in order, as they are shown."""
     return list(map(labels.visible, labels.spell_bytes(list(map(label, tokens)))))
 

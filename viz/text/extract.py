@@ -22,9 +22,9 @@ _PLACE, _WORDS = re.compile(r"\{[^}]*\}|<[^>]*>"), re.compile(r"[^\W\d_]|[“”
 
 def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
     name = getattr(node.func, "id", "")
-    named = [keyword.value for keyword in node.keywords if name == "messages"]
-    named += node.args[: FIRST.get(name, 0)]
-    parts = [text for one in named for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
+    values = [keyword.value for keyword in node.keywords if name == "messages"]
+    values += node.args[: FIRST.get(name, 0)]
+    parts = [text for one in values for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
     first = node.args[:1] if name in marks else []
     return [*first, *(text for text in parts if not isinstance(text, (ast.Call, ast.Name)))]
 
@@ -62,9 +62,9 @@ def in_step(language: str) -> bytes:
     with path.open("rb") if path.exists() else io.BytesIO() as file:
         catalogue = read_po(file, locale=language)
     catalogue.update(sentences(), no_fuzzy_matching=True, update_creation_date=False)
-    written = io.BytesIO()
-    write_po(written, catalogue, width=0, sort_output=True, ignore_obsolete=True, no_location=True)
-    return written.getvalue()
+    file = io.BytesIO()
+    write_po(file, catalogue, width=0, sort_output=True, ignore_obsolete=True, no_location=True)
+    return file.getvalue()
 
 
 if __name__ == "__main__":

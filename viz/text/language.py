@@ -19,14 +19,14 @@ LANGUAGES = {ENGLISH: "English", "de": "Deutsch", "ko": "한국어"}
 _USED: ContextVar[str | None] = ContextVar("language", default=None)
 
 
-def asked() -> str:
+def language_of_visitor() -> str:
     """Which language is asked for where none is set: the pages put the visitor's in its place."""
     return ENGLISH
 
 
 def current() -> str:
     """The language that is spoken here, a key of LANGUAGES."""
-    return _USED.get() or asked()
+    return _USED.get() or language_of_visitor()
 
 
 @contextmanager
@@ -70,7 +70,7 @@ def say(text: str, /, **values: object) -> str:
     return text.format(**values) if language == ENGLISH else _Filling(language).vformat(text, (), values)
 
 
-def counted(number: int) -> str:
+def format_count(number: int) -> str:
     """A count, with its thousands apart.
 
     >>> counted(14220293)

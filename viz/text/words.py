@@ -140,8 +140,10 @@ def describe_card(name: str, card: dict[str, Any]) -> str:
     if "converted_from" in facts:
         parts.append(say("converted from {origin}", origin=facts["converted_from"]))
     if names := list(facts.get("data", ())):
-        many = say("{n} corpora, listed on its card", n=len(names))
-        parts.append(say("trained in this project on {data}", data=many if len(names) > MOST_NAMED else listed(names)))
+        count_text = say("{n} corpora, listed on its card", n=len(names))
+        parts.append(
+            say("trained in this project on {data}", data=count_text if len(names) > MOST_NAMED else listed(names))
+        )
     for test, score in facts.get("scores", {}).items():
         for text in SCORES:
             with suppress(KeyError, TypeError, ValueError):

@@ -95,7 +95,7 @@ def code(mask: str, convention: str) -> str:
     keep = _KEEP.get(mask, _SOURCE)
     compound = "&" in keep or "|" in keep
     blocked = keep.replace("!=", "==").replace("tril()", "triu(diagonal=1)").replace("&", "|")
-    made = {
+    sentences = {
         "keep": keep,
         "blocked": f"~({keep})" if mask in TEXT_MASKS else blocked,
         "integers": f"({keep}).long()" if compound else f"{keep}.long()",
@@ -104,4 +104,4 @@ def code(mask: str, convention: str) -> str:
     # A mask with a batch axis needs one for the heads.
     without_batch = mask in ("look_ahead", "window", "prefix")
     applied = CONVENTIONS[convention][2].format(mask="mask" if without_batch else "mask[:, None]")
-    return f"mask = {made}\n{applied}"
+    return f"mask = {sentences}\n{applied}"

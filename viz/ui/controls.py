@@ -183,9 +183,9 @@ def ask_in_row() -> Request:
     names = _arrived_models()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
     usual, state = View(), st.session_state
-    changed = [state["model"] != names[0], state["forced"]]
-    changed += [state[name] != getattr(usual, name) for name in ("beam", "penalty")]
-    with frame.options(sum(changed), "search"):
+    is_set = [state["model"] != names[0], state["forced"]]
+    is_set += [state[name] != getattr(usual, name) for name in ("beam", "penalty")]
+    with frame.options(sum(is_set), "search"):
         search(names)
     options = selection(names)
     with first:
@@ -234,7 +234,7 @@ def default_model() -> str | None:
     return name
 
 
-def translation_in(places: frame.Places, show: Callable[[cached.Shown, Request], None]) -> None:
+def translation_in(places: frame.Places, show: Callable[[cached.Result, Request], None]) -> None:
     """Ask for a sentence in the row of the question, and show what is to be shown of its translation."""
     try:
         with places.question:

@@ -87,12 +87,12 @@ def _beside(plot: Plot, key: str, figure: Figure) -> None:
         pictures(export, name, f"pictures_{key}")
         for label, make in files.items():
             kind = label.lower()
-            made = using(current())(make)
-            st.download_button(label, made, f"{name}.{kind}", f"text/{kind}", key=f"{kind}-{key}", on_click="ignore")
+            content = using(current())(make)
+            st.download_button(label, content, f"{name}.{kind}", f"text/{kind}", key=f"{kind}-{key}", on_click="ignore")
 
 
-def offer_report(result: cached.Shown, request: cached.Request, page: str = "", changed: tuple[str, ...] = ()) -> None:
-    """Show the card of a model, and the report of its translation; `changed` as its `changes`."""
+def offer_report(result: cached.Result, request: cached.Request, page: str = "", chips: tuple[str, ...] = ()) -> None:
+    """Show the card of a model, and the report of its translation; `chips` are its changes in words."""
     # What is shown may be an earlier translation than what the address asks for.
     query = widgets.address()
     parameters = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
@@ -106,7 +106,7 @@ def offer_report(result: cached.Shown, request: cached.Request, page: str = "", 
         card=words.describe_card(request.model, getattr(request.translator, "card", {})),
         link=link_to(st.context.url or ADDRESS, parameters, page),
         code=recipes.origin(request).code,
-        changes=changed,
+        changes=chips,
         place={name: query[name] for name in ("kind", "layer", "head") if name in query},
     )
     label = say("Report of this sentence (HTML)")

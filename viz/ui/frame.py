@@ -91,7 +91,7 @@ def controls(name: str) -> DeltaGenerator:
     return st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"frame-controls-{name}")
 
 
-def asked(text: str) -> None:
+def question(text: str) -> None:
     """The question of a page that the visitor does not type, in the place of a text box."""
     st.html(f'<p class="hl-question">{html.escape(text)}</p>')
 
@@ -114,7 +114,7 @@ def label(text: str) -> None:
     st.html(f'<p class="hl-note">{html.escape(text)}</p>', width="content")
 
 
-def picture_title(text: str, marked: str = "", small: str = "", tag: str = "", quoted: str = "") -> None:
+def picture_title(text: str, mark: str = "", small: str = "", tag: str = "", quoted: str = "") -> None:
     """What a picture shows, and what is small beside it.
 
     Args:
@@ -123,10 +123,10 @@ def picture_title(text: str, marked: str = "", small: str = "", tag: str = "", q
         quoted: what a model wrote, small beside it.
     """
     text = f"<{tag}>{html.escape(text)}</{tag}>" if tag else html.escape(text)
-    marked = f" <em>{html.escape(marked)}</em>" if marked else ""
+    mark = f" <em>{html.escape(mark)}</em>" if mark else ""
     small = f" <small>{html.escape(small)}</small>" if small else ""
     quoted = f" <small><q>{html.escape(quoted)}</q></small>" if quoted else ""
-    st.html(f'<p class="hl-picture-title">{text}{marked}{small}{quoted}</p>')
+    st.html(f'<p class="hl-picture-title">{text}{mark}{small}{quoted}</p>')
 
 
 def options(count: int, key: str) -> DeltaGenerator:
@@ -197,7 +197,7 @@ def choose_tile(
     """
 
     def widget(label: str, tiles: Sequence[Tile], *, key: str, persist_state: str | None = None) -> str:
-        def chosen() -> None:
+        def keep_choice() -> None:
             code = st.session_state[f"{key}-tiles"].get("chosen")
             if code in [tile.code for tile in tiles]:
                 st.session_state[key] = code
@@ -214,7 +214,7 @@ def choose_tile(
             "chosen": st.session_state[key],
             "tiles": [_packed(tile) for tile in tiles],
         }
-        _mounted()(key=f"{key}-tiles", data=packing.pack(payload), on_chosen_change=chosen)
+        _mounted()(key=f"{key}-tiles", data=packing.pack(payload), on_chosen_change=keep_choice)
         return st.session_state[key]
 
     return control(widget, label, tiles, key=key, reader=one_of([tile.code for tile in tiles]), default=default)

@@ -23,7 +23,7 @@ def visitors() -> str:
     return code if code in LANGUAGES else browsers()
 
 
-language.asked = visitors
+language.language_of_visitor = visitors
 
 
 def bar() -> None:

@@ -58,26 +58,26 @@ def warn(text: str) -> None:
     st.warning(literal(text))
 
 
-def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *others: Any) -> tuple[Any, Any] | None:
+def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *fallbacks: Any) -> tuple[Any, Any] | None:
     """Compute what is asked for, and return it with its result.
 
     After a ValueError, which is told, comes what the session keeps under the key, else one of `others`, the last of
     them the example; None if nothing can be computed.
     """
     state, problem = st.session_state, ""
-    for place, one in enumerate((request, state.get(key), *others)):
-        if one is None:
+    for place, candidate in enumerate((request, state.get(key), *fallbacks)):
+        if candidate is None:
             continue
         try:
-            result = compute(one)
+            result = compute(candidate)
         except ValueError as error:
             problem = problem or errors.sentence(error)
             continue
         if problem:
-            instead = 1 if place == 1 else 0 if one is others[-1] else 2
+            instead = 1 if place == 1 else 0 if candidate is fallbacks[-1] else 2
             warn(f"{problem} {say(INSTEAD[instead])}")
-        state[key] = one
-        return one, result
+        state[key] = candidate
+        return candidate, result
     return warn(problem)
 
 
@@ -117,7 +117,7 @@ def large(text: str, key: str) -> None:
         st.text(text)
 
 
-def written(result: cached.Shown, key: str = "translation") -> None:
+def write_translation(result: cached.Result, key: str = "translation") -> None:
     large(result.text or say("(the model wrote nothing)"), key)
     if not result.finished:
         st.caption(say("The translation stopped at the length limit."))

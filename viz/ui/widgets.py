@@ -126,13 +126,13 @@ def part(name: str = "") -> Iterator[None]:
     before = parts.codes.get(name, {}) if name else _codes(parts)
     others = parts.codes if name else {}
     state[PARTS] = Parts(run.page_script_hash, {**others, name: codes})
-    notes, drawn, came = st.container(), _drawn.set(codes), _comes.set(comes)
+    notes, token, came = st.container(), _drawn.set(codes), _comes.set(comes)
     if not name and run.is_history_navigation:
         st.query_params.update()  # says it once more: the page that was left may have written its own over it
     try:
         yield
     finally:
-        _drawn.reset(drawn)
+        _drawn.reset(token)
         _comes.reset(came)
         state[_PAGE] = run.page_script_hash
     if inside:
@@ -153,6 +153,6 @@ def address() -> dict[str, str]:
 
 def _codes(parts: Parts | None = None) -> dict[str, str | None]:
     if parts is None:
-        kept: Parts | None = st.session_state.get(PARTS)
-        parts = kept or Parts()
+        stored: Parts | None = st.session_state.get(PARTS)
+        parts = stored or Parts()
     return {key: one for codes in parts.codes.values() for key, one in codes.items()}

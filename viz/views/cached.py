@@ -29,7 +29,7 @@ from viz.text.language import message, say
 from viz.views import opened
 from viz.views.changes import Changes
 from viz.views.turns import TURNS, queued
-from viz.views.view import EXAMPLE, Asked
+from viz.views.view import EXAMPLE, Input
 
 TRANSLATING = message("Translating …")
 # What pages draw from a trace; the rest, several times as much, is not kept.
@@ -111,7 +111,7 @@ def preload() -> None:
 
 
 @dataclass(frozen=True)
-class Shown(Translation):
+class Result(Translation):
     """What pages draw of a translation, or of a text that a model read."""
 
     next_words: Candidates | None  # None of encoders and of models without an output over words
@@ -139,7 +139,7 @@ class Names:
         return vocabulary.tokens(ids)
 
 
-def cut(result: Translation, loaded: Translator | Writer | Reader) -> Shown:
+def result_of(result: Translation, loaded: Translator | Writer | Reader) -> Result:
     """Cut a translation, or what a model read, down to what pages draw."""
     trace = {address: value for address, value in result.trace.items() if address.endswith(_DRAWN)}
     attributes = {attribute.name: getattr(result, attribute.name) for attribute in fields(Translation)}
@@ -150,17 +150,17 @@ def cut(result: Translation, loaded: Translator | Writer | Reader) -> Shown:
         extras["masked_ids"] = {place: int(result.trace["logits"][place].argmax()) for place in masked}
     if logits is not None and not result.source_tokens:
         extras["next_logits"] = logits[-1].copy()
-    return Shown(**attributes, next_words=None if logits is None else Candidates.of(logits, Names(loaded)), **extras)
+    return Result(**attributes, next_words=None if logits is None else Candidates.of(logits, Names(loaded)), **extras)
 
 
 @dataclass(frozen=True)
-class Request(Asked):
+class Request(Input):
     """What to translate, with which changes inside the model."""
 
     changes: Changes = Changes()
 
     @classmethod
-    def of(cls, view: Asked, model: str) -> Self:
+    def of(cls, view: Input, model: str) -> Self:
         """What a view asks of its model, or of this one where it names none."""
         return cls(view.text, view.model or model, view.beam, view.penalty, view.reference)
 
@@ -205,9 +205,9 @@ class Request(Asked):
 
 
 @cache_results(line=TRANSLATING)
-def compute(request: Request) -> Shown:
+def compute(request: Request) -> Result:
     """The translation of a request; errors as `Request.translated`, which are not remembered."""
-    return cut(request.translated(), request.translator)
+    return result_of(request.translated(), request.translator)
 
 
 @cache_results()

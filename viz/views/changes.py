@@ -43,7 +43,7 @@ class Changes:
         return replace(self, edits=replace(self.edits, forced=(), cells=()), locked=())
 
     @property
-    def moved(self) -> str:
+    def position_change(self) -> str:
         """How positions are changed, as it is said; "" where they are not."""
         parts = []
         if self.scale != 1:

@@ -114,7 +114,9 @@ class Shelf:
         is_folder = Path(name).is_dir()
         if is_folder:
             name = str(Path(name).resolve())
-        same = next((added for added, place_of_added in self._places.items() if place_of_added == name), None)
+        same = next(
+            (name_of_place for name_of_place, place_of_added in self._places.items() if place_of_added == name), None
+        )
         if same is not None:
             return same
         short = Path(name).name if is_folder else name
@@ -157,11 +159,11 @@ class Shelf:
     def _to_leave(self, needed: int) -> list[str]:
         """Which models make room for `needed` bytes, the one that was used the longest ago first."""
         names = list(self._loaded)
-        used = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
+        n_bytes = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
         count, leaving = len(names) + len(self._coming), []
-        while names and (count >= self.most or (self.budget is not None and used + needed > self.budget)):
+        while names and (count >= self.most or (self.budget is not None and n_bytes + needed > self.budget)):
             leaving.append(names.pop(0))
-            used, count = used - self._loaded[leaving[-1]].size, count - 1
+            n_bytes, count = n_bytes - self._loaded[leaving[-1]].size, count - 1
         return leaving
 
     def _keep(self, name: str, folder: Path, reader: Reader) -> None:
@@ -189,20 +191,20 @@ def _task_of(folder: Path) -> str | None:
         return None
     if values.get("is_encoder_decoder"):
         return ENCODER_DECODER
-    named = _architectures(values)
-    return DECODER if "ForCausalLM" in named or "LMHead" in named else ENCODER
+    architectures = _architectures(values)
+    return DECODER if "ForCausalLM" in architectures or "LMHead" in architectures else ENCODER
 
 
 def _predicts_masked(folder: Path) -> bool:
     """Whether an encoder in a folder predicts masked words, by its configuration."""
-    named = _architectures(_configuration(folder) or {})
-    return "ForMaskedLM" in named or "ForPreTraining" in named
+    architectures = _architectures(_configuration(folder) or {})
+    return "ForMaskedLM" in architectures or "ForPreTraining" in architectures
 
 
 def _architectures(values: dict[str, Any]) -> str:
     """The classes of transformers that a configuration names."""
-    named = values.get("architectures")
-    return " ".join(map(str, named)) if isinstance(named, list) else ""
+    architectures = values.get("architectures")
+    return " ".join(map(str, architectures)) if isinstance(architectures, list) else ""
 
 
 def _configuration(folder: Path) -> dict[str, Any] | None:

@@ -61,7 +61,14 @@ def origin(request: Request) -> Origin:
         search = say("reading the reference “{reference}”", reference=request.reference)
     address = request.changes.address()
     prefix = say("locked beginning {code}", code=address["prefix"]) if "prefix" in address else ""
-    parts = in_quotes(request.text, say), request.model, search, address.get("edits"), prefix, request.changes.moved
+    parts = (
+        in_quotes(request.text, say),
+        request.model,
+        search,
+        address.get("edits"),
+        prefix,
+        request.changes.position_change,
+    )
     return Origin(" · ".join(filter(None, parts)), program(load_code(request.model), translate_code(request)))
 
 

@@ -56,12 +56,12 @@ def call(function: str, *arguments: object, **keywords: object) -> Code:
     >>> call("translator.translate", "A cat.", beam=1, edits=None)
     translator.translate('A cat.', beam=1)
     """
-    written = [repr(argument) for argument in arguments]
-    written += [f"{name}={value!r}" for name, value in keywords.items() if value is not None]
-    line = f"{function}({', '.join(written)})"
+    parameters = [repr(argument) for argument in arguments]
+    parameters += [f"{name}={value!r}" for name, value in keywords.items() if value is not None]
+    line = f"{function}({', '.join(parameters)})"
     if len(line) <= LINE:
         return Code(line)
-    return Code(f"{function}(\n" + "".join(f"    {argument},\n" for argument in written) + ")")
+    return Code(f"{function}(\n" + "".join(f"    {argument},\n" for argument in parameters) + ")")
 
 
 def split_imports(code: str) -> tuple[list[str], list[str]]:
@@ -76,8 +76,8 @@ def split_imports(code: str) -> tuple[list[str], list[str]]:
             plain.add(line)
         elif line:
             statements.append(line)
-    named = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
-    return [*sorted(plain), *named], statements
+    import_lines = [f"from {module} import {', '.join(sorted(names[module]))}" for module in sorted(names)]
+    return [*sorted(plain), *import_lines], statements
 
 
 def program(*snippets: str) -> str:

@@ -24,7 +24,7 @@ AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared 
 
 
 @dataclass(frozen=True)
-class Asked:
+class Input:
     """What is translated, and how."""
 
     text: str = EXAMPLE
@@ -39,7 +39,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class View(Asked):
+class View(Input):
     """That, as a page shows it. What the browser alone chooses is in PLACE."""
 
 

@@ -230,7 +230,7 @@ def test_differences(answers, name, number) -> None:
 def test_texts_of_tokens(answers, name) -> None:
     found, of = answers[name, 0]["texts"], RECORDINGS[name]
     tokens = [*of.source_tokens, *of.target_tokens]
-    assert found["named"] == words.named(tokens)
+    assert found["named"] == words.unique_labels(tokens)
     assert found["ticks"] == list(map(labels.tick_text, tokens))
     assert found["quoted"] == [labels.quoted(token, labels.english) for token in tokens]
     assert found["width"] == pytest.approx(labels.tick_width(tokens))

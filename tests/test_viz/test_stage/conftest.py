@@ -48,7 +48,7 @@ def tell() -> Callable[..., dict]:
         result: Translation | Recording, options: Mapping = {}, candidates: Candidates | None = None, keep=None, **more
     ) -> dict:
         recording = result if isinstance(result, Recording) else result.recording(candidates)
-        return shown(message.message(message.Shown(recording, **more), keep), options)
+        return shown(message.message(message.Version(recording, **more), keep), options)
 
     return told
 

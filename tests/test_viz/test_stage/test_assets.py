@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from tests.support.messages import unpack
 from viz.stage import assets
-from viz.stage.payload.message import Shown, message
+from viz.stage.payload.message import Version, message
 from viz.stage.payload.packing import quantised
 from viz.text.language import LANGUAGES, using
 
@@ -48,10 +48,10 @@ def test_the_newest_maps_are_kept(client: TestClient, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sentences_come_once_for_each_language_and_not_with_a_message(client: TestClient, result, language) -> None:
-    shown = Shown(result.recording())
+    shown = Version(result.recording())
     with using(language):
         fetched, whole = (message(shown, keep) for keep in (assets.keep, None))
-        other = unpack(message(Shown(result.recording(), is_live=True), assets.keep))["words"]
+        other = unpack(message(Version(result.recording(), is_live=True), assets.keep))["words"]
     words, of_file = unpack(fetched)["words"], unpack(whole)["words"]
     assert words["catalogue"] is None and of_file["address"] is None
     answer = client.get(f"/{words['address']}")

@@ -24,7 +24,7 @@ def shown(tiny):
         of_all = tiny.effects(result, None if against == "mean" else against)
         others = None if of_all.others is None else tiny.tokenizer.target.tokens(of_all.others.tolist())
         recording = replace(result.recording(), effects={kind: of_all.heads(kind) for kind in of_all.kinds})
-        return message.Shown(recording, effects=effects.payload(of_all, others, measured) | told)
+        return message.Version(recording, effects=effects.payload(of_all, others, measured) | told)
 
     return made
 

@@ -47,7 +47,9 @@ def drawn(result, kind: str, row: int, codes: dict, dropout: float = DROPOUT) ->
     """What the browser draws of a row of the third head of the second layer."""
     place = inside.Place(kind, 1, 2, row)
     payload = inside.payload(place, experiment.recorded(result, kind, 1), dropout)
-    return read(message.message(message.Shown(result.recording(), inside=payload)), {"rows": "read"} | codes)["inside"]
+    return read(message.message(message.Version(result.recording(), inside=payload)), {"rows": "read"} | codes)[
+        "inside"
+    ]
 
 
 @pytest.mark.parametrize("codes", SWITCHES, ids=str)
@@ -129,7 +131,9 @@ def test_a_row_of_a_model_of_transformers(name: str, codes: dict) -> None:
     arrays = experiment.recorded(result, kind, layer)
     place = inside.Place(kind, layer, head, query)
     payload = inside.payload(place, arrays, 0.0, cap, reader.rotation(result, kind, layer))
-    shown = read(message.message(message.Shown(result.recording(), inside=payload)), {"rows": "read"} | codes)["inside"]
+    shown = read(message.message(message.Version(result.recording(), inside=payload)), {"rows": "read"} | codes)[
+        "inside"
+    ]
     switches = Switches("unscaled" not in codes, float(codes.get("temperature", 1)), "unmasked" not in codes)
     wanted = experiment.row(arrays, head, query, switches, cap)
     bars = {bar["name"]: np.asarray(bar["y"], float) for bar in shown["look"]["data"]}

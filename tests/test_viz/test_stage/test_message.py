@@ -261,7 +261,7 @@ def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) ->
     for whole in (True, False):
         if not whole:
             monkeypatch.setattr(coarse, "WHOLE", 0)
-        bytes_of = message.message(message.Shown(result.recording(), opened={"cross": [(1, 2)]}), keep)
+        bytes_of = message.message(message.Version(result.recording(), opened={"cross": [(1, 2)]}), keep)
         for told in unpack(bytes_of)["after"]["recording"]["kinds"]:
             kind = told["code"]
             assert told["weights"] is None and told["byHead"] != whole

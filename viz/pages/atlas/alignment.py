@@ -65,7 +65,7 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
         **result,
     )
     shared.small(line, "counted")
-    boards = [(at, what, rates) for at, by_measure in result["aer"].items() for what, rates in by_measure.items()]
+    boards = [(at, measure, rates) for at, by_measure in result["aer"].items() for measure, rates in by_measure.items()]
     for at, what, rates in shared.columns(boards, 2):
         heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
         layer, head = np.unravel_index(heads.argmin(), heads.shape)

@@ -36,7 +36,7 @@ HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
 
-def show(places: frame.Places, part: str, result: cached.Shown, request: cached.Request) -> None:
+def show(places: frame.Places, part: str, result: cached.Result, request: cached.Request) -> None:
     """Draw all heads at the left, and the chosen one, or what was measured of all, at the right."""
     report = None
     with places.notes:
@@ -59,23 +59,23 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         with choice:
             head = Head(*controls.choose_head(lambda kind: result.attention(kind).shape[:2], "cross", first))
     origin = recipes.origin(request)
-    measured = heads_results.of_report(report) if report else None
+    held_out = heads_results.of_report(report) if report else None
     with places.left_controls:
-        measures, chosen_kinds, over = choose_measures(part, measured)
+        measures, chosen_kinds, over = choose_measures(part, held_out)
     if over == "held-out" or set(measures) - {"place"} <= set(head_roles.NUMBERS):
-        here = heads_results.of_weights(result)
+        of_text = heads_results.of_weights(result)
     else:
-        here = heads_results.of_request(request)
-    source = measured if measured is not None and over == "held-out" else here
+        of_text = heads_results.of_request(request)
+    source = held_out if held_out is not None and over == "held-out" else of_text
     with board:
-        show_all(part, source, measured if over == "difference" else None, measures, chosen_kinds, head, origin)
+        show_all(part, source, held_out if over == "difference" else None, measures, chosen_kinds, head, origin)
     weights = result.attention(head.kind)[head.layer, head.head]
     with places.answer:
         line = say("Colour all heads by a measure, click one, compare with your own sentence.")
         if report:
             line = say("{sentences} held-out sentences, {words} words, {data}.", **report)
-            if measured is not None and over == "held-out" and measures and measured.having(measures[0], [head.kind]):
-                line += " " + heads_roles.ranked(measured, measures[0], head)
+            if held_out is not None and over == "held-out" and measures and held_out.having(measures[0], [head.kind]):
+                line += " " + heads_roles.ranked(held_out, measures[0], head)
         name = heads_results.name_of(head.kind, head.layer, head.head)
         frame.answer(f"{name}: {heads_results.in_words(weights, head.kind)}", line)
     with places.right:
@@ -86,7 +86,7 @@ def show(places: frame.Places, part: str, result: cached.Shown, request: cached.
         elif part == "alignment":
             alignment.show(request.model, report)
         else:
-            sources = {say("held-out"): measured, say("this sentence"): here}
+            sources = {say("held-out"): held_out, say("this sentence"): of_text}
             card.show(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
     if report:
         with beside, st.popover(say("How this was measured"), type="tertiary"):
@@ -100,7 +100,7 @@ def show_all(
     source: Source,
     beside: Source | None,
     measures: list[str],
-    some: str,
+    chosen_kinds: str,
     head: Head,
     origin: Origin,
 ) -> None:
@@ -112,7 +112,7 @@ def show_all(
     else:
         of_all = [measure for measure in measures if measure != "place"]
         kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
-        kinds = [kind for kind in kinds if some in (kind, "all")] or kinds
+        kinds = [kind for kind in kinds if chosen_kinds in (kind, "all")] or kinds
         if not kinds:
             st.info(say("This was not measured in one sentence."))
         elif part == "scatter":
@@ -123,18 +123,18 @@ def show_all(
             )
 
 
-def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str]:
+def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str, str]:
     """Two measures, a kind, and over what they are measured.
 
     The measures are the colours and the order of the board ("place": as they stand); of views that need none, none.
     """
-    over = ["held-out", "sentence"] if held else ["sentence"]
+    over = ["held-out", "sentence"] if held_out else ["sentence"]
     if part in ("alike", "table"):
         return [], "all", controls.choose(say("Over"), over, "over-what", names=SOURCES, **HIDDEN)
     offered = [
         name
         for name in heads_roles.MEASURES
-        if (held.having(name, KINDS) if held else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
+        if (held_out.having(name, KINDS) if held_out else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
     measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names, **HIDDEN)]
@@ -142,14 +142,14 @@ def choose_measures(part: str, held: Source | None) -> tuple[list[str], str, str
         second = say("Against"), offered, "measured", "log_probability"
     else:
         second = say("Sort by"), ["place", *offered], "sort", "place"
-        over += ["difference"] if held else []
+        over += ["difference"] if held_out else []
     frame.label(second[0])
     measures.append(controls.among(*second, names, **HIDDEN))
-    changed = [widgets.code_of("kinds", "all") != "all", widgets.code_of("over-what", over[0]) != over[0]]
-    with frame.options(sum(changed), "atlas"):
-        some = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
+    is_set = [widgets.code_of("kinds", "all") != "all", widgets.code_of("over-what", over[0]) != over[0]]
+    with frame.options(sum(is_set), "atlas"):
+        kind = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
         over = controls.choose(say("Over"), over, "over-what", names=SOURCES)
-    return measures, some, over
+    return measures, kind, over
 
 
 @widgets.fragment

@@ -23,7 +23,7 @@ from viz.views.view import View
 
 def show(
     head: Head,
-    result: cached.Shown,
+    result: cached.Result,
     request: Request,
     report: dict[str, Any] | None,
     sources: dict[str, Source],
@@ -63,10 +63,12 @@ def show(
         query = replace(request, model="").address() | of_head
         parameters = st.query_params.to_dict()
         # Of links that were made when heads were switched off here.
-        changed = query | {name: parameters[name] for name in changes.NAMES if name in parameters}
-        here = language_menu.link(say("Open this head on the stage →"), "", query)
-        steer = language_menu.link(say("Switch heads off in this sentence, on the page Steer →"), "steer", changed)
-        st.html(f'<p class="hl-note">{here}<br>{steer}</p>')
+        parameters_with_changes = query | {name: parameters[name] for name in changes.NAMES if name in parameters}
+        stage_link = language_menu.link(say("Open this head on the stage →"), "", query)
+        steer = language_menu.link(
+            say("Switch heads off in this sentence, on the page Steer →"), "steer", parameters_with_changes
+        )
+        st.html(f'<p class="hl-note">{stage_link}<br>{steer}</p>')
     with numbers:
         heads_roles.show_card(head, sources)
         frame.note(say(heads_roles.ROLE))

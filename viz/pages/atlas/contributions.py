@@ -76,10 +76,10 @@ figure.show()
 
 
 @dataclass(frozen=True)
-class Added:
+class Contributions:
     """What each key adds in the heads of a layer, beside their weights: both float32 (H, T, S), rows sum to 1."""
 
-    result: cached.Shown
+    result: cached.Result
     head: Head
     weights: np.ndarray
     shares: np.ndarray
@@ -124,7 +124,7 @@ class Added:
         )
 
 
-def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
+def show(result: cached.Result, request: cached.Request, head: Head) -> None:
     """Weights of a head in this sentence, and beside them its contributions, or how far these differ."""
     with frame.controls("added"):
         part = controls.views(VIEWS, "added-show")
@@ -132,7 +132,7 @@ def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
             sinks = choose_sinks()
     kind, layer = head.kind, head.layer
     rows, columns = recipes.axis_code(kind)
-    lengths = heads_results.added(request)[kind][layer]
+    lengths = heads_results.contributions(request)[kind][layer]
     weights, shares = result.attention(kind)[layer], lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
     origin = recipes.origin(request).then(snippet(SHARES, kind=kind, layer=layer, head=head.head))
     removed, line = None, say("Orange: contributes more than its weight suggests. Blue: less.")
@@ -157,11 +157,11 @@ def show(result: cached.Shown, request: cached.Request, head: Head) -> None:
             weights=weights_removed[head.head].mean(),
             contributions=shares_removed[head.head].mean(),
         )
-    added = Added(result, head, weights, shares, removed)
+    contributions = Contributions(result, head, weights, shares, removed)
     if part == "added" and removed is None:
-        line = added.in_words()
-    second = change_map(added, origin) if part == "change" else share_map(added, origin)
-    stage_page.show_maps({"weights": weight_map(added, origin)} | second)
+        line = contributions.in_words()
+    second = change_map(contributions, origin) if part == "change" else share_map(contributions, origin)
+    stage_page.show_maps({"weights": weight_map(contributions, origin)} | second)
     frame.note(line)
 
 
@@ -180,52 +180,60 @@ def choose_sinks() -> str:
     return sinks
 
 
-def weight_map(added: Added, origin: Origin) -> stage_page.HeadMap:
-    return head_map(added, origin, "weights", say("Weights"), 0, message("weight"))
+def weight_map(contributions: Contributions, origin: Origin) -> stage_page.HeadMap:
+    return head_map(contributions, origin, "weights", say("Weights"), 0, message("weight"))
 
 
-def share_map(added: Added, origin: Origin) -> dict[str, stage_page.HeadMap]:
-    return {"added": head_map(added, origin, "shares", say("Contributions"), 1, message("share"))}
+def share_map(contributions: Contributions, origin: Origin) -> dict[str, stage_page.HeadMap]:
+    return {"added": head_map(contributions, origin, "shares", say("Contributions"), 1, message("share"))}
 
 
-def head_map(added: Added, origin: Origin, variable: str, title: str, side: int, value: str) -> stage_page.HeadMap:
+def head_map(
+    contributions: Contributions, origin: Origin, variable: str, title: str, side: int, value: str
+) -> stage_page.HeadMap:
     """Weights or shares of the head, by the variable that holds them in Python; `side`: 0 are the weights."""
-    head, result = added.head, added.result
-    values = (added.weights, added.shares)[side]
-    removed = added.removed and added.removed[side][head.head]
+    head, result = contributions.head, contributions.result
+    values = (contributions.weights, contributions.shares)[side]
+    removed = contributions.removed and contributions.removed[side][head.head]
     queries, keys, _ = recipes.axis_tokens(result, head.kind, "read")
     rows, columns = recipes.axis_code(head.kind)
-    look: dict[str, Any] = {**added.axes, "value": value}
+    look: dict[str, Any] = {**contributions.axes, "value": value}
     mask = result.mask(head.kind)
     figure = attention_heatmap(values[head.head], queries, keys, **look, mask=mask, removed=removed, say=say)
     removed_code = None if removed is None else Code(f"{variable}_removed")
     tokens = {"queries": rows, "keys": columns}
     code = snippet(CONTRIBUTION, values=Code(variable), **tokens, kind=head.kind, removed=removed_code, **look)
     plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
-    rings, names = [added.farthest], names_of(added, value)
-    return stage_page.HeadMap(plot, (title, ""), added.recording(values), **vars(head), rings=rings, names=names)
+    rings, names = [contributions.farthest], names_of(contributions, value)
+    return stage_page.HeadMap(
+        plot, (title, ""), contributions.recording(values), **vars(head), rings=rings, names=names
+    )
 
 
-def change_map(added: Added, origin: Origin) -> dict[str, stage_page.HeadMap]:
+def change_map(contributions: Contributions, origin: Origin) -> dict[str, stage_page.HeadMap]:
     """Contributions minus weights."""
-    head, title = added.head, say("Contributions minus weights")
-    queries, keys, _ = recipes.axis_tokens(added.result, head.kind, "read")
+    head, title = contributions.head, say("Contributions minus weights")
+    queries, keys, _ = recipes.axis_tokens(contributions.result, head.kind, "read")
     rows, columns = recipes.axis_code(head.kind)
-    both: dict[str, Any] = {**added.axes, "a": message("contribution"), "b": message("weights")}
-    figure = difference_heatmap(added.change, queries, keys, **both, say=say)
+    both: dict[str, Any] = {**contributions.axes, "a": message("contribution"), "b": message("weights")}
+    figure = difference_heatmap(contributions.change, queries, keys, **both, say=say)
     code = snippet(CHANGE, queries=rows, keys=columns, **both)
     plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
-    names = names_of(added, message("contribution minus weight"))
-    shares, weights = added.recording(added.shares), added.recording(added.weights)
-    rings = [added.farthest]
-    changed = stage_page.HeadMap(plot, (title, ""), shares, **vars(head), rings=rings, names=names, minus=weights)
-    return {"added-change": changed}
+    names = names_of(contributions, message("contribution minus weight"))
+    shares, weights = contributions.recording(contributions.shares), contributions.recording(contributions.weights)
+    rings = [contributions.farthest]
+    difference = stage_page.HeadMap(plot, (title, ""), shares, **vars(head), rings=rings, names=names, minus=weights)
+    return {"added-change": difference}
 
 
 def name_of(head: Head) -> str:
     return heads_results.name_of(head.kind, head.layer, head.head)
 
 
-def names_of(added: Added, value: str) -> NamesPayload:
+def names_of(contributions: Contributions, value: str) -> NamesPayload:
     """What the stage calls these numbers."""
-    return {"value": say(value), "rows": say(added.axes["query_axis"]), "columns": say(added.axes["key_axis"])}
+    return {
+        "value": say(value),
+        "rows": say(contributions.axes["query_axis"]),
+        "columns": say(contributions.axes["key_axis"]),
+    }

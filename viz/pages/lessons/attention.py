@@ -43,7 +43,7 @@ STORY = Story(
     OnStage(SENTENCE, {"at": SHARP, "step": "▁dem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
     right=1,
 )
-def found() -> dict:
+def results() -> dict:
     weights = _weights(SHARP)
     return {"key": compute(SENTENCE).source_tokens[weights.argmax()].strip("▁"), "weight": weights.max()}
 

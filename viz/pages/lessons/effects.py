@@ -8,7 +8,7 @@ from model.translator import Translator
 from viz.figures import Figure, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
 from viz.text.language import message, say
-from viz.ui.stage.effects_results import agreement_of, computed
+from viz.ui.stage.effects_results import agreement_of, compute_result
 from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 
@@ -21,7 +21,7 @@ MEAN = EFFECTS | {"against": "mean"}
 
 def _direct() -> np.ndarray:
     """The mean size of what each head of cross-attention adds to a word directly, in logits over the runner-up."""
-    return np.abs(computed(SENTENCE, "effects", "runner-up").heads("cross").sum(-1)).mean(-1)
+    return np.abs(compute_result(SENTENCE, "effects", "runner-up").heads("cross").sum(-1)).mean(-1)
 
 
 def _without() -> np.ndarray:
@@ -46,22 +46,22 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """
     loaded = loaded_as(Translator, "multi30k-de-en-gru")
     result = loaded.translate("Ein Mann fährt mit dem Fahrrad auf der Straße.", 1)
-    whole, written = torch.tensor([loaded.source_ids(result.source)]), result.predicted_ids
-    each = whole.repeat(whole.shape[1], 1).fill_diagonal_(UNK_ID)
+    source, target = torch.tensor([loaded.source_ids(result.source)]), result.predicted_ids
+    each = source.repeat(source.shape[1], 1).fill_diagonal_(UNK_ID)
     with torch.inference_mode():
-        read = torch.tensor([[BOS_ID, *written[:-1]]]).expand(len(each) + 1, -1)
-        logs = loaded.model(torch.cat([whole, each]), read).double().log_softmax(-1)  # (1 + S, T, V)
-    scores = logs[:, range(len(written)), written].numpy()  # (1 + S, T)
+        read = torch.tensor([[BOS_ID, *target[:-1]]]).expand(len(each) + 1, -1)
+        logs = loaded.model(torch.cat([source, each]), read).double().log_softmax(-1)  # (1 + S, T, V)
+    scores = logs[:, range(len(target)), target].numpy()  # (1 + S, T)
     return result.predicted_tokens, result.source_tokens, (scores[0] - scores[1:]).T, np.exp(scores[0])
 
 
 def _gru(answered: bool) -> Figure:
-    written, read, lost, chances = left_out()
+    target, read, lost, chances = left_out()
     if not answered:
-        return bars(chances[:, None], written, value=message("probability"), top=1.0, say=say)
-    row, value = written.index(BIKE), message("drop of the log-probability (nats)")
+        return bars(chances[:, None], target, value=message("probability"), top=1.0, say=say)
+    row, value = target.index(BIKE), message("drop of the log-probability (nats)")
     framed = row, int(lost[row].argmax())
-    return head_board(lost.round(1) + 0, written, read, selected=framed, value=value, signed=True, say=say)  # no "-0"
+    return head_board(lost.round(1) + 0, target, read, selected=framed, value=value, signed=True, say=say)  # no "-0"
 
 
 STORY = Story(
@@ -111,7 +111,7 @@ def harm() -> dict:
     right=2,
 )
 def parts() -> dict:
-    effects, row = computed(SENTENCE, "effects"), compute(SENTENCE).predicted_tokens.index(WORD)
+    effects, row = compute_result(SENTENCE, "effects"), compute(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
     fed = effects.parts["decoder.layers.0.feed_forward"][row]
     return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
@@ -134,9 +134,9 @@ def parts() -> dict:
 def apart() -> dict:
     result = compute(SENTENCE)
     row, read = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
-    added = computed(SENTENCE, "effects").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
+    sums = compute_result(SENTENCE, "effects").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
     weight = result.attention("cross").mean((0, 1))[row, read]
-    return {"weight": weight, "effect": added.max(), "own": added[read]}
+    return {"weight": weight, "effect": sums.max(), "own": sums[read]}
 
 
 @card(
@@ -165,6 +165,6 @@ def rates() -> dict:
     right=1,
 )
 def occluded() -> dict:
-    written, read, lost, _ = left_out()
-    row = lost[written.index(BIKE)]
+    target, read, lost, _ = left_out()
+    row = lost[target.index(BIKE)]
     return {"key": read[row.argmax()], "drop": row.max()}

@@ -76,7 +76,7 @@ def choose(places: frame.Places) -> None:
     """List the lessons beside the first picture of the first one."""
     first, *_ = LESSONS
     with places.question:
-        frame.asked(say("How does attention work, and what does it not tell?"))
+        frame.question(say("How does attention work, and what does it not tell?"))
         show_projector()
     with places.answer:
         note = say("Short stories of a few cards. Guess first; the answers are computed from the models that ship.")
@@ -99,19 +99,21 @@ def choose(places: frame.Places) -> None:
 def progress() -> str:
     """How many questions there are, and how many of them the visitor has answered."""
     guesses = {(name, number): guess_of(name, number) for name, number in CARDS.values()}
-    done = [card for card, guess in guesses.items() if guess is not None]
-    if not done:
+    answered = [card for card, guess in guesses.items() if guess is not None]
+    if not answered:
         return say("{stories} stories, {n} questions.", stories=len(LESSONS), n=len(CARDS))
-    right = sum(guesses[name, number] == LESSONS[name].cards[number - 1].right for name, number in done)
-    return say("You have answered {done} of {n} questions, {right} rightly.", done=len(done), n=len(CARDS), right=right)
+    right = sum(guesses[name, number] == LESSONS[name].cards[number - 1].right for name, number in answered)
+    return say(
+        "You have answered {done} of {n} questions, {right} rightly.", done=len(answered), n=len(CARDS), right=right
+    )
 
 
 def minutes(name: str) -> str:
     """How long a lesson takes, and how far the visitor is in it."""
     n_cards = len(LESSONS[name].cards)
-    done = sum(guess_of(name, number) is not None for number in range(1, n_cards + 1))
+    n_answered = sum(guess_of(name, number) is not None for number in range(1, n_cards + 1))
     time = say("{n} minutes", n=n_cards)
-    return f"{time} · {say('{done} of {n} answered', done=done, n=n_cards)}" if done else time
+    return f"{time} · {say('{done} of {n} answered', done=n_answered, n=n_cards)}" if n_answered else time
 
 
 def show_projector() -> None:
@@ -174,7 +176,7 @@ def show(places: frame.Places, name: str, number: int) -> None:
     story, guessed = LESSONS[name], guess_of(name, number)
     card, total = story.cards[number - 1], len(story.cards)
     with places.question:
-        frame.asked(say(card.question))
+        frame.question(say(card.question))
         show_projector()
     with places.left_controls:
         show_steps(name, number, total)

@@ -24,8 +24,8 @@ NAMES = message("honest"), message("cheater")
 def trained() -> tuple[list[np.ndarray], list[list[list[str]]], np.ndarray]:
     """The losses of both models, of the cheater last; what both write; and `cheater.leaks` of the example."""
     both = [in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True)]
-    written = [cheater.write(one.model, WRITTEN) for one in both]
-    return [one.losses for one in both], written, cheater.leaks(both[1].model, EXAMPLE)
+    outputs = [cheater.write(one.model, WRITTEN) for one in both]
+    return [one.losses for one in both], outputs, cheater.leaks(both[1].model, EXAMPLE)
 
 
 def chance() -> float:

@@ -83,8 +83,8 @@ def sink() -> dict:
     live=recorded.live(layers.live_turned),
 )
 def turned() -> dict:
-    _, added, turned = layers.moved_scores()
-    return {"added": np.abs(added).max(), "turned": np.abs(turned).max()}
+    _, sinusoidal, turned = layers.moved_scores()
+    return {"added": np.abs(sinusoidal).max(), "turned": np.abs(turned).max()}
 
 
 @card(

@@ -14,7 +14,7 @@ from model.relative import rotary_frequencies, rotate
 from model.taps import intervene
 from model.translator import Writer
 from viz.figures import Figure, bars, difference_heatmap, scatter
-from viz.pages.lessons.since_recorded import RECORDING, best, chosen
+from viz.pages.lessons.since_recorded import RECORDING, best, model_name
 from viz.text.language import message, say
 from viz.ui.models import cache_card
 from viz.ui.models.cache_card import Sizes
@@ -63,14 +63,14 @@ def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
 
 def draw_moved(answered: bool) -> Figure:
     """How the scores of a head change when the text is moved: positions added; with the answer turned instead."""
-    tokens, added, turned = moved_scores()
-    shown = turned if answered else added
-    if name := chosen(answered):
+    tokens, sinusoidal, turned = moved_scores()
+    scores = turned if answered else sinusoidal
+    if name := model_name(answered):
         with suppress(ValueError):  # the sentence beside says it
             tokens, differences = moved_by_model(name)
-            shown = differences[best(np.abs(differences).max((-2, -1)))]
+            scores = differences[best(np.abs(differences).max((-2, -1)))]
     names = message("moved"), message("in place")
-    return difference_heatmap(shown, tokens, tokens, a=names[0], b=names[1], say=say)
+    return difference_heatmap(scores, tokens, tokens, a=names[0], b=names[1], say=say)
 
 
 def live_turned(name: str) -> str:
@@ -151,26 +151,26 @@ def cache_sizes(name: str = RECORDING) -> tuple[float, float]:
     """Megabytes of a cache of N_TOKENS in 2 bytes, with the key/value heads that there are and with one per head."""
     sizes = cache_card.sizes_of(name) if name else Sizes(LAYERS, HEADS, shipped().n_key_value_heads, D_HEAD)
     groups = sizes.n_groups, sizes.n_heads
-    shared, whole = (cache_bytes(sizes.n_layers, n, sizes.d_head, N_TOKENS, 2) / MEGABYTE for n in groups)
-    return shared, whole
+    shared, full = (cache_bytes(sizes.n_layers, n, sizes.d_head, N_TOKENS, 2) / MEGABYTE for n in groups)
+    return shared, full
 
 
 def draw_cache(answered: bool) -> Figure:
     """The cache with keys and values for each query head; with the answer as they are grouped, too."""
-    grouped, whole = cache_sizes(chosen(answered))
+    grouped, full = cache_sizes(model_name(answered))
     names = [say("one per query head"), say("grouped")]
-    sizes = np.array([[whole], [grouped if answered else 0.0]])
+    sizes = np.array([[full], [grouped if answered else 0.0]])
     return bars(
-        sizes, names, value=message("megabytes"), token_axis=message("keys and values"), top=whole * 1.05, say=say
+        sizes, names, value=message("megabytes"), token_axis=message("keys and values"), top=full * 1.05, say=say
     )
 
 
 def live_cache(name: str) -> str:
     """What a model's cache takes."""
-    grouped, whole = cache_sizes(name)
+    grouped, full = cache_sizes(name)
     return say(
         "{n:,} tokens take {grouped:.1f} MB; with keys and values for each query head {whole:.1f} MB.",
         n=N_TOKENS,
         grouped=grouped,
-        whole=whole,
+        whole=full,
     )

@@ -37,7 +37,7 @@ def models() -> list[str]:
     return [*usable(available("language_model"))[0], *opened.SHELF.names((DECODER,))]
 
 
-def chosen(answered: bool) -> str:
+def model_name(answered: bool) -> str:
     """Whose answer is shown; RECORDING until a guess was made."""
     name = st.session_state.get(CHOSEN, RECORDING)
     return name if answered and name in models() else RECORDING
@@ -45,7 +45,7 @@ def chosen(answered: bool) -> str:
 
 def subject(answered: bool) -> Recorded:
     """What is drawn: what the chosen model does, or the recording, also where that model cannot do it."""
-    if name := chosen(answered):
+    if name := model_name(answered):
         with suppress(ValueError):  # the sentence beside says it
             return studied(name)
     return shipped()

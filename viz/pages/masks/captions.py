@@ -106,8 +106,8 @@ def under_picture(
     if result is None:
         return line
     pairs = result.likeliest[selection.sentence]
-    changed = sum(a != b for a, b in pairs)
-    return f"{line} {say('The likeliest next token changes at {n} of {total} steps.', n=changed, total=len(pairs))}"
+    n_different = sum(a != b for a, b in pairs)
+    return f"{line} {say('The likeliest next token changes at {n} of {total} steps.', n=n_different, total=len(pairs))}"
 
 
 def purpose(mask: str, window: int) -> str:

@@ -62,17 +62,17 @@ class Demo:
     wrong: Figure
     right: Figure
     numbers: dict[str, object]  # the headline first: a number or text, or two, wrong and right
-    written: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
+    outputs: tuple[str, str] | None = None  # what came of it, wrong and right: translations, where there are two
     heads: tuple[HeadPicture, HeadPicture] | None = None  # wrong and right, where these are maps of heads
 
     @property
     def lines(self) -> list[str]:
         lines = []
-        for what, number in self.numbers.items():
+        for label, number in self.numbers.items():
             values = number if isinstance(number, tuple) else (number,)
             wrong, *right = (value if isinstance(value, str) else say("{x:,.4g}", x=value) for value in values)
             both = say("{wrong} (wrong), {right} (right)", wrong=wrong, right=right[0]) if right else wrong
-            lines.append(f"{what}: {both}")
+            lines.append(f"{label}: {both}")
         return lines
 
 
@@ -113,11 +113,11 @@ class Sentence:
 
     def changed_words(self) -> dict[str, int]:
         """How many words of the translation change, by mistake of `pitfalls.WRITTEN`."""
-        changed = {}
+        n_changed = {}
         for mistake in pitfalls.WRITTEN:
             wrong, right = (text.split() for text in self.both_written(mistake))
-            changed[mistake] = sum(one != other for one, other in beside(wrong, right))
-        return changed
+            n_changed[mistake] = sum(one != other for one, other in beside(wrong, right))
+        return n_changed
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ class Pitfall:
 
     def __call__(self, sentence: Sentence) -> Demo:
         (wrong, right), numbers, *extras = self.show(sentence)
-        written = sentence.both_written(self.show.__name__) if self.changes_translation else next(iter(extras), None)
+        outputs = sentence.both_written(self.show.__name__) if self.changes_translation else next(iter(extras), None)
         if isinstance(wrong, HeadPicture):
-            return Demo(wrong.figure, right.figure, numbers, written, heads=(wrong, right))
-        return Demo(wrong, right, numbers, written)
+            return Demo(wrong.figure, right.figure, numbers, outputs, heads=(wrong, right))
+        return Demo(wrong, right, numbers, outputs)
 
 
 def pitfall(*words: Any) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
@@ -162,18 +162,20 @@ def heads(wrong: Tensor, right: Tensor, tokens: list[str], layer: int = 0) -> li
     return [HeadPicture(weights.numpy(), tokens, tokens, layer=layer) for weights in (wrong, right)]
 
 
-def values(wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **more: str) -> list[Figure]:
+def values(
+    wrong: Tensor, right: Tensor, tokens: list[str], value: str, columns: str = "", **axis_names: str
+) -> list[Figure]:
     """Draw two tables (T, D) in the same colours; where their columns have no name, the first dimensions."""
     if not columns:
         n, total = min(64, right.size(1)), right.size(1)
         columns = say("dimension (the first {n} of {total})", n=n, total=total)
         wrong, right = wrong[:, :n], right[:, :n]
     limit = right.abs().max().item()
-    return both(values_heatmap, wrong, right, tokens, value=value, limit=limit, column_axis=columns, **more)
+    return both(values_heatmap, wrong, right, tokens, value=value, limit=limit, column_axis=columns, **axis_names)
 
 
-def gap(one: Tensor, other: Tensor) -> float:
-    return (one - other).abs().max().item()
+def gap(a: Tensor, b: Tensor) -> float:
+    return (a - b).abs().max().item()
 
 
 def percent(of: Tensor) -> str:

@@ -29,7 +29,7 @@ from viz.pages.pitfalls.common import (
     pitfall,
     values,
 )
-from viz.text.language import counted, message, say
+from viz.text.language import format_count, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
 EXAMPLE = "My brother gave the old man his umbrella because it was raining."
@@ -116,12 +116,12 @@ def tokenizer(sentence: Sentence) -> tuple:
     pieces = [[cutter.tokens(cutter.encode(word)) for word in words] for cutter in cutters]
     wrong, right = (np.array([[len(cut)] for cut in one]) for one in pieces)
     figures = both(bars, wrong, right, words, value=message("pieces"), top=float(max(wrong.max(), right.max())))
-    written = tuple(" ".join("·".join(cut) for cut in one) for one in pieces)
+    outputs = tuple(" ".join("·".join(cut) for cut in one) for one in pieces)
     numbers = {
         say("Pieces per word"): (wrong.mean(), right.mean()),
-        say("Pieces in all"): (counted(wrong.sum()), counted(right.sum())),
+        say("Pieces in all"): (format_count(wrong.sum()), format_count(right.sum())),
     }
-    return figures, numbers, written
+    return figures, numbers, outputs
 
 
 @pitfall(
@@ -136,14 +136,14 @@ def tokenizer(sentence: Sentence) -> tuple:
 )
 def transpose(sentence: Sentence) -> tuple:
     weights, q, k, v = (sentence.tensor(FIRST + name) for name in ("weights", *"qkv"))  # (H, S, S), (H, S, K)
-    changed = v.clone()
-    changed[:, -1] += 1  # at the last token: does it change the others?
+    shifted = v.clone()
+    shifted[:, -1] += 1  # at the last token: does it change the others?
 
     def forgotten(v: Tensor) -> tuple[Tensor, Tensor]:
         return mistakes.forgotten_transpose(*(x.transpose(0, 1) for x in (q, k, v)))
 
     mistaken, context = forgotten(v)
-    noticed = gap(forgotten(changed)[1][:-1], context[:-1]), gap((weights @ changed)[:, :-1], (weights @ v)[:, :-1])
+    noticed = gap(forgotten(shifted)[1][:-1], context[:-1]), gap((weights @ shifted)[:, :-1], (weights @ v)[:, :-1])
     names, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
     between_heads = HeadPicture(
         mistaken[0].numpy(),
@@ -154,7 +154,7 @@ def transpose(sentence: Sentence) -> tuple:
     )
     return (between_heads, HeadPicture(weights[0].numpy(), tokens, tokens)), {
         say("Effect on other tokens of adding 1 to the last value"): noticed,
-        say("Number of weights"): (counted(mistaken.numel()), counted(weights.numel())),
+        say("Number of weights"): (format_count(mistaken.numel()), format_count(weights.numel())),
     }
 
 
@@ -219,12 +219,12 @@ def start(sentence: Sentence) -> tuple:
         pictures.append(HeadPicture(weights.numpy(), names, names, "decoder_self", mask=may_attend.numpy()))
         stepwise = pitfalls.decode_step_by_step(model, ids, mask, cache)
         numbers.append((weights[0, 1:].sum(), gap(logits, stepwise), logits[0, 0].softmax(-1)[first]))
-    measured = (
+    labels = (
         say("Weight that the first row gives to later tokens"),
         say("Largest difference of the logits, full pass against step by step"),
         say("Probability of the first token"),
     )
-    return pictures, dict(zip(measured, zip(*numbers)))
+    return pictures, dict(zip(labels, zip(*numbers)))
 
 
 @pitfall(
@@ -242,9 +242,9 @@ def rows(sentence: Sentence) -> tuple:
     causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
     padding = mistakes.row_padding_mask, masks.padding_mask
 
-    def apart(tgt: Tensor, others: Tensor) -> float:
+    def apart(tgt: Tensor, other_mask: Tensor) -> float:
         model, cache, real = sentence.translator.transformer, sentence.cache, tgt[0] != PAD_ID
-        both = (masks.combine(mask(tgt), others) for mask in padding)
+        both = (masks.combine(mask(tgt), other_mask) for mask in padding)
         return gap(*(pitfalls.decode_with(model, tgt, mask, cache)[0][real] for mask in both))
 
     wrong, right = (masks.combine(mask(on_the_right), causal)[0, 0] for mask in padding)

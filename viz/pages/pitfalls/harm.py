@@ -11,7 +11,7 @@ from model.training.grid import MISTAKES_FOLDER, Grid, Harm, harm_of
 from model.training.mistakes import IN_GRU, TRAINED
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.text import errors
-from viz.text.language import counted, messages, say
+from viz.text.language import format_count, messages, say
 from viz.ui import shared
 from viz.views.results import grid_results
 
@@ -60,15 +60,15 @@ def load() -> Grid | None:
 
 def harms(grid: Grid | None) -> dict[str, Harm]:
     """By pitfall, where a run was trained with it and one without."""
-    found = {key: harm_of(grid, key) for key in TRAINED} if grid else {}
-    return {key: harm for key, harm in found.items() if harm.without and harm.trained}
+    harms_by_key = {key: harm_of(grid, key) for key in TRAINED} if grid else {}
+    return {key: harm for key, harm in harms_by_key.items() if harm.without and harm.trained}
 
 
-def captions(known: Mapping[str, Harm], keys: Iterable[str]) -> list[str]:
+def captions(harms: Mapping[str, Harm], keys: Iterable[str]) -> list[str]:
     """What each of some pitfalls costs afterwards and in training."""
     lines = []
     for key in keys:
-        harm = known.get(key)
+        harm = harms.get(key)
         costs = [harm.cost(losses) for losses in (harm.afterwards, harm.trained)] if harm else [None, None]
         lines.append(" / ".join(map(signed, costs)) if harm else "")
     return lines
@@ -80,20 +80,20 @@ def signed(cost: float | None) -> str:
     return "∞" if math.isinf(cost) else say("{x:+.2f}", x=round(cost, 2) + 0.0)
 
 
-def show(key: str, grid: Grid | None, known: Mapping[str, Harm], changed: int | None) -> None:
+def show(key: str, grid: Grid | None, harms: Mapping[str, Harm], n_changed: int | None) -> None:
     """What a mistake costs, as two tiles; `changed` is how many words of the visitor's translation change."""
-    harm = known.get(key)
+    harm = harms.get(key)
     if grid is None or key not in PITFALLS or (harm is None and key in TRAINED):
         st.info(say("No training with this mistake was recorded."))
         return
     st.html(STYLE)
-    longest = max([grid.entropy, *(loss for one in known.values() for loss in _finite_losses(one))])
+    longest = max([grid.entropy, *(loss for one in harms.values() for loss in _finite_losses(one))])
     limit = None if key in IN_GRU else grid.entropy  # of subwords, and recurrent models here have words
     afterwards = (
         _losses(harm, harm.afterwards, longest, limit) if harm and harm.afterwards else _reason(NO_AFTERWARDS[key])
     )
     trained = _losses(harm, harm.trained, longest, limit) if harm else _reason(NO_TRAINING[key])
-    first = _tile(say("Introduced afterwards"), afterwards, _changed_words(changed))
+    first = _tile(say("Introduced afterwards"), afterwards, _changed_words(n_changed))
     second = _tile(say("Trained with it"), trained, _written(grid, key))
     st.html(f'<div class="hl-costs">{first}{second}</div>')
     if harm:
@@ -101,7 +101,7 @@ def show(key: str, grid: Grid | None, known: Mapping[str, Harm], changed: int | 
 
 
 def _legend(grid: Grid, limit: float | None) -> str:
-    steps = counted(next(iter(grid.runs)).run().training.steps)
+    steps = format_count(next(iter(grid.runs)).run().training.steps)
     line = say(
         "Validation loss of small models in nats per token after {steps} steps, one number per seed.", steps=steps
     )
@@ -145,12 +145,12 @@ def _number(loss: float) -> str:
     return "∞" if math.isinf(loss) else say("{x:.2f}", x=loss)
 
 
-def _changed_words(changed: int | None) -> str:
-    if changed is None:
+def _changed_words(n_changed: int | None) -> str:
+    if n_changed is None:
         return ""
-    if changed == 0:
+    if n_changed == 0:
         return say("Your translation below stays the same.")
-    return say("Words of your translation below that change: {n}", n=changed)
+    return say("Words of your translation below that change: {n}", n=n_changed)
 
 
 def _written(grid: Grid, key: str) -> str:

@@ -56,7 +56,7 @@ class NextWords:
         logits = mistakes.next_logits(self.writer.model, self.ids, mistake, len(self.ids))
         return logits.float().softmax(-1).numpy()
 
-    def written(self, mistake: str | None) -> str:
+    def continuation(self, mistake: str | None) -> str:
         ids = mistakes.continue_greedily(self.writer.model, self.ids, mistake, WORDS, self.writer.tokenizer.unk_id)
         return self.writer.tokenizer.decode([*self.ids[1:].tolist(), *ids])
 
@@ -64,18 +64,18 @@ class NextWords:
         """Both pictures, the numbers and what is written on."""
         wrong, right = (self.probabilities(mistake) for mistake in (self.mistake, None))
         best = [np.argsort(-one, kind="stable")[:SHOWN] for one in (right, wrong)]
-        shown = list(dict.fromkeys(np.concatenate(best).tolist()))
-        names, top = self.writer.tokenizer.tokens(shown), float(max(wrong.max(), right.max()))
+        ids = list(dict.fromkeys(np.concatenate(best).tolist()))
+        names, top = self.writer.tokenizer.tokens(ids), float(max(wrong.max(), right.max()))
         figures = both(
-            bars, wrong[shown, None], right[shown, None], names, value=message("probability"), token_axis=DRAWN, top=top
+            bars, wrong[ids, None], right[ids, None], names, value=message("probability"), token_axis=DRAWN, top=top
         )
         likeliest = int(best[0][0])
-        moved = float((right * (np.log(right + 1e-12) - np.log(wrong + 1e-12))).sum())
+        divergence = float((right * (np.log(right + 1e-12) - np.log(wrong + 1e-12))).sum())
         numbers = {
             say("Probability of “{word}”", word=names[0]): (float(wrong[likeliest]), float(right[likeliest])),
-            say("Divergence of the two predictions in nats"): moved,
+            say("Divergence of the two predictions in nats"): divergence,
         }
-        return figures, numbers, (self.written(self.mistake), self.written(None))
+        return figures, numbers, (self.continuation(self.mistake), self.continuation(None))
 
 
 def in_next_words(mistake: str) -> Callable[[Sentence], tuple]:

@@ -51,18 +51,18 @@ def demonstrated(key: str, language: str, request: Request) -> Demo:
 
 def word_pairs(demo: Demo) -> list[tuple[str, str]]:
     """The words of what came of it, wrong and right, those that are the same beside each other."""
-    return beside(*(text.split() for text in demo.written)) if demo.written else []
+    return beside(*(text.split() for text in demo.outputs)) if demo.outputs else []
 
 
 def marked_words(demo: Demo) -> list[str]:
     """What came of it, wrong and right, in HTML with the words that differ marked."""
-    if not demo.written:
+    if not demo.outputs:
         return ["", ""]
-    marked = []
+    marks = []
     for side in (0, 1):
         words = ((escape(pair[side]), pair[0] == pair[1]) for pair in word_pairs(demo) if pair[side])
-        marked.append(" ".join(word if same else f"<mark>{word}</mark>" for word, same in words))
-    return [text or escape(say("(nothing)")) for text in marked]
+        marks.append(" ".join(word if same else f"<mark>{word}</mark>" for word, same in words))
+    return [text or escape(say("(nothing)")) for text in marks]
 
 
 @st.cache_resource(max_entries=200, show_spinner=cached.Waiting(cached.TRANSLATING))
@@ -71,28 +71,28 @@ def breaks(request: Request) -> dict[str, int]:
     return Sentence(cached.loaded_as(Translator, request.model), request.translated()).changed_words()
 
 
-def mistake_tiles(known: Mapping[str, Harm], changed: Mapping[str, int]) -> list[Tile]:
+def mistake_tiles(harms: Mapping[str, Harm], n_changed: Mapping[str, int]) -> list[Tile]:
     """The mistakes, marked where the translation of this sentence breaks."""
     names = {key: one.name for key, one in (PITFALLS | fitting()).items()}
     tiles = []
-    for (key, name), caption in zip(names.items(), harm.captions(known, names), strict=True):
-        n = changed.get(key, 0)
+    for (key, name), caption in zip(names.items(), harm.captions(harms, names), strict=True):
+        n = n_changed.get(key, 0)
         tiles.append(Tile(key, say(name), caption, flag=say("✗ words changed: {n}", n=n) if n else ""))
     return tiles
 
 
 def answer(demo: Demo) -> str:
     """What becomes of the translation with the mistake, else its first number."""
-    if not demo.written:
+    if not demo.outputs:
         return demo.lines[0]
     pairs = word_pairs(demo)
-    changed = [number for number, (wrong, right) in enumerate(pairs) if wrong != right]
-    if not changed:
-        return say("The text stays the same: “{text}”", text=" ".join(demo.written[1].split()))
-    last = next((number for number in changed[1:] if number - 1 not in changed), None)
-    run = [number for number in changed if last is None or number < last]
+    different = [number for number, (wrong, right) in enumerate(pairs) if wrong != right]
+    if not different:
+        return say("The text stays the same: “{text}”", text=" ".join(demo.outputs[1].split()))
+    last = next((number for number in different[1:] if number - 1 not in different), None)
+    run = [number for number in different if last is None or number < last]
     wrong, right = (" ".join(filter(None, (pairs[number][side] for number in run))) for side in (0, 1))
-    values = {"n": len(changed), "total": len(pairs), "wrong": wrong, "right": right}
+    values = {"n": len(different), "total": len(pairs), "wrong": wrong, "right": right}
     if not wrong:
         return say("With this mistake {n} of {total} words change: “{right}” is lost.", **values)
     if not right:
@@ -102,17 +102,17 @@ def answer(demo: Demo) -> str:
 
 def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
     """What came of it, wrong and right, over both pictures on one scale."""
-    spoken, plots, titles = ALL[key], {}, {}
+    pitfall, plots, titles = ALL[key], {}, {}
     heads = dict(zip(("wrong", "right"), demo.heads or ()))
     sides = list(zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo)))
-    if demo.written:
+    if demo.outputs:
         for side, name, text in shared.columns(sides, 2):
             st.html(f'<p class="hl-harm hl-{side}"><b>{escape(name)}</b> <q lang="{spoken_in}">{text}</q></p>')
     for side, name, _ in sides:
         figure: Figure = getattr(demo, side)
         code = snippet(MODERN_PICTURE if key in MODERN else PICTURE, key=key, side=Code(side))
         title = heads[side].title if heads else ""
-        picture = say(title or spoken.picture)
+        picture = say(title or pitfall.picture)
         # A copy, which the frame may change: visitors share the demonstration.
         plots[side] = Plot(f"{name}: {picture}", origin.note, figure.copy(), program(origin.code, code))
         titles[side] = name, "", picture
@@ -134,11 +134,11 @@ def head_map(head: HeadPicture, plot: Plot, title: tuple[str, ...]) -> stage_pag
 
 def show_code(key: str, demo: Demo) -> None:
     """The line of the mistake and the right one, and all numbers."""
-    spoken = ALL[key]
+    pitfall = ALL[key]
     for side, name in (("wrong", say("Wrong")), ("right", say("Right"))):
         frame.picture_title(name)
-        st.code(getattr(spoken, side), language="python", wrap_lines=True)
-    frame.note(say(spoken.explanation))
+        st.code(getattr(pitfall, side), language="python", wrap_lines=True)
+    frame.note(say(pitfall.explanation))
     shared.small("\n".join(demo.lines), "numbers")
 
 
@@ -149,18 +149,18 @@ def live() -> None:
         name, grid = controls.default_model(), harm.load()
     if name is None:
         return
-    known = harm.harms(grid)
+    harms = harm.harms(grid)
     card = cached.loaded_as(Translator, name).card
     with places.question:
         text = controls.sentence_box(card.get("source"), EXAMPLE)
     asked, example = (Request(one, name, beam=1) for one in (text, EXAMPLE))
     with places.notes:
-        kept = shared.compute_or_keep("pitfalls-answered", asked, breaks, example)
-    request, changed = kept or (None, {})
+        computed = shared.compute_or_keep("pitfalls-answered", asked, breaks, example)
+    request, n_changed = computed or (None, {})
     with places.left_controls:
         frame.label(say("Loss added: afterwards / trained with it"))
     with places.left:
-        tiles = mistake_tiles(known, changed)
+        tiles = mistake_tiles(harms, n_changed)
         key = frame.choose_tile(say("Mistakes"), tiles, "pitfall", next(iter(PITFALLS)), columns=2, scrolls=True)
         frame.note(say(ALL[key].explanation))
         if key == "best":
@@ -180,7 +180,7 @@ def live() -> None:
         elif view == "code":
             show_code(key, demo)
         else:
-            harm.show(key, grid, known, changed.get(key) if ALL[key].changes_translation else None)
+            harm.show(key, grid, harms, n_changed.get(key) if ALL[key].changes_translation else None)
 
 
 frame.opening(say("Pitfalls"))

@@ -29,22 +29,22 @@ figure.show()
 """
 
 
-def measured() -> dict[str, dict]:
+def context_losses() -> dict[str, dict]:
     """What is recorded of the loss by position, by language model."""
     recorded = {}
     for name in available("language_model"):
         try:
-            if (own := context.read(cached.loaded_as(Writer, name).folder)) is not None:
-                recorded[name] = own
+            if (losses := context.read(cached.loaded_as(Writer, name).folder)) is not None:
+                recorded[name] = losses
         except ValueError:
             continue
     return recorded
 
 
-def loss_lines(own: dict) -> dict[str, np.ndarray]:
+def loss_lines(losses: dict) -> dict[str, np.ndarray]:
     """The losses by position, float64 (2, N), at every length that was measured: named by it and its perplexity."""
     lines = {}
-    for entry in own["lengths"]:
+    for entry in losses["lengths"]:
         edges = np.linspace(0, entry["length"], len(entry["loss"]) + 1)
         line = np.stack([(edges[:-1] + edges[1:]) / 2, entry["loss"]]).round(3)
         name = say("{n:,} tokens: {perplexity:.1f}", n=entry["length"], perplexity=entry["perplexity"])
@@ -71,7 +71,7 @@ def model_tiles(results: dict[str, dict]) -> list[Tile]:
 
 def show_beyond(page: Page) -> None:
     """Losses by position of the language models, side by side on one scale."""
-    results = measured()
+    results = context_losses()
     with page.places.left_controls:
         frame.note(say("Loss by position at 1, 2 and 4 times the trained length"))
     with page.places.left:
@@ -98,7 +98,7 @@ def show_beyond(page: Page) -> None:
         line = message("Four times the trained length multiplies the perplexity by {list}.")
         frame.answer(say(line, list=listed(factors)), " ".join(notes))
     with page.places.right:
-        shown = {key: plot for key, plot in plots.items() if selected in (ALL, key.removeprefix("beyond-"))}
-        frame.pictures(shown, titles=titles, is_map=False)
+        visible = {key: plot for key, plot in plots.items() if selected in (ALL, key.removeprefix("beyond-"))}
+        frame.pictures(visible, titles=titles, is_map=False)
         tokens = max(own["tokens"] for own in results.values())
         frame.note(say("Measured over {n:,} tokens by {command}.", n=tokens, command="python -m model context"))

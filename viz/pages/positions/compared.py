@@ -59,7 +59,7 @@ def second(page: Page) -> Encodings | None:
         frame.note(say("Beside"))
         names = {name: ENCODINGS[name][0] for name in tables}
         hidden: dict[str, Any] = {"label_visibility": "collapsed", "width": 240}
-        other = controls.among(say("Second encoding"), names, "second", "literal_loop", **hidden)
+        name = controls.among(say("Second encoding"), names, "second", "literal_loop", **hidden)
     if page.first in RELATIVE:
         with page.places.right:
             st.info(
@@ -68,7 +68,7 @@ def second(page: Page) -> Encodings | None:
         with page.places.answer:
             frame.answer(answer(page.first, page.sizes), say(ENCODINGS[page.first][1]))
         return None
-    return Encodings(page.sizes, {"first": page.first, "second": other})
+    return Encodings(page.sizes, {"first": page.first, "second": name})
 
 
 def show_difference(page: Page) -> None:
@@ -89,7 +89,7 @@ def show_difference(page: Page) -> None:
         plot = Plot(say("Difference of the encodings"), origin.note, figure, code)
         frame.pictures({"table-difference": plot}, below=TITLED, share=0.5, least=LOW)
         titles = {f"table-{place}": (name, "") for place, name in encodings.names.items()}
-        frame.pictures(encodings.drawn("first", "second"), titles=titles, bar=False, least=LOW)
+        frame.pictures(encodings.plots("first", "second"), titles=titles, bar=False, least=LOW)
         frame.note(say("Rows are positions, columns dimensions: the difference, the first encoding, the second."))
 
 
@@ -142,8 +142,8 @@ def show_wavelengths(page: Page) -> None:
         frame.answer(line, say("In the paper's formula a sine and its cosine share a wavelength."))
     names = [encodings.legends[place] for place in waves]
     figure = wavelength_lines(np.stack(list(waves.values())), names, say=say)
-    chosen = [encodings.chosen[place] for place in waves]
-    code = program(snippet(WAVELENGTHS, d_model=encodings.d_model, encodings=chosen, names=names))
+    names_of_encodings = [encodings.chosen[place] for place in waves]
+    code = program(snippet(WAVELENGTHS, d_model=encodings.d_model, encodings=names_of_encodings, names=names))
     plot = Plot(say("Wavelengths of the dimensions"), encodings.origin.note, figure, code)
     table = pd.DataFrame({say("pair"): range(encodings.d_model // 2)})
     for place, one in waves.items():

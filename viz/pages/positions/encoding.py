@@ -41,19 +41,20 @@ def legend(place: str, name: str) -> str:
 class Encodings:
     """One encoding or two, "first" and "second", their tables by these names, and how they come about."""
 
-    def __init__(self, sizes: Sizes, chosen: dict[str, str]) -> None:
-        self.chosen = chosen
+    def __init__(self, sizes: Sizes, encodings: dict[str, str]) -> None:
+        self.chosen = encodings
         self.n_positions, self.d_model = sizes.n_positions, sizes.d_model
-        self.names = {place: say(ENCODINGS[name][0]) for place, name in chosen.items()}
+        self.names = {place: say(ENCODINGS[name][0]) for place, name in encodings.items()}
         self.legends = {place: legend(place, name) for place, name in self.names.items()}
         self.tables = {
-            place: position_results.table(name, self.n_positions, self.d_model) for place, name in chosen.items()
+            place: position_results.table(name, self.n_positions, self.d_model) for place, name in encodings.items()
         }
         line = say(
             "{positions} positions, {dimensions} dimensions", positions=sizes.n_positions, dimensions=sizes.d_model
         )
         code = [
-            position_results.table_code(place, name, self.n_positions, self.d_model) for place, name in chosen.items()
+            position_results.table_code(place, name, self.n_positions, self.d_model)
+            for place, name in encodings.items()
         ]
         self.origin = Origin(" · ".join([line, *self.legends.values()]), program(*code))
 
@@ -66,7 +67,7 @@ class Encodings:
             line += " " + say("It does in {hits:.0%} of the rows, at a loss of {loss:.3f}.", **values)
         return line
 
-    def drawn(self, *places: str) -> dict[str, Plot]:
+    def plots(self, *places: str) -> dict[str, Plot]:
         """The tables of some of them as figures, by the key of each."""
         title = message("Positional encoding: {name}")
         plots = {}
@@ -150,6 +151,10 @@ def show_encoding(page: Page) -> None:
 
 def add_wave(dimension: int, _: int) -> None:
     """Draw the line of a dimension, or take it away."""
-    kept = st.session_state["dimensions"]
-    changed = [one for one in kept if one != dimension] if dimension in kept else [*kept, dimension][-MAX_WAVES:]
-    st.session_state["dimensions"] = sorted(changed)
+    dimensions = st.session_state["dimensions"]
+    new_dimensions = (
+        [one for one in dimensions if one != dimension]
+        if dimension in dimensions
+        else [*dimensions, dimension][-MAX_WAVES:]
+    )
+    st.session_state["dimensions"] = sorted(new_dimensions)

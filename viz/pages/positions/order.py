@@ -19,12 +19,12 @@ from viz.views.results import position_results
 from viz.views.results.heads_results import name_of
 
 
-def both_orders(own: Request, order: int) -> tuple[dict[Request, cached.Shown], tuple[float, float]]:
+def both_orders(request: Request, order: int) -> tuple[dict[Request, cached.Result], tuple[float, float]]:
     """The translations by what was read, and how order-blind the encoder is, as of `shuffled`."""
-    results = {own: compute(own)}  # says what is wrong with the sentence
-    other, differences = position_results.shuffled(own.model, own.text, order)
-    other = replace(own, text=other)
-    return results | {other: compute(other)}, differences
+    results = {request: compute(request)}  # says what is wrong with the sentence
+    shuffled, differences = position_results.shuffled(request.model, request.text, order)
+    shuffled = replace(request, text=shuffled)
+    return results | {shuffled: compute(shuffled)}, differences
 
 
 def show_order(page: Page) -> None:
@@ -41,10 +41,10 @@ def show_order(page: Page) -> None:
     changes = Changes(scale=float(trained), stacks="encoder")
     asked, example = (Request(one, page.checkpoint, 1, changes=changes) for one in (page.text, EXAMPLE))
     with page.places.notes:
-        kept = shared.compute_or_keep("positions-answered", asked, lambda first: both_orders(first, order), example)
-    if kept is None:
+        answer = shared.compute_or_keep("positions-answered", asked, lambda first: both_orders(first, order), example)
+    if answer is None:
         return
-    results, (off, on) = kept[1]
+    results, (off, on) = answer[1]
     if len(results) == 1:
         with page.places.notes:
             st.info(say("This sentence has no other order: type one with two different words or more."))

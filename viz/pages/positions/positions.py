@@ -29,8 +29,8 @@ FIRST = "sinusoidal"
 
 def settings() -> Sizes:
     """The menu of sizes."""
-    changed = sum(widgets.code_of(key, default) != default for key, default in SIZES.items())
-    with frame.options(changed, "positions"):
+    n_set = sum(widgets.code_of(key, default) != default for key, default in SIZES.items())
+    with frame.options(n_set, "positions"):
         n = controls.slider(say("Positions"), 8, 128, 50, key="length")
         d = controls.choose("d_model", (8, 16, 32, 64, 128, 256), "width", 64)
     return Sizes(n, d)
@@ -57,7 +57,7 @@ def live() -> None:
         names = {code: name for code, (name, _) in VIEWS.items()}
         if rotary.rotary_model() is None:
             del names["rotary"]
-        if not beyond.measured():
+        if not beyond.context_losses():
             del names["beyond"]
         view_code = controls.views(names, "picture")
     checkpoint, text = None, EXAMPLE

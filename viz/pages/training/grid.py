@@ -13,7 +13,7 @@ from model.training.grid import EVERY, FOLDER, NORMS, Grid, GridCell
 from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
-from viz.text.language import counted, message, messages, say
+from viz.text.language import format_count, message, messages, say
 from viz.ui import controls, frame, shared, widgets
 from viz.ui.stage import stage_page
 from viz.views.results.grid_results import READ, board, curves, load, name_of, table, toggled
@@ -41,7 +41,7 @@ FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.
 VIEWS = messages(curves="Rate and loss", maps="What they attend to")
 
 
-def there() -> bool:
+def is_shipped() -> bool:
     return (checkpoints_folder() / FOLDER).is_dir()
 
 
@@ -94,8 +94,8 @@ def show(places: frame.Places) -> None:
         plots = {"grid-curves": curves(picked, float(step))}
         frame.pictures(plots, is_map=False, below=WRITTEN, least=CURVES)
         frame.note(at_step(grid, picked, step))
-        frame.picture_title(say("Written after step {step}", step=counted(step)))
-        st.html(f'<div class="hl-texts-of">{"".join(written(grid, cell, step, number) for cell in picked)}</div>')
+        frame.picture_title(say("Written after step {step}", step=format_count(step)))
+        st.html(f'<div class="hl-texts-of">{"".join(output_of(grid, cell, step, number) for cell in picked)}</div>')
 
 
 def choose_runs(cells: list[GridCell]) -> list[GridCell]:
@@ -141,7 +141,7 @@ def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
     """The training losses about a step: which run is the best then, and which the worst."""
     losses = {cell: float(grid.runs[cell].loss[max(0, step - EVERY) : step].mean()) for cell in cells}
     best, worst = min(cells, key=losses.__getitem__), max(cells, key=losses.__getitem__)
-    values = {"step": counted(step), "best": name_of(best), "a": losses[best]}
+    values = {"step": format_count(step), "best": name_of(best), "a": losses[best]}
     if best == worst:
         return say("About step {step} the training loss of “{best}” is {a:.2f}.", **values)
     line = message("About step {step} the training loss of “{best}” is {a:.2f}, that of “{worst}” {b:.2f}.")
@@ -162,7 +162,7 @@ def show_board(grid: Grid, cells: list[GridCell], picked: list[GridCell], below:
         st.info(say("The grid is not finished: {n} of its runs are there.", n=len(cells)))
 
 
-def written(grid: Grid, cell: GridCell, step: int, number: int) -> str:
+def output_of(grid: Grid, cell: GridCell, step: int, number: int) -> str:
     """What a run wrote for a sentence after a step, in HTML."""
     text = grid.runs[cell].texts.get(step, {number: ""})[number] or say("(the model wrote nothing)")
     return f'<p class="hl-note"><b>{escape(name_of(cell))}</b><br>{escape(text)}</p>'
@@ -188,7 +188,7 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         figure = attention_heatmap(weights[layer, head], queries, keys, **kind_words.axes, say=say)
         place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}
         code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **kind_words.axes)
-        plot = Plot(f"{name}, {say(kind_words.title)}", f"{name} · {counted(step)}", figure, program(READ, code))
+        plot = Plot(f"{name}, {say(kind_words.title)}", f"{name} · {format_count(step)}", figure, program(READ, code))
         tokens = grid.source_tokens, grid.target_tokens
         masks = {"decoder_self": np.tri(len(tokens[1]), dtype=bool)} if kind == "decoder_self" else {}
         recording = Recording(*tokens, {kind: weights}, masks)

@@ -15,7 +15,7 @@ from viz.pages.training.lab import SCHEDULES
 from viz.pages.training.live import Frame, LiveRun
 from viz.pages.training.replay import PACE, Replay
 from viz.text import errors, words
-from viz.text.language import counted, message, messages, say
+from viz.text.language import format_count, message, messages, say
 from viz.ui import controls, frame, shared
 from viz.ui.frame import Tile
 from viz.views import cached
@@ -68,9 +68,9 @@ def start(settings: practice.Settings) -> None:
         st.session_state[SHOWN] = MINE
 
 
-def allowed(call: Callable[..., None], *given: practice.Settings) -> None:
+def allowed(call: Callable[..., None], *settings: practice.Settings) -> None:
     try:
-        call(*given)
+        call(*settings)
     except ValueError as error:
         st.session_state[PROBLEM] = errors.sentence(error)
 
@@ -135,11 +135,13 @@ def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
     """The recorded run, the one that is made here and the one before, each with its losses."""
     tiles, recorded = [], recording()
     if recorded is not None:
-        note = say("{share:.1%} right after {step} steps", share=recorded.right[-1], step=counted(recorded.steps[-1]))
+        note = say(
+            "{share:.1%} right after {step} steps", share=recorded.right[-1], step=format_count(recorded.steps[-1])
+        )
         tiles.append(Tile(RECORDED, say("Recorded run"), note, pixels=frame.curve_pixels(recorded.losses)))
     for code, name, run in zip((MINE, BEFORE), (say("Your run"), say("The run before")), runs):
         now = run.frame()
-        note = say("{share:.1%} right after {step} steps", share=now.right, step=counted(now.step))
+        note = say("{share:.1%} right after {step} steps", share=now.right, step=format_count(now.step))
         losses = now.losses if now.step else planned(run.settings)[1]
         tiles.append(Tile(code, name, note, pixels=frame.curve_pixels(losses)))
     if not runs:
@@ -234,7 +236,7 @@ def say_how_far(run: LiveRun | Replay) -> None:
     if isinstance(run, Replay):
         task = say("A recording: a Transformer of two layers learns to write random strings of letters backwards.")
         note = f"{task} {note}"
-    frame.answer(say(line, step=counted(step), share=right, n=practice.UNSEEN), note)
+    frame.answer(say(line, step=format_count(step), share=right, n=practice.UNSEEN), note)
 
 
 def watch(run: LiveRun | Replay, head: int, text: str, was_active: bool) -> None:
@@ -259,7 +261,7 @@ def show_progress(run: LiveRun | Replay) -> None:
         return
     recorded, step = run.recorded, run.step
     if run.active:
-        line = say("step {step} of {most}", step=counted(step), most=counted(recorded.steps[-1]))
+        line = say("step {step} of {most}", step=format_count(step), most=format_count(recorded.steps[-1]))
         st.progress(step / recorded.steps[-1], line)
         return
     key = "practice-step"  # only where nothing plays: what a browser says late would stop it
@@ -273,7 +275,7 @@ def show_progress(run: LiveRun | Replay) -> None:
 
 
 def progress(now: Frame) -> str:
-    step, most = counted(now.step), counted(practice.MAX_STEPS)
+    step, most = format_count(now.step), format_count(practice.MAX_STEPS)
     parts = [say(STATUS[now.status]), say("step {step} of at most {most}", step=step, most=most)]
     if now.step:
         parts.append(say("loss {loss:.3f}", loss=now.losses[-10:].mean()))
@@ -289,7 +291,9 @@ def show_recorded_loss(run: Replay) -> None:
     code = program(snippet(LOSS, name=name, marks=[mark]))
     plot = Plot(say("Loss"), recorded_practice.COMMAND, figure, code)
     frame.pictures({"practice-loss": plot}, is_map=False)
-    frame.note(say("At step {step} the cross-entropy per letter is {loss:.3f} nats.", step=counted(step), loss=loss))
+    frame.note(
+        say("At step {step} the cross-entropy per letter is {loss:.3f} nats.", step=format_count(step), loss=loss)
+    )
 
 
 def show_loss(run: LiveRun) -> None:
@@ -311,9 +315,9 @@ def show_loss(run: LiveRun) -> None:
 
 
 def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
-    written, weights, step = run.reverse(text)
-    rows, columns = ["<s>", *written][: weights.shape[2]], [*text, "</s>"]
-    note = in_quotes(text, say), described(run.settings), say("after step {step}", step=counted(step))
+    output, weights, step = run.reverse(text)
+    rows, columns = ["<s>", *output][: weights.shape[2]], [*text, "</s>"]
+    note = in_quotes(text, say), described(run.settings), say("after step {step}", step=format_count(step))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes: dict[str, Any] = {
         "query_axis": message("letter this step read (query)"),
@@ -321,8 +325,8 @@ def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
     }
     figure = attention_heatmap(weights[0, head], rows, columns, **axes, say=say)
     plot = Plot(title, " · ".join(note), figure)
-    verdict = say("Right.") if written == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
-    titles = {"practice-try": (written or say("(the model wrote nothing)"), "", verdict)}
+    verdict = say("Right.") if output == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
+    titles = {"practice-try": (output or say("(the model wrote nothing)"), "", verdict)}
     frame.pictures({"practice-try": plot}, titles=titles, bar=False)
     line = message("Step {step:,}. A head that reverses follows the other diagonal.")
     frame.note(say(line, step=step))

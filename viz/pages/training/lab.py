@@ -72,18 +72,18 @@ def sizes_of(noam: Noam, n_steps: int, epoch: int) -> dict[str, Any]:
     return {"d_model": noam.d_model, "peak": peak, "warmup": noam.warmup, "steps": n_steps, "decay": epoch}
 
 
-def rates_of(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> dict[str, Schedule]:
+def rates_of(noams: Sequence[Noam], names: Sequence[str], n_steps: int, epoch: int) -> dict[str, Schedule]:
     """The schedules by what they are called; the last of the Noam ones gives peak and warmup of the others."""
     sizes = sizes_of(noams[-1], n_steps, epoch)
     rates = {noam.name: schedules.noam(noam.d_model, noam.warmup, noam.factor) for noam in noams}
-    return rates | {say(OTHERS[name]): schedules.by_name(name, **sizes) for name in others}
+    return rates | {say(OTHERS[name]): schedules.by_name(name, **sizes) for name in names}
 
 
-def code_of_rates(noams: Sequence[Noam], others: Sequence[str], n_steps: int, epoch: int) -> dict[str, Code]:
+def code_of_rates(noams: Sequence[Noam], names: Sequence[str], n_steps: int, epoch: int) -> dict[str, Code]:
     """Python for what `rates_of` returns."""
     sizes = sizes_of(noams[-1], n_steps, epoch)
     rates = {noam.name: call("schedules.noam", noam.d_model, noam.warmup, noam.factor) for noam in noams}
-    return rates | {say(OTHERS[name]): call("schedules.by_name", name, **sizes) for name in others}
+    return rates | {say(OTHERS[name]): call("schedules.by_name", name, **sizes) for name in names}
 
 
 def lines_at(rates: Mapping[str, Schedule], steps: np.ndarray) -> dict[str, np.ndarray]:
@@ -142,11 +142,11 @@ def show(places: frame.Places) -> None:
         present, n_steps = choose_noam()
     with places.question:
         frame.label(say("Against"))
-        others = choose_others()
+        names = choose_others()
         noams = keep(present)
     epoch = 1000
     with places.left:
-        if "step_decay" in others:
+        if "step_decay" in names:
             epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch")
     with places.right_controls:
         hidden: dict[str, Any] = {"label_visibility": "collapsed"}
@@ -157,7 +157,7 @@ def show(places: frame.Places) -> None:
         frame.label(label)
         log_y = controls.choose(label, (LINEAR, LOGARITHMIC), "log-y", **hidden) == LOGARITHMIC
     warmups = [noam.warmup for noam in noams]
-    lines = lines_at(rates_of(noams, others, n_steps, epoch), sample(n_steps, warmups, epoch))
+    lines = lines_at(rates_of(noams, names, n_steps, epoch), sample(n_steps, warmups, epoch))
     marks = []
     for name, line in lines.items():
         step, rate = line[:, line[1].argmax()].tolist()
@@ -165,7 +165,7 @@ def show(places: frame.Places) -> None:
             (name, step, rate, f"{name}: {say('peak {peak:.3e} at step {step:,}', peak=rate, step=int(step))}")
         )
     look: dict[str, Any] = {"y_axis": message("learning rate"), "log_x": log_x, "log_y": log_y, "marks": marks}
-    rates = code_of_rates(noams, others, n_steps, epoch)
+    rates = code_of_rates(noams, names, n_steps, epoch)
     code = program(snippet(CURVES, n_steps=n_steps, warmups=warmups, epoch=epoch, rates=rates, **look))
     plot = Plot(say("Learning rate over the steps"), " · ".join(lines), curves(lines, **look, say=say), code)
     with places.answer:
@@ -179,7 +179,7 @@ def show(places: frame.Places) -> None:
     with places.left, st.container(gap="xxsmall"):
         for row, (*_, text) in enumerate(marks):
             shared.small(text, f"peak-{row}")
-        if "inverse_sqrt" in others:
+        if "inverse_sqrt" in names:
             shared.small(say("Inverse square root is Noam with its peak given."), "inverse")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from viz.text import errors
-from viz.text.language import counted, say
+from viz.text.language import format_count, say
 from viz.ui import frame, shared
 from viz.views.results import board_results
 
@@ -39,8 +39,8 @@ def show(places: frame.Places) -> None:
     about = say(
         "Each dot is a run of {steps} steps on WikiText-2, {tokens} words read; the band is the model of 2017. "
         "Short runs: what pays later does not show here.",
-        steps=counted(max(run.perplexity)),
-        tokens=counted(run.tokens),
+        steps=format_count(max(run.perplexity)),
+        tokens=format_count(run.tokens),
     )
     with places.left:
         frame.note(about)

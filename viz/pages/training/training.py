@@ -18,7 +18,7 @@ SECTIONS = {  # the tile of each, and what shows it
 def live() -> None:
     places = frame.places()
     sections = dict(SECTIONS)
-    if not grid.there():
+    if not grid.is_shipped():
         del sections["grid"]
     if not board_results.exists():
         del sections["since"]

@@ -42,7 +42,7 @@ def line_of(answer: Answer) -> str | None:
 
 
 def _labelled(candidates: Probable) -> Probable:
-    return [(words.named([word])[0], float(p)) for word, p in candidates[:MOST]]
+    return [(words.unique_labels([word])[0], float(p)) for word, p in candidates[:MOST]]
 
 
 def _listed(candidates: Probable) -> str:

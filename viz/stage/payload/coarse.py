@@ -33,37 +33,37 @@ def summary(weights: np.ndarray, mask: np.ndarray, queries: Sequence[str]) -> di
 
 def first_shares(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
     """The mean weight on the first key, float32 (L, H), over rows that may attend to several keys; 0 without any."""
-    counted = mask.sum(axis=-1) > 1  # (T,)
-    if not counted.any():
+    has_choice = mask.sum(axis=-1) > 1  # (T,)
+    if not has_choice.any():
         return np.zeros(weights.shape[:2], np.float32)
-    return weights[:, :, counted, 0].mean(axis=-1)
+    return weights[:, :, has_choice, 0].mean(axis=-1)
 
 
 def travelling(
-    whole: np.ndarray, opened: Iterable[tuple[int, int]], keep: Keep | None, budget: float, in_file: bool = False
+    weights: np.ndarray, opened: Iterable[tuple[int, int]], keep: Keep | None, budget: float, in_file: bool = False
 ) -> dict:
     """What is sent of quantised maps (L, H, T, S): all of them or, above a budget in bytes, the opened heads.
 
     With these goes where the others are: all of them together at the address or, if "byHead", each at
     "address/layer/head" (packing.py), and then the largest number of every row of all heads, "peaks".
     """
-    if keep is None or whole.nbytes <= budget:
-        return {"weights": whole}
-    by_head = in_file or whole.nbytes > WHOLE
+    if keep is None or weights.nbytes <= budget:
+        return {"weights": weights}
+    by_head = in_file or weights.nbytes > WHOLE
     return {
         "weights": None,
-        "address": keep(whole),
+        "address": keep(weights),
         "byHead": by_head,
-        "shape": whole.shape,
-        "opened": {f"{layer},{head}": whole[layer, head] for layer, head in {(int(i), int(j)) for i, j in opened}},
-        "peaks": _peaks(whole) if by_head else None,
+        "shape": weights.shape,
+        "opened": {f"{layer},{head}": weights[layer, head] for layer, head in {(int(i), int(j)) for i, j in opened}},
+        "peaks": _peaks(weights) if by_head else None,
     }
 
 
-def _peaks(whole: np.ndarray) -> dict:
+def _peaks(weights: np.ndarray) -> dict:
     """Which key has the largest number in each row of quantised maps, and that number, (L, H, T)."""
-    keys = np.stack([np.abs(layer).argmax(axis=-1) for layer in whole])
-    values = np.take_along_axis(whole, keys[..., None], axis=-1)[..., 0]
+    keys = np.stack([np.abs(layer).argmax(axis=-1) for layer in weights])
+    values = np.take_along_axis(weights, keys[..., None], axis=-1)[..., 0]
     return {"keys": keys.astype(np.uint16), "values": values}
 
 
@@ -72,11 +72,11 @@ def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
 
     It has the least entropy, as a share of an even spread's; heads with more than half of it in one column come last.
     """
-    counted = mask.sum(axis=1) > 1
-    if not counted.any():
+    has_choice = mask.sum(axis=1) > 1
+    if not has_choice.any():
         return 0, 0
-    even = np.log(mask[counted].sum(axis=1))
-    order = np.stack([_bluntness(layer[:, counted], even) for layer in weights])  # (L, H)
+    even = np.log(mask[has_choice].sum(axis=1))
+    order = np.stack([_bluntness(layer[:, has_choice], even) for layer in weights])  # (L, H)
     layer, head = np.unravel_index(order.argmin(), order.shape)
     return int(layer), int(head)
 

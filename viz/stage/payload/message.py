@@ -27,7 +27,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Version:
     """A recording, and what is known of it beside; what is None or empty is not known, or was not asked for.
 
     `VersionPayload` in payloads.py is what the stage is sent of it.
@@ -55,9 +55,9 @@ class Shown:
 
 
 def message(
-    shown: Shown,
+    version: Version,
     keep: Keep | None = None,
-    before: Shown | None = None,
+    before: Version | None = None,
     steering: SteeringPayload | None = None,
     comparing: ComparingPayload | None = None,
     owned: Sequence[str] = (),
@@ -83,20 +83,20 @@ def message(
     with using(current()):  # asked once, not for each word
         header = {
             "language": current(),
-            "words": _words(shown, comparing is not None, keep is not None and not shown.in_file),
-            "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | dict(shown.address),
+            "words": _words(version, comparing is not None, keep is not None and not version.in_file),
+            "address": dict.fromkeys([*NAMES, PARAMETER, *owned]) | dict(version.address),
             "setting": setting,
             "least": least,
             "steering": steering,
             "comparing": comparing,
-            "after": _version_payload(shown, keep),
+            "after": _version_payload(version, keep),
             "before": before and _version_payload(before, keep),
         }
         return pack(header)
 
 
-def _words(shown: Shown, is_comparing: bool, is_fetched: bool) -> WordsPayload:
-    forms = {"alone": shown.alone, "comparing": is_comparing, "live": shown.is_live}
+def _words(version: Version, is_comparing: bool, is_fetched: bool) -> WordsPayload:
+    forms = {"alone": version.alone, "comparing": is_comparing, "live": version.is_live}
     return {
         "forms": [form for form, is_so in forms.items() if is_so],
         "address": words.address(current()) if is_fetched else None,
@@ -104,21 +104,21 @@ def _words(shown: Shown, is_comparing: bool, is_fetched: bool) -> WordsPayload:
     }
 
 
-def _version_payload(shown: Shown, keep: Keep | None) -> dict:
-    first = {kind: head for kind, (_, head) in shown.roles.items() if head is not None}
-    opened = {kind: [*shown.opened.get(kind, ()), *([first[kind]] if kind in first else [])] for kind in KINDS}
-    effects = {"reason": words.say(shown.effects)} if isinstance(shown.effects, str) else shown.effects
+def _version_payload(version: Version, keep: Keep | None) -> dict:
+    first = {kind: head for kind, (_, head) in version.roles.items() if head is not None}
+    opened = {kind: [*version.opened.get(kind, ()), *([first[kind]] if kind in first else [])] for kind in KINDS}
+    effects = {"reason": words.say(version.effects)} if isinstance(version.effects, str) else version.effects
     return {
-        "recording": packed(shown.recording, keep, opened, shown.in_file),
-        "notes": shown.notes,
-        "roles": {kind: roles for kind, (roles, _) in shown.roles.items()},
-        "rules": rules_of(role for roles, _ in shown.roles.values() for row in roles for role in row),
+        "recording": packed(version.recording, keep, opened, version.in_file),
+        "notes": version.notes,
+        "roles": {kind: roles for kind, (roles, _) in version.roles.items()},
+        "rules": rules_of(role for roles, _ in version.roles.values() for row in roles for role in row),
         "first": first,
-        "rowwise": shown.rowwise,
-        "predicts": shown.predicts,
-        "program": shown.program and vars(shown.program),
-        "code": shown.code,
+        "rowwise": version.rowwise,
+        "predicts": version.predicts,
+        "program": version.program and vars(version.program),
+        "code": version.code,
         "effects": effects,
-        "inside": shown.inside,
-        "next": shown.next,
-    } | ({"names": shown.names} if shown.names else {})
+        "inside": version.inside,
+        "next": version.next,
+    } | ({"names": version.names} if version.names else {})

@@ -21,10 +21,10 @@ _ALIGNED = 8
 def quantised(numbers: np.ndarray, signed: bool = False, limit: float = 1.0) -> tuple[np.ndarray, float]:
     """Numbers in [0, limit], [-limit, limit] if signed, as 16-bit integers, and what they are multiplied by."""
     scale = (SIGNED_SCALE if signed else SCALE) / limit
-    whole = np.empty(numbers.shape, np.int16 if signed else np.uint16)
+    integers = np.empty(numbers.shape, np.int16 if signed else np.uint16)
     for place, part in enumerate(numbers):  # a layer at a time: of large maps there is no second copy
-        whole[place] = np.rint(part * np.float32(scale))
-    return whole, scale
+        integers[place] = np.rint(part * np.float32(scale))
+    return integers, scale
 
 
 def pack_head(head: np.ndarray, in_bytes: bool = False) -> bytes:

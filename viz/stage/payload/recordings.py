@@ -58,7 +58,7 @@ def _kind(
     in_file: bool,
 ) -> dict:
     weights, mask = recording.weights[kind], recording.masks.get(kind)
-    whole, scale = quantised(weights)
+    integers, scale = quantised(weights)
     about = {
         "code": kind,
         "shape": weights.shape,
@@ -67,10 +67,12 @@ def _kind(
         "mask": None if mask is None else mask.astype(np.uint8),
         "effects": recording.effects.get(kind),
     }
-    if keep is None or whole.nbytes <= budget:
-        return about | {"weights": whole}
-    written = recording.predicted_tokens or recording.target_tokens
-    queries = recording.source_tokens if kind == "encoder_self" else written
+    if keep is None or integers.nbytes <= budget:
+        return about | {"weights": integers}
+    predicted = recording.predicted_tokens or recording.target_tokens
+    queries = recording.source_tokens if kind == "encoder_self" else predicted
     mask = recording.mask(kind)
     summary = coarse.summary(weights, mask if mask.ndim == 2 else np.asarray(mask.any(axis=0)), queries)
-    return about | {"summary": summary} | coarse.travelling(whole, [summary["first"], *opened], keep, budget, in_file)
+    return (
+        about | {"summary": summary} | coarse.travelling(integers, [summary["first"], *opened], keep, budget, in_file)
+    )

@@ -10,7 +10,7 @@ from model.analysis import head_roles
 from model.interventions.edits import Edits
 from model.measures import text_roles
 from model.translation import Translation
-from viz.stage.payload.message import Known, Shown
+from viz.stage.payload.message import Known, Version
 from viz.text.language import say
 from viz.text.roles import role_name
 
@@ -52,15 +52,15 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
     }
 
 
-def keep_roles(shown: Shown, before: Shown, edits: Edits) -> Shown:
+def keep_roles(version: Version, before: Version, edits: Edits) -> Version:
     """Give heads that are off or uniform the roles that they had before, so that they stay in their group."""
-    roles_by_kind = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in shown.roles.items()}
+    roles_by_kind = {kind: ([list(row) for row in roles], first) for kind, (roles, first) in version.roles.items()}
     for head in (*edits.off, *edits.uniform):
         if head.kind not in roles_by_kind:  # no roles are known
             continue
-        row = shown.recording.layers(head.kind).index(head.layer)
+        row = version.recording.layers(head.kind).index(head.layer)
         roles_by_kind[head.kind][0][row][head.head] = before.roles[head.kind][0][row][head.head]
-    return replace(shown, roles=roles_by_kind)
+    return replace(version, roles=roles_by_kind)
 
 
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:

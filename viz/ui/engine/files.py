@@ -34,7 +34,7 @@ def _version() -> str:
 
 
 @lru_cache(maxsize=64)
-def _hash(path: Path, changed: float) -> str:
+def _hash(path: Path, modified: float) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:32]
 

@@ -78,7 +78,7 @@ def in_bytes(count: float) -> str:
 
 
 @cached.cache_results()
-def measured(name: str, text: str) -> tuple[np.ndarray, np.ndarray]:
+def measure(name: str, text: str) -> tuple[np.ndarray, np.ndarray]:
     """Milliseconds of each step with the cache and without, float64 (2, T) of positions and times."""
     writer = cached.loaded_as(Writer, name)
     ids = [writer.tokenizer.eos_id, *writer.tokenizer.encode(text)]
@@ -100,7 +100,7 @@ def menu(name: str, text: str) -> None:
 
 
 def _size(name: str) -> None:
-    presets = {name: sizes_of(name)} | {other: sizes for other, sizes in OTHERS.items() if other != name}
+    presets = {name: sizes_of(name)} | {preset: sizes for preset, sizes in OTHERS.items() if preset != name}
     with shared.row(gap="small", align="bottom"):
         preset = st.selectbox(say("Model"), list(presets), key="cache-model", width=200)
         length = st.select_slider(
@@ -121,7 +121,7 @@ def _size(name: str) -> None:
             for field, (label, default) in fields.items()
         }
     total = context.cache_bytes(**numbers, n_tokens=length, bytes_per_number=BYTES[kind])
-    whole = context.cache_bytes(**numbers | {"n_groups": sizes.n_heads}, n_tokens=length, bytes_per_number=BYTES[kind])
+    full = context.cache_bytes(**numbers | {"n_groups": sizes.n_heads}, n_tokens=length, bytes_per_number=BYTES[kind])
     frame.answer(
         say("{n:,} tokens take {size}.", n=length, size=in_bytes(total)),
         say(
@@ -131,7 +131,7 @@ def _size(name: str) -> None:
             n=length,
             b=BYTES[kind],
             heads=sizes.n_heads,
-            whole=in_bytes(whole),
+            whole=in_bytes(full),
         ),
     )
 
@@ -144,7 +144,7 @@ def _time(name: str, text: str) -> None:
     ):
         return
     st.session_state["cache-timed"] = name
-    on, off = measured(name, text)
+    on, off = measure(name, text)
     line = message("Token {n} took {on:.1f} ms with the cache and {off:.1f} ms without (mean of the last ten).")
     frame.note(say(line, n=int(on[0, -1]), on=on[1, -10:].mean(), off=off[1, -10:].mean()))
     names = say("without the cache"), say("with the cache")

@@ -247,12 +247,12 @@ def show_scatter(
     points = np.stack([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
-    spot, *known = ((everything.index(kind), *place) for kind, *place in (vars(head).values(), *places))
+    spot, *rings = ((everything.index(kind), *place) for kind, *place in (vars(head).values(), *places))
     groups = [say(words.SHORT_KINDS[kind]) for kind, *_ in places]
-    selected = spot if spot in known else None
-    figure = head_map(points, known, groups, axes=axes, selected=selected, say=say)
+    selected = spot if spot in rings else None
+    figure = head_map(points, rings, groups, axes=axes, selected=selected, say=say)
     tables = {"x": source.table_code(x, kinds), "y": source.table_code(y, kinds)}
-    code = snippet(SCATTER, **tables, places=known, groups=groups, axes=axes, selected=selected)
+    code = snippet(SCATTER, **tables, places=rings, groups=groups, axes=axes, selected=selected)
     title = say("{y} over {x}", x=say(axes[0]), y=say(axes[1]))
     plot = Plot(title, origin.note, figure, program(origin.code, source.code, code))
 
@@ -308,7 +308,7 @@ def show_table(source: Source, kind: str) -> None:
     st.dataframe(pd.DataFrame(columns), hide_index=True, key="roles")
 
 
-def show_here(head: Head, result: cached.Shown | Recording, origin: Origin) -> None:
+def show_here(head: Head, result: cached.Result | Recording, origin: Origin) -> None:
     """Draw one head over the text."""
     kind_words, place = words.KINDS[head.kind], (head.layer, head.head)
     title = f"{name_of(head.kind, *place)} · {say('this sentence')}"
@@ -332,11 +332,11 @@ def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> No
     code = snippet(DIVERGENCE, kind=kind)
     if source.variable != "here":  # an atlas keeps it
         code = program(source.code, snippet(DIVERGENCE_KEPT, held=Code(source.variable), kind=kind))
-    points, kept = head_roles.layout(table["divergence"])
+    points, variance = head_roles.layout(table["divergence"])
     line = say(
         "Distances approximate the mean Jensen-Shannon distance between rows; this plane keeps {kept:.0%} of the "
         "spread. Click a point to open its head.",
-        kept=kept,
+        kept=variance,
     )
     places = list(np.ndindex(n_layers, n_heads))
     groups = [say("layer {n}", n=layer) for layer, _ in places]
@@ -352,7 +352,7 @@ def open_head(*place: int | str) -> None:
     st.session_state.update(zip(("kind", "layer", "head")[-len(place) :], place))
 
 
-def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], origin: Origin) -> None:
+def show_rollout(result: cached.Result | Recording, kinds: Sequence[str], origin: Origin) -> None:
     """Draw where attention of some kinds leads through all layers; errors as `contribution.rollouts`."""
     flows = contribution.rollouts({kind: result.attention(kind) for kind in kinds})
     line = say(
@@ -361,22 +361,22 @@ def show_rollout(result: cached.Shown | Recording, kinds: Sequence[str], origin:
     )
     frame.note(line)
     plots, titles, lines = {}, {}, []
-    for which in [name for name in ROLLOUTS if name in flows]:
-        name, line = ROLLOUTS[which]
-        if which == "source" and "encoder" not in flows:
+    for flow_name in [name for name in ROLLOUTS if name in flows]:
+        name, line = ROLLOUTS[flow_name]
+        if flow_name == "source" and "encoder" not in flows:
             line = message("How much of each decoder step comes from each encoder output (it has no encoder maps).")
-        line, mean = say(line), flows[which].sum(-1).mean()
+        line, mean = say(line), flows[flow_name].sum(-1).mean()
         if mean < 0.995:  # nearer to 1 it need not be said
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
-        kind = KINDS_OF[which]
+        kind = KINDS_OF[flow_name]
         queries, keys, _ = recipes.axis_tokens(result, kind, "read")
-        axes, shares = words.KINDS[kind].axes, np.clip(flows[which], 0, 1)
+        axes, shares = words.KINDS[kind].axes, np.clip(flows[flow_name], 0, 1)
         figure = attention_heatmap(shares, queries, keys, **axes, value=message("share"), scale_to_max=True, say=say)
         rows, columns = recipes.axis_code(kind)
-        code = snippet(ROLLOUT, kinds=kinds, which=which, queries=rows, keys=columns, **axes)
+        code = snippet(ROLLOUT, kinds=kinds, which=flow_name, queries=rows, keys=columns, **axes)
         title = f"{say('Through all layers')}: {say(name)}"
-        plots[f"rollout-{which}"] = Plot(title, origin.note, figure, program(origin.code, code))
-        titles[f"rollout-{which}"] = say(name), ""
+        plots[f"rollout-{flow_name}"] = Plot(title, origin.note, figure, program(origin.code, code))
+        titles[f"rollout-{flow_name}"] = say(name), ""
         lines.append(f"{say(name)}: {line}")
     frame.pictures(plots, titles=titles, bar=False, below=60)
     frame.note(" ".join(lines))

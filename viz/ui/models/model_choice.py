@@ -207,12 +207,12 @@ def choose(
         else:
             state[text_key] = texts.suited(text, name)
 
-    def named(name: str) -> str:
+    def label_of(name: str) -> str:
         return f"{name} → {say(TITLES[home(name)])}" if name in elsewhere else name
 
     with st.popover(label, key="search"):
         offered = [*names, *elsewhere]
-        st.selectbox(say("Model"), offered, key=widgets.in_menu(key), format_func=named, on_change=change)
+        st.selectbox(say("Model"), offered, key=widgets.in_menu(key), format_func=label_of, on_change=change)
         with st.container():  # how much is drawn here depends on the model: what follows keeps its place
             if extra_controls is not None:
                 extra_controls()

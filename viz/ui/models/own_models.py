@@ -49,14 +49,14 @@ class Entry:
 
 def entries(file: str | None) -> dict[str, list[Entry]]:
     """What can be chosen, by heading; `file`: the name of the one that is open."""
-    here = list(map(_of_shelf, opened.SHELF.names()))
-    here.append(Entry(FILE, file or say("A file of attention"), FILE, say("from any tool, .npz")))
+    loaded = list(map(_of_shelf, opened.SHELF.names()))
+    loaded.append(Entry(FILE, file or say("A file of attention"), FILE, say("from any tool, .npz")))
     hub = [
         Entry(suggestion.place, suggestion.name, "", suggestion.terms, suggestion)
         for suggestion in model_choice.SUGGESTIONS
         if model_choice.is_own_machine() and suggestion.place not in opened.SHELF
     ]
-    return {heading: found for heading, found in ((HERE, here), (HUB, hub), (SHIPPED, _shipped())) if found}
+    return {heading: found for heading, found in ((HERE, loaded), (HUB, hub), (SHIPPED, _shipped())) if found}
 
 
 def _of_shelf(name: str) -> Entry:
@@ -118,7 +118,7 @@ def ask_text(entry: Entry, mask: str) -> str:
     return text or ""
 
 
-def answer(name: str, result: cached.Shown) -> str:
+def answer(name: str, result: cached.Result) -> str:
     """What a model says to a text, in one sentence computed from it."""
     reply = answer_of(result, result.next_words)
     if reply.text is not None:
@@ -133,7 +133,7 @@ def answer(name: str, result: cached.Shown) -> str:
     return sharp_heads(name, result)
 
 
-def sharp_heads(name: str, recording: cached.Shown | Recording) -> str:
+def sharp_heads(name: str, recording: cached.Result | Recording) -> str:
     """How many heads put most of a row on one token, of a file or a model that predicts no word."""
     tops = [np.nan_to_num(recording.attention(kind)).max(-1).mean(-1) for kind in recording.kinds]  # each (L, H)
     n, total = (sum(map(int, counts)) for counts in zip(*(((top > 0.5).sum(), top.size) for top in tops)))

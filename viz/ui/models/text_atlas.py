@@ -52,7 +52,7 @@ TILE_HEIGHT = 84  # pixels
 HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 
 
-class Measured(NamedTuple):
+class TextReport(NamedTuple):
     """Lines of a visitor, and what `text_roles.measure` says of them."""
 
     lines: list[str]
@@ -69,7 +69,7 @@ class Measuring:
     def __init__(self, model: str, lines: list[str]) -> None:
         self.model, self.lines, self.share = model, lines, 0.0
         self.is_stopped = False
-        self.measured: Measured | None = None
+        self.report: TextReport | None = None
         self.problem: ValueError | None = None
         self._is_present = cached.presence()
         # Models of transformers may have to be loaded again, which the thread does.
@@ -88,7 +88,7 @@ class Measuring:
         try:
             reader = self._loaded or opened.SHELF.reader(self.model)
             numbers = text_roles.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
-            self.measured = Measured(self.lines, numbers)
+            self.report = TextReport(self.lines, numbers)
         except Stopped:
             self.is_stopped = True
         except ValueError as error:
@@ -111,15 +111,15 @@ def show(name: str, places: frame.Places) -> None:
             _watch()
         if problem := state.pop(PROBLEM, None):
             shared.warn(errors.sentence(problem))
-    measured: Measured | None = state.get(MEASURED, {}).get(name)
+    report: TextReport | None = state.get(MEASURED, {}).get(name)
     try:
-        if measured:
-            source = of_measured(name, measured)
-            texts = measured.numbers["texts"]
+        if report:
+            source = source_of(name, report)
+            texts = report.numbers["texts"]
             caption = say(
-                message("{sentences} texts, {tokens:,} tokens of {model}."), model=name, **_counted(measured.numbers)
+                message("{sentences} texts, {tokens:,} tokens of {model}."), model=name, **_counted(report.numbers)
             )
-            if measured.lines != lines:
+            if report.lines != lines:
                 caption += " " + say("The texts have changed since they were measured.")
         else:
             texts = [line for line in lines if line.strip()][:1]
@@ -162,8 +162,8 @@ def take_up() -> None:
     del state[MEASURING]
     if measuring.problem is not None:
         state[PROBLEM] = measuring.problem
-    elif measuring.measured is not None:
-        state.setdefault(MEASURED, {})[measuring.model] = measuring.measured
+    elif measuring.report is not None:
+        state.setdefault(MEASURED, {})[measuring.model] = measuring.report
         for key in ("kind", "layer", "head", "atlas-colour"):  # what says most may be something else now
             state.pop(key, None)
 
@@ -187,14 +187,14 @@ def _watch() -> None:
         st.button(say("Stop"), key="stop-measuring", on_click=stop)
 
 
-def of_measured(name: str, measured: Measured) -> Source:
+def source_of(name: str, report: TextReport) -> Source:
     """What was measured over texts."""
-    kinds = {kind: numbers | {"divergence": None} for kind, numbers in measured.numbers["kinds"].items()}
+    kinds = {kind: numbers | {"divergence": None} for kind, numbers in report.numbers["kinds"].items()}
     layers = {kind: numbers["layers"] for kind, numbers in kinds.items()}
     return Source(kinds, "found['kinds']", "", layers)
 
 
-def of_text(result: cached.Shown) -> Source:
+def of_text(result: cached.Result) -> Source:
     """What heads do in one text."""
     kinds = {}
     for kind in result.kinds:
@@ -228,10 +228,10 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
         result = show_example(name, source, head, texts)
     with places.answer:
         looks = heads_results.in_words(result.attention(head.kind)[head.layer, head.head], head.kind)
-        frame.answer(f"{called(source, head)}: {looks}", f"{caption} {counted_roles(source)}")
+        frame.answer(f"{title_of(source, head)}: {looks}", f"{caption} {counted_roles(source)}")
 
 
-def called(source: Source, head: Head) -> str:
+def title_of(source: Source, head: Head) -> str:
     """A head and its role; of models with one kind of attention without the kind."""
     role = source.kinds[head.kind]["role"][head.layer][head.head]
     name = source.name(head.kind, head.layer, head.head)
@@ -277,7 +277,7 @@ def telling_head(source: Source, kinds: Sequence[str]) -> Head:
     return Head(kinds[0], 0, 0)
 
 
-def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) -> cached.Shown:
+def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) -> cached.Result:
     """The head in the texts where it attends most, small, and in one of them large; what was read there."""
     kind, layer, number = head.kind, head.layer, head.head
     numbers = source.kinds[kind]
@@ -312,7 +312,7 @@ def pin_of(kind: str, row: int) -> str | None:
     return f"t{row - 1}" if row else None
 
 
-def _roles_of(source: Source, result: cached.Shown) -> dict[str, Any]:
+def _roles_of(source: Source, result: cached.Result) -> dict[str, Any]:
     """The roles that the board says, as the stage is told them; in one text those of the text."""
     if source.variable == "here":
         return heads_here(result)
@@ -332,7 +332,7 @@ def _counted(numbers: Mapping[str, Any]) -> dict[str, int]:
     return {"sentences": numbers["sentences"], "tokens": numbers["tokens"]}
 
 
-def head_pixels(result: cached.Shown, head: Head) -> np.ndarray:
+def head_pixels(result: cached.Result, head: Head) -> np.ndarray:
     """A head in a text as pixels of `frame.weight_pixels`, uint8 (T, S, 4)."""
     mask = result.mask(head.kind)
     mask = mask[head.layer] if mask.ndim == 3 else mask
@@ -342,8 +342,8 @@ def head_pixels(result: cached.Shown, head: Head) -> np.ndarray:
 def _said(example: Sequence[Any]) -> str:
     """What a head does in a text: whom a token attends to most."""
     *_, query, key, value = example
-    named = {name: token.strip("▁ ") or token for name, token in (("word", query), ("key", key))}
-    return say("“{word}” attends {value:.2f} to “{key}”", value=value, **named)
+    tokens = {name: token.strip("▁ ") or token for name, token in (("word", query), ("key", key))}
+    return say("“{word}” attends {value:.2f} to “{key}”", value=value, **tokens)
 
 
 def _short(text: str) -> str:

@@ -15,7 +15,7 @@ from model.measures import agreement
 from viz.stage.payload import effects as stage_effects
 from viz.text import errors
 from viz.text.language import say
-from viz.views.cached import Names, Request, Shown, cache_results
+from viz.views.cached import Names, Request, Result, cache_results
 from viz.views.results import heads_results
 from viz.views.snippets import Code, call, program, snippet
 from viz.views.turns import in_turn
@@ -52,7 +52,7 @@ print(agreement.of_words(translator, result)['cross'])
 
 
 def effects_payload(
-    result: Shown, request: Request, query: Mapping[str, str], origin: str
+    result: Result, request: Request, query: Mapping[str, str], origin: str
 ) -> tuple[dict[str, np.ndarray], stage_effects.EffectsPayload | str | None]:
     """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
 
@@ -69,30 +69,30 @@ def effects_payload(
     view, asked = query.get("view"), query.get("against", RUNNER_UP)
     against, is_reader = None if asked == AGAINST[1] else asked, isinstance(loaded, Reader)
     settings: dict[str, Any] = {"lacks": ("agree",) if request.changes or is_reader else ()}
-    named = ""
+    other_word = ""
     if against not in (None, RUNNER_UP):
         try:
-            named = against = _token_of(loaded, against)
+            other_word = against = _token_of(loaded, against)
         except ValueError as error:
             settings["problem"], against = errors.sentence(error), RUNNER_UP
     try:
-        effects = computed(request, "effects", *((None, against) if is_reader else (against,)))
+        effects = compute_result(request, "effects", *((None, against) if is_reader else (against,)))
         if view == "lens":
-            settings["lens"] = stage_effects.lens_payload(computed(request, "lens"))
+            settings["lens"] = stage_effects.lens_payload(compute_result(request, "lens"))
         elif view == "left-out":
             edits = () if is_reader else (request.changes.edits,)
-            settings["left_out"] = computed(request, "occlusion", *edits).astype(np.float32)
+            settings["left_out"] = compute_result(request, "occlusion", *edits).astype(np.float32)
         elif view == "agree" and not request.changes:
             settings["agree"] = stage_effects.agreement_payload(agreement_of(request))
     except ValueError as error:
         return {}, errors.sentence(error)
-    others = effects.others
-    others = None if others is None else Names(loaded).tokens(others.tolist())
-    measured = heads_results.usable_report(request.model)
-    payload = stage_effects.payload(effects, others, measured, named)
+    other_words = effects.others
+    other_words = None if other_words is None else Names(loaded).tokens(other_words.tolist())
+    report = heads_results.usable_report(request.model)
+    payload = stage_effects.payload(effects, other_words, report, other_word)
     settings["code"] = code(origin, effects, result, against, bool(request.changes.edits))
-    whole = cast(stage_effects.EffectsPayload, payload | settings)
-    return {kind: effects.heads(kind) for kind in effects.kinds}, whole
+    effects_view = cast(stage_effects.EffectsPayload, payload | settings)
+    return {kind: effects.heads(kind) for kind in effects.kinds}, effects_view
 
 
 def _without_effects(loaded: Any) -> str:
@@ -120,7 +120,7 @@ def _token_of(loaded: Any, word: str) -> str:
 
 
 @cache_results(32)
-def computed(request: Request, method: str, *result: Any) -> Any:
+def compute_result(request: Request, method: str, *result: Any) -> Any:
     """What a method of the Translator, by its name, gives of the translation of a request."""
     translation = request.translated()
     with request.positions() if method == "occlusion" else nullcontext():  # the others read what was recorded
@@ -136,19 +136,21 @@ def agreement_of(request: Request) -> dict[str, np.ndarray]:
     return means | {"off": agreement.kendall(agreements[RUNNER_UP], -agreements["log_probability"])}
 
 
-def code(origin: str, effects: Effects, result: Shown, against: str | None, edited: bool) -> dict[str, str]:
+def code(origin: str, effects: Effects, result: Result, against: str | None, edited: bool) -> dict[str, str]:
     """Python of the pictures of direct effects, by kind and by view; {layer} and {head} stand for the opened head.
 
     Args:
         origin: the snippet that makes `result`.
         edited: whether it makes `edits`, too.
     """
-    computed = call("translator.effects", Code("result"), against=against)
+    effects_call = call("translator.effects", Code("result"), against=against)
     edits = Code("edits") if edited and not isinstance(result.config, ReaderConfig) else None
     arguments = [Code("result")] if edits is None else [Code("result"), edits]
-    maps = {kind: snippet(EFFECTS, effects=computed, kind=kind, value=stage_effects.VALUE) for kind in effects.kinds}
+    maps = {
+        kind: snippet(EFFECTS, effects=effects_call, kind=kind, value=stage_effects.VALUE) for kind in effects.kinds
+    }
     views = {
-        "parts": snippet(PARTS, effects=computed),
+        "parts": snippet(PARTS, effects=effects_call),
         "lens": LENS,
         "left-out": snippet(LEFT_OUT, occlusion=call("translator.occlusion", *arguments)),
         "agree": AGREEMENT,

@@ -144,8 +144,8 @@ def on_asked(query: dict[str, str]) -> None:
 
 
 def show_stage(
-    version: stage_message.Shown,
-    before: stage_message.Shown | None = None,
+    version: stage_message.Version,
+    before: stage_message.Version | None = None,
     on_request: Callable = on_asked,
     key: str = "stage",
     **settings: Any,
@@ -155,12 +155,12 @@ def show_stage(
 
 
 def show_map(
-    version: stage_message.Shown,
+    version: stage_message.Version,
     place: Mapping[str, str],
     rings: Sequence[tuple[int, int]] = (),
     key: str = "stage",
     share: float = 1.0,
-    before: stage_message.Shown | None = None,
+    before: stage_message.Version | None = None,
 ) -> None:
     """Show one map of a recording, which the page chooses: of the stage only the picture, and in a high window lines.
 
@@ -179,7 +179,7 @@ def show_map(
 
 
 def show_head(
-    result: cached.Shown,
+    result: cached.Result,
     request: cached.Request,
     place: Mapping[str, str],
     rings: Sequence[tuple[int, int]] = (),
@@ -225,12 +225,12 @@ def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
         columns = st.columns(len(maps), gap="small")
     for (key, head_map), column in zip(maps.items(), columns):
         place = {"kind": head_map.kind, "layer": str(head_map.layer), "head": str(head_map.head), "rows": "read"}
-        before = stage_message.Shown(head_map.minus) if head_map.minus else None
+        before = stage_message.Version(head_map.minus) if head_map.minus else None
         if before:
             place |= {"version": "difference", "stretch": "1"}
         with column:
             frame.title_row(head_map.plot, key, head_map.title)
-            version = stage_message.Shown(head_map.recording, names=head_map.names)
+            version = stage_message.Version(head_map.recording, names=head_map.names)
             show_map(version, place, head_map.rings, key, share, before)
 
 
@@ -250,7 +250,7 @@ def candidates_code(result: Translation, code: str) -> dict[str, str]:
     return {"words": program(code, snippet(CANDIDATES_CODE, count=CANDIDATES, words_of=Code(words_of)))}
 
 
-def inside_of(result: cached.Shown, request: cached.Request) -> InsidePayload | None:
+def inside_of(result: cached.Result, request: cached.Request) -> InsidePayload | None:
     """The row that the address asks for."""
     place = inside.place_of(st.session_state[QUERY])
     if not place or place.kind not in result.kinds or place.layer not in result.layers(place.kind):
@@ -263,7 +263,7 @@ def inside_of(result: cached.Shown, request: cached.Request) -> InsidePayload | 
     return inside.payload(place, arrays, getattr(config, "dropout", 0.0), getattr(config, "score_cap", 0.0), rotation)
 
 
-def has_rows(result: cached.Shown) -> bool:
+def has_rows(result: cached.Result) -> bool:
     """Whether all steps of a row are recorded."""
     config = result.config
     if isinstance(config, ReaderConfig):
@@ -277,8 +277,8 @@ def predicts_words(result: Translation) -> bool:
 
 
 def version_of(
-    result: cached.Shown, request: cached.Request, current_view: View, rowwise: bool = True
-) -> stage_message.Shown:
+    result: cached.Result, request: cached.Request, current_view: View, rowwise: bool = True
+) -> stage_message.Version:
     """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
     rowwise = rowwise and not request.changes and has_rows(result)
     notes, code = [], recipes.origin(request).code
@@ -294,7 +294,7 @@ def version_of(
     text = line_of(answer_of(result, result.next_words))
     recording = replace(result.recording(result.next_words, name=request.model), text=text)
     is_reader = isinstance(result.config, ReaderConfig)
-    return stage_message.Shown(
+    return stage_message.Version(
         replace(recording, effects=effects),
         roles=heads_here(result, effects) if is_reader else roles_of(request.model, current()),
         is_live=is_reader,

@@ -21,7 +21,7 @@ from viz.stage.payload import message as stage_message
 from viz.stage.payload.answers import answer_of, line_of
 from viz.stage.payload.payloads import Action, SteeringPayload
 from viz.stage.payload.roles import keep_roles
-from viz.stage.words import field, named
+from viz.stage.words import field, unique_labels
 from viz.text.language import message, messages, say
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
@@ -59,7 +59,7 @@ def after(request: Request, action: Action) -> Changes:
 
 def _done(request: Request, action: Mapping) -> Changes:
     changes, edits, result = request.changes, request.changes.edits, compute(request)
-    written = tuple(result.predicted_ids)
+    predicted = tuple(result.predicted_ids)
     match action["do"]:
         case "off" | "uniform" | "alone" | "layer":
             return replace(changes, edits=_switched(request, action))
@@ -75,7 +75,7 @@ def _done(request: Request, action: Mapping) -> Changes:
                 return (old.kind, old.query) != (new.kind, new.query) or not shares
 
             # What stands before a step stays as it is, so that the cell means the same step.
-            locked = changes.locked if new.kind == "encoder_self" else written[: new.query]
+            locked = changes.locked if new.kind == "encoder_self" else predicted[: new.query]
             forced = *filter(is_other, edits.forced), new
             return replace(changes, edits=replace(edits, forced=forced), locked=locked)
         case "positions":
@@ -87,14 +87,14 @@ def _done(request: Request, action: Mapping) -> Changes:
             return _dropped(changes, action["code"])
         case "reset":
             return Changes()
-        case "keep" | "write" | "type" as do if 0 <= (step := int(action["step"])) < len(written):
-            new = written[step : step + 1]
+        case "keep" | "write" | "type" as do if 0 <= (step := int(action["step"])) < len(predicted):
+            new = predicted[step : step + 1]
             if do == "write":
                 new = [result.next_words.ids[step][int(action["rank"])]]
             elif do == "type":
                 new = _ids_of(request, str(action["text"]))
             if new:
-                return replace(changes, locked=(*written[:step], *new))
+                return replace(changes, locked=(*predicted[:step], *new))
     raise KeyError
 
 
@@ -134,7 +134,7 @@ def _switched(request: Request, action: Mapping) -> Edits:
     edits, kind = request.changes.edits, action["kind"]
     head = Head(kind, int(action["layer"]), int(action.get("head", 0)))
     every = set(all_heads(request.translator.config, kind))
-    layer, others = {other for other in every if other.layer == head.layer}, every - {head}
+    layer, all_others = {other for other in every if other.layer == head.layer}, every - {head}
     off, uniform = set(edits.off), set(edits.uniform)
     match action["do"]:
         case "off":
@@ -145,8 +145,8 @@ def _switched(request: Request, action: Mapping) -> Edits:
             uniform ^= {head}
             off -= uniform
         case "alone":
-            alone = others <= off and head not in off
-            off = off - every | (set() if alone else others)
+            alone = all_others <= off and head not in off
+            off = off - every | (set() if alone else all_others)
     return replace(edits, off=tuple(off), uniform=tuple(uniform - off))
 
 
@@ -187,7 +187,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
             names["step"] = edit.query + 1
             queries, keys, _ = recipes.axis_tokens(result, edit.kind, "predicted")
             for side, tokens in ("query", queries), ("key", keys):
-                names[side] = named(tokens)[names[side]] if names[side] < len(tokens) else str(names[side])
+                names[side] = unique_labels(tokens)[names[side]] if names[side] < len(tokens) else str(names[side])
         if isinstance(edit, Force):
             heads = ", ".join(f"{layer}.{head}" for layer, head in edit.heads)
             names["heads"] = say("head {head}", head=heads) if heads else say("all heads")
@@ -195,9 +195,11 @@ def chips(request: Request) -> list[tuple[str, str]]:
                 text = message("“{query}” attends to “{key}” × {strength:g}, {heads}")
         chips_by_code[code] = say(text, **names)
     if locked:
-        chips_by_code["prefix"] = say("locked up to “{token}” (step {n})", token=named(locked)[-1], n=len(locked))
+        chips_by_code["prefix"] = say(
+            "locked up to “{token}” (step {n})", token=unique_labels(locked)[-1], n=len(locked)
+        )
     if changes.moves:
-        chips_by_code["positions"] = changes.moved
+        chips_by_code["positions"] = changes.position_change
     return list(chips_by_code.items())
 
 
@@ -223,7 +225,7 @@ def cost(request: Request) -> float:
     return float((read.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
 
 
-def _cost_of_answer(request: Request, old: cached.Shown) -> float:
+def _cost_of_answer(request: Request, old: cached.Result) -> float:
     """The same of the next word, or of the best words under masks; 0 where a model has neither."""
     result = request.translated()
     places = {-1: old.predicted_ids[-1]} if old.predicted_ids else old.masked_ids
@@ -261,7 +263,7 @@ def _spoken_cost(request: Request) -> str:
 
 
 def payload(
-    request: Request, result: cached.Shown, current_view: View, problem: str = "", weighed: bool = False, **settings
+    request: Request, result: cached.Result, current_view: View, problem: str = "", weighed: bool = False, **settings
 ) -> bytes:
     """The message of a translation with and without changes; the rest as of `viz.stage.payload.message.message`.
 

@@ -50,8 +50,8 @@ def load(folder: str = FOLDER) -> Grid:
 def name_of(cell: GridCell) -> str:
     text = message("{norm}, peak {peak}, warmup {warmup}")
     name = say(text, norm=say(words.NORMS[cell.norm]), peak=_spoken(cell.peak), warmup=cell.warmup)
-    others = [say("constant")] * (cell.schedule == "constant") + [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
-    return ", ".join([name, *others])
+    extras = [say("constant")] * (cell.schedule == "constant") + [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)
+    return ", ".join([name, *extras])
 
 
 def _spoken(peak: float) -> str:
@@ -79,14 +79,14 @@ def board(norms: Sequence[str], picked: Collection[GridCell]) -> Plot:
 def curves(cells: Collection[GridCell], step: float | None = None) -> Plot:
     """The learning rates and losses of some runs over the steps, with a mark at a step."""
     grid = load()
-    named = {name_of(cell): cell for cell in cells}
-    rates, losses = lines_of({name: grid.runs[cell] for name, cell in named.items()})
+    cells_by_name = {name_of(cell): cell for cell in cells}
+    rates, losses = lines_of({name: grid.runs[cell] for name, cell in cells_by_name.items()})
     figure = run_curves(rates, losses, limit=grid.entropy_smoothed, step=step, say=say)
-    code = snippet(CURVES, cells=named, limit=grid.entropy_smoothed, step=step)
-    return Plot(say("Learning rate and loss"), " · ".join(named), figure, program(READ, code))
+    code = snippet(CURVES, cells=cells_by_name, limit=grid.entropy_smoothed, step=step)
+    return Plot(say("Learning rate and loss"), " · ".join(cells_by_name), figure, program(READ, code))
 
 
 def toggled(cells: list[GridCell], cell: GridCell, most: int) -> list[GridCell]:
     """Some runs with one more, in place of the first where there are too many; without it, if it was there."""
-    rest = [run for run in cells if run != cell]
-    return rest if cell in cells else [*rest, cell][-most:]
+    other_runs = [run for run in cells if run != cell]
+    return other_runs if cell in cells else [*other_runs, cell][-most:]

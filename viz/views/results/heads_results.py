@@ -57,13 +57,13 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
 @cache_results(16)
 def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]:
     loaded, result = cached.loaded_as(Translator, request.model), cached.compute(request)
-    whole = float(result.log_probabilities.sum(dtype="float64"))
+    total = float(result.log_probabilities.sum(dtype="float64"))
     counts = layer_counts(loaded.config).items()
     importance = {kind: np.zeros((n, loaded.transformer.config.n_heads), np.float32) for kind, n in counts}
     source = [*loaded.tokenizer.source.encode(result.source), EOS_ID]
     for heads, scores in each_in_turn(agreement.without_each_head(loaded.transformer, source, result.predicted_ids)):
         for head, score in zip(heads, scores, strict=True):
-            importance[head.kind][head.layer, head.head] = score.sum() - whole
+            importance[head.kind][head.layer, head.head] = score.sum() - total
     return importance
 
 
@@ -96,7 +96,7 @@ def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
 
 
 @cache_results(16)
-def added(request: cached.Request) -> dict[str, np.ndarray]:
+def contributions(request: cached.Request) -> dict[str, np.ndarray]:
     """What keys add in every head to the translation of a request, by kind."""
     loaded = cached.loaded_as(Translator, request.model)
     result = loaded.force(request.text, cached.compute(request))
@@ -125,9 +125,9 @@ class Source:
 
     def having(self, measure: str, kinds: Sequence[str]) -> list[str]:
         """The kinds of whose heads a measure is known and means something."""
-        measured = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
+        with_measure = [kind for kind in kinds if measure in self.kinds.get(kind, ())]
         # What comes next, and last, no decoder can read.
-        return [kind for kind in measured if kind != "decoder_self" or measure not in ("next", "last")]
+        return [kind for kind in with_measure if kind != "decoder_self" or measure not in ("next", "last")]
 
     def table(self, measure: str, kinds: Sequence[str]) -> np.ndarray:
         """A measure of all heads of some kinds, their layers in rows, (layers of all, H)."""
@@ -185,7 +185,7 @@ def in_words(weights: np.ndarray, kind: str) -> str:
     return say(line, n=len(set(tops.tolist())), **values)
 
 
-def of_weights(result: cached.Shown | Recording, kinds: Sequence[str] = KINDS) -> Source:
+def of_weights(result: cached.Result | Recording, kinds: Sequence[str] = KINDS) -> Source:
     """What heads of some kinds do in one text, counted of their weights."""
     numbers, code = {}, ["here = {}"]
     for kind in kinds:
@@ -202,10 +202,10 @@ def of_request(request: cached.Request) -> Source:
     """What heads do in the translation of a request, with the measures that need the model."""
     loaded = cached.loaded_as(Translator, request.model)
     result = loaded.force(request.text, cached.compute(request))
-    counted = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
+    counts_by_kind = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
     numbers = {
         kind: counts.numbers() | {"role": head_roles.roles(counts.tally, kind), "divergence": counts.divergence}
-        for kind, counts in counted.items()
+        for kind, counts in counts_by_kind.items()
     }
     return Source(numbers, "here", snippet(COUNT))
 

@@ -85,12 +85,12 @@ def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
 
 
 @cache_results(8)  # of a few megabytes each at the most
-def compute(request: Request, changed: Mapping[str, Any] = {}) -> Result:
+def compute(request: Request, mask_changes: Mapping[str, Any] = {}) -> Result:
     """Pass a batch through the model with its masks and, as of `change`, others; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
     own = other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
-    if changed:
-        other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **changed)
+    if mask_changes:
+        other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **mask_changes)
     pairs = [batch.pair(number) for number in range(len(batch.src))]
     lengths = [(source.size(1), target.size(1)) for source, target in pairs]
     logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths)]
@@ -214,5 +214,5 @@ def origin(request: Request, changes: Mapping[str, Any]) -> Origin:
     arguments = [Code(name) for name in ("translator.model", "batch.src", "batch.tgt")]
     loading = recipes.load_code(request.checkpoint)
     code = snippet(BATCH, read=Code(batch.partition("(")[0]), batch=batch, run=call("run", *arguments))
-    changed = f"changed = {call('run', *arguments, **changes)}" if changes else ""
-    return Origin(f"{note} · {request.checkpoint}", program(loading, code, changed))
+    second_run = f"changed = {call('run', *arguments, **changes)}" if changes else ""
+    return Origin(f"{note} · {request.checkpoint}", program(loading, code, second_run))

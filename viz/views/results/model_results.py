@@ -42,16 +42,16 @@ class Side:
 
     request: Request
     system: str  # one of checkpoint.SYSTEMS
-    result: cached.Shown
+    result: cached.Result
     seconds: float  # of computing, when it was made
-    written: Words  # the end included
+    output: Words  # the end included
     read: Words
     weights: np.ndarray | None  # float32 (L, H, T, S), what each word attends to; None without attention
     context: np.ndarray | None  # float32 (T, D), the vector that each word's step read where there is no attention
 
     @property
     def words(self) -> list[str]:
-        return self.written.names
+        return self.output.names
 
     @property
     def keys(self) -> list[str]:
@@ -98,13 +98,13 @@ def _warm(name: str) -> None:
 
 
 @cached.cache_results(line=cached.TRANSLATING)
-def _timed(request: Request) -> tuple[cached.Shown, float]:
+def _timed(request: Request) -> tuple[cached.Result, float]:
     """Translate, and measure how long this thread computes."""
     _warm(request.model)
     began = thread_time()
     result = request.translated()
     seconds = thread_time() - began
-    return cached.cut(result, request.translator), seconds
+    return cached.result_of(result, request.translator), seconds
 
 
 def side_of(name: str, text: str, beam: int) -> Side:
@@ -112,15 +112,15 @@ def side_of(name: str, text: str, beam: int) -> Side:
     request = Request(text, name, beam)
     loaded, (result, seconds) = cached.loaded_as(Translator, name), _timed(request)
     tokenizer = loaded.tokenizer
-    written = comparison.words_of(tokenizer.target, result.predicted_tokens)
+    output = comparison.words_of(tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(tokenizer.source, result.source_tokens)
     system, weights, context = checkpoint.system_of(loaded.config), None, None
     if system == checkpoint.GRU:
-        _, first = np.unique(written.of_token, return_index=True)
+        _, first = np.unique(output.of_token, return_index=True)
         context = result.trace["decoder.context"][first]
     else:
-        weights = analysis.merge_words(result.attention("cross"), written, read)
-    return Side(request, system, result, seconds, written, read, weights, context)
+        weights = analysis.merge_words(result.attention("cross"), output, read)
+    return Side(request, system, result, seconds, output, read, weights, context)
 
 
 def usable(names: list[str]) -> tuple[list[str], list[str]]:
