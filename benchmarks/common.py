@@ -141,16 +141,16 @@ class Machine:
     def __init__(self) -> None:
         self._before = self._now()
 
-    def said(self) -> str:
+    def message(self) -> str:
         """One sentence, to be made while what this program started still runs (Linux; elsewhere that it is unknown)."""
         passed = [now - before for now, before in zip(self._now(), self._before)]
         if not any(passed):
             return "how busy the machine was is not known"
-        whole, idle, stolen, own_time = passed
-        others = max(0.0, whole - idle - stolen - own_time)
+        total, idle, stolen, own_time = passed
+        other_time = max(0.0, total - idle - stolen - own_time)
         return (
-            f"of the time of {os.cpu_count()} processors other programs used {others / whole:.0%}, the benchmark "
-            f"{own_time / whole:.0%}; {stolen / whole:.1%} were stolen by other machines"
+            f"of the time of {os.cpu_count()} processors other programs used {other_time / total:.0%}, the benchmark "
+            f"{own_time / total:.0%}; {stolen / total:.1%} were stolen by other machines"
         )
 
     @staticmethod
@@ -160,18 +160,18 @@ class Machine:
             ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
         except OSError:
             return 0, 0, 0, 0
-        parents, used = {}, {}
+        parents, times = {}, {}
         for path in Path("/proc").glob("[0-9]*/stat"):
             try:
                 words = path.read_text().rpartition(")")[2].split()
             except OSError:  # ended meanwhile
                 continue
             process = int(path.parent.name)
-            parents[process], used[process] = int(words[1]), sum(map(int, words[11:15]))
-        own = {os.getpid()}
-        while more := {process for process, parent in parents.items() if parent in own} - own:
-            own |= more
-        return sum(ticks), ticks[3] + ticks[4], ticks[7], sum(used.get(process, 0) for process in own)
+            parents[process], times[process] = int(words[1]), sum(map(int, words[11:15]))
+        processes = {os.getpid()}
+        while children := {process for process, parent in parents.items() if parent in processes} - processes:
+            processes |= children
+        return sum(ticks), ticks[3] + ticks[4], ticks[7], sum(times.get(process, 0) for process in processes)
 
 
 def conditions(options: argparse.Namespace) -> str:

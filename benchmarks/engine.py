@@ -106,7 +106,7 @@ def main() -> None:
         print(f"{browser.browser_type.name} {browser.version}, torch {torch.__version__}, {options.threads} threads\n")
         for part in report(browser, translator, options.tokens, options.rounds, options.warmup):
             print(part, flush=True)
-    print(f"\n{machine.said()}")
+    print(f"\n{machine.message()}")
 
 
 def report(browser: Any, translator: Translator, tokens: Sequence[int], rounds: int, warmup: int) -> Iterator[str]:

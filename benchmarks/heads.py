@@ -20,18 +20,18 @@ HEADS = ["threads", "heads", "tokens", "batched ms", "one by one ms", "ratio"]
 _NEAR = 1e-3  # nats: both sides must find the same
 
 
-def batched(model: Transformer, source: list[int], written: list[int]) -> dict:
+def batched(model: Transformer, source: list[int], output_ids: list[int]) -> dict:
     """The log-probability without each head, as the page computes it."""
     importance = {}
-    for heads, scores in without_each_head(model, source, written):
+    for heads, scores in without_each_head(model, source, output_ids):
         importance |= dict(zip(heads, scores.sum(1).tolist(), strict=True))
     return importance
 
 
 @torch.inference_mode()
-def one_by_one(model: Transformer, source: list[int], written: list[int]) -> dict:
+def one_by_one(model: Transformer, source: list[int], output_ids: list[int]) -> dict:
     """The same by a teacher-forced pass for each head."""
-    src, tgt, targets = (torch.tensor(ids) for ids in ([source], [[BOS_ID, *written[:-1]]], written))
+    src, tgt, targets = (torch.tensor(ids) for ids in ([source], [[BOS_ID, *output_ids[:-1]]], output_ids))
     importance = {}
     for head in all_heads(model.config):
         with intervene(Edits(off=(head,)).changes(model.config)):
@@ -50,8 +50,8 @@ def measure(translator: Translator, texts: Iterator[str], options) -> list[str]:
             timed(lambda side=side, source=source, ids=result.predicted_ids: side(model, source, ids), options.cpu)
             for side in (batched, one_by_one)
         ]
-        (ours, found), (theirs, expected) = sides
-        worst = max(abs(found[head] - expected[head]) for head in expected)
+        (ours, estimates), (theirs, expected) = sides
+        worst = max(abs(estimates[head] - expected[head]) for head in expected)
         if worst > _NEAR:
             raise RuntimeError(f"the two sides differ by {worst} nats")
         rows.append((len(source) + len(result.predicted_ids), ours, theirs))

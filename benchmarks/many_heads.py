@@ -108,7 +108,7 @@ def report(browser: Any, size: str, options: argparse.Namespace, texts: list[str
         with serve(environment={"HEADLIGHT_MODELS": str(model)}) as url:
             page = open_page(browser, f"{url}/steer?model={name}&text={texts[0].replace(' ', '+')}", READY)
             seconds = measure(page, texts[1:], options.rounds, options.warmup)
-            busy = machine.said()
+            busy = machine.message()
             page.context.close()
     opened, head = f"<= {1000 * OPENED_WITHIN:g}", f"<= {1000 * HEAD_WITHIN:g}"
     rows = [

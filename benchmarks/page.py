@@ -106,14 +106,14 @@ def enter(page: Any, text: str, log: Path) -> dict[str, float]:
     run = only_run(log, n_before)
     if run["text"] != text or run["shape"] != result["shape"]:
         raise RuntimeError(f"{text!r} was entered, but {run['text']!r} translated or another map drawn")
-    whole, translate, rerun = result["seconds"], run["translate"], run["rerun"]
-    return dict(zip(PARTS, (whole, translate, rerun - translate, whole - rerun, whole - translate)))
+    total, translate, rerun = result["seconds"], run["translate"], run["rerun"]
+    return dict(zip(PARTS, (total, translate, rerun - translate, total - rerun, total - translate)))
 
 
 def walk(layers: int, heads: int) -> Iterator[tuple[int, int]]:
     """Heads for ever, each a neighbour of the one before: through all of them, and back."""
-    there = [(layer, head) for layer in range(layers) for head in range(heads)[:: -1 if layer % 2 else 1]]
-    yield from itertools.chain.from_iterable(itertools.repeat(there + there[-2:0:-1]))
+    path = [(layer, head) for layer in range(layers) for head in range(heads)[:: -1 if layer % 2 else 1]]
+    yield from itertools.chain.from_iterable(itertools.repeat(path + path[-2:0:-1]))
 
 
 def repaint(page: Any, event: str, act: Callable[[str], None], what: str) -> float:
@@ -129,19 +129,19 @@ def measure_heads(page: Any, rounds: int, warmup: int) -> dict[str, list[float]]
     """Open other heads by click and by key; return the seconds by way, and of the bare drawing."""
     places = walk(*page.evaluate(SHAPE))
     times: dict[str, list[float]] = {"click": [], "key": [], "bare": []}
-    here = tuple(page.evaluate(OPENED))
+    opened = tuple(page.evaluate(OPENED))
     for place in places:
-        if here != place:  # where the walk begins
+        if opened != place:  # where the walk begins
             break
-        here = place
+        opened = place
     cell = "[data-testid=stage-heads] [data-layer='{}'][data-head='{}']"
     click = partial(page.click, force=True)  # what the driver checks itself while it clicks would count
     repaint(page, "pointerup", click, cell.format(*place))
     for i in range(2 * (warmup + rounds)):
-        here, place = place, next(places)
+        opened, place = place, next(places)
         if i % 2:
-            page.focus(cell.format(*here))
-            key = ARROWS[place[0] - here[0], place[1] - here[1]]
+            page.focus(cell.format(*opened))
+            key = ARROWS[place[0] - opened[0], place[1] - opened[1]]
             seconds = repaint(page, "keydown", page.keyboard.press, key)
         else:
             seconds = repaint(page, "pointerup", click, cell.format(*place))
@@ -155,9 +155,9 @@ def measure_heads(page: Any, rounds: int, warmup: int) -> dict[str, list[float]]
 def measure_kinds(page: Any, rounds: int, warmup: int) -> list[float]:
     """Open one kind after the other, at last the first one again; return the seconds."""
     kinds = page.evaluate(KINDS)
-    others = itertools.islice(itertools.cycle(kinds), 1, 1 + len(kinds) + warmup + rounds)
+    next_kinds = itertools.islice(itertools.cycle(kinds), 1, 1 + len(kinds) + warmup + rounds)
     button = "[data-testid=stage-kinds] [data-kind={}]"
-    times = [repaint(page, "pointerup", page.click, button.format(kind)) for kind in others]
+    times = [repaint(page, "pointerup", page.click, button.format(kind)) for kind in next_kinds]
     page.click(button.format(kinds[0]))
     return times[len(kinds) + warmup :]
 
@@ -313,13 +313,13 @@ def main() -> None:
     machine = Machine()
     with chromium() as browser:
         rows = list(measure(browser, options))
-        print(f"{options.rounds} sentences and clicks, {options.starts} starts; wall-clock time; {machine.said()}\n")
+        print(f"{options.rounds} sentences and clicks, {options.starts} starts; wall-clock time; {machine.message()}\n")
         print(table(HEADS, rows), flush=True)
         machine = Machine()
         print(f"\nengine, torch with {torch.get_num_threads()} threads\n")
         for part in engine.report(browser, load_translator(), engine.TOKENS, options.rounds, options.warmup):
             print(part, flush=True)
-        print(f"\n{machine.said()}")
+        print(f"\n{machine.message()}")
 
 
 if __name__ == "__main__":

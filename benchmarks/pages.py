@@ -95,12 +95,12 @@ def first_picture(page: Any, url: str, size: dict[str, int], only: Sequence[str]
         if only and name not in only:
             continue
         page.goto(f"{url}/{path}")
-        still, seen = 0, None
+        still, last = 0, None
         while still < STILL:  # between connecting and drawing nothing runs
             page.wait_for_timeout(250)
             page.wait_for_function(OPENED, arg=title_of(name))
             pictures[name] = page.evaluate(FIRST_PICTURE)
-            still, seen = still + 1 if pictures[name] == seen else 0, pictures[name]
+            still, last = still + 1 if pictures[name] == last else 0, pictures[name]
     return pictures
 
 
@@ -158,8 +158,8 @@ def main() -> None:
     print(f"A click on a page's name to the page, {options.rounds} times each, the app being warm; wall-clock time\n")
     rows = []
     for name, seconds in times.items():
-        window, whole = (row(name, values, 1000) for values in zip(*seconds))
-        rows.append((name, window[1], window[3], whole[1], whole[3]))
+        window, page_times = (row(name, values, 1000) for values in zip(*seconds))
+        rows.append((name, window[1], window[3], page_times[1], page_times[3]))
     print(table(("page", "its window, median ms", "extremes", "all of it, median ms", "extremes"), rows))
     print("\nWhere the first picture begins (pixels), words before it, and the page's height (pixels)\n")
     heads = [f"{what}, {width} wide" for width in sizes for what in ("top", "words", "height")]

@@ -130,16 +130,16 @@ def measure_pages(rounds: int) -> Iterator[Row]:
     scripts, rng = libraries(), np.random.default_rng(0)
     with chromium() as browser:
         for name, size in SIZES.items():
-            made = {tool: ([], [], []) for tool in tools}
+            rows = {tool: ([], [], []) for tool in tools}
             for i in range(rounds + 1):
                 weights = weights_of(size, rng)
                 for tool, make in tools.items():
                     seconds, html = timed(lambda make=make, weights=weights: make(weights), False)
-                    painted = LIMIT if LIMIT in made[tool][2] else paint(browser, scripts, html)
+                    painted = LIMIT if LIMIT in rows[tool][2] else paint(browser, scripts, html)
                     if i:  # the first of each warms up
-                        for values, value in zip(made[tool], (len(html.encode()), seconds, painted), strict=True):
+                        for values, value in zip(rows[tool], (len(html.encode()), seconds, painted), strict=True):
                             values.append(value)
-            yield from _page_rows(name, made)
+            yield from _page_rows(name, rows)
 
 
 def paint(browser: Any, scripts: list[str], html: str) -> float:
@@ -161,10 +161,10 @@ def paint(browser: Any, scripts: list[str], html: str) -> float:
         page.close()
 
 
-def _page_rows(name: str, made: dict[str, tuple[list, list, list]]) -> Iterator[Row]:
+def _page_rows(name: str, rows: dict[str, tuple[list, list, list]]) -> Iterator[Row]:
     for number, what in enumerate(("page, bytes", "page, make, ms", "page, paint, ms")):
-        ours = made[OURS][number]
-        for tool, values in made.items():
+        ours = rows[OURS][number]
+        for tool, values in rows.items():
             mine = values[number]
             given_up = number == 2 and statistics.median(mine) >= LIMIT
             median = f"{statistics.median(mine):,.0f}" if number == 0 else spread(mine)
@@ -228,8 +228,8 @@ def measure_translation(translator: Translator, threads: int, rounds: int) -> It
         counts.append(steps)
         for values, value in zip(times, (ours, theirs, bare), strict=True):
             values.append(value)
-    measured = dict(zip((OURS, "MarianMT", "CTranslate2, no maps"), (values[3:] for values in times), strict=True))
-    yield from compared("translation, ms", f"{statistics.mean(counts[3:]):.1f} steps", threads, measured)
+    times_by_tool = dict(zip((OURS, "MarianMT", "CTranslate2, no maps"), (values[3:] for values in times), strict=True))
+    yield from compared("translation, ms", f"{statistics.mean(counts[3:]):.1f} steps", threads, times_by_tool)
 
 
 def random_ids(n: int, n_words: int, first: Sequence[int] = (), last: Sequence[int] = ()) -> torch.Tensor:
@@ -267,8 +267,8 @@ def measure_lengths(translator: Translator, threads: int, rounds: int) -> Iterat
                 seconds, _ = timed(call, False)
                 if i > 1:
                     values.append(seconds)
-        measured = dict(zip((OURS, "MarianMT"), times, strict=True))
-        yield from compared("recorded pass, ms", f"{n} tokens", threads, measured)
+        times_by_tool = dict(zip((OURS, "MarianMT"), times, strict=True))
+        yield from compared("recorded pass, ms", f"{n} tokens", threads, times_by_tool)
 
 
 def is_there(module: str) -> bool:

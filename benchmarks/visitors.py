@@ -86,8 +86,8 @@ class Guest:
 class Reader(Visitor):
     """A visitor of any version of the app, who finds the stage's sentence and reads what the stage is told, too."""
 
-    async def _run(self, asked: BackMsg) -> list[ForwardMsg]:
-        messages = await super()._run(asked)
+    async def _run(self, request: BackMsg) -> list[ForwardMsg]:
+        messages = await super()._run(request)
         for delta in (message.delta for message in messages):
             element = delta.new_element
             if element.WhichOneof("type") == "plotly_chart":  # what older versions drew with
@@ -158,13 +158,13 @@ async def come_and_go(url: str) -> None:
         await Reader(connection).open("text")
 
 
-async def all_come(url: str, page: str, guests: Sequence[Guest], think: float, seen: list[float]) -> None:
+async def all_come(url: str, page: str, guests: Sequence[Guest], think: float, megabytes: list[float]) -> None:
     """Let all visitors come at once; note the server's memory again and again while they are there."""
     doors = asyncio.Barrier(len(guests))
 
     async def take_notes() -> None:
         while True:
-            seen.append(memory(url))
+            megabytes.append(memory(url))
             await asyncio.sleep(0.25)
 
     notes = asyncio.create_task(take_notes())
@@ -270,29 +270,29 @@ def main() -> None:
     roots = [ROOT, *([options.against] if options.against else [])]
     pages = [CHANGED_AT if (root / "viz" / "stage").is_dir() else OF_OLD for root in roots]
     guests: list[list[Guest]] = [[] for _ in roots]
-    seen: list[list[float]] = [[] for _ in roots]
+    megabytes: list[list[float]] = [[] for _ in roots]
     with ExitStack() as stack:
         urls = [stack.enter_context(serve(root / "app.py", environment={"PYTHONPATH": str(root)})) for root in roots]
-        for url, its in zip(urls, seen):
+        for url, sizes in zip(urls, megabytes):
             asyncio.run(come_and_go(url))
-            its.append(memory(url))
+            sizes.append(memory(url))
         for i in range(options.rounds):
             invited = invite(translator, options, texts)
             for side in range(len(roots))[:: -1 if i % 2 else 1]:
                 come_now = copy.deepcopy(invited)
-                asyncio.run(all_come(urls[side], pages[side], come_now, options.think, seen[side]))
+                asyncio.run(all_come(urls[side], pages[side], come_now, options.think, megabytes[side]))
                 guests[side] += come_now
         time.sleep(options.after)
         after = [memory(url) for url in urls]
-        busy = machine.said()
+        busy = machine.message()
     torch.set_num_threads(1)
     alone = check(translator, sum(guests, []))
 
     def waits(kind: str, take: Callable[[str, float], float]) -> list[list[float]]:
         """By side (theirs empty without --against), what `take` makes of each sentence and the seconds it took."""
         by_side = ([guest for guest in side if guest.kind == kind] for side in guests)
-        measured = [[take(*item) for guest in side for item in guest.waited.items()] for side in by_side]
-        return [*measured, []][:2]
+        times = [[take(*item) for guest in side for item in guest.waited.items()] for side in by_side]
+        return [*times, []][:2]
 
     print(
         f"{options.visitors} visitors at once, {options.think:g} s thinking time, {len(alone)} sentences, "
@@ -308,8 +308,8 @@ def main() -> None:
     width = max(map(len, rows))
     print(table((HEADS + AGAINST)[:width], [(*cells, *[""] * (width - len(cells))) for cells in rows]))
     print()
-    for root, its, left in zip(roots, seen, after):
-        start, peak = its[0], max(its)
+    for root, sizes, left in zip(roots, megabytes, after):
+        start, peak = sizes[0], max(sizes)
         print(
             f"memory of the server{'' if root == ROOT else f' of {root}'}: {start:.0f} MB at the start, {peak:.0f} MB "
             f"at most, {left:.0f} MB {options.after:g} s after they left; "

@@ -105,18 +105,18 @@ def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits
     if isinstance(model := _check(model, result, "occlusion"), LanguageModel):
         raise ValueError("occlusion leaves out source tokens, and a language model reads no source")
     src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
-    written = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
+    output_ids = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
     log_probabilities = []  # (T,) each: with the whole source, then without each token
-    for mask in masks.without_each(len(source)).split(max(1, MOST // (len(written) * model.config.vocab_size))):
+    for mask in masks.without_each(len(source)).split(max(1, MOST // (len(output_ids) * model.config.vocab_size))):
         with edits.applied(model.config, "encoder"):
             cache = model.start(src.expand(len(mask), -1), mask)
         with edits.applied(model.config, "decoder"):
             logits = model.read(tgt.expand(len(mask), -1), cache)  # (rows, T, V)
-        log_probabilities += [row.log_softmax(-1).gather(1, written)[:, 0] for row in logits.float()]
-    whole, *without = torch.stack(log_probabilities).numpy()
-    if not np.allclose(whole, result.log_probabilities, atol=1e-3):
+        log_probabilities += [row.log_softmax(-1).gather(1, output_ids)[:, 0] for row in logits.float()]
+    complete, *without = torch.stack(log_probabilities).numpy()
+    if not np.allclose(complete, result.log_probabilities, atol=1e-3):
         raise ValueError("the result was made by another model or with other edits: its log-probabilities differ")
-    return whole[:, None] - np.stack(without, axis=1)
+    return complete[:, None] - np.stack(without, axis=1)
 
 
 @contextmanager
@@ -127,10 +127,10 @@ def _whole_trace() -> Iterator[None]:
         raise ValueError(f"the whole trace is needed; the result lacks {error}") from None
 
 
-def _check(model: AnyModel, result: Translation, what: str) -> Transformer | LanguageModel:
+def _check(model: AnyModel, result: Translation, name: str) -> Transformer | LanguageModel:
     """The model; a ValueError refuses one without a residual stream, and a result of a model of other sizes."""
     if isinstance(model, GruModel):
-        raise ValueError(f"{what} can be computed for a Transformer only: a recurrent network has no residual stream")
+        raise ValueError(f"{name} can be computed for a Transformer only: a recurrent network has no residual stream")
     if result.config != model.config:
         raise ValueError("the result was made by another model: it has other sizes or choices")
     return model

@@ -189,7 +189,7 @@ class GruModel(nn.Module):
         return self.tap_logits(self.decoder(tokens, state))
 
 
-def joined(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
+def merge_directions(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
     """A recording by address, with the steps of a recurrent model side by side in the order of the words."""
     several = [address for address in trace if len(trace.all(address)) > 1]
     taps = addresses(model) if several else {}  # a walk over the module tree, which a Transformer's pass can spare

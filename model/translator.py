@@ -15,7 +15,7 @@ from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelCon
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
 from model.errors import Problem, check_characters, check_tokens
-from model.gru import GruModel, GruState, joined
+from model.gru import GruModel, GruState, merge_directions
 from model.interventions.edits import Edits
 from model.language_model import LanguageModel, TextState
 from model.stepper import Stepper, lay_out
@@ -58,15 +58,15 @@ class System(Generic[Model, Words, Settings]):
         return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
 
     def _result(
-        self, read: list[int], written: list[int], logits: Tensor, trace: Mapping[str, Tensor], **others: Any
+        self, read: list[int], output_ids: list[int], logits: Tensor, trace: Mapping[str, Tensor], **others: Any
     ) -> Translation:
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         target = self.tokenizer.target
         return Translation(
             target_tokens=target.tokens(read),
-            predicted_tokens=target.tokens(written),
-            predicted_ids=written,
-            log_probabilities=log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0].numpy(),  # (T,)
+            predicted_tokens=target.tokens(output_ids),
+            predicted_ids=output_ids,
+            log_probabilities=log_probabilities.gather(1, torch.tensor(output_ids)[:, None])[:, 0].numpy(),  # (T,)
             trace={address: as_array(value)[0] for address, value in trace.items()},
             config=self.config,
             **others,
@@ -126,8 +126,8 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         trace, state = self._encode(ids, edits)
         with edits.applied(self.config, "decoder"):
             search = self._search([ids], state.fresh(), beam, length_penalty, [prefix])[0]
-            written = search.tree.path(search.hypotheses[0].node)
-            return self._record(tidied, ids, trace, state, written, search)
+            output_ids = search.tree.path(search.hypotheses[0].node)
+            return self._record(tidied, ids, trace, state, output_ids, search)
 
     def source_ids(self, text: str) -> list[int]:
         """The ids that the encoder reads, the end token last; errors as for `translate`."""
@@ -140,14 +140,14 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         """
         tidied, ids = self._read(text)
         if isinstance(target, Translation):
-            written = target.predicted_ids
+            target_ids = target.predicted_ids
         else:
-            written = self._read(target, side=self.tokenizer.target)[1]
+            target_ids = self._read(target, side=self.tokenizer.target)[1]
         if edits:
-            edits.check(self.config, len(ids), len(written))
+            edits.check(self.config, len(ids), len(target_ids))
         trace, state = self._encode(ids, edits)
         with edits.applied(self.config, "decoder"):
-            return self._record(tidied, ids, trace, state, written)
+            return self._record(tidied, ids, trace, state, target_ids)
 
     def score(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> float:
         """The log-probability in nats of a given translation, its end token included where it has one."""
@@ -204,7 +204,7 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
     def _encode(self, ids: list[int], edits: Edits) -> tuple[dict[str, Tensor], Cache | GruState]:
         with edits.applied(self.config, "encoder"), record() as trace:
             state = self.model.start(torch.tensor([ids]))
-        return joined(self.model, trace), state
+        return merge_directions(self.model, trace), state
 
     def _search(
         self,
@@ -228,22 +228,22 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         ids: list[int],
         encoded: dict[str, Tensor],
         state: Cache | GruState,
-        written: list[int],
+        output_ids: list[int],
         search: Search | None = None,
     ) -> Translation:
-        read = [BOS_ID, *written[:-1]]  # what was written last is never read
+        read = [BOS_ID, *output_ids[:-1]]  # what was written last is never read
         teacher_forced: Any = self.model.read  # each kind of model reads with the state that it made itself
         with record() as trace:
             logits = teacher_forced(torch.tensor([read]), state.fresh())  # (1, T, V)
         return self._result(
             read,
-            written,
+            output_ids,
             logits,
-            encoded | joined(self.model, trace),
+            encoded | merge_directions(self.model, trace),
             source=source,
-            text=self.tokenizer.target.decode(written),
+            text=self.tokenizer.target.decode(output_ids),
             source_tokens=self.tokenizer.source.tokens(ids),
-            finished=written[-1] == EOS_ID,
+            finished=output_ids[-1] == EOS_ID,
             search=search,
         )
 

@@ -107,10 +107,10 @@ def find_browser(environment: Mapping[str, str] | None = None) -> str | None:
         ValueError: HEADLIGHT_BROWSER names something that is not a browser.
     """
     environment = os.environ if environment is None else environment
-    if wanted := environment.get(VARIABLE):
-        path = shutil.which(wanted) or wanted
+    if setting := environment.get(VARIABLE):
+        path = shutil.which(setting) or setting
         if not starts(path):
-            raise ValueError(f"{VARIABLE} is {wanted!r}, which does not start: set it to a Chromium or Chrome")
+            raise ValueError(f"{VARIABLE} is {setting!r}, which does not start: set it to a Chromium or Chrome")
         return path
     return next((path for path in candidates(environment) if starts(path)), None)
 

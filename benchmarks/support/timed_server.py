@@ -29,7 +29,7 @@ def _timed(function: Callable, part: str, note: Callable[[Any], dict] = lambda r
     """The function, adding its seconds to a part of the present run, and noting what its result says."""
 
     @functools.wraps(function)
-    def measured(*args: Any, **kwargs: Any) -> Any:
+    def timed(*args: Any, **kwargs: Any) -> Any:
         start = time.perf_counter()
         result = function(*args, **kwargs)
         if hasattr(_run, "entry"):
@@ -37,14 +37,14 @@ def _timed(function: Callable, part: str, note: Callable[[Any], dict] = lambda r
             _run.entry |= note(result)
         return result
 
-    return measured
+    return timed
 
 
 def _whole(run_script: Callable, log: Path) -> Callable:
     """Streamlit's run of a script, writing down what was measured in it."""
 
     @functools.wraps(run_script)
-    def measured(*args: Any, **kwargs: Any) -> None:
+    def timed(*args: Any, **kwargs: Any) -> None:
         _run.entry = {}
         start = time.perf_counter()
         try:
@@ -56,7 +56,7 @@ def _whole(run_script: Callable, log: Path) -> Callable:
                 with log.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(entry) + "\n")
 
-    return measured
+    return timed
 
 
 def _about(result: Any) -> dict[str, Any]:

@@ -71,9 +71,9 @@ class Visitor:
         await self._run(message)
         return sum(spec != before.get(key) for key, spec in self.charts.items())
 
-    async def _run(self, asked: BackMsg) -> list[ForwardMsg]:
+    async def _run(self, request: BackMsg) -> list[ForwardMsg]:
         """Ask for a run and collect what is sent until it is over."""
-        await self._connection.send(asked.SerializeToString())
+        await self._connection.send(request.SerializeToString())
         messages, self.texts = [], []
         while True:
             message = ForwardMsg.FromString(await self._connection.recv())

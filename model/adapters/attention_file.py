@@ -271,8 +271,8 @@ def _array(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, name: str, types: s
         with archive.open(entry) as file:
             array = npy.read_array(file, allow_pickle=False)
     except (KeyError, ValueError, SyntaxError, TokenError, TypeError, MemoryError, RecursionError):
-        whole = "a whole array of plain texts or numbers, as numpy.save writes it"
-        raise ValueError(f"{name} is not {whole}; Python objects could run code") from None
+        plain_array = "a whole array of plain texts or numbers, as numpy.save writes it"
+        raise ValueError(f"{name} is not {plain_array}; Python objects could run code") from None
     if array.dtype.kind not in types or axes not in (None, array.ndim):
         holds = "one text" if axes == 0 else f"a row of {_HOLDS[types]}" if axes == 1 else _HOLDS[types]
         raise ValueError(f"{name} must hold {holds}, got {array.dtype} of shape {array.shape}")

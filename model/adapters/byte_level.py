@@ -24,12 +24,14 @@ def speller(tokenizer: Any) -> Callable[[str | None, int], str]:
     """How a token, None for an id that has none, and its id are written on an axis."""
     backend = getattr(tokenizer, "backend_tokenizer", tokenizer)
     byte_level = isinstance(getattr(backend, "decoder", None), ByteLevel)
-    added = {token.content for token in backend.get_added_tokens_decoder().values()} if byte_level else set()
+    added_tokens = {token.content for token in backend.get_added_tokens_decoder().values()} if byte_level else set()
 
     def spell(token: str | None, index: int) -> str:
         if token is None:
             return f"<{index}>"
-        return spelt(token) if byte_level and token not in added else token  # an added token is what it looks like
+        return (
+            spelt(token) if byte_level and token not in added_tokens else token
+        )  # an added token is what it looks like
 
     return spell
 

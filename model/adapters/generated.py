@@ -30,21 +30,21 @@ def rows_of(
     if outputs.get("beam_indices") is not None:
         rows = [row for row in outputs["beam_indices"][sequence].tolist() if row >= 0]
     else:
-        written = outputs["sequences"][sequence, n_prompt:].tolist()
+        output_ids = outputs["sequences"][sequence, n_prompt:].tolist()
         none_is_filled = (outputs["sequences"][:, -1] == pad_id).all()  # others are filled up to its length
-        rows = [sequence] * _count_written(written, eos_ids, None if none_is_filled else pad_id)
+        rows = [sequence] * _count_outputs(output_ids, eos_ids, None if none_is_filled else pad_id)
     if not rows:
         raise ValueError("nothing was generated, so there is nothing to see")
     return rows
 
 
-def _count_written(written: list[int], eos_ids: Collection[int], pad_id: int | None) -> int:
+def _count_outputs(output_ids: list[int], eos_ids: Collection[int], pad_id: int | None) -> int:
     """How many tokens were written up to an end token, or before the padding where another end is not known."""
-    for place, index in enumerate(written):
+    for place, index in enumerate(output_ids):
         if index in eos_ids:
             return place + 1
-    count = len(written)
-    while count > 1 and written[count - 1] == pad_id:
+    count = len(output_ids)
+    while count > 1 and output_ids[count - 1] == pad_id:
         count -= 1
     return count
 
@@ -63,7 +63,7 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], is_token: Tensor, name:
     check_shapes([layer.shape[1:3] for layer in steps[0]], name)  # heads and queries; keys are those of its cache
     if (n_rows := steps[0][0].size(2)) != n_prompt:
         raise ValueError(f"{name} has {n_rows} rows for {n_prompt} tokens")
-    whole = []
+    stacks = []
     for layer in range(n_layers):
         prompt = _read(steps[0][layer], rows[0], name)[:, is_token[:n_prompt]]
         parts = [_cut_keys(prompt, n_prompt, name)]
@@ -74,18 +74,18 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], is_token: Tensor, name:
             if not query[..., -1].any():
                 raise ValueError(f"row {n_tokens - 1} of {name} does not end at its own token: {PLAIN}")
             parts.append(query)
-        whole.append(torch.cat([F.pad(part, (0, length - part.size(-1))) for part in parts], dim=1))
-    return torch.stack(whole)[..., is_token]
+        stacks.append(torch.cat([F.pad(part, (0, length - part.size(-1))) for part in parts], dim=1))
+    return torch.stack(stacks)[..., is_token]
 
 
 def cross_maps(steps: Sequence[Any], rows: Sequence[int], n_keys: int, name: str) -> Tensor:
     """Maps (L, H, T, S) from one sequence to the `n_keys` tokens of its source; arguments as of `self_maps`."""
-    whole = []
+    stacks = []
     for layer in range(_check_steps(steps, rows, name)):
         parts = [_cut_keys(_read(step[layer], row, name), n_keys, name) for row, step in zip(rows, steps)]
-        whole.append(torch.cat([parts[0], *(part[:, -1:] for part in parts[1:])], dim=1))
-    check_shapes([maps.shape for maps in whole], name)
-    return torch.stack(whole)
+        stacks.append(torch.cat([parts[0], *(part[:, -1:] for part in parts[1:])], dim=1))
+    check_shapes([maps.shape for maps in stacks], name)
+    return torch.stack(stacks)
 
 
 def check_cache(outputs: Mapping[str, Any]) -> None:

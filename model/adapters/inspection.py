@@ -80,8 +80,8 @@ def weight_files(folder: Path) -> list[Path]:
     if (folder / WEIGHTS).is_file():
         return [folder / WEIGHTS]
     if not (folder / INDEX).is_file():
-        there = sorted(path.name for path in folder.iterdir() if path.suffix in OTHER_WEIGHTS)
-        raise no_weights(str(folder), there)
+        other_files = sorted(path.name for path in folder.iterdir() if path.suffix in OTHER_WEIGHTS)
+        raise no_weights(str(folder), other_files)
     paths = [folder / name for name in shards(folder / INDEX)]
     for path in paths:
         if not path.is_file():
@@ -100,16 +100,16 @@ def shards(index: Path) -> list[str]:
     return names
 
 
-def no_weights(name: str, others: list[str]) -> Problem:
+def no_weights(name: str, other_files: list[str]) -> Problem:
     """Says that a model has no safetensors; `others` are its files with weights of other kinds."""
-    if not others:
+    if not other_files:
         return Problem("{name} has no {file}: a model saved with save_pretrained has one", name=name, file=WEIGHTS)
     return Problem(
         "{name} has no {file}, and other files with weights ({other}) are not read, because they can run code: many "
         "models have theirs in a revision of the hub, named like NAME@refs/pr/1",
         name=name,
         file=WEIGHTS,
-        other=others[0],
+        other=other_files[0],
     )
 
 

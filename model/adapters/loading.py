@@ -71,7 +71,7 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
     """The class of transformers for a configuration: the one it names, or the bare stack without outputs."""
     from transformers.models.auto import modeling_auto
 
-    kind, named = values.get("model_type"), values.get("architectures") or []
+    kind, architectures = values.get("model_type"), values.get("architectures") or []
     classes = [_class(getattr(modeling_auto, name), kind) for name in (*HEADS, BARE)]
     *with_outputs, bare = classes
     if not any(classes):
@@ -80,12 +80,12 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
             path=path,
             kind=kind,
         )
-    if not named:  # old ones
+    if not architectures:  # old ones
         return next(filter(None, (*with_outputs, bare)))
-    if class_name := next((name for name in with_outputs if name and name in named), None):
+    if class_name := next((name for name in with_outputs if name and name in architectures), None):
         return class_name
     masked = _class(getattr(modeling_auto, MASKED), kind)
-    if masked and _class(getattr(modeling_auto, TRAINING), kind) in named:
+    if masked and _class(getattr(modeling_auto, TRAINING), kind) in architectures:
         return masked
     return bare or next(filter(None, with_outputs))
 

@@ -166,10 +166,10 @@ def _difference(theirs: Any, ours: Transformer, order: list[int]) -> float:
     size = min(9, ours.config.max_length)
     src, tgt = torch.randint(EOS_ID, len(order), (2, 1, size), generator=generator)
     tgt[:, 0] = BOS_ID
-    there = torch.tensor(order)
-    expected = theirs(input_ids=there[src], decoder_input_ids=there[tgt]).logits
+    new_order = torch.tensor(order)
+    expected = theirs(input_ids=new_order[src], decoder_input_ids=new_order[tgt]).logits
     rest = [index for index in range(len(order)) if index != BOS_ID]
-    difference = float((ours(src, tgt)[..., rest] - expected[..., there[rest]]).abs().max())
+    difference = float((ours(src, tgt)[..., rest] - expected[..., new_order[rest]]).abs().max())
     if not difference <= AGREEMENT:
         raise ValueError(f"the converted model's logits differ by {difference:.2g} from the original's: report it")
     return difference

@@ -118,8 +118,8 @@ def _attention_of_generate(
     is_kept = torch.ones(length, dtype=torch.bool)
     if not is_pair:
         is_kept[:n_prompt] = is_real
-    written = sequences[sequence, : length + 1].cpu()
-    texts = {"target": name_tokens(written[:-1][is_kept]), "predicted": name_tokens(written[1:][is_kept])}
+    output_ids = sequences[sequence, : length + 1].cpu()
+    texts = {"target": name_tokens(output_ids[:-1][is_kept]), "predicted": name_tokens(output_ids[1:][is_kept])}
     maps = {"decoder": generated.self_maps(steps, rows, is_kept, name)}
     if is_pair:
         encoder = outputs.get("encoder_attentions") or []
@@ -200,9 +200,9 @@ def _check_sequence(sequence: int, count: int) -> None:
         raise ValueError(f"the sequence must be from 0 to {count - 1}, got {sequence}")
 
 
-def _check_prompt(written: Tensor, ids: Tensor, is_real: Tensor, n_prompt: int) -> None:
+def _check_prompt(output_ids: Tensor, ids: Tensor, is_real: Tensor, n_prompt: int) -> None:
     """Raise a ValueError unless a decoder alone read these ids (S,) at its first step."""
-    if not torch.equal(written[: len(ids)].cpu(), ids):
+    if not torch.equal(output_ids[: len(ids)].cpu(), ids):
         raise ValueError("the sequences do not begin with the input_ids: give the inputs that generate was given")
     if n_prompt != len(ids):
         raise ValueError(

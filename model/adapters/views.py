@@ -37,8 +37,8 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     values = checkpoint.read_json(folder / CONFIG)
     kind = values.get("model_type")
     if kind not in CLASSES:
-        there = f"there are {', '.join(CLASSES)}, and 'marian' with python -m model import"
-        raise ValueError(f"{folder / CONFIG}: models of type {kind!r} cannot be looked at; {there}")
+        classes = f"there are {', '.join(CLASSES)}, and 'marian' with python -m model import"
+        raise ValueError(f"{folder / CONFIG}: models of type {kind!r} cannot be looked at; {classes}")
     if target is not None and kind not in PAIRS:
         raise ValueError(f"a {kind} has no target: only {' and '.join(PAIRS)} read one")
     _expect(folder, TOKENIZER)
@@ -59,11 +59,11 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
         start, size = getattr(config, "decoder_start_token_id", None), config.vocab_size
         if type(start) is not int or not 0 <= start < size:
             raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
-        written = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
-        _check_ids(written, config)
-        read = [start, *written[:-1]]
+        target_ids = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
+        _check_ids(target_ids, config)
+        read = [start, *target_ids[:-1]]
         outputs = _run(folder, model, **arguments, decoder_input_ids=torch.tensor([read]))
-        tokens = {"source": names(ids), "target": names(read), "predicted": names(written)}
+        tokens = {"source": names(ids), "target": names(read), "predicted": names(target_ids)}
         attention = attention_from({stack: outputs[f"{stack}_attentions"] for stack in NAMES}, tokens)
         decoder = getattr(config, "decoder_layers", None) or config.num_decoder_layers
         layers |= {"decoder_self": decoder, "cross": decoder}
@@ -79,10 +79,10 @@ def _expect(folder: Path, file: str) -> None:
         raise ValueError(f"{folder} has no {file}; {saved}")
 
 
-def _run(folder: Path, function: Callable[..., Any], *inputs: Any, **named: Any) -> Any:
+def _run(folder: Path, function: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
     try:
         with torch.inference_mode():
-            return function(*inputs, **named)
+            return function(*inputs, **keywords)
     except Exception as error:  # whatever a network does whose config.json does not fit
         raise ValueError(f"the model in {folder} cannot run as its {CONFIG} describes it: {reason(error)}") from None
 

@@ -107,8 +107,8 @@ def _of_layer(name: str, value: Any) -> np.ndarray:
         raise ValueError(f"{name} has parts of its own, as the steps of generate do: {instead}")
     layer = _as_numbers(name, value)
     if layer.ndim == 4 and len(layer) != 1:
-        many = f"{name} has {len(layer)} sequences"
-        raise ValueError(f"{many}: choose one, as [layer[:1] for layer in attention]")
+        problem = f"{name} has {len(layer)} sequences"
+        raise ValueError(f"{problem}: choose one, as [layer[:1] for layer in attention]")
     if not 2 <= layer.ndim <= 4:
         raise ValueError(f"{name} must have the axes (heads, queries, keys), got the shape {layer.shape}")
     return layer[0] if layer.ndim == 4 else layer.reshape((1,) * (3 - layer.ndim) + layer.shape)

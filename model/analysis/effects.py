@@ -57,7 +57,7 @@ def direct_effects(
     parameters: Arrays,
     matrix: np.ndarray,
     bias: np.ndarray | None,
-    written: Sequence[int],
+    output_ids: Sequence[int],
     against: str | Sequence[int] | None = None,
     *,
     pre_norm: bool,
@@ -70,20 +70,20 @@ def direct_effects(
             one that is missing.
         parameters: by address the weights and biases of norms and output projections.
         matrix, bias: (V, D) and (V,), from the decoder's output to logits.
-        written: T ids.
+        output_ids: T ids.
         against: what a logit is compared with: None, the mean of all logits of the step; RUNNER_UP, the most probable
             other word of each step; or T ids, else a ValueError.
         pre_norm: whether norms stand before the sublayers, else after the residual connections.
         norm_eps: what norms add to the variance.
     """
-    logits, ids, steps = trace["logits"].astype(np.float64), np.asarray(written), np.arange(len(written))
+    logits, ids, steps = trace["logits"].astype(np.float64), np.asarray(output_ids), np.arange(len(output_ids))
     bias = np.zeros(len(matrix)) if bias is None else bias
     others = compared_words(logits, ids, against)
     if others is None:
         compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
     else:
         compared, row, offset = logits[steps, others], matrix[others], bias[others]
-    parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(written))}
+    parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(output_ids))}
     heads: dict[str, list[np.ndarray]] = {}
     modules = sublayers(trace)
     streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in modules)]  # (T, D)
@@ -128,7 +128,9 @@ def direct_effects(
     )
 
 
-def compared_words(logits: np.ndarray, written: np.ndarray, against: str | Sequence[int] | None) -> np.ndarray | None:
+def compared_words(
+    logits: np.ndarray, output_ids: np.ndarray, against: str | Sequence[int] | None
+) -> np.ndarray | None:
     """The ids (T,) that the written words (T,) are compared with, given logits (T, V); see `direct_effects`."""
     if against is None:
         return None
@@ -136,11 +138,13 @@ def compared_words(logits: np.ndarray, written: np.ndarray, against: str | Seque
         if against != RUNNER_UP:
             raise ValueError(f"against must be None, {RUNNER_UP!r} or an id per step, got {against!r}")
         logits = logits.copy()
-        logits[np.arange(len(written)), written] = -np.inf
+        logits[np.arange(len(output_ids)), output_ids] = -np.inf
         return logits.argmax(1)
     ids, n_words = np.asarray(against), logits.shape[1]
-    if ids.shape != written.shape or ids.dtype.kind not in "iu":
-        raise ValueError(f"against must hold one id for each of the {len(written)} steps, got {ids.dtype} {ids.shape}")
+    if ids.shape != output_ids.shape or ids.dtype.kind not in "iu":
+        raise ValueError(
+            f"against must hold one id for each of the {len(output_ids)} steps, got {ids.dtype} {ids.shape}"
+        )
     if (wrong := ids[(ids < 0) | (ids >= n_words)]).size:
         raise ValueError(f"ids of words are 0 to {n_words - 1}, got {wrong[0]} in against")
     return ids

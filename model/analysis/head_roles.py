@@ -45,8 +45,8 @@ class Tally:
 
     def offsets(self) -> np.ndarray:
         """(L, H, offsets): the share of the rows, if FEW and half may read there, with their largest weight there."""
-        many = self.possible >= np.maximum(FEW, self.rows / 2)[..., None]
-        return np.where(many, self.largest / np.maximum(self.possible, 1), 0.0)
+        is_frequent = self.possible >= np.maximum(FEW, self.rows / 2)[..., None]
+        return np.where(is_frequent, self.largest / np.maximum(self.possible, 1), 0.0)
 
 
 def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
@@ -61,10 +61,10 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
         keys: the S tokens that are read.
     """
     mass = weights.sum(axis=(2, 3), dtype=np.float64)
-    counted = mask.sum(axis=1) > 1
-    weights, mask = weights[:, :, counted].astype(np.float64), mask[counted]
+    has_choice = mask.sum(axis=1) > 1
+    weights, mask = weights[:, :, has_choice].astype(np.float64), mask[has_choice]
     read = weights.any(axis=-1)  # (L, H, T)
-    queries = np.flatnonzero(counted)
+    queries = np.flatnonzero(has_choice)
     offsets = np.arange(len(keys))[None] - queries[:, None]  # (T, S)
     entropy = analysis.entropy(weights)  # (L, H, T)
     at_end = {"first": np.arange(len(keys)) == 0, "last": np.arange(len(keys)) == len(keys) - 1}
@@ -89,7 +89,7 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     )
 
 
-def roles(counted: Tally, kind: str) -> list[list[str]]:
+def roles(tally: Tally, kind: str) -> list[list[str]]:
     """Name what each head mostly does: L lists of H names.
 
     Positional: the largest weight has the same offset in POSITIONAL of the rows that can read there, which are at least
@@ -97,14 +97,14 @@ def roles(counted: Tally, kind: str) -> list[list[str]]:
     is BROAD of that of an even spread. Else mixed. Without a counted row: "nothing" if all weights are 0, else "no
     choice" of keys.
     """
-    numbers, offsets = counted.numbers(), counted.offsets()
+    numbers, offsets = tally.numbers(), tally.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS
     captions = _ENDS | dict(zip(SHARES, neighbours))
 
     def role_of(layer: int, head: int) -> str:
-        if not counted.mass[layer, head]:
+        if not tally.mass[layer, head]:
             return NOTHING
-        if not counted.rows[layer, head]:
+        if not tally.rows[layer, head]:
             return NO_CHOICE
         best = int(offsets[layer, head].argmax())
         if offsets[layer, head, best] >= POSITIONAL:

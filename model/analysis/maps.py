@@ -131,9 +131,9 @@ def top_share(weights: np.ndarray, share: float) -> np.ndarray:
     larger = np.cumsum(ranked, axis=-1) - ranked  # the mass of all larger weights
     total = ranked.sum(axis=-1, keepdims=True)
     in_share = (larger < share * total * (1 - 1e-6)) & (ranked > 0)  # rounding must not ask for one weight more
-    marked = np.zeros(weights.shape, dtype=bool)
-    np.put_along_axis(marked, order, in_share, axis=-1)
-    return marked
+    is_marked = np.zeros(weights.shape, dtype=bool)
+    np.put_along_axis(is_marked, order, in_share, axis=-1)
+    return is_marked
 
 
 def entropy(weights: np.ndarray) -> np.ndarray:

@@ -149,11 +149,11 @@ def strongest_heads(effects: Any, result: Any) -> Iterator[str]:
     yield f"logit {float(effects.logits[-1]):.3f} at the last step; the heads that add most to it:"
     rows = []
     for kind in effects.kinds:
-        added = effects.heads(kind)[:, :, -1]  # (layers, heads, keys)
+        contributions = effects.heads(kind)[:, :, -1]  # (layers, heads, keys)
         weights = result.attention(kind)[:, :, -1]
         keys = result.source_tokens if kind == "cross" else result.target_tokens
-        for (place, head), total in np.ndenumerate(added.sum(axis=-1)):
-            key = int(np.abs(added[place, head]).argmax())
+        for (place, head), total in np.ndenumerate(contributions.sum(axis=-1)):
+            key = int(np.abs(contributions[place, head]).argmax())
             name = f"{kind} {result.layers(kind)[place]}-{head}"
             rows.append((total, f"{name:<20} most from {keys[key]} (weight {weights[place, head, key]:.2f})"))
     for total, line in sorted(rows, key=lambda row: -abs(row[0]))[:MOST_HEADS]:

@@ -206,8 +206,8 @@ def run_evaluate(args: Namespace) -> None:
         pairs = read_pairs(args.data)
         scores = evaluate(system, pairs, **_search(args), lowercase=args.lowercase, by_length=args.by_length)
     if args.save_as:
-        named = scores | {"command": args.command_line}
-        checkpoint.keep_scores(system.folder, system.card, args.save_as, named)
+        scores_with_command = scores | {"command": args.command_line}
+        checkpoint.keep_scores(system.folder, system.card, args.save_as, scores_with_command)
     print(json.dumps(scores))
 
 
@@ -296,23 +296,23 @@ def run_backtranslate(args: Namespace) -> None:
     about = {name: checkpoint.sha256_of(path) for name, path in files.items()} | _search(args)
     out.parent.mkdir(parents=True, exist_ok=True)
     begun = out.with_name(out.name + ".begun")
-    done = _begin(begun, json.dumps(about), args.resume)
+    n_done = _begin(begun, json.dumps(about), args.resume)
     lines = [tidy(line) for line in read_lines(args.data)]
     limit = min(MAX_TOKENS, translator.config.max_length)
-    with begun.open("a", encoding="utf-8", newline="\n") as file, tqdm(total=len(lines), initial=done) as bar:
-        for start in range(done, len(lines), CHUNK):
+    with begun.open("a", encoding="utf-8", newline="\n") as file, tqdm(total=len(lines), initial=n_done) as bar:
+        for start in range(n_done, len(lines), CHUNK):
             chunk = lines[start : start + CHUNK]
             short = [text for text in chunk if text and len(translator.tokenizer.source.encode(text)) < limit]
-            written = dict(zip(short, translator.translate_lines(short, **_search(args))))
+            translations = dict(zip(short, translator.translate_lines(short, **_search(args))))
             for text in chunk:
-                translation = written.get(text, "")
+                translation = translations.get(text, "")
                 pair = (text, translation) if languages[0] == "en" else (translation, text)
                 file.write(("\t".join(pair) if translation else "") + "\n")
             file.flush()
             bar.update(len(chunk))
     pairs = [line + "\n" for line in read_lines(begun) if "\t" in line]
-    with checkpoint.replacing(out) as whole:
-        whole.write_bytes(gzip.compress("".join(pairs).encode()))
+    with checkpoint.replacing(out) as out_file:
+        out_file.write_bytes(gzip.compress("".join(pairs).encode()))
     begun.unlink()
     left_out = len(lines) - len(pairs)
     print(f"{out}: {len(pairs)} pairs; {left_out} sentences were empty, too long or left without a translation")

@@ -107,8 +107,8 @@ def write(model: LanguageModel, n: int) -> list[list[str]]:
     for _ in range(LONGEST):
         chances = model(ids)[:, -1].softmax(-1)  # (n, V)
         ids = torch.cat([ids, torch.multinomial(chances, 1, generator=generator)], dim=1)
-    written = [[VOCABULARY[i] for i in row[1:]] for row in ids.tolist()]
-    return [row[: row.index(STOP) + 1] if STOP in row else row for row in written]
+    sentences = [[VOCABULARY[i] for i in row[1:]] for row in ids.tolist()]
+    return [row[: row.index(STOP) + 1] if STOP in row else row for row in sentences]
 
 
 @torch.inference_mode()

@@ -179,13 +179,13 @@ def row(
     mask, group = arrays["mask"][0, query], group_of(arrays, head)
     k, v = arrays["k"][group], arrays["v"][group]
     raw_scores = arrays["raw_scores"][head, query]
-    computed = compute(arrays["q"][head, query], k, v, mask, switches, raw_scores, scoring(arrays, head, query, cap))
+    row_of_head = compute(arrays["q"][head, query], k, v, mask, switches, raw_scores, scoring(arrays, head, query, cap))
     if not switches.scaled or switches.temperature != 1 or not (switches.masked or mask.all()):
-        return computed
+        return row_of_head
     weights = arrays["weights"][head, query]
     dropped, weighted = _weighted_values(weights, v, switches)
     return replace(
-        computed,
+        row_of_head,
         scores=arrays["scores"][head, query],
         weights=weights,
         dropped=dropped,

@@ -107,9 +107,9 @@ def run(
         changes |= dict.fromkeys((f"{layer}.mask" for layer in layers), change)
     with intervene(changes), record("*.mask", "*.weights", "*.raw_scores") as trace:
         logits = model.decode(tgt, masks.combine(pads, future), model.start(src))  # (B, T, V)
-    used = {kind: trace[f"{layers[0]}.mask"][:, 0] for kind, layers in kinds.items()}
+    masks_by_name = {kind: trace[f"{layers[0]}.mask"][:, 0] for kind, layers in kinds.items()}
     shape = (tgt.size(0), n_target, n_target)
-    used |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}
+    masks_by_name |= {"target_padding": pads[:, 0].expand(shape), "look_ahead": future[:, 0].expand(shape)}
 
     def stacks(name: str) -> dict[str, np.ndarray]:
         """A recorded quantity by kind of attention, (B, L, H, T, S)."""
@@ -121,7 +121,7 @@ def run(
 
     scale = math.sqrt(model.config.d_head)
     return Pass(
-        masks={name: used[name].numpy().copy() for name in MASKS},
+        masks={name: masks_by_name[name].numpy().copy() for name in MASKS},
         weights=stacks("weights"),
         scores={kind: scores / scale for kind, scores in stacks("raw_scores").items()},
         logits=logits.float().numpy(),

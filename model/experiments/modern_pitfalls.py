@@ -43,14 +43,14 @@ def continue_greedily(
     model: LanguageModel, ids: Tensor, mistake: str | None, words: int, never: int | None = None
 ) -> list[int]:
     """The ids of the most probable words after ids (T,), one after the other; the id `never` is left out."""
-    n_prompt, written = len(ids), []
+    n_prompt, output_ids = len(ids), []
     for _ in range(min(words, model.config.max_length - n_prompt - PADS)):
         logits = next_logits(model, ids, mistake, n_prompt).clone()
         if never is not None:
             logits[never] = -torch.inf
-        written.append(int(logits.argmax()))
-        ids = torch.cat([ids, torch.tensor(written[-1:])])
-    return written
+        output_ids.append(int(logits.argmax()))
+        ids = torch.cat([ids, torch.tensor(output_ids[-1:])])
+    return output_ids
 
 
 def _making(model: LanguageModel, mistake: str | None, start: int, length: int) -> AbstractContextManager[None]:

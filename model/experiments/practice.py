@@ -120,10 +120,10 @@ class Practice:
         check(text)
         ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), LONGEST + 1)[0]
         # A special token in the middle is a mistake that a reader should see.
-        written = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
+        output = "".join(LETTERS[i - len(SPECIAL_TOKENS)] if i >= len(SPECIAL_TOKENS) else "?" for i in ids)
         with record("*.cross_attention.weights") as trace:
             self.model(torch.tensor([[*encode(text), EOS_ID]]), torch.tensor([[BOS_ID, *ids][: LONGEST + 2]]))
-        return written, np.stack([weights[0].numpy() for weights in trace.values()])
+        return output, np.stack([weights[0].numpy() for weights in trace.values()])
 
 
 def strings(n: int, generator: torch.Generator) -> list[str]:

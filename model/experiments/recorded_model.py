@@ -110,10 +110,10 @@ def read(path: Path) -> Recorded:
     """What `record` wrote; a ValueError where it is not there."""
     if not path.is_file():
         raise Problem("the recording {path} is missing", path=path)
-    with np.load(path) as kept:
-        about = json.loads(str(kept["about"]))
-        weights = {name: kept[name].astype(np.float32) / _BYTE for name in (*TEXTS, MASKED)}
-        on_words, chances = (kept[name].astype(np.float32) for name in ("on_words", "chances"))
+    with np.load(path) as arrays:
+        about = json.loads(str(arrays["about"]))
+        weights = {name: arrays[name].astype(np.float32) / _BYTE for name in (*TEXTS, MASKED)}
+        on_words, chances = (arrays[name].astype(np.float32) for name in ("on_words", "chances"))
     return Recorded(
         about["tokens"], about["ids"], weights, on_words, about["asked_at"], chances, about["n_key_value_heads"]
     )
@@ -169,10 +169,10 @@ def _study_writer(writer: Writer) -> Recorded:
         with _switched_off(off).applied(config, "decoder"):
             return model(torch.tensor([ids["drink"]]))[0, -1].double().numpy()
 
-    whole = last_logits([])
+    logits = last_logits([])
     on_words = np.zeros((2, config.n_layers, config.n_heads), np.float32)
     for layer, head in np.ndindex(on_words.shape[1:]):
-        on_words[:, layer, head] = (whole - last_logits([(layer, head)]))[words]
+        on_words[:, layer, head] = (logits - last_logits([(layer, head)]))[words]
     maps = {name: weights(name, Edits()) for name in TEXTS} | {
         MASKED: weights("sink", _first_blocked(len(ids["sink"])))
     }

@@ -34,7 +34,7 @@ class RecordedPractice:
     losses: np.ndarray  # float32 (steps,), nats per letter
     steps: tuple[int, ...]  # after which snapshots were taken
     right: tuple[float, ...]  # by snapshot: share of unseen strings without a mistake at the last check
-    written: Mapping[str, list[str]]  # by string what the model wrote at each snapshot
+    outputs: Mapping[str, list[str]]  # by string what the model wrote at each snapshot
     weights: Mapping[str, list[np.ndarray]]  # by string the cross-attention meanwhile, float32 (L, H, T, S)
 
 
@@ -42,7 +42,7 @@ def trained(settings: Settings) -> RecordedPractice:
     """Train until the strings are reversed, or MAX_STEPS are done."""
     run = Practice(settings)
     steps, right = [], []
-    written: dict[str, list[str]] = {text: [] for text in STRINGS}
+    outputs: dict[str, list[str]] = {text: [] for text in STRINGS}
     weights: dict[str, list[np.ndarray]] = {text: [] for text in STRINGS}
     while run.right < practice.SOLVED and run.step < practice.MAX_STEPS:
         run.advance()
@@ -51,10 +51,10 @@ def trained(settings: Settings) -> RecordedPractice:
             right.append(run.right)
             for text in STRINGS:
                 reversal, maps = run.reverse(text)
-                written[text].append(reversal)
+                outputs[text].append(reversal)
                 weights[text].append(maps)
     losses = np.array(run.losses, dtype=np.float32)
-    return RecordedPractice(settings, losses, tuple(steps), tuple(right), written, weights)
+    return RecordedPractice(settings, losses, tuple(steps), tuple(right), outputs, weights)
 
 
 def save(run: RecordedPractice, path: Path) -> None:
@@ -71,7 +71,7 @@ def save(run: RecordedPractice, path: Path) -> None:
         "settings": asdict(run.settings),
         "steps": run.steps,
         "right": run.right,
-        "written": run.written,
+        "written": run.outputs,
         "lengths": lengths,
     }
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,12 +84,12 @@ def read(path: Path) -> RecordedPractice:
     if not path.is_file():
         raise Problem("the recording {path} is missing", path=path)
     try:
-        with np.load(path) as kept:
-            about = json.loads(str(kept["about"]))
-            losses = kept["losses"]
+        with np.load(path) as arrays:
+            about = json.loads(str(arrays["about"]))
+            losses = arrays["losses"]
             weights = {}
             for number, text in enumerate(about["written"]):
-                maps = kept[f"weights-{number}"].astype(np.float32) / _BYTE
+                maps = arrays[f"weights-{number}"].astype(np.float32) / _BYTE
                 weights[text] = [
                     map_of_sentence[:, :, :length] for map_of_sentence, length in zip(maps, about["lengths"][number])
                 ]

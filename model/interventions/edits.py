@@ -98,8 +98,8 @@ class Edits:
         for name, items in vars(self).copy().items():
             object.__setattr__(self, name, tuple(sorted(set(items))))
         for both in sorted(set(self.off) & set(self.uniform)):
-            what = f"{IN_WORDS[both.kind]}, layer {both.layer}, head {both.head}"
-            raise ValueError(f"a head is either switched off or made uniform, but both are set for {what}")
+            place = f"{IN_WORDS[both.kind]}, layer {both.layer}, head {both.head}"
+            raise ValueError(f"a head is either switched off or made uniform, but both are set for {place}")
         for cell in self.cells:
             if replace(cell, open=not cell.open) in self.cells:
                 where = f"{IN_WORDS[cell.kind]} cell in row {cell.query}, column {cell.key}"
@@ -177,7 +177,7 @@ class Edits:
         """
         first = 0  # the position of the decoder's first query in the pass that is running
         heads = config.heads_by_layer
-        counted = any(edit.kind != "encoder_self" for edit in (*self.forced, *self.cells))
+        has_steps = any(edit.kind != "encoder_self" for edit in (*self.forced, *self.cells))
         masks: dict[str, Tensor] = {}
 
         def row_of(edit: Cell | Force, tensor: Tensor) -> int | None:
@@ -191,7 +191,7 @@ class Edits:
             uniform = [head.head for head in self.uniform if (head.kind, head.layer) == (kind, layer)]
             cells = [cell for cell in self.cells if cell.kind == kind]
             forced = [force for force in self.forced if force.kind == kind and force.heads_of(layer)]
-            counts = counted and kind == "decoder_self" and layer == min(heads[kind])
+            counts = has_steps and kind == "decoder_self" and layer == min(heads[kind])
 
             def change_mask(mask: Tensor) -> Tensor:  # (B, 1, T, S)
                 nonlocal first

@@ -47,24 +47,24 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
 
 
-# Below, `source` are ids with the end token and `written` without the start token.
+# Below, `source` are ids with the end token and `output_ids` without the start token.
 
 
-def _inputs(source: Sequence[int], written: Sequence[int]) -> tuple[Tensor, Tensor]:
+def _inputs(source: Sequence[int], output_ids: Sequence[int]) -> tuple[Tensor, Tensor]:
     """The ids that encoder (1, S) and decoder (1, T) read."""
-    return torch.tensor([source]), torch.tensor([[BOS_ID, *written[:-1]]])
+    return torch.tensor([source]), torch.tensor([[BOS_ID, *output_ids[:-1]]])
 
 
 @torch.inference_mode()
 def without_each_head(
-    model: Transformer, source: Sequence[int], written: Sequence[int]
+    model: Transformer, source: Sequence[int], output_ids: Sequence[int]
 ) -> Iterator[tuple[list[Head], np.ndarray]]:
     """Score a translation with every head switched off in turn, all heads of a layer as the rows of one batch.
 
     Yields:
         The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.
     """
-    src, tgt = _inputs(source, written)
+    src, tgt = _inputs(source, output_ids)
     mask, heads = masks.decoder_mask(tgt), all_heads(model.config)
     with record("decoder.*.stream") as trace:
         cache = model.start(src)
@@ -72,20 +72,20 @@ def without_each_head(
     for layer in range(model.config.n_encoder_layers):
         of_layer = [head for head in heads if (head.kind, head.layer) == ("encoder_self", layer)]
         with intervene(_row_changes(of_layer)):
-            changed = model.start(src.expand(len(of_layer), -1))
-        yield of_layer, _scores(model.read(tgt.expand(len(of_layer), -1), changed), written)
+            states = model.start(src.expand(len(of_layer), -1))
+        yield of_layer, _scores(model.read(tgt.expand(len(of_layer), -1), states), output_ids)
     x = trace["decoder.input.stream"]  # (1, T, D)
     for layer in range(model.config.n_decoder_layers):
         of_layer = [head for head in heads if head.kind != "encoder_self" and head.layer == layer]
         with intervene(_row_changes(of_layer)):
             hidden = model.decoder.from_layer(layer, x.expand(len(of_layer), -1, -1), mask, cache.fresh())
-        yield of_layer, _scores(model.output(hidden), written)
+        yield of_layer, _scores(model.output(hidden), output_ids)
         x = trace[f"decoder.layers.{layer}.residual_ff.stream"]
 
 
-def _scores(logits: Tensor, written: Sequence[int]) -> np.ndarray:
+def _scores(logits: Tensor, output_ids: Sequence[int]) -> np.ndarray:
     """The log-probability of each written word in each row of logits (B, T, V), float64 (B, T)."""
-    losses = F.cross_entropy(logits.flatten(0, 1), torch.tensor(written).repeat(len(logits)), reduction="none")
+    losses = F.cross_entropy(logits.flatten(0, 1), torch.tensor(output_ids).repeat(len(logits)), reduction="none")
     return -losses.view(len(logits), -1).double().numpy()
 
 
@@ -101,13 +101,13 @@ def _row_changes(heads: list[Head]) -> dict[str, Change]:
     return {f"{module_of(head.kind, head.layer)}.weights": partial(zero, kind=head.kind) for head in heads}
 
 
-def gradient_estimates(model: Transformer, source: Sequence[int], written: Sequence[int]) -> dict[str, np.ndarray]:
+def gradient_estimates(model: Transformer, source: Sequence[int], output_ids: Sequence[int]) -> dict[str, np.ndarray]:
     """|dL / d gate| of every head, where a gate of 1 scales what the head returns (Michel et al. 2019, equation 2).
 
     L is the negative log-probability of the translation, so this is what `without_each_head` would measure if the model
     were linear in the gate: by kind float64 (layers, H), in nats.
     """
-    src, tgt = _inputs(source, written)
+    src, tgt = _inputs(source, output_ids)
     like = {"dtype": model.output.weight.dtype, "requires_grad": True}
     counts, n_heads = layer_counts(model.config).items(), model.config.n_heads
     gates = {kind: torch.ones(n_layers, n_heads, 1, 1, **like) for kind, n_layers in counts}
@@ -118,15 +118,15 @@ def gradient_estimates(model: Transformer, source: Sequence[int], written: Seque
             for layer, gate in enumerate(of_kind)
         }
         with intervene(scaled):
-            loss = F.cross_entropy(model(src, tgt)[0], torch.tensor(written), reduction="sum")
+            loss = F.cross_entropy(model(src, tgt)[0], torch.tensor(output_ids), reduction="sum")
         gradients = torch.autograd.grad(loss, list(gates.values()))  # (L, H, 1, 1)
     return {kind: gradient[..., 0, 0].abs().double().numpy() for kind, gradient in zip(gates, gradients)}
 
 
-def gradient_times_input(model: Transformer, source: Sequence[int], written: Sequence[int]) -> np.ndarray:
+def gradient_times_input(model: Transformer, source: Sequence[int], output_ids: Sequence[int]) -> np.ndarray:
     """The gradient of each written word's log-probability by a source embedding, times it: (T, S), in nats."""
-    steps = torch.arange(len(written))
-    src, tgt = (ids.expand(len(steps), -1) for ids in _inputs(source, written))  # row t is for step t
+    steps = torch.arange(len(output_ids))
+    src, tgt = (ids.expand(len(steps), -1) for ids in _inputs(source, output_ids))  # row t is for step t
     embeddings: list[Tensor] = []
 
     def track(tokens: Tensor) -> Tensor:  # (T, S, D)
@@ -135,7 +135,7 @@ def gradient_times_input(model: Transformer, source: Sequence[int], written: Seq
 
     with torch.enable_grad(), intervene({"encoder.input.tokens": track}):
         hidden = model.decoder(tgt, masks.decoder_mask(tgt), model.start(src))[steps, steps]  # (T, D)
-        log_probabilities = model.output(hidden).log_softmax(-1)[steps, torch.tensor(written)]  # (T,)
+        log_probabilities = model.output(hidden).log_softmax(-1)[steps, torch.tensor(output_ids)]  # (T,)
         (gradient,) = torch.autograd.grad(log_probabilities.sum(), embeddings)
     return (gradient * embeddings[0]).sum(-1).detach().numpy()
 
@@ -149,12 +149,12 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         latter; "agreement" and "norms", the rank correlation (`kendall`) of a row of weights with its direct effects
         and with its `contributions`; of cross-attention also "occlusion" and "input_gradient", the same with these.
     """
-    source, written = translator.source_ids(result.source), result.predicted_ids
+    source, output_ids = translator.source_ids(result.source), result.predicted_ids
     measures: dict[str, dict[str, np.ndarray]] = {}
     for kind in KINDS:
         n_layers, n_heads = result.attention(kind).shape[:2]
-        measures[kind] = {"log_probability": np.zeros((n_layers, n_heads, len(written)))}
-    for heads, without in without_each_head(translator.transformer, source, written):
+        measures[kind] = {"log_probability": np.zeros((n_layers, n_heads, len(output_ids)))}
+    for heads, without in without_each_head(translator.transformer, source, output_ids):
         for head, value in zip(heads, without, strict=True):
             measures[head.kind]["log_probability"][head.layer, head.head] = value - result.log_probabilities
     effects = {name: translator.effects(result, against) for name, against in AGAINST.items()}
@@ -168,7 +168,7 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         for name, values in compared.items():  # keys that a row may not read are not ties
             rows = [kendall(weights[:, :, t, may], values[:, :, t, may]) for t, may in enumerate(mask)]
             of_kind[name] = np.stack(rows, axis=-1)
-    gradient = gradient_times_input(translator.transformer, source, written)
+    gradient = gradient_times_input(translator.transformer, source, output_ids)
     cross = result.attention("cross")
     measures["cross"]["occlusion"] = kendall(cross, translator.occlusion(result))
     measures["cross"]["input_gradient"] = kendall(cross, gradient)

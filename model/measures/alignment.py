@@ -64,9 +64,9 @@ class Counts:
     def add(self, linked: np.ndarray, targets: Sequence[int], pair: LinkedPair) -> None:
         """Count one pair: int (..., N), the source words that N target words are linked to."""
         right = np.zeros((2, len(pair.source_words), len(pair.target_words)), dtype=bool)
-        for which, links in enumerate((pair.sure, pair.possible)):
+        for place, links in enumerate((pair.sure, pair.possible)):
             for link in links:
-                right[which, *link] = True
+                right[place, *link] = True
         in_sure, in_possible = right[:, linked, list(targets)].sum(axis=-1)
         self.in_sure = self.in_sure + in_sure
         self.in_possible = self.in_possible + in_possible
@@ -91,7 +91,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
     """
     text = text.towards(str(translator.card.get("source")), str(translator.card.get("target")))
     measures = MEASURES if isinstance(translator.model, Transformer) else MEASURES[:1]
-    counts = {at: {what: {name: Counts() for name in _GROUPS} for what in measures} for at in READ_AT}
+    counts = {at: {quantity: {name: Counts() for name in _GROUPS} for quantity in measures} for at in READ_AT}
     diagonal, best = Counts(), Counts()
     too_long = 0
     read = partial(source_text, tokenizer=translator.tokenizer)

@@ -33,16 +33,16 @@ SOMETIMES = ("bleu", "aer_output", "aer_input")  # with `bleu_sentences`, or wit
 
 
 @dataclass
-class Counted:
+class HeadCounts:
     """Sums over sentences, of the heads of one kind."""
 
     tally: head_roles.Tally  # where they look
     sums: dict[str, np.ndarray]  # by measure (2, L, H): what is summed, and over how many
     divergence: np.ndarray  # (N, N)
 
-    def __add__(self, other: "Counted") -> "Counted":
+    def __add__(self, other: "HeadCounts") -> "HeadCounts":
         sums = {name: total + other.sums[name] for name, total in self.sums.items()}
-        return Counted(self.tally + other.tally, sums, self.divergence + other.divergence)
+        return HeadCounts(self.tally + other.tally, sums, self.divergence + other.divergence)
 
     def numbers(self) -> dict[str, np.ndarray]:
         """The mean of every measure, (L, H), over the rows or words that have it."""
@@ -54,7 +54,7 @@ def count(
     result: Translation,
     words: Mapping[str, Mapping[str, np.ndarray]],
     frequencies: Mapping[str, Mapping[str, int]] | None = None,
-) -> dict[str, Counted]:
+) -> dict[str, HeadCounts]:
     """Count what the heads do in one translation without edits: the measures of ALWAYS by kind of attention.
 
     Args:
@@ -62,17 +62,17 @@ def count(
         frequencies: by kind how often each key occurred; without them "rare" is left out.
     """
     counts = {}
-    written = result.predicted_ids
-    gradients = agreement.gradient_estimates(translator.transformer, translator.source_ids(result.source), written)
+    output_ids = result.predicted_ids
+    gradients = agreement.gradient_estimates(translator.transformer, translator.source_ids(result.source), output_ids)
     for kind in KINDS:
         weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
         sums = {}
         for name, values in words[kind].items():  # (L, H, T)
             sums[name] = np.stack([np.nansum(values, -1), np.isfinite(values).sum(-1)])
-        sums["gradient"] = np.stack([gradients[kind], np.full(weights.shape[:2], len(written))])
+        sums["gradient"] = np.stack([gradients[kind], np.full(weights.shape[:2], len(output_ids))])
         if frequencies is not None:
             sums["rare"] = _on_rare(weights, mask, keys, frequencies[kind])
-        counts[kind] = Counted(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
+        counts[kind] = HeadCounts(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))
     return counts
 
 
@@ -86,9 +86,9 @@ def _on_rare(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str], frequen
     counts = np.where(analysis.is_special(keys), np.inf, [frequencies.get(key, 0) for key in keys])
     allowed = np.where(mask, counts, np.inf)  # (T, S)
     rarest = (allowed == allowed.min(axis=1, keepdims=True)) & np.isfinite(allowed)
-    counted = (mask.sum(axis=1) > 1) & rarest.any(axis=1)
-    on = (weights * rarest)[:, :, counted].sum(axis=(2, 3), dtype=np.float64)
-    return np.stack([on, np.full(on.shape, counted.sum())])
+    is_counted = (mask.sum(axis=1) > 1) & rarest.any(axis=1)
+    on = (weights * rarest)[:, :, is_counted].sum(axis=(2, 3), dtype=np.float64)
+    return np.stack([on, np.full(on.shape, is_counted.sum())])
 
 
 def measure(
@@ -120,7 +120,7 @@ def measure(
     """
     Edits(off=(Head("cross", 0, 0),)).check(translator.config)
     frequencies = _key_frequencies(translator, pairs)
-    counts: dict[str, Counted] = {}
+    counts: dict[str, HeadCounts] = {}
     candidates: dict[str, list[Candidate]] = {kind: [] for kind in KINDS}
     word_measures, translated = [], []
     step = max(1, len(pairs) / sentences)
@@ -131,9 +131,9 @@ def measure(
         except ValueError:  # too long
             continue
         words = agreement.of_words(translator, result)
-        for kind, counted in count(translator, result, words, frequencies).items():
-            counts[kind] = counts[kind] + counted if kind in counts else counted
-            candidates[kind].append(_candidate(translator, result, kind, counted))
+        for kind, of_sentence in count(translator, result, words, frequencies).items():
+            counts[kind] = counts[kind] + of_sentence if kind in counts else of_sentence
+            candidates[kind].append(_candidate(translator, result, kind, of_sentence))
         word_measures.append({kind: words[kind] for kind in agreement.DECODER})
         translated.append((result.source, reference))
         if number % 20 == 0:
@@ -142,10 +142,10 @@ def measure(
         raise ValueError("no sentence of the file is short enough for the model")
     text_numbers: dict[int, int] = {}
     kinds = {}
-    for kind, counted in counts.items():
-        kinds[kind] = {name: _round(value) for name, value in counted.numbers().items()}
-        kinds[kind]["role"] = head_roles.roles(counted.tally, kind)
-        kinds[kind]["divergence"] = _round(counted.divergence / len(translated))
+    for kind, of_kind in counts.items():
+        kinds[kind] = {name: _round(value) for name, value in of_kind.numbers().items()}
+        kinds[kind]["role"] = head_roles.roles(of_kind.tally, kind)
+        kinds[kind]["divergence"] = _round(of_kind.divergence / len(translated))
         kinds[kind]["examples"] = _examples(candidates[kind], text_numbers)
     bleu = _bleu(translator, translated[:bleu_sentences], kinds, say) if bleu_sentences else None
     sets = {text.name: alignment.measure(translator, text) for text in links}
@@ -186,11 +186,11 @@ class Candidate(NamedTuple):
     keys: list[str]  # S tokens
 
 
-def _candidate(translator: Translator, result: Translation, kind: str, counted: Counted) -> Candidate:
+def _candidate(translator: Translator, result: Translation, kind: str, counts: HeadCounts) -> Candidate:
     if kind in agreement.DECODER:
         effects = translator.effects(result, RUNNER_UP).heads(kind)
         return Candidate(np.abs(effects).max(axis=(2, 3)), effects, result.predicted_tokens, _keys(result, kind))
-    entropy = counted.tally.numbers()["relative_entropy"]
+    entropy = counts.tally.numbers()["relative_entropy"]
     return Candidate(-entropy, result.attention(kind), result.source_tokens, result.source_tokens)
 
 
@@ -244,15 +244,15 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
         lines = translator.translate_lines(sources, 1, edits=Edits(off=off))
         return metric.corpus_score(lines, [references]).score
 
-    whole = score()
+    complete = score()
     config = translator.transformer.config
     without = {kind: np.zeros((n, config.n_heads)) for kind, n in layer_counts(config).items()}
     for number, head in enumerate(heads, start=1):
-        without[head.kind][head.layer, head.head] = score(head) - whole
+        without[head.kind][head.layer, head.head] = score(head) - complete
         say(f"BLEU without {number} of {len(heads)} heads")
     for kind, change in without.items():
         kinds[kind]["bleu"] = _round(change)
-    return {"score": round(whole, 2), "sentences": len(pairs), "beam": 1, "signature": str(metric.get_signature())}
+    return {"score": round(complete, 2), "sentences": len(pairs), "beam": 1, "signature": str(metric.get_signature())}
 
 
 def read(folder: Path, config: Config) -> dict[str, Any] | None:

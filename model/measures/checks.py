@@ -208,8 +208,8 @@ def _cached_logits(run: _Run) -> tuple:
     recorded = run.result.trace["logits"]
     state = stepper.start(run.src)
     logits = torch.cat([stepper.step(state, token) for token in run.tgt.T]).numpy()  # (T, V)
-    whole = run.translator.model(run.src, run.tgt)[0].numpy()
-    return _largest(logits - whole, recorded - whole), OF_LOGITS, whole.size
+    full_pass = run.translator.model(run.src, run.tgt)[0].numpy()
+    return _largest(logits - full_pass, recorded - full_pass), OF_LOGITS, full_pass.size
 
 
 def _cached_maps(run: _Run) -> tuple:
@@ -225,8 +225,8 @@ def _cached_maps(run: _Run) -> tuple:
         for module in (*result.modules("decoder_self"), *result.modules("cross")):
             address = f"{module}.weights"
             row = trace[address][0, :, 0].numpy()  # (H, t + 1) or (H, S)
-            cached, whole = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
-            worst = _largest(worst, row - whole[:, : row.shape[1]], cached - whole)
+            cached, full_pass = result.trace[address][:, t], full[address][0, :, t].numpy()  # (H, T) or (H, S)
+            worst = _largest(worst, row - full_pass[:, : row.shape[1]], cached - full_pass)
             compared += row.size
     return worst, OF_WEIGHTS, compared
 
@@ -246,13 +246,13 @@ def _positions(run: _Run) -> tuple:
     model, worst, compared = run.translator.transformer, 0.0, 0
     config = model.config
     for side, stack in (("source", "encoder"), ("target", "decoder")):
-        added = run.result.positional(side)  # (T, D)
+        encodings = run.result.positional(side)  # (T, D)
         if config.positional == "learned":
             table = (model.encoder if stack == "encoder" else model.decoder).input.table
-            formula = table.double()[: len(added)]
+            formula = table.double()[: len(encodings)]
         else:
-            formula = TABLES.get(config.positional, TABLES["none"])(len(added), config.d_model)
-        worst, compared = _largest(worst, formula.numpy() - added), compared + added.size
+            formula = TABLES.get(config.positional, TABLES["none"])(len(encodings), config.d_model)
+        worst, compared = _largest(worst, formula.numpy() - encodings), compared + encodings.size
     for kind in ("encoder_self", "decoder_self"):
         for module in run.result.modules(kind):
             for recorded, formula in _relative_positions(run, module):

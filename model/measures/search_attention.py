@@ -8,7 +8,7 @@ import torch
 from model.decoding.beam import ROOT, SearchTree
 from model.decoding.protocol import between_steps
 from model.errors import Problem
-from model.gru import joined
+from model.gru import merge_directions
 from model.interventions.edits import Edits
 from model.taps import record
 from model.text.special import BOS_ID, pad_ids
@@ -37,7 +37,7 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
         read = pad_ids([[BOS_ID, *tree.path(leaf)] for leaf in batch])
         with edits.applied(translator.config, "decoder"), record("*cross_attention.weights") as trace:
             read_on(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
-        layers = list(joined(translator.model, trace).values())
+        layers = list(merge_directions(translator.model, trace).values())
         if not layers:
             raise Problem("this model has no {kind}-attention", kind=IN_WORDS["cross"])
         mean = torch.stack(layers).float().mean(dim=(0, 2)).numpy()  # (B, T, S)

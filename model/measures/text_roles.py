@@ -70,8 +70,8 @@ def measure(
         except ValueError:  # too long
             continue
         for kind in result.kinds:
-            counted = tally(result, kind)
-            tallies[kind] = tallies[kind] + counted if kind in tallies else counted
+            tally_of_kind = tally(result, kind)
+            tallies[kind] = tallies[kind] + tally_of_kind if kind in tallies else tally_of_kind
             layers[kind] = result.layers(kind)
             _add_examples(examples.setdefault(kind, []), result, kind, len(read))
         if movers is not None:
@@ -106,7 +106,7 @@ class Movers:
     """Sums of what heads add directly to names that are predicted and stood in their text before; they grow by text."""
 
     steps: int = 0  # at which the next word stood before
-    moved: Any = 0.0  # (L, H), what each head added from where it stood
+    contributions: Any = 0.0  # (L, H), what each head added from where it stood
     total: float = 0.0  # what all heads that add to it added together
 
     def add(self, reader: Any, result: Any) -> None:
@@ -117,7 +117,7 @@ class Movers:
             word = result.predicted_tokens[step]
             self.count(effects[:, :, step, : step + 1], tokens[: step + 1], word)
 
-    def count(self, added: np.ndarray, tokens: Sequence[str], word: str) -> None:
+    def count(self, values: np.ndarray, tokens: Sequence[str], word: str) -> None:
         """Count a step: what heads add (L, H, S) from S tokens to the word that follows them, if it may be a name.
 
         A name begins with a capital letter, or with a letter of a script without capital ones.
@@ -125,14 +125,14 @@ class Movers:
         stands = np.array([_bare(token) == _bare(word) for token in tokens])
         if not _bare(word)[:1].isalpha() or _bare(word)[0].islower() or not stands.any():
             return
-        added = added.astype(np.float64)
+        values = values.astype(np.float64)
         self.steps += 1
-        self.moved = self.moved + added[:, :, stands].sum(axis=-1)
-        self.total += added.clip(min=0).sum()
+        self.contributions = self.contributions + values[:, :, stands].sum(axis=-1)
+        self.total += values.clip(min=0).sum()
 
     def shares(self) -> np.ndarray:
         """The share (L, H) of each head; 0 where heads add nothing."""
-        return self.moved / self.total if self.total > 0 else np.zeros_like(self.moved)
+        return self.contributions / self.total if self.total > 0 else np.zeros_like(self.contributions)
 
 
 def _has_effects(reader: Any) -> bool:
@@ -227,16 +227,14 @@ def strongest(report: dict[str, Any], most: int = 5) -> list[str]:
             numbers = np.array(values[name])
             best = np.argsort(-numbers, axis=None, kind="stable")[:most]
             heads = (divmod(int(place), numbers.shape[1]) for place in best)
-            named = ", ".join(f"{values['layers'][row]}-{head} {numbers[row, head]:.2f}" for row, head in heads)
+            top = ", ".join(f"{values['layers'][row]}-{head} {numbers[row, head]:.2f}" for row, head in heads)
             if name == "moves":
                 share = f"{int((numbers >= MOVES).sum())} of {numbers.size} heads add at least {MOVES:.0%}"
-                lines.append(
-                    f"{kind} name movers: {named}; {share} of what all add directly to names that stood before"
-                )
+                lines.append(f"{kind} name movers: {top}; {share} of what all add directly to names that stood before")
                 continue
             share = int((numbers > 0.5).sum())
             lines.append(
-                f"{kind} {name}: {named}; {share} of {numbers.size} heads put more than half of their weight there"
+                f"{kind} {name}: {top}; {share} of {numbers.size} heads put more than half of their weight there"
             )
     return lines
 

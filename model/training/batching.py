@@ -88,13 +88,13 @@ class TrainingStream:
 
     def _join(self, pairs: list[Pieces], rng: random.Random) -> list[Pieces]:
         rate = self._config.join_rate
-        joined: list[Pieces] = []
+        joined_pairs: list[Pieces] = []
         for source, target in pairs:
-            if joined and rng.random() < rate and len(source) + len(joined[-1][0]) <= 2 * _JOIN_PIECES:
-                joined[-1] = joined[-1][0] + source, joined[-1][1] + target
+            if joined_pairs and rng.random() < rate and len(source) + len(joined_pairs[-1][0]) <= 2 * _JOIN_PIECES:
+                joined_pairs[-1] = joined_pairs[-1][0] + source, joined_pairs[-1][1] + target
             else:
-                joined.append((source, target))
-        return joined
+                joined_pairs.append((source, target))
+        return joined_pairs
 
     def _encode(self, pair: Pieces, rng: random.Random) -> Example:
         typos, recased = self._config.typo_rate, self._config.recase_rate

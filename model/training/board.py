@@ -140,10 +140,10 @@ def record_board(data_dir: Path, out: Path, command: str = "", resume: bool = Fa
         raise ValueError(f"{out} holds a board: pass --resume to go on with it, or choose another --out")
     first = run_of(BEFORE, SEEDS[0])
     runs = read_board(out).runs if begun else []
-    done = {(run.change, run.seed) for run in runs}
+    finished = {(run.change, run.seed) for run in runs}
     about: dict[str, Any] = {"command": command, "run": first.to_dict()}
     for seed in SEEDS:
-        missing = [change for change in CHANGES if (change, seed) not in done]
+        missing = [change for change in CHANGES if (change, seed) not in finished]
         if not missing:
             continue
         task = tasks.prepare(run_of(BEFORE, seed), data_dir, None, alone())  # its stream has the seed

@@ -132,8 +132,8 @@ def text_perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
     stream = torch.cat([torch.tensor([first]), ids[:-1]])
     total = 0.0
     for texts in zip(stream.split(_BATCH_WINDOWS * size), ids.split(_BATCH_WINDOWS * size)):
-        whole = len(texts[0]) // size * size
-        for part, width in ((slice(whole), size), (slice(whole, None), len(texts[0]) - whole)):
+        n_tokens = len(texts[0]) // size * size
+        for part, width in ((slice(n_tokens), size), (slice(n_tokens, None), len(texts[0]) - n_tokens)):
             inputs, targets = (text[part].to(device) for text in texts)
             if len(targets):
                 total += model.loss(inputs.view(-1, width), targets.view(-1, width)).item() * len(targets)

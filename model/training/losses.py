@@ -28,8 +28,8 @@ class _SmoothedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, z: Tensor, targets: Tensor, smoothing: float) -> Tensor:
         """The mean loss of logits z (N, V) and targets (N,)."""
-        counted = (targets != PAD_ID).to(z.dtype)  # (N,)
-        share = counted / counted.sum().clamp(min=1)  # (N,), what each token weighs in the mean
+        is_counted = (targets != PAD_ID).to(z.dtype)  # (N,)
+        share = is_counted / is_counted.sum().clamp(min=1)  # (N,), what each token weighs in the mean
         p = z.softmax(-1)  # (N, V)
         # The largest p is 1 / sum exp(z - max z), and at least 1 / V.
         log_sum = z.amax(-1) - p.amax(-1).log()  # (N,)

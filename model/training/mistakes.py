@@ -143,9 +143,9 @@ Network = TypeVar("Network", bound=nn.Module)
 def with_mistake(mistake: str, model: Network) -> Network:
     """A copy of a right model with a mistake of `IN_MODEL` and the same weights."""
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
-    changed = copy.deepcopy(model, shared)
-    IN_MODEL[mistake](changed)
-    return changed
+    mistaken = copy.deepcopy(model, shared)
+    IN_MODEL[mistake](mistaken)
+    return mistaken
 
 
 class LossWithoutStart(TranslationLoss):

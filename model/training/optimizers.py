@@ -75,11 +75,11 @@ def build(model: nn.Module, config: TrainingConfig, fast_bfloat16: bool = False)
     matrices = layer_matrices(model) if config.optimizer == "muon" else {}
     if config.optimizer == "muon" and not matrices:
         raise ValueError("optimizer 'muon' is for the matrices of layers, and this model has no layers: use 'adam'")
-    rest = [parameter for name, parameter in model.named_parameters() if name not in matrices]
+    others_of_adam = [parameter for name, parameter in model.named_parameters() if name not in matrices]
     share = config.adam_share if matrices else 1.0
     groups = [
-        {"params": [p for p in rest if p.ndim > 1], "weight_decay": config.weight_decay, "share": share},
-        {"params": [p for p in rest if p.ndim <= 1], "weight_decay": 0.0, "share": share},
+        {"params": [p for p in others_of_adam if p.ndim > 1], "weight_decay": config.weight_decay, "share": share},
+        {"params": [p for p in others_of_adam if p.ndim <= 1], "weight_decay": 0.0, "share": share},
     ]
     beta1, beta2 = config.betas
     adam = torch.optim.Adam(

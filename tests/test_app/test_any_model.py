@@ -360,7 +360,7 @@ def test_measuring_heads_can_be_stopped(shelf: opened.Shelf, monkeypatch: pytest
     go_on.set()
     measuring.wait()
     at.run()
-    assert measuring.measured is None and not at.warning and not at.exception
+    assert measuring.report is None and not at.warning and not at.exception
     assert not at.button(key="measure-heads").disabled
 
 

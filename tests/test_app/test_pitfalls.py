@@ -78,9 +78,9 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     headline = next(iter(demo.numbers.values()))
     said = [float(part.split(" ")[0].replace(",", "")) for part in shown(at).split(", ")]
     assert said == pytest.approx([float(one) for one in np.atleast_1d(headline)], rel=2e-3, abs=6e-4)
-    assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.written or ()]
+    assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.outputs or ()]
     assert screen.framed(at, "answer-note") == PITFALLS[key].lesson
-    if demo.written is None:
+    if demo.outputs is None:
         assert screen.framed(at, "answer") == demo.lines[0]
     at = screen.choose(at, **{"pitfall-show": "code"})
     assert [code.value for code in at.code] == [PITFALLS[key].wrong, PITFALLS[key].right]

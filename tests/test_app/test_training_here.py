@@ -87,7 +87,7 @@ def test_a_recorded_run_plays_at_first_and_stops_at_any_step(quick, recorded, mo
     at = at.select_slider(key="practice-step").set_value(recorded.steps[-1]).run()
     shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
     np.testing.assert_array_equal(shown, recorded.weights[practice.SAMPLE][-1][0, 0])
-    assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *recorded.written[practice.SAMPLE][-1]]
+    assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *recorded.outputs[practice.SAMPLE][-1]]
     at = at.selectbox(key="practice-string").set_value("noon").run()
     assert screen.tokens(at, "practice-try", "x") == [*"noon", "&lt;/s&gt;"]
 

@@ -13,7 +13,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from model.attention import AdditiveAttention
 from model.config import GruConfig
 from model.decoding import beam_search, greedy
-from model.gru import GruModel, GruStep, joined
+from model.gru import GruModel, GruStep, merge_directions
 from model.taps import addresses, intervene, name_taps, record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from tests.test_model.builders import SRC, SRC_LENGTHS, TGT, B, D, S, T, V, assert_near, randomise
@@ -219,7 +219,7 @@ class TestEveryTap:
         letters = addresses(model)[address].shape.split()
         d_memory = 2 * D if variant == "attention" else D
         sizes = {"1": 1, "B": B, "H": 1, "S": S, "T": T, "E": E, "D": D, "M": d_memory, "V": V}
-        assert joined(model, trace)[address].shape == tuple(sizes[letter] for letter in letters)
+        assert merge_directions(model, trace)[address].shape == tuple(sizes[letter] for letter in letters)
         once = address in ("encoder.embedded", "encoder.memory", "encoder.summary", "decoder.cross_attention.k")
         assert len(trace.all(address)) == (1 if once else S if address.startswith("encoder") else T)
 
@@ -248,7 +248,7 @@ class TestEveryTap:
         model = model_of("plain")
         with record("decoder.context", "encoder.summary") as trace:
             logits_of(model)
-        context = joined(model, trace)["decoder.context"]
+        context = merge_directions(model, trace)["decoder.context"]
         assert torch.equal(context, trace["encoder.summary"].expand(B, T, D))
         assert not torch.equal(context[0], context[1])  # of one sentence, not of the batch
 
@@ -256,7 +256,7 @@ class TestEveryTap:
         model = model_of("attention")
         with record() as trace:
             logits_of(model)
-        arrays = joined(model, trace)
+        arrays = merge_directions(model, trace)
         assert torch.equal(arrays["encoder.memory"][:1, :, :D], arrays["encoder.forward_gru.hidden"][:1])
         assert torch.equal(arrays["encoder.memory"][:1, :, D:], arrays["encoder.backward_gru.hidden"][:1])
         sums = arrays["decoder.cross_attention.weights"].sum(-1)

@@ -107,13 +107,13 @@ def _tapped(tap: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
 def _tapped_rotation(layer: OneLayer | SharedLayers) -> Callable[..., Any]:
     """A forward pre-hook that sends the tables by which rotary positions turn queries and keys through taps."""
 
-    def hook(module: nn.Module, arguments: tuple, named: dict[str, Any]) -> Any:
-        tables = named.get("position_embeddings")
+    def hook(module: nn.Module, arguments: tuple, keywords: dict[str, Any]) -> Any:
+        tables = keywords.get("position_embeddings")
         if not observed() or not isinstance(tables, tuple):
             return None
         cosine, sine = tables
         taps = layer.last()
-        return arguments, named | {"position_embeddings": (taps("cos", cosine), taps("sin", sine))}
+        return arguments, keywords | {"position_embeddings": (taps("cos", cosine), taps("sin", sine))}
 
     return hook
 
@@ -121,11 +121,11 @@ def _tapped_rotation(layer: OneLayer | SharedLayers) -> Callable[..., Any]:
 def _tapped_input(tap: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
     """A forward pre-hook that sends the hidden states that a layer is given through a tap."""
 
-    def hook(module: nn.Module, arguments: tuple, named: dict[str, Any]) -> Any:
+    def hook(module: nn.Module, arguments: tuple, keywords: dict[str, Any]) -> Any:
         if not observed():
             return None
         if arguments:
-            return (tap(arguments[0]), *arguments[1:]), named
-        return arguments, named | {"hidden_states": tap(named["hidden_states"])}
+            return (tap(arguments[0]), *arguments[1:]), keywords
+        return arguments, keywords | {"hidden_states": tap(keywords["hidden_states"])}
 
     return hook

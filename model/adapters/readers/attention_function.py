@@ -155,9 +155,9 @@ def _equations(
     if softcap is not None:
         scores = torch.tanh(scores / softcap) * softcap
     # The cross-attention of T5 is given zeros.
-    added = [value.expand_as(scores) for value in (position_bias, bias) if value is not None and value.any()]
-    if added:
-        scores = scores + tap("bias", sum(added[1:], start=added[0]))
+    biases = [value.expand_as(scores) for value in (position_bias, bias) if value is not None and value.any()]
+    if biases:
+        scores = scores + tap("bias", sum(biases[1:], start=biases[0]))
     scores = tap("scores", scores.masked_fill(~mask, -math.inf))
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     if s_aux is None:

@@ -109,12 +109,12 @@ def _hold_norm(norm: nn.Module, arguments: tuple, output: Tensor) -> Tensor | No
     return path.hold_norm(norm, arguments[0], output) if path else None
 
 
-def _cut_off(module: nn.Module, arguments: tuple, named: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
+def _cut_off(module: nn.Module, arguments: tuple, keywords: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
     """Let nothing act through a sublayer: what it reads is a constant."""
     if _FOLLOWED.get() is None:
         return None
-    named = {name: value.detach() if isinstance(value, Tensor) else value for name, value in named.items()}
-    return tuple(value.detach() if isinstance(value, Tensor) else value for value in arguments), named
+    keywords = {name: value.detach() if isinstance(value, Tensor) else value for name, value in keywords.items()}
+    return tuple(value.detach() if isinstance(value, Tensor) else value for value in arguments), keywords
 
 
 def _sublayer_hook(address: str) -> Any:

@@ -32,9 +32,9 @@ def check_effects(layout: Layout, config: ReaderConfig) -> None:
 
 
 def direct_effects(
-    layout: Layout, outputs_of: Callable[[], Any], written: np.ndarray, against: str | Sequence[int] | None
+    layout: Layout, outputs_of: Callable[[], Any], output_ids: np.ndarray, against: str | Sequence[int] | None
 ) -> Effects:
-    """Split the logit of the words `written`, ids (T,), into what every part of the decoder adds to it.
+    """Split the logit of the words `output_ids`, ids (T,), into what every part of the decoder adds to it.
 
     Of a model that caps its logits at the end (Gemma 2) they are those before the cap.
 
@@ -51,14 +51,14 @@ def direct_effects(
     assert path.logits is not None  # the output matrix was passed
     scale, offset = _after_the_matrix(path.logits, final)
     logits = path.logits[0].float() * scale + offset  # (T, V)
-    others = compared_words(logits.detach().cpu().numpy(), written, against)
+    others = compared_words(logits.detach().cpu().numpy(), output_ids, against)
     constant = (offset if head.bias is None else offset + head.bias.detach() * scale).expand_as(logits)
 
     def compare(values: Tensor) -> Tensor:
         """The values (T, V) of the written words less those that they are compared with, (T,)."""
-        rows = torch.arange(len(written))
+        rows = torch.arange(len(output_ids))
         compared = values.mean(1) if others is None else values[rows, torch.from_numpy(others)]
-        return values[rows, torch.from_numpy(written)] - compared
+        return values[rows, torch.from_numpy(output_ids)] - compared
 
     effects = _split(layout, path, compare(logits), compare(constant), others)
     if not effects.rest <= EXACT * max(1.0, float(np.abs(effects.logits).max())):
@@ -84,7 +84,7 @@ def _after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
 
 
 def _split(
-    layout: Layout, path: DirectPath, differences: Tensor, output_bias: Tensor, others: np.ndarray | None
+    layout: Layout, path: DirectPath, differences: Tensor, output_bias: Tensor, other_ids: np.ndarray | None
 ) -> Effects:
     """Follow the differences of logits (T,) back to every part; those of a position depend on its own parts only."""
     leaves = {"input": [path.stream], "norm": path.norm_biases, **path.sublayers}
@@ -94,13 +94,13 @@ def _split(
     gradients = iter(torch.autograd.grad(differences.sum(), flat, allow_unused=True))
     factors = {name: [next(gradients) for _ in group] for name, group in leaves.items()}
 
-    def added(name: str, values: Sequence[Tensor]) -> np.ndarray:
+    def contributions_of(name: str, values: Sequence[Tensor]) -> np.ndarray:
         """What vectors (1, T, D) add, (T,): a part without a factor does not lead to the logits."""
         pairs = [(factor, value) for factor, value in zip(factors[name], values) if factor is not None]
         terms = ((factor * value.detach()).sum(-1).flatten().double().cpu().numpy() for factor, value in pairs)
         return sum(terms, np.zeros(len(differences)))
 
-    parts = {"input": added("input", leaves["input"])}
+    parts = {"input": contributions_of("input", leaves["input"])}
     heads: dict[str, list[np.ndarray]] = {}
     for attention in layout.attentions:
         module = attention.layer.address
@@ -113,13 +113,15 @@ def _split(
         effect = (path.weights[module][0].double() * along).cpu().numpy()  # (H, T, S)
         heads.setdefault(attention.layer.kind, []).append(effect)
         parts[module] = effect.sum((0, 2))
-        parts[f"{module}.bias"] = added(f"{module}.bias", [_bias_of(attention.projection, path.outputs[module])])
+        parts[f"{module}.bias"] = contributions_of(
+            f"{module}.bias", [_bias_of(attention.projection, path.outputs[module])]
+        )
     for name in path.sublayers:
-        parts[name] = added(name, path.sublayers[name])
-    parts |= {"norm": added("norm", path.norm_biases), "output_bias": output_bias.double().cpu().numpy()}
+        parts[name] = contributions_of(name, path.sublayers[name])
+    parts |= {"norm": contributions_of("norm", path.norm_biases), "output_bias": output_bias.double().cpu().numpy()}
     return Effects(
         differences.detach().cpu().numpy(),
-        others,
+        other_ids,
         {name: part.astype(np.float32) for name, part in parts.items()},
         {kind: np.stack(layers).astype(np.float32) for kind, layers in heads.items()},
     )

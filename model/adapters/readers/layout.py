@@ -116,8 +116,8 @@ class Layout:
     @cached_property
     def stacks(self) -> dict[str, list[nn.Module]]:
         """The layers of "encoder" and "decoder", whichever there are, those without attention included."""
-        named = {name: self._stack(name) for name in ("encoder", "decoder")}
-        return {name: list(stack[1]) for name, stack in named.items() if stack}
+        stacks = {name: self._stack(name) for name in ("encoder", "decoder")}
+        return {name: list(stack[1]) for name, stack in stacks.items() if stack}
 
     @property
     def blocks(self) -> list[nn.Module]:
@@ -183,11 +183,11 @@ class Layout:
 
     def _projection(self, parts: list[str], module: nn.Module) -> nn.Module | None:
         children = dict(module.named_children())
-        named = [children[name] for name in _PROJECTIONS if name in children]
-        if not named:  # in the files of BERT and its kin the projection stands beside the attention
+        projections = [children[name] for name in _PROJECTIONS if name in children]
+        if not projections:  # in the files of BERT and its kin the projection stands beside the attention
             beside = dict(self.model.get_submodule(".".join(parts[:-1])).named_modules())
-            named = [beside[name] for name in ("output.dense", "o_proj", "out_proj") if name in beside]
-        return named[0] if named else None
+            projections = [beside[name] for name in ("output.dense", "o_proj", "out_proj") if name in beside]
+        return projections[0] if projections else None
 
     def describe(self, read_only: str | None = None) -> ReaderConfig:
         """The configuration of a reader."""

@@ -78,11 +78,11 @@ class Reader:
         check_effects(self.layout, self.config)
         self._check_own(result)
         steps = len(result.target_tokens)
-        written = result.predicted_ids if word is None else [self.token(word)] * steps
+        output_ids = result.predicted_ids if word is None else [self.token(word)] * steps
         if isinstance(against, int) or (isinstance(against, str) and against != RUNNER_UP):
             against = [self.token(against)] * steps
-        with self.changed(result.edits):
-            return direct_effects(self.layout, partial(self.forward, result.inputs), np.array(written), against)
+        with self.apply_edits(result.edits):
+            return direct_effects(self.layout, partial(self.forward, result.inputs), np.array(output_ids), against)
 
     def check_effects(self) -> None:
         """Say in a ValueError why this model has no direct effects, if it has none."""
@@ -124,10 +124,10 @@ class Reader:
         """
         self._check_own(result)
         words = self._words(result).at(steps)
-        again = partial(self._again, result)
+        read_again = partial(self._again, result)
         if "logits_to_keep" in self._accepts:
-            again, words = partial(again, logits_to_keep=words.places), words.at_the_front()
-        return without_each_head(again, result.inputs, self.config, words, self.layout.shared is None, progress)
+            read_again, words = partial(read_again, logits_to_keep=words.places), words.at_the_front()
+        return without_each_head(read_again, result.inputs, self.config, words, self.layout.shared is None, progress)
 
     def occlusion(self, result: Reading) -> np.ndarray:
         """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.
@@ -201,7 +201,7 @@ class Reader:
         return self.model(**inputs, **options, return_dict=True)
 
     @contextmanager
-    def changed(self, edits: Edits) -> Iterator[None]:
+    def apply_edits(self, edits: Edits) -> Iterator[None]:
         """Make edits, which must fit, in this thread and block."""
         with intervene(edits.changes(self.config)) if edits else nullcontext():
             yield
@@ -227,7 +227,7 @@ class Reader:
 
     def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
         """The outputs for what was read, with the edits of the result."""
-        with self.changed(result.edits):
+        with self.apply_edits(result.edits):
             return self.forward(result.inputs if inputs is None else inputs, **options)
 
     def _given(self, text: str | None, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -239,13 +239,13 @@ class Reader:
 
     @torch.inference_mode()
     def _record(
-        self, text: str, inputs: Mapping[str, Tensor], edits: Edits, written: Sequence[int] | None = None
+        self, text: str, inputs: Mapping[str, Tensor], edits: Edits, output_ids: Sequence[int] | None = None
     ) -> Reading:
         """Record a whole pass over the tensors that the model takes, a batch of one, with edits that fit.
 
-        `written` are the ids that follow each token that a decoder reads, where they are known.
+        `output_ids` are the ids that follow each token that a decoder reads, where they are known.
         """
-        with self.changed(edits), record() as trace:
+        with self.apply_edits(edits), record() as trace:
             outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
         if self.config.read_only:
             self._add_maps(trace, outputs)
@@ -253,7 +253,7 @@ class Reader:
         if logits is not None:
             trace.add("logits", logits)
         arrays = {address: as_array(value)[0] for address, value in trace.items()}
-        fields = self._fields(inputs, logits if self.has_words else None, written)
+        fields = self._fields(inputs, logits if self.has_words else None, output_ids)
         if "input_ids" not in inputs:  # images and sounds
             n_positions = arrays[f"{self.config.attention[0].address}.mask"].shape[-1]
             fields["source_tokens"] = _names_of_positions(inputs, n_positions)
@@ -268,7 +268,7 @@ class Reader:
             edits.check(self.config, *lengths)
 
     def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
         """The other fields of a recording."""
         raise NotImplementedError
@@ -287,16 +287,18 @@ class Reader:
             self.forward(inputs)
         return trace[f"{module}.mask"].size(-1)
 
-    def _predictions(self, read: Sequence[int], logits: Tensor | None, written: Sequence[int] | None) -> dict[str, Any]:
-        """The fields of what a decoder read and predicted; `written` is what it read next, and then its best word."""
+    def _predictions(
+        self, read: Sequence[int], logits: Tensor | None, output_ids: Sequence[int] | None
+    ) -> dict[str, Any]:
+        """The fields of what a decoder read and predicted; `output_ids` is what it read next, with its best word."""
         fields = {"target_tokens": self.words(read), "finished": True, "search": None, "masked_words": {}}
         if logits is None:
             return fields | {"predicted_tokens": [], "predicted_ids": [], "log_probabilities": np.zeros(0, np.float32)}
         log_probabilities = logits[0].float().log_softmax(-1).cpu()  # (T, V)
-        if written is None:
-            written = [*read[1:], int(log_probabilities[-1].argmax())]
-        of_written = log_probabilities.gather(1, torch.tensor(written)[:, None])[:, 0]  # (T,)
-        predicted = {"predicted_tokens": self.words(written), "predicted_ids": list(written)}
+        if output_ids is None:
+            output_ids = [*read[1:], int(log_probabilities[-1].argmax())]
+        of_written = log_probabilities.gather(1, torch.tensor(output_ids)[:, None])[:, 0]  # (T,)
+        predicted = {"predicted_tokens": self.words(output_ids), "predicted_ids": list(output_ids)}
         return fields | predicted | {"log_probabilities": of_written.numpy()}
 
     def _add_maps(self, trace: Trace, outputs: Any) -> None:

@@ -127,8 +127,8 @@ class _GrowingBatch:
         if stack != self.stack:  # a decoder after an encoder whose heads are off has as many rows
             return stream.expand(max(self.rows, stream.size(0)), -1, -1) if stack == "decoder" else stream
         following = 0 if place == "input.stream" else int(place.split(".")[1]) + 1
-        added = self._add_rows(following) if following in self.layers else 0
-        return torch.cat([stream, stream[:1].expand(added, -1, -1)]) if added else stream
+        n_added = self._add_rows(following) if following in self.layers else 0
+        return torch.cat([stream, stream[:1].expand(n_added, -1, -1)]) if n_added else stream
 
     def begin_with_all(self) -> int:
         """Give all heads their rows before the pass; returns how many rows there are."""
@@ -174,8 +174,8 @@ def without_each_token(
 
         with hooked(block):
             scores.append(words.log_probabilities(outputs_of(_repeated(inputs, len(keep)))["logits"]))
-    whole, *without = np.concatenate(scores)
-    return np.stack([whole - score for score in without], axis=1)
+    complete, *without = np.concatenate(scores)
+    return np.stack([complete - score for score in without], axis=1)
 
 
 def _length(inputs: Mapping[str, Tensor]) -> int:

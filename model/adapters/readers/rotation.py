@@ -15,7 +15,7 @@ Tables = Callable[[Tensor], Tensor]
 
 
 @torch.inference_mode()
-def rotation_of(again: Callable[[], Any], module: str, recorded: dict[str, np.ndarray]) -> Rotation | None:
+def rotation_of(read_again: Callable[[], Any], module: str, recorded: dict[str, np.ndarray]) -> Rotation | None:
     """The rotation in one attention; None where nothing turns, or the text is too short to tell.
 
     Which dimensions stand in which pair differs from family to family. So nothing is turned back here: the pass is made
@@ -30,8 +30,8 @@ def rotation_of(again: Callable[[], Any], module: str, recorded: dict[str, np.nd
     if "cos" not in recorded or len(recorded["cos"]) < 2:
         return None
     length = float(np.hypot(recorded["cos"][0, 0], recorded["sin"][0, 0]))  # above 1 with YaRN
-    plain_q, plain_k = _turned(again, module, lambda cosine: torch.full_like(cosine, length))
-    numbered, _ = _turned(again, module, lambda cosine: length * _numbered(cosine))
+    plain_q, plain_k = _turned(read_again, module, lambda cosine: torch.full_like(cosine, length))
+    numbered, _ = _turned(read_again, module, lambda cosine: length * _numbered(cosine))
     sizes = np.abs(plain_q).sum(axis=(0, 1))  # (K,)
     columns = np.rint(np.abs(numbered).sum(axis=(0, 1)) / np.maximum(sizes, 1e-12)).astype(int) - 2
     turns = (0 <= columns) & (columns < recorded["cos"].shape[1])  # others pass as they are
@@ -47,9 +47,9 @@ def _numbered(cosine: Tensor) -> Tensor:
     return torch.arange(2, 2 + cosine.size(-1), device=cosine.device).to(cosine.dtype).expand_as(cosine).clone()
 
 
-def _turned(again: Callable[[], Any], module: str, cosine: Tables) -> tuple[np.ndarray, np.ndarray]:
+def _turned(read_again: Callable[[], Any], module: str, cosine: Tables) -> tuple[np.ndarray, np.ndarray]:
     """q and k of a pass in which one attention has these cosines, and sines of 0."""
     tables = {f"{module}.cos": cosine, f"{module}.sin": torch.zeros_like}
     with intervene(tables), record(f"{module}.q", f"{module}.k") as trace:
-        again()
+        read_again()
     return as_array(trace[f"{module}.q"])[0], as_array(trace[f"{module}.k"])[0]

@@ -54,8 +54,8 @@ class DecoderReader(Reader):
 
         Edits hold in both; cells that open the future change nothing, as later steps do not exist yet.
         """
-        whole = torch.tensor([self._write(text, tokens, beam, edits, seed, chance)], device=self.model.device)
-        inputs = {"input_ids": whole, "attention_mask": torch.ones_like(whole)}
+        ids = torch.tensor([self._write(text, tokens, beam, edits, seed, chance)], device=self.model.device)
+        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         return self._record(text, inputs, edits.without_future)
 
     def write(
@@ -81,14 +81,14 @@ class DecoderReader(Reader):
                 most=self.max_tokens,
             )
         self._check(edits, (0, n_read + tokens))
-        with self.changed(edits):
+        with self.apply_edits(edits):
             return continuation(self.model, inputs, tokens, beam, seed, **chance)
 
     def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
         ids = inputs["input_ids"][0].tolist()
-        return {"text": self.text_of(ids), "source_tokens": [], **self._predictions(ids, logits, written)}
+        return {"text": self.text_of(ids), "source_tokens": [], **self._predictions(ids, logits, output_ids)}
 
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
         return 0, inputs["input_ids"].size(1)
@@ -98,7 +98,7 @@ class EncoderReader(Reader):
     """A model that reads only, and predicts masked words where it was loaded with the head for them."""
 
     def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
         nothing = self._predictions([], None, None)
         if "input_ids" not in inputs:
@@ -181,7 +181,7 @@ class PairReader(Reader):
         most = target_limit(n_source, self.max_tokens)
         self._check(edits, (n_source, most))
         begun = torch.tensor([[self.start_token, *prefix]], device=self.model.device) if prefix else None
-        with self.changed(edits):
+        with self.apply_edits(edits):
             model_inputs = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
             ids = continuation(self.model, model_inputs, most - len(prefix), beam)
         return self._force(text, inputs, ids, edits)
@@ -192,10 +192,10 @@ class PairReader(Reader):
         return self._record(text, {**inputs, "decoder_input_ids": read}, edits, ids[1:])
 
     def _fields(
-        self, inputs: Mapping[str, Tensor], logits: Tensor | None, written: Sequence[int] | None
+        self, inputs: Mapping[str, Tensor], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
         read = inputs["decoder_input_ids"][0].tolist()
-        fields = self._predictions(read, logits, written)
+        fields = self._predictions(read, logits, output_ids)
         source = self.words(inputs["input_ids"][0].tolist()) if "input_ids" in inputs else []
         fields["finished"] = bool(fields["predicted_ids"]) and fields["predicted_ids"][-1] in self._ends
         return fields | {"text": self.text_of(fields["predicted_ids"]), "source_tokens": source}

@@ -234,22 +234,22 @@ def parse_mix(mix: str) -> dict[str, float]:
         >>> parse_mix("0.5*cc0 + tatoeba")
         {'mlqe-pe': 0.5, 'tatoeba': 1.0}
     """
-    named: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for term in mix.split("+"):
         match = re.fullmatch(r"\s*(?:(\d+(?:\.\d+)?)\s*\*\s*)?([a-z0-9-]+)\s*", term)
         if not match:
             raise ValueError(f'a mix is written like "tatoeba + 2*multi30k", got {mix!r}')
         weight, name = match.groups()
-        if name in named:
+        if name in shares:
             raise ValueError(f"the corpus {name!r} is named twice in {mix!r}")
         if name not in (*TEXTS, *GROUPS, "all"):
             find(name)
-        named[name] = float(weight or 1)
-    groups = [name for name in named if name in (*GROUPS, "all")]
+        shares[name] = float(weight or 1)
+    groups = [name for name in shares if name in (*GROUPS, "all")]
     weights: dict[str, float] = {}
-    for name, weight in named.items():
+    for name, weight in shares.items():
         members = {name: weight}
         if name in groups:
             members = {key: corpus.share * weight for key, corpus in CORPORA.items() if name in (corpus.group, "all")}
-        weights |= {member: share for member, share in members.items() if member not in named or member == name}
+        weights |= {member: share for member, share in members.items() if member not in shares or member == name}
     return {name: weight for name, weight in weights.items() if weight or not groups}

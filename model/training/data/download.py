@@ -51,20 +51,22 @@ def download(name: str, data_dir: Path, url: str | None = None) -> list[Path]:
 def _multi30k(folder: Path, url: str) -> list[Path]:
     for split in MULTI30K_SPLITS:
         paths = (folder / f"{split}.en.gz", folder / f"{split}.de.gz")
-        lines, others = (_checked(path, f"{url.rstrip('/')}/{path.name}", _count_lines) for path in paths)
-        if lines != others:
+        lines, other_lines = (_checked(path, f"{url.rstrip('/')}/{path.name}", _count_lines) for path in paths)
+        if lines != other_lines:
             first, second = paths
-            raise ValueError(f"{first} has {lines} lines, {second.name} has {others}: delete both and download again")
+            raise ValueError(
+                f"{first} has {lines} lines, {second.name} has {other_lines}: delete both and download again"
+            )
     return [folder / f"{split}.{language}.gz" for split in MULTI30K_SPLITS for language in ("en", "de")]
 
 
 def _tatoeba(folder: Path, url: str) -> list[Path]:
     paths = [folder / name for name in TSV_FILES]
-    there = [path.name for path in paths if path.exists()]
-    if there:
-        if missing := [name for name in TSV_FILES if name not in there]:
+    existing = [path.name for path in paths if path.exists()]
+    if existing:
+        if missing := [name for name in TSV_FILES if name not in existing]:
             raise ValueError(
-                f"{folder} has {', '.join(there)} but no {missing[0]}: "
+                f"{folder} has {', '.join(existing)} but no {missing[0]}: "
                 "the three are made together, so move away what is there and download again"
             )
         return paths

@@ -87,9 +87,9 @@ def tell(timed: tuple[Texts, Texts], source: str, rng: random.Random) -> Texts:
 
     The translation has the language's own way of writing it, so that a model learns one of several right answers.
     """
-    written = write_time(rng.randint(1, 12), rng.randrange(4))
+    ways_by_language = write_time(rng.randint(1, 12), rng.randrange(4))
     texts = []
-    for (before, after), (language, ways) in zip(timed, written.items(), strict=True):
+    for (before, after), (language, ways) in zip(timed, ways_by_language.items(), strict=True):
         time = rng.choice(ways) if language == source else ways[0]
         if not before:
             time = time[0].upper() + time[1:]

@@ -19,7 +19,7 @@ def test_what_is_read_is_what_was_trained(tmp_path: Path, monkeypatch: pytest.Mo
     run = recorded_practice.trained(Settings(warmup=10))
     recorded_practice.save(run, tmp_path / "run.npz")
     read = recorded_practice.read(tmp_path / "run.npz")
-    assert (read.settings, read.steps, read.written) == (Settings(warmup=10), (25, 50), run.written)
+    assert (read.settings, read.steps, read.outputs) == (Settings(warmup=10), (25, 50), run.outputs)
     assert read.right == pytest.approx(run.right)
     np.testing.assert_array_equal(read.losses, run.losses)
     for text in STRINGS:
@@ -35,7 +35,7 @@ def test_the_recording_that_ships_solves_its_task_by_the_losses_of_such_a_run() 
     for _ in range(30):
         run.advance()
     np.testing.assert_allclose(run.losses, recorded.losses[:30], rtol=1e-3)
-    assert recorded.written[practice.SAMPLE][-1] == practice.SAMPLE[::-1]
+    assert recorded.outputs[practice.SAMPLE][-1] == practice.SAMPLE[::-1]
 
 
 @pytest.mark.parametrize(("content", "problem"), [(None, "is missing"), (b"PK broken", "cannot be read")])

@@ -195,7 +195,7 @@ def show(places: frame.Places) -> None:
 def ask_string(run: LiveRun | Replay | None) -> str:
     """The string that is to be reversed: any for a run that is made here, one of those that were recorded else."""
     if isinstance(run, Replay):
-        strings = list(run.recorded.written)
+        strings = list(run.recorded.outputs)
         return controls.among(say("A string"), strings, "practice-string", label_visibility="collapsed")
     label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
     hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": label}

@@ -68,7 +68,7 @@ class Replay:
         Raises:
             ValueError: the string was not recorded.
         """
-        if text not in self.recorded.written:
+        if text not in self.recorded.outputs:
             raise Problem("“{text}” is not in the recording: train a run to try other strings", text=text)
         now = self.snapshot
-        return self.recorded.written[text][now], self.recorded.weights[text][now], self.recorded.steps[now]
+        return self.recorded.outputs[text][now], self.recorded.weights[text][now], self.recorded.steps[now]
