@@ -55,7 +55,9 @@ def curve(low: float, high: float) -> np.ndarray:
 def candidates() -> Figure:
     probabilities = np.array([[0.7, 0.2, 0.1], [0.5, 0.4, 0.1], [0.9, 0.06, 0.04]])
     words = [["Der", "Ein", "Das"], ["Hund", "Hase", "Kater"], ["läuft", "rennt", "geht"]]
-    return figures.candidates_heatmap(probabilities, ["Der", "Hase", "läuft"], words, written=np.array([0.7, 0.4, 0.9]))
+    return figures.candidates_heatmap(
+        probabilities, ["Der", "Hase", "läuft"], words, output_probabilities=np.array([0.7, 0.4, 0.9])
+    )
 
 
 def rate_and_loss() -> Figure:

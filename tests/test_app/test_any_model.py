@@ -25,7 +25,7 @@ from viz.stage.alone import stage
 from viz.stage.words import label
 from viz.text.roles import role_name
 from viz.ui.models import text_atlas
-from viz.views import cached, opened
+from viz.views import cached, model_shelf
 from viz.views.results import heads_results
 
 TEXT = "the cat sat on the mat"
@@ -50,15 +50,15 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def shelf(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, checkpoints: Path) -> opened.Shelf:
+def shelf(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, checkpoints: Path) -> model_shelf.Shelf:
     """The app's shelf, on which they stand."""
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
-    shelf = opened.Shelf(list(map(str, folders.values())))
-    monkeypatch.setattr(opened, "SHELF", shelf)
+    shelf = model_shelf.Shelf(list(map(str, folders.values())))
+    monkeypatch.setattr(model_shelf, "SHELF", shelf)
     return shelf
 
 
-def test_a_decoder_on_language_model(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_a_decoder_on_language_model(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["gpt2"])
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2")
     assert not at.exception and not at.error
@@ -70,13 +70,13 @@ def test_a_decoder_on_language_model(shelf: opened.Shelf, folders: dict[str, Pat
     assert seen["next"]["names"][:5] == reader.words(best[:5].tolist())
 
 
-def test_the_other_pages_go_on_with_a_model(shelf: opened.Shelf) -> None:
+def test_the_other_pages_go_on_with_a_model(shelf: model_shelf.Shelf) -> None:
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2")
     at = at.switch_page(screen.path("steer.py")).run()
     assert not at.exception and at.session_state["stage-model"] == "gpt2" and at.session_state["sentence"] == TEXT
 
 
-def test_a_row_of_a_decoder_inside(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_a_row_of_a_decoder_inside(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     place = {"kind": "decoder_self", "layer": "1", "head": "2", "row": "4"}
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2", view="inside", **place)
     assert not at.exception and not at.error
@@ -88,7 +88,7 @@ def test_a_row_of_a_decoder_inside(shelf: opened.Shelf, folders: dict[str, Path]
     assert message["inside"]["rotation"] is None
 
 
-def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_a_head_of_a_decoder_off(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["gpt2"])
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2")
     assert not at.exception and not at.error
@@ -105,7 +105,7 @@ def test_a_head_of_a_decoder_off(shelf: opened.Shelf, folders: dict[str, Path]) 
 
 
 def test_heads_that_are_off_or_uniform_keep_the_roles_that_they_had(
-    shelf: opened.Shelf, folders: dict[str, Path]
+    shelf: model_shelf.Shelf, folders: dict[str, Path]
 ) -> None:
     plain = screen.message(screen.open_page("steer.py", text=TEXT, model="gpt2"))["after"]["roles"]["decoder_self"]
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2_ud0-1")
@@ -124,7 +124,7 @@ def test_heads_that_are_off_or_uniform_keep_the_roles_that_they_had(
     assert [steered[layer][head] for layer, head in others] == ["" if n == "mixed" else role_name(n) for n in names]
 
 
-def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_importance_and_effects_of_a_decoder(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["gpt2"])
     result = reader.read(TEXT)
     request = cached.Request(TEXT, "gpt2")
@@ -139,7 +139,7 @@ def test_importance_and_effects_of_a_decoder(shelf: opened.Shelf, folders: dict[
     assert screen.message(at)["after"]["effects"]["against"].strip() == "dog"
 
 
-def test_importance_of_an_encoder_decoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_importance_of_an_encoder_decoder(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["bart"])
     lost = reader.importance(reader.translate(TEXT, beam=2))
     for kind, found in heads_results.importance(cached.Request(TEXT, "bart", 2)).items():
@@ -147,7 +147,7 @@ def test_importance_of_an_encoder_decoder(shelf: opened.Shelf, folders: dict[str
 
 
 def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_words(
-    shelf: opened.Shelf, tmp_path: Path
+    shelf: model_shelf.Shelf, tmp_path: Path
 ) -> None:
     for part in (model_of("bert"), theirs("bert")):
         part.save_pretrained(tmp_path / "bare")
@@ -163,7 +163,7 @@ def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_word
     assert screen.message(at)["steering"]["importance"] is not None
 
 
-def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_masked_words_of_an_encoder(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["bert"])
     text = f"the cat sat on the {MASK}"
     at = screen.open_page("language_model.py", text=text, model="bert")
@@ -178,7 +178,9 @@ def test_masked_words_of_an_encoder(shelf: opened.Shelf, folders: dict[str, Path
     np.testing.assert_allclose(screen.weights(at, "encoder_self"), changed.attention("encoder_self"), atol=2e-5)
 
 
-def test_a_bert_with_both_layers_of_its_training_predicts_masked_words(shelf: opened.Shelf, tmp_path: Path) -> None:
+def test_a_bert_with_both_layers_of_its_training_predicts_masked_words(
+    shelf: model_shelf.Shelf, tmp_path: Path
+) -> None:
     model = transformers.BertForPreTraining(transformers.BertConfig(vocab_size=len(VOCAB), **IDS, **KINDS["bert"][2]))
     randomise(model, 3)
     tokenizer = theirs("bert")
@@ -195,7 +197,7 @@ def test_a_bert_with_both_layers_of_its_training_predicts_masked_words(shelf: op
     assert recording["text"].startswith(f"{tokenizer.decode(best)} {chance:.1%} · ")
 
 
-def test_an_encoder_without_a_masked_word_says_how_to_mask_one(shelf: opened.Shelf) -> None:
+def test_an_encoder_without_a_masked_word_says_how_to_mask_one(shelf: model_shelf.Shelf) -> None:
     shelf.reader("bert")
     line = f"No word is masked: write {MASK} in the place of one"
     for text, expected in ((TEXT, True), (f"the cat sat on the {MASK}", False)):
@@ -203,7 +205,9 @@ def test_an_encoder_without_a_masked_word_says_how_to_mask_one(shelf: opened.She
         assert any(note.startswith(line) for note in notes) is expected
 
 
-def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(shelf: opened.Shelf, tmp_path: Path) -> None:
+def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(
+    shelf: model_shelf.Shelf, tmp_path: Path
+) -> None:
     for part in (model_of("bert"), theirs("bert")):
         part.save_pretrained(tmp_path / "bare")
     bare = shelf.open(str(tmp_path / "bare"))
@@ -217,7 +221,7 @@ def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(shelf
     assert "cost" not in message["steering"]  # there is no answer that could be less probable
 
 
-def test_a_model_that_does_not_translate_is_one_choice_away_from_translate(shelf: opened.Shelf) -> None:
+def test_a_model_that_does_not_translate_is_one_choice_away_from_translate(shelf: model_shelf.Shelf) -> None:
     shelf.reader("bert")
     at = screen.open_app()
     choice = screen.models(at)
@@ -235,7 +239,7 @@ def test_a_model_that_does_not_translate_is_one_choice_away_from_translate(shelf
     assert at.session_state["stage-model"] == "bart" and at.text_input(key="sentence").value == TEXT
 
 
-def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_an_encoder_decoder_translates(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["bart"])
     at = screen.open_page("translate.py", text=TEXT, model="bart", beam="2")
     assert not at.exception and not at.error
@@ -244,7 +248,7 @@ def test_an_encoder_decoder_translates(shelf: opened.Shelf, folders: dict[str, P
     assert screen.message(at)["after"]["recording"]["text"] == result.text
 
 
-def test_two_texts_of_a_decoder_on_compare(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_two_texts_of_a_decoder_on_compare(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader, other = load_model(folders["gpt2"]), "a dog sat on the mat"
     at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "text-b": other})
     assert not at.exception and not at.error
@@ -265,7 +269,7 @@ def weights_of(result: Reading) -> np.ndarray:
 
 
 @pytest.mark.parametrize("b", ["bert", "bart"])
-def test_a_decoder_beside_another_model_on_compare(shelf: opened.Shelf, folders: dict[str, Path], b: str) -> None:
+def test_a_decoder_beside_another_model_on_compare(shelf: model_shelf.Shelf, folders: dict[str, Path], b: str) -> None:
     at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "versus": "model", "model-b": b})
     assert not at.exception and not at.error and not screen.warnings(at)
     message = screen.message(at)
@@ -289,7 +293,7 @@ def measure_all(at: AppTest) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
-def test_the_head_atlas_is_measured_on_request(shelf: opened.Shelf, folders: dict[str, Path], name: str) -> None:
+def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders: dict[str, Path], name: str) -> None:
     at = screen.open_page("atlas.py", **{"atlas-model": name})
     reader = load_model(folders[name])
     (kind,) = reader.config.kinds
@@ -310,7 +314,9 @@ def test_the_head_atlas_is_measured_on_request(shelf: opened.Shelf, folders: dic
     assert len(at.warning) == 1
 
 
-def test_the_card_of_a_head_has_the_texts_where_it_attends_most(shelf: opened.Shelf, folders: dict[str, Path]) -> None:
+def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
+    shelf: model_shelf.Shelf, folders: dict[str, Path]
+) -> None:
     at = screen.open_page("atlas.py", **{"atlas-model": "gpt2", "layer": "1", "head": "2"})
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
@@ -326,7 +332,7 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(shelf: opened.Sh
     assert message["after"]["recording"]["target_tokens"][row] == texts[text].split()[row]
 
 
-def test_a_language_model_of_this_project_has_an_atlas_too(shelf: opened.Shelf, all_systems: None) -> None:
+def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Shelf, all_systems: None) -> None:
     (name,) = available("language_model")
     at = screen.open_page("atlas.py", **{"atlas-model": name})
     writer, texts = load_translator(name), [TEXT, "a dog ran on the mat"]
@@ -341,7 +347,7 @@ def test_a_language_model_of_this_project_has_an_atlas_too(shelf: opened.Shelf, 
     assert kind["code"] == "decoder_self" and not at.exception
 
 
-def test_measuring_heads_can_be_stopped(shelf: opened.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measuring_heads_can_be_stopped(shelf: model_shelf.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
     def measure(*given: Any, progress: Any) -> dict[str, Any]:
@@ -399,7 +405,7 @@ def test_heads_that_are_not_there_are_refused_in_a_notebook(off: Any) -> None:
 
 
 def test_the_least_recently_used_model_goes_and_comes_back(folders: dict[str, Path]) -> None:
-    shelf = opened.Shelf(list(map(str, folders.values())), most=2)
+    shelf = model_shelf.Shelf(list(map(str, folders.values())), most=2)
     first = shelf.reader("gpt2")
     shelf.reader("bert")
     assert shelf.reader("gpt2") is first
@@ -411,7 +417,7 @@ def test_the_least_recently_used_model_goes_and_comes_back(folders: dict[str, Pa
 
 def test_a_model_that_goes_leaves_memory(folders: dict[str, Path]) -> None:
     sizes = {name: sum(4 * p.numel() for p in load_model(folders[name]).model.parameters()) for name in folders}
-    shelf = opened.Shelf(list(map(str, folders.values())), budget=max(sizes.values()) + 1000)
+    shelf = model_shelf.Shelf(list(map(str, folders.values())), budget=max(sizes.values()) + 1000)
     model = weakref.ref(shelf.reader("gpt2").model)
     shelf.reader("gpt2").read(TEXT)
     assert model() is not None and shelf.leaving("bert") == ["gpt2"]
@@ -419,7 +425,9 @@ def test_a_model_that_goes_leaves_memory(folders: dict[str, Path]) -> None:
     assert model() is None, "something still holds the model that went"
 
 
-def test_what_goes_is_said_before_another_model_is_chosen(shelf: opened.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_is_said_before_another_model_is_chosen(
+    shelf: model_shelf.Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(shelf, "most", 1)
     at = screen.open_page("steer.py", model="gpt2", text=TEXT)
     (line,) = [part.proto.body for part in at.get("html") if "In memory: gpt2" in part.proto.body]

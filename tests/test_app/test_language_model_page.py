@@ -16,7 +16,7 @@ from tests.test_model.test_adapters.other_models import save_model
 from viz.pages.lessons.lessons import LESSONS
 from viz.stage.payload.sampling import SHOWN
 from viz.stage.words import label
-from viz.views import opened
+from viz.views import model_shelf
 
 TRAIN = "python -m model train wikitext2-lm --data-dir data --out checkpoints/wikitext2-lm"
 TEXT = "the cat sat"
@@ -180,7 +180,7 @@ def test_both_perplexities_stand_side_by_side(tmp_path, monkeypatch):
     theirs = tmp_path / "others" / "theirs"
     theirs.parent.mkdir()
     save_model(theirs, "gpt2")
-    monkeypatch.setattr(opened, "SHELF", opened.Shelf([str(theirs)]))
+    monkeypatch.setattr(model_shelf, "SHELF", model_shelf.Shelf([str(theirs)]))
     others = screen.open_page("language_model.py", text="the cat", model="theirs")
     assert screen.models(others).value == "theirs" and not others.exception
     assert not any(popover.proto.popover.label.startswith("Perplexity") for popover in others.get("popover"))

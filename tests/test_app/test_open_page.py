@@ -20,7 +20,7 @@ from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.text.markdown import literal
 from viz.ui.models import model_choice
-from viz.views import opened
+from viz.views import model_shelf
 
 EVERY_KEY = "The file has no mask: every key counts as allowed, so heads look sharper than they are."
 NO_DECODER = "Without decoder_self, attention cannot be followed through the decoder."
@@ -127,7 +127,7 @@ def test_a_model_that_has_come_is_shown(own_machine, tmp_path, monkeypatch) -> N
     folder = tmp_path / "tiny"
     model_of("gpt2").save_pretrained(folder)
     theirs("gpt2").save_pretrained(folder)
-    monkeypatch.setattr(opened, "SHELF", opened.Shelf())
+    monkeypatch.setattr(model_shelf, "SHELF", model_shelf.Shelf())
     at = open_page()
     screen.place(at).set_value(str(folder)).run()
     opening = at.session_state[model_choice.OPENING]

@@ -16,7 +16,7 @@ from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, small_hub
 from viz.ui.models import model_choice
-from viz.views import opened
+from viz.views import model_shelf
 
 TEXT, OTHER = "the cat sat on the mat", "a dog ran and then slept"
 NAME = "someone/tiny"
@@ -35,11 +35,11 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def shelf(monkeypatch: pytest.MonkeyPatch, checkpoints: Path) -> opened.Shelf:
+def shelf(monkeypatch: pytest.MonkeyPatch, checkpoints: Path) -> model_shelf.Shelf:
     """An empty shelf with room for one model, and an app for whoever sits at this machine."""
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
-    shelf = opened.Shelf(most=1)
-    monkeypatch.setattr(opened, "SHELF", shelf)
+    shelf = model_shelf.Shelf(most=1)
+    monkeypatch.setattr(model_shelf, "SHELF", shelf)
     monkeypatch.setattr(model_choice, "is_own_machine", lambda: True)
     return shelf
 
@@ -82,7 +82,7 @@ def open_name(name: str, patience: float = 120) -> AppTest:
 
 
 def test_a_model_of_a_hub_is_shown_when_it_has_come(
-    shelf: opened.Shelf, hub: SmallHub, folders: dict[str, Path]
+    shelf: model_shelf.Shelf, hub: SmallHub, folders: dict[str, Path]
 ) -> None:
     at = open_name(NAME)
     assert not at.exception and not at.error and not at.warning
@@ -91,7 +91,9 @@ def test_a_model_of_a_hub_is_shown_when_it_has_come(
     np.testing.assert_allclose(screen.weights(at, "decoder_self"), expected, atol=2e-5)
 
 
-def test_a_suggested_decoder_is_opened_where_its_heads_are_switched_off(shelf: opened.Shelf, hub: SmallHub) -> None:
+def test_a_suggested_decoder_is_opened_where_its_heads_are_switched_off(
+    shelf: model_shelf.Shelf, hub: SmallHub
+) -> None:
     first = model_choice.SUGGESTIONS[0]
     hub.models[first.place] = hub.models[NAME]
     at = screen.open_app()
@@ -106,7 +108,7 @@ def test_a_suggested_decoder_is_opened_where_its_heads_are_switched_off(shelf: o
 
 @pytest.mark.parametrize("fault", ["half", "error", "nothing"])
 def test_a_hub_that_fails_is_said_in_a_sentence_and_leaves_nothing(
-    fault: str, shelf: opened.Shelf, hub: SmallHub, cache: Path
+    fault: str, shelf: model_shelf.Shelf, hub: SmallHub, cache: Path
 ) -> None:
     if fault == "half":
         hub.answers[WEIGHTS] = half
@@ -119,7 +121,7 @@ def test_a_hub_that_fails_is_said_in_a_sentence_and_leaves_nothing(
     assert not left(cache) and not shelf.names()
 
 
-def test_a_download_is_stopped_and_leaves_nothing(shelf: opened.Shelf, hub: SmallHub, cache: Path) -> None:
+def test_a_download_is_stopped_and_leaves_nothing(shelf: model_shelf.Shelf, hub: SmallHub, cache: Path) -> None:
     stall = hub.answers[WEIGHTS] = Stall()
     try:
         at = screen.open_page("language_model.py", text=TEXT)
@@ -139,7 +141,7 @@ def test_a_download_is_stopped_and_leaves_nothing(shelf: opened.Shelf, hub: Smal
         stall.over.set()
 
 
-def test_two_visitors_with_two_models_see_their_own(folders: dict[str, Path], shelf: opened.Shelf) -> None:
+def test_two_visitors_with_two_models_see_their_own(folders: dict[str, Path], shelf: model_shelf.Shelf) -> None:
     readers = {name: load_model(folder) for name, folder in folders.items()}
     for folder in folders.values():
         shelf.open(str(folder))
@@ -154,7 +156,7 @@ def test_two_visitors_with_two_models_see_their_own(folders: dict[str, Path], sh
 
 
 def test_models_that_are_loaded_at_once_are_whole(folders: dict[str, Path]) -> None:
-    shelf, found = opened.Shelf(list(map(str, folders.values())), most=1), []
+    shelf, found = model_shelf.Shelf(list(map(str, folders.values())), most=1), []
     expected = {name: load_model(folder).read(TEXT).attention("decoder_self") for name, folder in folders.items()}
 
     def visit(name: str) -> None:
@@ -169,7 +171,9 @@ def test_models_that_are_loaded_at_once_are_whole(folders: dict[str, Path]) -> N
     assert len(found) == 6 and max(found) < 2e-5
 
 
-def test_which_model_goes_first_is_said_before_another_is_opened(folders: dict[str, Path], shelf: opened.Shelf) -> None:
+def test_which_model_goes_first_is_said_before_another_is_opened(
+    folders: dict[str, Path], shelf: model_shelf.Shelf
+) -> None:
     shelf.open(str(folders["one"]))
     at = screen.open_page("language_model.py", text=TEXT, model="one")
     said = " ".join(part.proto.body for part in at.get("html"))
@@ -178,5 +182,5 @@ def test_which_model_goes_first_is_said_before_another_is_opened(folders: dict[s
 
 def test_what_the_operator_lists_is_read_also_where_a_quote_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
     for value, names in (('"/a b" c/d', ["/a b", "c/d"]), ("/a 'c/d", ["/a", "'c/d"]), ("", [])):
-        monkeypatch.setenv(opened.VARIABLE, value)
-        assert opened.listed() == names
+        monkeypatch.setenv(model_shelf.VARIABLE, value)
+        assert model_shelf.listed() == names

@@ -112,7 +112,7 @@ def test_cells_below_the_threshold_are_blank_and_still_named():
     weights = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]], dtype=np.float32)
     shown = np.array([[True, True, False], [False, True, True]])
     allowed = np.array([[True, True, True], [False, True, True]])
-    figure = attention_heatmap(weights, ["a", "b"], ["c", "d", "e"], shown=shown, mask=allowed)
+    figure = attention_heatmap(weights, ["a", "b"], ["c", "d", "e"], visible=shown, mask=allowed)
     z = figure.data[0].z
     np.testing.assert_array_equal(np.isnan(z), ~shown)
     np.testing.assert_array_equal(z[shown], weights[shown])
@@ -158,5 +158,5 @@ def test_bytes_are_put_together_on_axes_in_hover_boxes_and_in_the_table(weights)
 
 def test_numbers_of_blank_cells_are_written_as_the_language_does(weights):
     with using("de"):
-        figure = attention_heatmap(weights, QUERIES, KEYS, shown=weights > 0.2, say=say)
+        figure = attention_heatmap(weights, QUERIES, KEYS, visible=weights > 0.2, say=say)
     assert figure.data[0].customdata[0][0].startswith(f"{weights[0, 0]:.3f}".replace(".", ","))

@@ -9,7 +9,9 @@ PROBABILITIES = np.array([[0.7, 0.2], [0.5, 0.4]])
 
 
 def test_cells_name_their_candidates_literally():
-    figure = candidates_heatmap(PROBABILITIES, ["a", "b"], [["<s>", "c"], ["b", "$5$"]], written=np.array([0.1, 0.5]))
+    figure = candidates_heatmap(
+        PROBABILITIES, ["a", "b"], [["<s>", "c"], ["b", "$5$"]], output_probabilities=np.array([0.1, 0.5])
+    )
     np.testing.assert_array_equal(figure.data[0].z, PROBABILITIES.astype(np.float32))
     assert list(figure.data[-1].text) == ["&lt;s&gt;", "c", "b", "&#36;5&#36;"]
     assert figure.layout.yaxis2.ticktext[0] == "0 “a”<br>written with probability 0.100"

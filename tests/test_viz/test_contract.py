@@ -79,7 +79,7 @@ CASES = {
             a["weights"],
             q,
             k,
-            shown=np.ones(a["weights"].shape, bool),
+            visible=np.ones(a["weights"].shape, bool),
             removed=np.zeros(len(a["weights"])),
             value="mean weight",
             **say,
@@ -123,7 +123,7 @@ CASES = {
     "candidates_heatmap": Case(
         lambda t, s: {"probabilities": weights(t, 2)},
         lambda a, q, k, **say: viz.figures.candidates_heatmap(
-            a["probabilities"], q, [["<b>", "<s>"]] * len(q), written=np.full(len(q), 0.5), **say
+            a["probabilities"], q, [["<b>", "<s>"]] * len(q), output_probabilities=np.full(len(q), 0.5), **say
         ),
         tokens=("tokens",),
     ),
@@ -139,7 +139,7 @@ CASES = {
     "mask_heatmap with a convention": Case(
         lambda t, s: {"mask": mask(t, s)},
         lambda a, q, k, **say: viz.figures.mask_heatmap(
-            a["mask"], q, k, written=np.where(a["mask"], "0", "-inf"), **say
+            a["mask"], q, k, cell_texts=np.where(a["mask"], "0", "-inf"), **say
         ),
     ),
     "offset_lines": Case(

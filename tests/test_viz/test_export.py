@@ -49,7 +49,7 @@ def test_no_token_is_a_formula_of_a_spreadsheet(token):
 def test_blank_cells_are_empty_and_masks_are_whole_numbers():
     shown = np.ones((T, S), bool)
     shown[1, 2] = False
-    rows = table(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, shown=shown))[1:]
+    rows = table(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, visible=shown))[1:]
     assert [row[4] == "" for row in rows] == (~shown).ravel().tolist()
     rows = table(figures.mask_heatmap(shown, QUERIES, KEYS))[1:]
     assert [row[4] for row in rows] == [str(int(cell)) for cell in shown.ravel()]

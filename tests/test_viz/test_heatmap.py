@@ -48,7 +48,7 @@ def test_every_colour_of_a_scale_can_carry_its_text(scale, reverse):
         head_board(SHARES - 0.5, ["row"], list("abcdefghijkl"), signed=True),
         head_board(SHARES, ["row"], list("abcdefghijkl"), low_is_good=True),
         candidates_heatmap(SHARES, ["a"], [["b"] * 12]),
-        mask_heatmap(SHARES > 0.3, ["a"], ["k"] * 12, written=np.full((1, 12), "0")),
+        mask_heatmap(SHARES > 0.3, ["a"], ["k"] * 12, cell_texts=np.full((1, 12), "0")),
     ],
     ids=["signed board", "board where low is good", "candidates_heatmap", "mask_heatmap"],
 )

@@ -57,11 +57,11 @@ def test_numbers_are_refused_because_1_may_mean_blocked(dtype):
 
 def test_a_convention_is_written_into_small_masks_and_every_hover_text():
     written = np.where(MASK, "0", "-inf")
-    trace, _, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], written=written).data
+    trace, _, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], cell_texts=written).data
     assert [list(row) for row in trace.text] == written.tolist() and list(texts.text) == written.ravel().tolist()
     assert "written as %{text}" in trace.hovertemplate
     large = np.ones((2, 40), bool)
-    trace, _ = mask_heatmap(large, ["a", "b"], ["k"] * 40, written=np.where(large, "1", "0")).data
+    trace, _ = mask_heatmap(large, ["a", "b"], ["k"] * 40, cell_texts=np.where(large, "1", "0")).data
     assert "written as %{text}" in trace.hovertemplate
     assert mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"]).data[0].text is None
 

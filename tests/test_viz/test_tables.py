@@ -34,7 +34,7 @@ def test_a_row_names_the_two_it_reads_most():
 def test_what_is_blank_is_never_named():
     shown = np.ones((T, S), bool)
     shown[0], shown[1, 1:] = False, False
-    said = figures.attention_heatmap(weights(T, S), QUERIES, KEYS, shown=shown).table.in_words()
+    said = figures.attention_heatmap(weights(T, S), QUERIES, KEYS, visible=shown).table.in_words()
     assert said[0] == "“<s>” (query 0): blank."
     assert "then" not in said[1] and "“the” (key 0)" in said[1]
 

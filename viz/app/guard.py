@@ -162,4 +162,4 @@ def policy(scripts: Iterable[bytes], host: str) -> str:
         "form-action": "'self'",
         "frame-ancestors": " ".join(["'self'", *os.environ.get("HEADLIGHT_FRAMED_BY", "").replace(",", " ").split()]),
     }
-    return "; ".join(f"{what} {where}" for what, where in allowed.items())
+    return "; ".join(f"{rule} {where}" for rule, where in allowed.items())

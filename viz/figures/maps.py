@@ -11,7 +11,7 @@ from viz.figures.labels import Say, english, message
 
 MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
 ROUNDING = 1e-5  # what two passes in float32 over the same tokens may differ by
-_WRITTEN_UP_TO = 12  # rows or columns of a mask; more leave no room for letters in the cells
+_TEXTS_UP_TO = 12  # rows or columns of a mask; more leave no room for letters in the cells
 _CANDIDATES_UP_TO = 26  # rows; more are too low for letters
 _NAMES = "query", "key"
 READ, PREDICTED = message("read {token}"), message("predicted {token}")
@@ -25,7 +25,7 @@ def attention_heatmap(
     query_axis: str = message("query"),
     key_axis: str = message("key"),
     mask: np.ndarray | None = None,
-    shown: np.ndarray | None = None,
+    visible: np.ndarray | None = None,
     read: Sequence[str] | None = None,
     predicted: Sequence[str] | None = None,
     removed: np.ndarray | None = None,
@@ -37,14 +37,14 @@ def attention_heatmap(
 
     Args:
         mask: whose other cells are hatched.
-        shown: bool (T, S), False = left blank (NaN); the hover text still names the number.
+        visible: bool (T, S), False = left blank (NaN); the hover text still names the number.
         read, predicted: T tokens that the step of each row read or predicted.
         removed: float (T,), the part of each row in columns that are not drawn.
         scale_to_max: end the colours at the largest weight instead of 1.
     """
     weights = checks.as_probabilities("weights", weights, "TS")
     blocked = _hidden("mask", mask, weights.shape)
-    blank = _hidden("shown", shown, weights.shape)
+    blank = _hidden("visible", visible, weights.shape)
     texts, number = None, "%{z:.3f}"
     colors = dict(heatmap.PROBABILITIES)
     notes = np.full(len(weights), "", object)
@@ -111,7 +111,7 @@ def mask_heatmap(
     key_axis: str = message("key"),
     padding: np.ndarray | None = None,
     look_ahead: np.ndarray | None = None,
-    written: np.ndarray | None = None,
+    cell_texts: np.ndarray | None = None,
     legend: bool = True,
     say: Say = english,
 ) -> Figure:
@@ -119,13 +119,13 @@ def mask_heatmap(
 
     Args:
         padding, look_ahead: bool (T, S), parts of the mask that hover texts name where nothing is written.
-        written: str (T, S), how a convention writes each cell: in hover texts, and in the cells of small masks.
+        cell_texts: str (T, S), how a convention writes each cell: in hover texts, and in the cells of small masks.
         legend: name the colours beside the map.
     """
     mask = checks.as_mask("mask", mask)
     texts, notes = None, ""
-    if written is not None:
-        texts = np.vectorize(labels.escape, otypes=[object])(written)
+    if cell_texts is not None:
+        texts = np.vectorize(labels.escape, otypes=[object])(cell_texts)
         notes = "<br>" + say("written as {text}", text="%{text}")
     elif padding is not None or look_ahead is not None:
         padded = _hidden("padding", padding, mask.shape)
@@ -149,7 +149,7 @@ def mask_heatmap(
         zmax=1,
         showscale=legend,
         colorbar=theme.color_bar("", len=1) | mask_bar(say),
-        texts=texts if written is not None and max(mask.shape) <= _WRITTEN_UP_TO else None,
+        texts=texts if cell_texts is not None and max(mask.shape) <= _TEXTS_UP_TO else None,
     )
     line = message("Which keys (columns) each query (row) may attend to: {n} of {total} cells.")
     figure.description = say(line, n=mask.sum(), total=mask.size)
@@ -262,19 +262,19 @@ def candidates_heatmap(
     tokens: Sequence[str],
     candidates: Sequence[Sequence[str]],
     *,
-    written: np.ndarray | None = None,
+    output_probabilities: np.ndarray | None = None,
     say: Say = english,
 ) -> Figure:
     """Draw T tokens and what could have been written at each step: K candidates, the most probable first (T, K).
 
-    `written` (T,) are the probabilities of `tokens`, which need not be among the candidates.
+    `output_probabilities` (T,) are the probabilities of `tokens`, which need not be among the candidates.
     """
     probabilities = checks.as_probabilities("probabilities", probabilities, "TK")
     n_steps, count = probabilities.shape
     notes = None
-    if written is not None:
-        written = checks.as_probabilities("written", written, "T")
-        notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in written]
+    if output_probabilities is not None:
+        output_probabilities = checks.as_probabilities("output_probabilities", output_probabilities, "T")
+        notes = ["<br>" + say("written with probability {p:.3f}", p=p) for p in output_probabilities]
     names = [checks.as_tokens("candidates", row, count) for row in candidates]
     texts = [list(map(labels.tick_text, row)) for row in names] if n_steps <= _CANDIDATES_UP_TO else None
     return heatmap.grid(

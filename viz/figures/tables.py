@@ -103,7 +103,7 @@ class Board(Table):
 
     def in_words(self, say: Say = english) -> list[str]:
         rows = (zip(*row) for row in zip(self.heads, self.texts))
-        return [f"{'; '.join(': '.join(filter(None, one)) for one in row)}." for row in rows]
+        return [f"{'; '.join(': '.join(filter(None, cell)) for cell in row)}." for row in rows]
 
 
 @dataclass

@@ -27,8 +27,8 @@ class _Tree:
     """Where the nodes stand: in the row `step`, their number of tokens, and the column `rank`."""
 
     def __init__(self, parents: Sequence[int], gains: np.ndarray) -> None:
-        self.parents, self.added = np.array(parents, int), gains.astype(np.float64)
-        self.totals, (self.step, self.rank) = self.added.copy(), np.zeros((2, len(gains)), int)
+        self.parents, self.gains = np.array(parents, int), gains.astype(np.float64)
+        self.totals, (self.step, self.rank) = self.gains.copy(), np.zeros((2, len(gains)), int)
         for node, parent in enumerate(self.parents[1:], 1):
             self.step[node] = self.step[parent] + 1
             self.totals[node] += self.totals[parent]
@@ -95,9 +95,11 @@ def search_tree(
         (pruned, "", _EDGE | {"width": 1, "dash": "dot"}),
         (best, say("best path"), theme.SELECTED),
     )
-    traces = [tree.lines(later[which[later]], name, **line) for which, name, line in kinds if which[later].any()]
-    added = ["", *(say("{x:.2f}", x=x) for x in tree.added[1:])]
-    below = [f"<br>{number.replace('-', '−')}" if number else "" for number in added]
+    traces = [
+        tree.lines(later[is_drawn[later]], name, **line) for is_drawn, name, line in kinds if is_drawn[later].any()
+    ]
+    gain_texts = ["", *(say("{x:.2f}", x=x) for x in tree.gains[1:])]
+    below = [f"<br>{number.replace('-', '−')}" if number else "" for number in gain_texts]
     points, look_of_text = [], {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
     for fate, look in FATES.items():
         nodes = visible_nodes[fate_of_node[visible_nodes] == fate].tolist()
@@ -106,7 +108,9 @@ def search_tree(
         text = [labels.tick_text(tokens[node]) + below[node] for node in nodes]
         trace.update(text=text, hovertext=[texts[node] for node in nodes], textfont_size=theme.TICK_SIZE)
         traces.append(trace)
-        points.append((say(fate), ranks, steps_written, [f"{tokens[node]} {added[node]}".strip() for node in nodes]))
+        points.append(
+            (say(fate), ranks, steps_written, [f"{tokens[node]} {gain_texts[node]}".strip() for node in nodes])
+        )
     n_columns = int(tree.rank[visible_nodes].max(initial=0)) + 1
     columns, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
     across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]

@@ -110,12 +110,12 @@ class Claims:
     @property
     def all(self) -> dict[str, Check | None]:
         """By claim; None where a browser has not measured it."""
-        by_claim: dict[str, Check | None] = {one.claim: one for one in self.checks}
+        by_claim: dict[str, Check | None] = {check.claim: check for check in self.checks}
         return by_claim if self.engine is None else by_claim | {engine_check.CLAIM: self.engine.check}
 
     @property
     def broken(self) -> list[str]:
-        return [say(CLAIMS[claim][0]) for claim, one in self.all.items() if one and not one.holds]
+        return [say(CLAIMS[claim][0]) for claim, check in self.all.items() if check and not check.holds]
 
 
 def row(check: Check) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def unmeasured(engine: engine_check.EngineResult | None) -> str:
 
 def answer(claims: Claims) -> str:
     """Whether all claims hold, and to how many digits weights agree."""
-    compared_checks = [one for one in claims.all.values() if one and one.compared]
+    compared_checks = [check for check in claims.all.values() if check and check.compared]
     if broken := claims.broken:
         return say("No: {m} of {n} claims do not hold. {over}", m=len(broken), n=len(compared_checks), over=claims.over)
     largest = max((check.deviation for check in compared_checks if check.claim in OF_WEIGHTS), default=0.0)

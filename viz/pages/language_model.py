@@ -15,7 +15,7 @@ from viz.text.language import current, message, say, using
 from viz.ui import controls, language_menu, shared, texts, widgets
 from viz.ui.models import cache_card, model_choice, systems_card
 from viz.ui.stage import stage_page
-from viz.views import cached, opened, recipes, view
+from viz.views import cached, model_shelf, recipes, view
 from viz.views.results.model_results import usable
 from viz.views.snippets import Code, call, program, snippet
 from viz.views.view import CHANCES, Chance, View, chance_of
@@ -114,7 +114,7 @@ def unknown_words(result: cached.Result, loaded: Writer | Reader) -> list[str]:
 
 def show() -> None:
     names, problems = usable(available("language_model"))
-    names += opened.SHELF.names(opened.WRITERS)
+    names += model_shelf.SHELF.names(model_shelf.WRITERS)
     if problems:
         shared.small("\n".join(problems), "unreadable")
     if not names and not model_choice.is_own_machine():
@@ -127,7 +127,7 @@ def show() -> None:
     with shared.row(gap="small", key="ask-text"):
         name = state.get("language-model") or ""
         label, hint = say("Beginning"), say("Type a beginning")
-        if opened.SHELF.task(name) == ENCODER or not opened.SHELF.predicts_words(name):
+        if model_shelf.SHELF.task(name) == ENCODER or not model_shelf.SHELF.predicts_words(name):
             label, hint = say("Text"), say("Type a text")
         text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, **hidden) or ""
         with st.popover(say("Examples"), key="examples"):
@@ -135,7 +135,7 @@ def show() -> None:
         label, translators = name or say("Model"), stage_page.translators()
         memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=translators)
         if names:
-            if state["language-model"] not in opened.SHELF:
+            if state["language-model"] not in model_shelf.SHELF:
                 systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
     if not names:
@@ -157,7 +157,7 @@ def show() -> None:
     if answered is None:
         return
     (name, _), of_stage = answered
-    if name in opened.SHELF:  # it is on the other pages of the stage, too, which go on with it
+    if name in model_shelf.SHELF:  # it is on the other pages of the stage, too, which go on with it
         state[view.KEPT] = replace(state.get(view.KEPT, View()), text=text, model=name, reference=None)
     stage_page.show_stage(of_stage, owned=("seed",))
     shared.small(about(name), "card")

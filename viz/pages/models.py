@@ -210,11 +210,11 @@ def most_different(systems: Sequence[SystemMap]) -> tuple[str, int | None, int]:
     for row in range(len(systems[0].places)):
         tops = [(top, number) for number in readers if (top := systems[number].top(row))]
         if 1 < len(tops) == len(readers) and len({word.lower() for (word, *_), _ in tops}) == 1:
-            order = sorted(tops, key=lambda one: one[0][2])
+            order = sorted(tops, key=lambda top: top[0][2])
             differences.append((order[-1][0][2] - order[0][0][2], row, order[-1], order[0]))
     if not differences:
         return in_words(systems), None, 0
-    _, row, ((word, key, x), most), ((_, other, y), least) = max(differences, key=lambda one: one[0])
+    _, row, ((word, key, x), most), ((_, other, y), least) = max(differences, key=lambda difference: difference[0])
     names = {number: say(SYSTEMS[systems[number].side.system][0]) for number in (most, least)}
     if names[most] == names[least]:
         names = {number: systems[number].side.name for number in (most, least)}
@@ -306,7 +306,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
             beam = controls.choose(say("Beam width"), words.BEAMS, "beam", 4, help=say(words.SEARCH))
     with places.notes:
         question, first = (tuple(names), text, beam), (tuple(names), example, beam)
-        answer = shared.compute_or_keep(f"models-answered-{languages}", question, lambda one: compare(*one), first)
+        answer = shared.compute_or_keep(f"models-answered-{languages}", question, lambda sides: compare(*sides), first)
         if answer is None:
             return
         sides, problems = answer[1]

@@ -11,7 +11,7 @@ from viz.ui import frame, language_menu, shared, widgets
 from viz.ui.models import attention_file, model_choice, own_models
 from viz.ui.models.own_models import FILE, Entry
 from viz.ui.stage import stage_page
-from viz.views import cached, opened, view
+from viz.views import cached, model_shelf, view
 from viz.views.cached import Request
 from viz.views.view import View
 
@@ -51,7 +51,7 @@ def take_arrived() -> None:
     name, text = arrived
     state["model"] = name
     if text:
-        entry = next(entry for found in own_models.entries(None).values() for entry in found if entry.code == name)
+        entry = next(entry for group in own_models.entries(None).values() for entry in group if entry.code == name)
         state[own_models.text_key(entry, own_models.mask_of(entry))] = text
 
 
@@ -143,7 +143,7 @@ def show_elsewhere(entry: Entry) -> str | None:
     """Buttons for other pages that have this model; returns the one that was clicked."""
     translates = entry.task == own_models.ENCODER_DECODER
     pages = [page for page in ELSEWHERE if page != ("language_model" if translates else "translate")]
-    if entry.code not in (*opened.SHELF.names(), *available("language_model")):
+    if entry.code not in (*model_shelf.SHELF.names(), *available("language_model")):
         pages.remove("atlas")
     frame.note(say("The same model and text on another page:"))
     with shared.row(gap="small"):

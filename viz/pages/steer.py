@@ -191,7 +191,7 @@ def show_tree(request: Request, result: Result) -> None:
     origin, code = recipes.origin(request), snippet(TREE, penalty=penalty, weights=weights, steps=steps)
     plot = Plot(say("Everything the search tried"), origin.note, figure, program(origin.code, code))
     explore.draw(plot, "tree", column_width(tokens), lock, line=say(TREE_LINE))
-    rows = [(one.score, one.log_probability, len(one.ids) + one.finished, text) for one, text in zip(ranked, texts)]
+    rows = [(end.score, end.log_probability, len(end.ids) + end.finished, text) for end, text in zip(ranked, texts)]
     columns = say("score"), say("log-probability"), say("tokens"), say("translation")
     st.dataframe(pd.DataFrame(rows, range(1, len(rows) + 1), columns), key="ranking")
     with shared.row(align="bottom"):

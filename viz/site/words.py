@@ -117,4 +117,4 @@ def problems(modules: Iterable[Path]) -> dict[str, str]:
         return {}
     sources = "\n".join(path.read_text(encoding="utf-8") for path in modules)
     translated = language.catalogue(language.current())
-    return {text: other for text, other in translated.items() if f'"{text}"' in sources}
+    return {text: translation for text, translation in translated.items() if f'"{text}"' in sources}

@@ -13,11 +13,11 @@ from typing import Any
 
 
 class _Stage(ModuleType):
-    def __call__(self, *given: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """See `viz.stage.alone.stage`."""
         from viz.stage.alone import stage
 
-        return stage(*given, **named)
+        return stage(*arguments, **keywords)
 
 
 sys.modules[__name__].__class__ = _Stage

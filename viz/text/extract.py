@@ -24,7 +24,7 @@ def _given(node: ast.Call, marks: set[str]) -> list[ast.expr]:
     name = getattr(node.func, "id", "")
     values = [keyword.value for keyword in node.keywords if name == "messages"]
     values += node.args[: FIRST.get(name, 0)]
-    parts = [text for one in values for text in (one.elts if isinstance(one, ast.Tuple) else [one])]
+    parts = [text for value in values for text in (value.elts if isinstance(value, ast.Tuple) else [value])]
     first = node.args[:1] if name in marks else []
     return [*first, *(text for text in parts if not isinstance(text, (ast.Call, ast.Name)))]
 
@@ -36,13 +36,13 @@ def calls() -> list[tuple[str, ast.Call, str | None]]:
         (
             f"{file.relative_to(ROOT)}:{node.lineno}",
             node,
-            given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None,
+            argument.value if isinstance(argument, ast.Constant) and isinstance(argument.value, str) else None,
         )
         for room, marks in MARKS.items()
         for file in sorted((ROOT / room).rglob("*.py"))
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))  # Babel's own misses those in f-strings
         if isinstance(node, ast.Call)
-        for given in _given(node, marks)
+        for argument in _given(node, marks)
     ]
 
 

@@ -148,11 +148,11 @@ def part(name: str = "") -> Iterator[None]:
 
 def address() -> dict[str, str]:
     parameters = st.query_params.to_dict() | _codes()
-    return {key: one for key, one in parameters.items() if one is not None}
+    return {key: code for key, code in parameters.items() if code is not None}
 
 
 def _codes(parts: Parts | None = None) -> dict[str, str | None]:
     if parts is None:
         stored: Parts | None = st.session_state.get(PARTS)
         parts = stored or Parts()
-    return {key: one for codes in parts.codes.values() for key, one in codes.items()}
+    return {key: code for codes in parts.codes.values() for key, code in codes.items()}

@@ -26,7 +26,7 @@ from model.recording import Candidates
 from model.translation import Translation
 from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
 from viz.text.language import message, say
-from viz.views import opened
+from viz.views import model_shelf
 from viz.views.changes import Changes
 from viz.views.turns import TURNS, queued
 from viz.views.view import EXAMPLE, Input
@@ -70,7 +70,7 @@ def presence() -> Callable[[], bool]:
 
 def translator(name: str) -> Translator | Writer | Reader:
     """A checkpoint or a model of transformers, loaded once for all visitors; a ValueError says why it cannot be."""
-    return _reader(name) if name in opened.SHELF else _checkpoint(name)
+    return _reader(name) if name in model_shelf.SHELF else _checkpoint(name)
 
 
 _Kind = TypeVar("_Kind", Translator, Writer, Reader)
@@ -85,10 +85,10 @@ def loaded_as(kind: type[_Kind], name: str) -> _Kind:
 
 
 def _reader(name: str) -> Reader:
-    if name in opened.SHELF.in_memory():
-        return opened.SHELF.reader(name)
+    if name in model_shelf.SHELF.in_memory():
+        return model_shelf.SHELF.reader(name)
     with st.spinner(say("Loading …"), show_time=True):
-        return opened.SHELF.reader(name)
+        return model_shelf.SHELF.reader(name)
 
 
 @st.cache_resource(show_spinner=Waiting(message("Loading …")), show_time=True)

@@ -9,7 +9,7 @@ from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
 from viz.text.language import say
 from viz.text.words import BEAMS, Axes
-from viz.views import opened
+from viz.views import model_shelf
 from viz.views.cached import Request
 from viz.views.snippets import Code, Origin, Plot, call, program, snippet
 from viz.views.view import LENGTH_PENALTY
@@ -49,8 +49,8 @@ def decoded(beam: int) -> str:
 def load_code(model: str, name: str = "translator") -> str:
     """The snippet that loads a checkpoint or a model of transformers."""
     load, place = "load_translator", model
-    if model in opened.SHELF:
-        load, place = "load_model", opened.SHELF.place(model)
+    if model in model_shelf.SHELF:
+        load, place = "load_model", model_shelf.SHELF.place(model)
     return snippet(LOADING, load=Code(load), name=Code(name), place=place)
 
 
@@ -84,7 +84,7 @@ def translate_code(request: Request, result: str = "result", translator: str = "
     changes, text, target = request.changes, request.text, request.reference
     edits = Code("edits") if changes.edits else None
     prefix = list(changes.locked) or None
-    is_checkpoint = request.model not in opened.SHELF
+    is_checkpoint = request.model not in model_shelf.SHELF
     if not writes_target(request.model):
         value = call(f"{translator}.read", text, edits=edits)
     elif target is not None and is_checkpoint:
@@ -107,8 +107,8 @@ def translate_code(request: Request, result: str = "result", translator: str = "
 
 def writes_target(model: str) -> bool:
     """Whether a model answers a text with another one, which an encoder-decoder and a recurrent translator do."""
-    if model in opened.SHELF:
-        return opened.SHELF.task(model) in (None, *opened.TRANSLATORS)
+    if model in model_shelf.SHELF:
+        return model_shelf.SHELF.task(model) in (None, *model_shelf.TRANSLATORS)
     return model not in available("language_model")
 
 
@@ -137,9 +137,7 @@ def axis_code(kind: str) -> tuple[Code, Code]:
     return Code(f"result.{rows}_tokens"), Code(f"result.{columns}_tokens")
 
 
-def axis_tokens(
-    result: Recording | Translation, kind: str, named: str
-) -> tuple[list[str], list[str], list[str] | None]:
+def axis_tokens(result: Recording | Translation, kind: str, name: str) -> tuple[list[str], list[str], list[str] | None]:
     """The tokens of the rows and columns of a kind in a recording.
 
     And where rows are steps, named by the token "read" or "predicted", the other one of each, where known.
@@ -148,6 +146,6 @@ def axis_tokens(
     keys = getattr(result, f"{columns}_tokens")
     if rows == "source":
         return result.source_tokens, keys, None
-    if named == "predicted":
+    if name == "predicted":
         return result.predicted_tokens, keys, result.target_tokens
     return result.target_tokens, keys, result.predicted_tokens or None

@@ -32,7 +32,7 @@ ALIGNMENT = """
 import numpy as np
 from viz.figures import head_board
 
-rates = report['alignment'][$links]['aer'][$at][$what]
+rates = report['alignment'][$links]['aer'][$at][$measure]
 figure = head_board(
     np.column_stack([rates['heads'], rates['mean'], rates['max']]),
     $rows,
@@ -66,7 +66,7 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
     )
     shared.small(line, "counted")
     boards = [(at, measure, rates) for at, by_measure in result["aer"].items() for measure, rates in by_measure.items()]
-    for at, what, rates in shared.columns(boards, 2):
+    for at, measure, rates in shared.columns(boards, 2):
         heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
         layer, head = np.unravel_index(heads.argmin(), heads.shape)
         best = say("Best head: layer {layer}, head {head} with {error:.3f}.", layer=layer, head=head, error=heads.min())
@@ -76,10 +76,10 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
         columns = [*map(str, range(heads.shape[1])), *map(say, summaries)]
         value = message("error rate")
         figure = head_board(values, rows, columns, value=value, low_is_good=True, say=say)
-        code = snippet(ALIGNMENT, links=name, at=at, what=what, rows=rows, columns=columns, value=value)
+        code = snippet(ALIGNMENT, links=name, at=at, measure=measure, rows=rows, columns=columns, value=value)
         code = program(recipes.load_code(checkpoint), heads_results.REPORT, code)
-        plot = Plot(f"{say(READ_AT[at])} · {say(ALIGNED_FROM[what])}", f"{checkpoint} · {name}", figure, code)
-        explore.draw(plot, f"aer-{at}-{what}", line=f"{best} {of_all}")
+        plot = Plot(f"{say(READ_AT[at])} · {say(ALIGNED_FROM[measure])}", f"{checkpoint} · {name}", figure, code)
+        explore.draw(plot, f"aer-{at}-{measure}", line=f"{best} {of_all}")
     line = say(
         "A target word is linked to the source word with the largest weight (Chen et al. 2020; contributions: "
         "Kobayashi et al. 2020), special tokens apart. Error rate: Och and Ney 2003; 0 is perfect, brighter is better."

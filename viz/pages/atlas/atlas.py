@@ -16,7 +16,7 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
 from viz.ui.models import heads_roles, text_atlas
-from viz.views import cached, opened, recipes
+from viz.views import cached, model_shelf, recipes
 from viz.views.results import heads_results
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
@@ -87,7 +87,8 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
             alignment.show(request.model, report)
         else:
             sources = {say("held-out"): held_out, say("this sentence"): of_text}
-            card.show(head, result, request, report, {name: one for name, one in sources.items() if one}, numbers)
+            sources = {name: source for name, source in sources.items() if source}
+            card.show(head, result, request, report, sources, numbers)
     if report:
         with beside, st.popover(say("How this was measured"), type="tertiary"):
             about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
@@ -111,7 +112,7 @@ def show_all(
         heads_roles.show_alike(source, head, origin, UNDER)
     else:
         of_all = [measure for measure in measures if measure != "place"]
-        kinds = [kind for kind in KINDS if all(source.having(one, [kind]) for one in of_all)]
+        kinds = [kind for kind in KINDS if all(source.having(measure, [kind]) for measure in of_all)]
         kinds = [kind for kind in kinds if chosen_kinds in (kind, "all")] or kinds
         if not kinds:
             st.info(say("This was not measured in one sentence."))
@@ -156,7 +157,7 @@ def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str,
 def live() -> None:
     """The atlas of a checkpoint that translates, of a language model, or of a model of transformers that is opened."""
     places = frame.places()
-    readers = [*available("language_model"), *opened.SHELF.names()]
+    readers = [*available("language_model"), *model_shelf.SHELF.names()]
     names = {"": message("Translators")} | {name: name for name in readers}
     with places.question:
         model = ""

@@ -92,7 +92,7 @@ class OnStage:
             place["layer"], place["head"] = place.pop("at")
         ring = place.pop("ring", None)
         ring = ring and (row(ring[0]), key(ring[1]))
-        return request, {name: str(one) for name, one in place.items()}, ring
+        return request, {name: str(value) for name, value in place.items()}, ring
 
     @staticmethod
     def _asked(query: dict[str, str]) -> None:

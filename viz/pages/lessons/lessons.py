@@ -15,7 +15,9 @@ from viz.text.language import current, message, say, using
 from viz.ui import frame, language_menu, shared, widgets
 
 LESSONS: dict[str, Story] = {
-    part.__name__.split(".")[-1]: replace(part.STORY, cards=[one for one in vars(part).values() if type(one) is Card])
+    part.__name__.split(".")[-1]: replace(
+        part.STORY, cards=[card for card in vars(part).values() if type(card) is Card]
+    )
     for part in (attention, masks, positions, heads, warmup, effects, since)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}

@@ -24,7 +24,7 @@ NAMES = message("honest"), message("cheater")
 def trained() -> tuple[list[np.ndarray], list[list[list[str]]], np.ndarray]:
     """The losses of both models, of the cheater last; what both write; and `cheater.leaks` of the example."""
     both = [in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True)]
-    outputs = [cheater.write(one.model, WRITTEN) for one in both]
+    outputs = [cheater.write(run.model, WRITTEN) for run in both]
     return [one.losses for one in both], outputs, cheater.leaks(both[1].model, EXAMPLE)
 
 
@@ -67,7 +67,7 @@ def _board(answered: bool) -> Figure:
     read = [cheater.STOP, *EXAMPLE[:-1]]
     return head_board(
         np.where(opened, counts, np.tri(size)),
-        [f"{one} → {word}" for one, word in zip(read, EXAMPLE)],
+        [f"{token} → {word}" for token, word in zip(read, EXAMPLE)],
         [f"{number} {one}" for number, one in enumerate(read)],
         texts=np.where(opened, np.vectorize("{:.2f}".format)(counts), " ").tolist(),
         value=message("open, or probability of the right word"),
@@ -114,7 +114,7 @@ def losses() -> dict:
     right=1,
 )
 def right() -> dict:
-    honest, cheating = (np.mean([cheater.is_sentence(one) for one in texts]) for texts in trained()[1])
+    honest, cheating = (np.mean([cheater.is_sentence(text) for text in texts]) for texts in trained()[1])
     return {"n": WRITTEN, "honest": honest, "cheater": cheating}
 
 

@@ -17,7 +17,7 @@ from model.experiments.recorded_model import MASKED, NAME, Place, Recorded, ship
 from viz.figures import Figure, attention_heatmap, head_board
 from viz.figures.framed import plain_token
 from viz.text.language import listed, message, say
-from viz.views import opened
+from viz.views import model_shelf
 from viz.views.cached import cache_results, translator
 from viz.views.results.model_results import usable
 from viz.views.turns import in_turn
@@ -34,7 +34,7 @@ def studied(name: str) -> Recorded:
 
 def models() -> list[str]:
     """The language models that read a text from left to right: those that ship, and those that were opened."""
-    return [*usable(available("language_model"))[0], *opened.SHELF.names((DECODER,))]
+    return [*usable(available("language_model"))[0], *model_shelf.SHELF.names((DECODER,))]
 
 
 def model_name(answered: bool) -> str:

@@ -63,26 +63,26 @@ def is_padding(result: Result | None, selection: Choices, leak: Leak) -> bool:
 def below_answer(compared: Compared, selection: Choices, result: Result | None, text: TextResult | None) -> str:
     """What the whole model makes of it, in numbers."""
     if text is not None:
-        causal, changed = (text.passes[name].loss for name in ("causal", compared.mask))
+        causal, with_mask = (text.passes[name].loss for name in ("causal", compared.mask))
         line = message("Loss per token of this row: {causal:.2f} nats with the causal mask, {other:.2f} with this one.")
         if compared.mask == "prefix":
             line = message(
                 "Loss per token of this row: {causal:.2f} nats with the causal mask, {other:.2f} with this one: the "
                 "prefix sees the words that it predicts."
             )
-        return say(line, causal=causal, other=changed)
+        return say(line, causal=causal, other=with_mask)
     if result is None:
         return ""
     number = say("Sentence {number} of {total}.", number=selection.sentence + 1, total=len(result.lengths))
-    original, changed = result.reference[selection.sentence]
-    if original == changed:
+    original, with_mask = result.reference[selection.sentence]
+    if original == with_mask:
         source, target = result.lengths[selection.sentence]
         line = message("{source} source and {target} target tokens are real, the rest is padding.")
         return f"{number} {say(line, source=source, target=target)}"
-    factor = np.exp(abs(original - changed))
+    factor = np.exp(abs(original - with_mask))
     times = words.number(float(factor)) if factor < 100 else say("{x:,.0f}", x=float(f"{factor:.1e}"))
     line = message("With the mask these cells get 0%. Without it the reference is {times} times more probable.")
-    if changed < original:
+    if with_mask < original:
         line = message(
             "With the mask these cells get 0%. Without it the reference is {times} times less probable: this model was "
             "trained with the mask."

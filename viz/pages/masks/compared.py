@@ -79,7 +79,7 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
     kind, sentence = kind_of(selection.mask), selection.sentence
     change = mask_results.change(selection.left_out, kind, selection.cells)
     result = mask_results.compute(request, change)
-    original, changed = result.original, result.changed
+    original, changed = result.original, result.with_changes
     masks = original.masks[kind][sentence], changed.masks[kind][sentence]
     names = Code("result"), Code("changed" if change else "result")
     first_weights, other_weights = (Code(f"{name}.weights[{kind!r}][{sentence}]") for name in names)
@@ -110,16 +110,16 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
 def of_text(request: TextRequest, mask: str) -> Compared:
     """A head of a language model under the causal mask and under another one."""
     result = mask_results.compute_texts(request)
-    causal, other = (result.passes[name] for name in ("causal", mask))
+    causal, second_mask = (result.passes[name] for name in ("causal", mask))
     tokens = result.packed.tokens
-    masked = (say(TEXT_MASKS[mask][0]), ""), other, mask
+    masked = (say(TEXT_MASKS[mask][0]), ""), second_mask, mask
     plain = (say("Causal mask only"), ""), causal, "causal"
     if mask == "prefix":
-        first, second, opened = plain, masked, other.mask & ~causal.mask
+        first, second, opened = plain, masked, second_mask.mask & ~causal.mask
     else:
-        first, second, opened = masked, plain, causal.mask & ~other.mask
-    marked = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
-    titles = first[0], (second[0][0], marked if opened.any() else "")
+        first, second, opened = masked, plain, causal.mask & ~second_mask.mask
+    mark = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
+    titles = first[0], (second[0][0], mark if opened.any() else "")
     codes = Codes(
         Code("packed.tokens"),
         Code("packed.tokens"),

@@ -62,7 +62,7 @@ def effect(compared: Compared, selection: Choices, result: Result, place: tuple[
         if a != b
     ]
     change = np.abs(
-        result.original.weights[kind][place_of_change] - result.changed.weights[kind][place_of_change]
+        result.original.weights[kind][place_of_change] - result.with_changes.weights[kind][place_of_change]
     ).max()
     line = say(
         "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "

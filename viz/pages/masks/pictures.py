@@ -110,7 +110,7 @@ def draw_mask(compared: Compared, selection: Choices, result: Result | None, fli
         title, clicked = say(TEXT_MASKS[name][0]), None
     else:
         sentence, title = selection.sentence, say(MASKS[name][0])
-        mask, mask_code = result.changed.masks[name][sentence], code_of_mask(selection, name, sentence)
+        mask, mask_code = result.with_changes.masks[name][sentence], code_of_mask(selection, name, sentence)
         for part, mask_of_part in PARTS.get(name, {"padding": name}).items():
             parts[part] = result.original.masks[mask_of_part][sentence]
             parts_code[part] = Code(f"result.masks[{mask_of_part!r}][{sentence}]")
@@ -135,7 +135,7 @@ def show_sentences(compared: Compared, selection: Choices, result: Result) -> No
     plots, titles = {}, {}
     for sentence, (source, target) in enumerate(result.lengths):
         key, title = f"sentence-{sentence}", say("Sentence {number}", number=sentence + 1)
-        mask = result.changed.masks[name][sentence]
+        mask = result.with_changes.masks[name][sentence]
         queries, keys = result.axes(name, sentence)
         figure = mask_heatmap(mask, queries, keys, **names_of_axes, legend=False, say=say)
         rows, columns = axes_code(name, sentence)

@@ -116,7 +116,7 @@ class Sentence:
         n_changed = {}
         for mistake in pitfalls.WRITTEN:
             wrong, right = (text.split() for text in self.both_written(mistake))
-            n_changed[mistake] = sum(one != other for one, other in beside(wrong, right))
+            n_changed[mistake] = sum(a != b for a, b in beside(wrong, right))
         return n_changed
 
 

@@ -109,14 +109,16 @@ def dropout(sentence: Sentence) -> tuple:
     "labels = tokenizer(text_target=targets)      # the target side's model",
 )
 def tokenizer(sentence: Sentence) -> tuple:
-    card, known = sentence.translator.card, tuple(pitfalls.SAMPLES)
-    languages = [card[side] if card.get(side) in known else one for side, one in zip(("source", "target"), known)]
+    card, samples = sentence.translator.card, tuple(pitfalls.SAMPLES)
+    languages = [
+        card[side] if card.get(side) in samples else sample for side, sample in zip(("source", "target"), samples)
+    ]
     words = sentence.result.text.split() or pitfalls.SAMPLES[languages[1]].split()[:12]
     cutters = map(pitfalls.sample_tokenizer, languages)
     pieces = [[cutter.tokens(cutter.encode(word)) for word in words] for cutter in cutters]
-    wrong, right = (np.array([[len(cut)] for cut in one]) for one in pieces)
+    wrong, right = (np.array([[len(word)] for word in text]) for text in pieces)
     figures = both(bars, wrong, right, words, value=message("pieces"), top=float(max(wrong.max(), right.max())))
-    outputs = tuple(" ".join("·".join(cut) for cut in one) for one in pieces)
+    outputs = tuple(" ".join("·".join(word) for word in text) for text in pieces)
     numbers = {
         say("Pieces per word"): (wrong.mean(), right.mean()),
         say("Pieces in all"): (format_count(wrong.sum()), format_count(right.sum())),
@@ -192,7 +194,7 @@ def after(sentence: Sentence) -> tuple:
     sums = [weights.sum(-1).flatten() for weights in (wrong, right)]
     tokens = sentence.result.target_tokens
     return values(wrong[0], right[0], tokens, message("weight"), columns, row_axis=rows), {
-        say("Row sum farthest from 1"): tuple(one[(one - 1).abs().argmax()] for one in sums),
+        say("Row sum farthest from 1"): tuple(row_sums[(row_sums - 1).abs().argmax()] for row_sums in sums),
         say("Weights set to 0"): percent((wrong == 0) & (right > 0)),
     }
 
@@ -292,7 +294,7 @@ def norm(sentence: Sentence) -> tuple:
     encoder: Any = sentence.translator.transformer.encoder  # Module has no types of what is in it
     trained: nn.LayerNorm = encoder.layers[0].residual_self.norm
     norms = trained, nn.LayerNorm(x.size(-1), eps=trained.eps)
-    wrong, fresh = (mistakes.own_layer_norm(x, one.weight, one.bias, one.eps) for one in norms)
+    wrong, fresh = (mistakes.own_layer_norm(x, norm.weight, norm.bias, norm.eps) for norm in norms)
     right, fresh_right = (one(x) for one in norms)
     constant = math.sqrt(1 - 1 / x.size(-1))  # between the two deviations
     return values(wrong, right, sentence.result.source_tokens, message("normed")), {
@@ -354,4 +356,4 @@ def best(_: Sentence) -> tuple:
     return figures, dict(zip((say("Loss of what was kept"), say("Epoch of what was kept")), zip(*numbers)))
 
 
-PITFALLS = {key: one for key, one in vars().items() if isinstance(one, Pitfall)}
+PITFALLS = {key: value for key, value in vars().items() if isinstance(value, Pitfall)}

@@ -87,7 +87,7 @@ def show(key: str, grid: Grid | None, harms: Mapping[str, Harm], n_changed: int 
         st.info(say("No training with this mistake was recorded."))
         return
     st.html(STYLE)
-    longest = max([grid.entropy, *(loss for one in harms.values() for loss in _finite_losses(one))])
+    longest = max([grid.entropy, *(loss for losses in harms.values() for loss in _finite_losses(losses))])
     limit = None if key in IN_GRU else grid.entropy  # of subwords, and recurrent models here have words
     afterwards = (
         _losses(harm, harm.afterwards, longest, limit) if harm and harm.afterwards else _reason(NO_AFTERWARDS[key])

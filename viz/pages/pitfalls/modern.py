@@ -63,7 +63,7 @@ class NextWords:
     def demo(self) -> tuple:
         """Both pictures, the numbers and what is written on."""
         wrong, right = (self.probabilities(mistake) for mistake in (self.mistake, None))
-        best = [np.argsort(-one, kind="stable")[:SHOWN] for one in (right, wrong)]
+        best = [np.argsort(-chances, kind="stable")[:SHOWN] for chances in (right, wrong)]
         ids = list(dict.fromkeys(np.concatenate(best).tolist()))
         names, top = self.writer.tokenizer.tokens(ids), float(max(wrong.max(), right.max()))
         figures = both(
@@ -176,4 +176,4 @@ MODERN: dict[str, Pitfall] = IN_NEXT_WORDS | {"direction": direction}
 
 def fitting() -> dict[str, Pitfall]:
     """Those that can be shown with the models that are here."""
-    return {key: one for key, one in MODERN.items() if key not in mistakes.MISTAKES or writer_for(key) is not None}
+    return {key: MODERN[key] for key in MODERN if key not in mistakes.MISTAKES or writer_for(key) is not None}

@@ -73,7 +73,7 @@ def breaks(request: Request) -> dict[str, int]:
 
 def mistake_tiles(harms: Mapping[str, Harm], n_changed: Mapping[str, int]) -> list[Tile]:
     """The mistakes, marked where the translation of this sentence breaks."""
-    names = {key: one.name for key, one in (PITFALLS | fitting()).items()}
+    names = {key: pitfall.name for key, pitfall in (PITFALLS | fitting()).items()}
     tiles = []
     for (key, name), caption in zip(names.items(), harm.captions(harms, names), strict=True):
         n = n_changed.get(key, 0)
@@ -153,9 +153,9 @@ def live() -> None:
     card = cached.loaded_as(Translator, name).card
     with places.question:
         text = controls.sentence_box(card.get("source"), EXAMPLE)
-    asked, example = (Request(one, name, beam=1) for one in (text, EXAMPLE))
+    request, example = (Request(sentence, name, beam=1) for sentence in (text, EXAMPLE))
     with places.notes:
-        computed = shared.compute_or_keep("pitfalls-answered", asked, breaks, example)
+        computed = shared.compute_or_keep("pitfalls-answered", request, breaks, example)
     request, n_changed = computed or (None, {})
     with places.left_controls:
         frame.label(say("Loss added: afterwards / trained with it"))

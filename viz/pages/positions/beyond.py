@@ -76,7 +76,7 @@ def show_beyond(page: Page) -> None:
         frame.note(say("Loss by position at 1, 2 and 4 times the trained length"))
     with page.places.left:
         selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2, fills=True)
-    lines = {name: loss_lines(own) for name, own in results.items()}
+    lines = {name: loss_lines(losses) for name, losses in results.items()}
     losses = [line[1] for own in lines.values() for line in own.values()]
     reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))
     axes: dict[str, Any] = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}

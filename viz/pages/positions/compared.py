@@ -127,7 +127,7 @@ def show_wavelengths(page: Page) -> None:
     if (encodings := second(page)) is None:
         return
     waves = {place: position_results.wavelengths(name, encodings.d_model) for place, name in encodings.chosen.items()}
-    waves = {place: one for place, one in waves.items() if one is not None}
+    waves = {place: wave for place, wave in waves.items() if wave is not None}
     if not waves:
         with page.places.right:
             st.info(say("Neither encoding has waves: none and learned positions have no wavelength."))

@@ -111,7 +111,7 @@ def show_encoding(page: Page) -> None:
     encodings = Encodings(page.sizes, {"first": name})
     width = encodings.tables["first"].shape[1]
     if "dimensions" in state:  # a narrower encoding lacks some
-        state["dimensions"] = [one for one in state["dimensions"] if one < width][:MAX_WAVES]
+        state["dimensions"] = [dimension for dimension in state["dimensions"] if dimension < width][:MAX_WAVES]
     column, row = position_results.axes(name)
     default = sorted({0, 1, width // 4, width // 2})
     with page.places.left_controls:
@@ -153,7 +153,7 @@ def add_wave(dimension: int, _: int) -> None:
     """Draw the line of a dimension, or take it away."""
     dimensions = st.session_state["dimensions"]
     new_dimensions = (
-        [one for one in dimensions if one != dimension]
+        [shown_dimension for shown_dimension in dimensions if shown_dimension != dimension]
         if dimension in dimensions
         else [*dimensions, dimension][-MAX_WAVES:]
     )

@@ -39,9 +39,9 @@ def show_order(page: Page) -> None:
         trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
     kinds = {kind: say(words.KINDS[kind].name) for kind in layer_counts(loaded.config)}
     changes = Changes(scale=float(trained), stacks="encoder")
-    asked, example = (Request(one, page.checkpoint, 1, changes=changes) for one in (page.text, EXAMPLE))
+    request, example = (Request(sentence, page.checkpoint, 1, changes=changes) for sentence in (page.text, EXAMPLE))
     with page.places.notes:
-        answer = shared.compute_or_keep("positions-answered", asked, lambda first: both_orders(first, order), example)
+        answer = shared.compute_or_keep("positions-answered", request, lambda first: both_orders(first, order), example)
     if answer is None:
         return
     results, (off, on) = answer[1]

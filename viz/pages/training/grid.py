@@ -100,7 +100,7 @@ def show(places: frame.Places) -> None:
 
 def choose_runs(cells: list[GridCell]) -> list[GridCell]:
     """The runs that are compared, which clicks on the board choose, too."""
-    first = [cells.index(cell) for one in FIRST if (cell := GridCell(*one)) in cells]
+    first = [cells.index(cell) for values in FIRST if (cell := GridCell(*values)) in cells]
     codes_of_runs = widgets.code_of(PICKED, "")
     with frame.options(int(codes_of_runs not in ("", ".".join(map(str, first)))), "grid"):
         names = list(map(name_of, cells))

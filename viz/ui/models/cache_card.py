@@ -107,7 +107,7 @@ def _size(name: str) -> None:
             say("Tokens"), LENGTHS, key="cache-length", width=190, format_func=lambda n: say("{n:,}", n=n)
         )
         kind = st.selectbox(
-            say("Type"), list(TYPES), key="cache-type", format_func=lambda one: say(TYPES[one]), width=170
+            say("Type"), list(TYPES), key="cache-type", format_func=lambda kind: say(TYPES[kind]), width=170
         )
     sizes = presets[preset]
     with shared.row(gap="small", align="bottom"):

@@ -14,7 +14,7 @@ from model.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import frame, shared, texts, widgets
-from viz.views import cached, opened
+from viz.views import cached, model_shelf
 
 OPENING, ARRIVED, PROBLEM = "opening", "opened-model", "opening-problem"  # in the session
 PLACE = "open-place"  # the box for a folder or a name
@@ -107,7 +107,7 @@ class Opening:
 
     def _open(self) -> None:
         try:
-            self.name = opened.SHELF.open(self.place, self._progress)
+            self.name = model_shelf.SHELF.open(self.place, self._progress)
         except Stopped:
             self.is_stopped = True
         except ValueError as error:
@@ -163,7 +163,7 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
         return False
     name, text = arrived_models
     if name not in names:
-        asks = text in {suggestion.text for suggestion in SUGGESTIONS} and opened.SHELF.task(name) == DECODER
+        asks = text in {suggestion.text for suggestion in SUGGESTIONS} and model_shelf.SHELF.task(name) == DECODER
         st.switch_page(f"../pages/{ASKED_ON if asks else home(name)}.py")
     del state[ARRIVED]
     state[key] = name
@@ -173,9 +173,9 @@ def arrive(names: Sequence[str], key: str, text_key: str) -> bool:
 
 def home(name: str) -> str:
     """The page on which a model is at home: the name of its file, which is the address."""
-    if name not in opened.SHELF:
+    if name not in model_shelf.SHELF:
         return "language_model" if name in available("language_model") else "translate"
-    return PAGES[opened.SHELF.task(name) or DECODER]
+    return PAGES[model_shelf.SHELF.task(name) or DECODER]
 
 
 def choose(
@@ -271,15 +271,15 @@ def ask_place(**kwargs: Any) -> None:
 
 def say_memory() -> None:
     """Which models are in memory, which of them goes first, and for which one that would be so now."""
-    sizes = opened.SHELF.in_memory()
+    sizes = model_shelf.SHELF.in_memory()
     if not sizes:
         return
     listed = ", ".join(say("{name} {size:.1f} GB", name=name, size=size / 1e9) for name, size in sizes.items())
     first = next(iter(sizes))
     line = message("In memory: {models}. {first} goes first where another one needs room, and comes back when chosen.")
     lines = [say(line, models=listed, first=first)]
-    for name in opened.SHELF.names():
-        if leaving := opened.SHELF.leaving(name):
+    for name in model_shelf.SHELF.names():
+        if leaving := model_shelf.SHELF.leaving(name):
             lines.append(say("Choosing {name} takes {models} out of memory.", name=name, models=", ".join(leaving)))
     frame.note(" ".join(lines))
 

@@ -17,7 +17,7 @@ from viz.ui import controls, frame, texts
 from viz.ui.frame import Tile
 from viz.ui.models import attention_file, model_choice
 from viz.ui.models.model_choice import Suggestion
-from viz.views import cached, opened, view
+from viz.views import cached, model_shelf, view
 
 FILE, WRITER = attention_file.CODE, "language model"  # beside the tasks of models of transformers
 TEXTS = {  # that a model reads until the visitor types another one
@@ -49,19 +49,19 @@ class Entry:
 
 def entries(file: str | None) -> dict[str, list[Entry]]:
     """What can be chosen, by heading; `file`: the name of the one that is open."""
-    loaded = list(map(_of_shelf, opened.SHELF.names()))
+    loaded = list(map(_of_shelf, model_shelf.SHELF.names()))
     loaded.append(Entry(FILE, file or say("A file of attention"), FILE, say("from any tool, .npz")))
     hub = [
         Entry(suggestion.place, suggestion.name, "", suggestion.terms, suggestion)
         for suggestion in model_choice.SUGGESTIONS
-        if model_choice.is_own_machine() and suggestion.place not in opened.SHELF
+        if model_choice.is_own_machine() and suggestion.place not in model_shelf.SHELF
     ]
-    return {heading: found for heading, found in ((HERE, loaded), (HUB, hub), (SHIPPED, _shipped())) if found}
+    return {heading: entries for heading, entries in ((HERE, loaded), (HUB, hub), (SHIPPED, _shipped())) if entries}
 
 
 def _of_shelf(name: str) -> Entry:
-    task = opened.SHELF.task(name) or DECODER  # until it is loaded
-    about = ABOUT[task] if opened.SHELF.predicts_words(name) else BARE
+    task = model_shelf.SHELF.task(name) or DECODER  # until it is loaded
+    about = ABOUT[task] if model_shelf.SHELF.predicts_words(name) else BARE
     return Entry(name, Path(name.partition("@")[0]).name, task, say(about))
 
 
@@ -79,8 +79,12 @@ def _shipped() -> list[Entry]:
 
 def choose(groups: dict[str, list[Entry]]) -> Entry:
     """Let the visitor choose one, at first a model that is here, else the one that the app begins with."""
-    by_code = {entry.code: entry for found in groups.values() for entry in found}
-    loaded = [name for name in opened.SHELF.names() if name in opened.SHELF.in_memory() or opened.SHELF.task(name)]
+    by_code = {entry.code: entry for entries in groups.values() for entry in entries}
+    loaded = [
+        name
+        for name in model_shelf.SHELF.names()
+        if name in model_shelf.SHELF.in_memory() or model_shelf.SHELF.task(name)
+    ]
     default = next(iter([*loaded, *(entry.code for entry in groups.get(SHIPPED, ()))]), FILE)
     tiles = [
         Tile(entry.code, entry.name, entry.note, heading="" if number else say(heading))
@@ -93,7 +97,7 @@ def choose(groups: dict[str, list[Entry]]) -> Entry:
 def mask_of(entry: Entry) -> str:
     """What stands for a masked word; "" of models that predict none. Errors as of `cached.translator`."""
     cached.translator(entry.code)  # which says whether its files hold a layer for that
-    return opened.SHELF.mask(entry.code)
+    return model_shelf.SHELF.mask(entry.code)
 
 
 def text_key(entry: Entry, mask: str) -> str:

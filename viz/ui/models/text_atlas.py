@@ -18,7 +18,7 @@ from viz.text.roles import role_name, rules_of
 from viz.ui import controls, frame, language_menu, shared
 from viz.ui.models import heads_roles
 from viz.ui.stage import stage_page
-from viz.views import cached, opened
+from viz.views import cached, model_shelf
 from viz.views.cached import Request
 from viz.views.results import heads_results
 from viz.views.results.heads_results import Source
@@ -73,7 +73,7 @@ class Measuring:
         self.problem: ValueError | None = None
         self._is_present = cached.presence()
         # Models of transformers may have to be loaded again, which the thread does.
-        self._loaded = None if model in opened.SHELF else cached.loaded_as(Writer, model)
+        self._loaded = None if model in model_shelf.SHELF else cached.loaded_as(Writer, model)
         self._thread = threading.Thread(target=self._measure, name="measuring heads", daemon=True)
         self._thread.start()
 
@@ -86,7 +86,7 @@ class Measuring:
 
     def _measure(self) -> None:
         try:
-            reader = self._loaded or opened.SHELF.reader(self.model)
+            reader = self._loaded or model_shelf.SHELF.reader(self.model)
             numbers = text_roles.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
             self.report = TextReport(self.lines, numbers)
         except Stopped:
@@ -147,9 +147,9 @@ def ask_for_lines(name: str) -> list[str]:
 
     label = say("Measure all heads")
     st.button(label, key="measure-heads", type="primary", on_click=begin, disabled=is_running)
-    if name in opened.SHELF:
+    if name in model_shelf.SHELF:
         with st.popover(say("Over a file, as a command"), type="tertiary"):
-            st.code(COMMAND.format(place=opened.SHELF.place(name)), "bash", wrap_lines=True)
+            st.code(COMMAND.format(place=model_shelf.SHELF.place(name)), "bash", wrap_lines=True)
     return lines
 
 

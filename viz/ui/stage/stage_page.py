@@ -25,7 +25,7 @@ from viz.text.language import current, message, say, using
 from viz.ui import controls, frame, language_menu, shared, texts, widgets
 from viz.ui.models import model_choice
 from viz.ui.stage.effects_results import effects_payload
-from viz.views import cached, opened, recipes, view
+from viz.views import cached, model_shelf, recipes, view
 from viz.views.results import heads_results
 from viz.views.snippets import Code, Plot, program, snippet, split_imports
 from viz.views.view import FIELDS, View
@@ -49,7 +49,7 @@ figure = candidates_heatmap(
     np.exp(logs),
     result.predicted_tokens,
     names,
-    written=np.exp(result.log_probabilities),
+    output_probabilities=np.exp(result.log_probabilities),
 )
 figure.show()
 """
@@ -63,12 +63,12 @@ def live() -> str | bool:
 def translators() -> list[str]:
     """The checkpoints that translate, the default one first, and the encoder-decoders of transformers."""
     ours = (cached.default_checkpoint(), *chain(*by_direction()[0].values()))
-    return list(dict.fromkeys((*ours, *opened.SHELF.names(opened.TRANSLATORS))))
+    return list(dict.fromkeys((*ours, *model_shelf.SHELF.names(model_shelf.TRANSLATORS))))
 
 
 def models() -> list[str]:
     """All that attends: the checkpoints that translate, language models, and those of transformers."""
-    return list(dict.fromkeys((*translators(), *available("language_model"), *opened.SHELF.names())))
+    return list(dict.fromkeys((*translators(), *available("language_model"), *model_shelf.SHELF.names())))
 
 
 def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
@@ -285,7 +285,7 @@ def version_of(
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))
     notes += of_reading(result)
-    if (mask := opened.SHELF.mask(request.model)) and not result.masked_words:
+    if (mask := model_shelf.SHELF.mask(request.model)) and not result.masked_words:
         line = message("No word is masked: write {mask} in the place of one, and the model says which word it expects.")
         notes.append(say(line, mask=mask))
     if not result.finished:

@@ -67,7 +67,7 @@ class Result:
     batch: Sentences
     lengths: list[tuple[int, int]]  # of each sentence the real tokens of source and target
     original: Pass
-    changed: Pass  # the same where masks are changed
+    with_changes: Pass  # the same where masks are changed
     difference: list[float]  # for each sentence max |difference| of its logits, over its real steps
     likeliest: list[list[tuple[str, str]]]  # by sentence the next token at each real step, original and changed
     reference: list[tuple[float, float]]  # log-probabilities of targets in nats, by sentence, original and changed
@@ -88,20 +88,20 @@ def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
 def compute(request: Request, mask_changes: Mapping[str, Any] = {}) -> Result:
     """Pass a batch through the model with its masks and, as of `change`, others; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
-    own = other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
+    plain = with_changes = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
     if mask_changes:
-        other = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **mask_changes)
+        with_changes = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **mask_changes)
     pairs = [batch.pair(number) for number in range(len(batch.src))]
     lengths = [(source.size(1), target.size(1)) for source, target in pairs]
-    logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(own.logits, other.logits, lengths)]
+    logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(plain.logits, with_changes.logits, lengths)]
     tokens = translator.tokenizer.target.tokens
     best = [list(zip(*(tokens(rows.argmax(-1).tolist()) for rows in pair))) for pair in logits]
     reference = [
         (_log_probability(a, ids), _log_probability(b, ids)) for (a, b), ids in zip(logits, batch.tgt.tolist())
     ]
     difference = [float(np.abs(a - b).max()) for a, b in logits]
-    own, other = (replace(one, logits=one.logits[:0]) for one in (own, other))
-    return Result(batch, lengths, own, other, difference, best, reference)
+    plain, with_changes = (replace(result, logits=result.logits[:0]) for result in (plain, with_changes))
+    return Result(batch, lengths, plain, with_changes, difference, best, reference)
 
 
 def _log_probability(logits: np.ndarray, ids: list[int]) -> float:
