@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # pyright: ignore[reportAttributeAccessIssue] generated
 
-from model.text.special import MARK, SPECIAL_TOKENS, Pair, Vocabulary, as_unicode
+from model.text.special import SPECIAL_TOKENS, Pair, Vocabulary, as_unicode, join_pieces
 
 MAX_REPLACEMENT = 100  # characters; the longest that SentencePiece's own maps write are 18
 _CODE = re.compile(r">>.*?<<")
@@ -57,7 +57,7 @@ class PieceTokenizer(Vocabulary):
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text without special tokens, `<unk>` among them."""
-        return "".join(self._ordinary_tokens(ids)).replace(MARK, " ").strip()
+        return join_pieces(self._ordinary_tokens(ids))
 
 
 def texts(value: object, what: str) -> list[str]:

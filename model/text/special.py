@@ -1,6 +1,6 @@
 """What all tokenizers share: the special tokens with their ids, and the base classes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, Self, TypeVar
 
 import torch
@@ -10,6 +10,11 @@ PAD_ID, BOS_ID, EOS_ID, UNK_ID = 0, 1, 2, 3
 SPECIAL_TOKENS = ("<pad>", "<s>", "</s>", "<unk>")
 BYTE_TOKENS = tuple(f"<0x{byte:02X}>" for byte in range(256))
 MARK = "\u2581"  # the space before a word, as in SentencePiece
+
+
+def join_pieces(pieces: Iterable[str]) -> str:
+    """The text that pieces make, with spaces in place of MARK."""
+    return "".join(pieces).replace(MARK, " ").strip()
 
 
 def pad_ids(rows: Sequence[Sequence[int]]) -> Tensor:

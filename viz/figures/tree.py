@@ -144,7 +144,7 @@ def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: M
     for node, token in enumerate(tokens):
         lines = [f"{labels.hover_text(token, tree.step[node], say)}, {say(fates[node])}"]
         if node:
-            log = tree.added[node]
+            log = tree.gains[node]
             lines.append(say("log-probability {log:.3f} ({probability:.1%})", log=log, probability=np.exp(log)))
             lines.append(say("sum so far {sum:.3f}", sum=tree.totals[node]))
         if node in scores:

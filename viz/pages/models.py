@@ -24,6 +24,7 @@ from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.results.model_results import Side, compare, usable
 from viz.views.snippets import Code, Plot, program, snippet
+from viz.views.view import place_of_head
 
 MEAN = message("mean")  # of all heads
 VECTOR = """
@@ -179,9 +180,9 @@ def show_large(system: SystemMap, place: Mapping[str, str], row: int | None) -> 
 def place_of(side: Side, layer: int, head: int | None) -> dict[str, str]:
     """The map of a system with attention, as an address says it; without a head the mean of all of a Transformer."""
     if side.system != checkpoint.TRANSFORMER or side.weights is None:
-        return {"kind": "cross", "layer": "0", "head": "0"}
+        return place_of_head("cross", 0, 0)
     n_layers, n_heads, *_ = side.weights.shape
-    place = {"kind": "cross", "layer": str(min(layer, n_layers - 1)), "head": str(min(head or 0, n_heads - 1))}
+    place = place_of_head("cross", min(layer, n_layers - 1), min(head or 0, n_heads - 1))
     return place | ({"summary": "mean"} if head is None else {})
 
 

@@ -70,6 +70,11 @@ _READERS = {
 }
 
 
+def place_of_head(kind: str, layer: int, head: int) -> dict[str, str]:
+    """A head as an address says it."""
+    return {"kind": kind, "layer": str(layer), "head": str(head)}
+
+
 def is_addressed(query: Mapping[str, str]) -> bool:
     return any(name in query for name in (*NAMES, *PLACE))
 

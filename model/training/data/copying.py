@@ -9,7 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from model.text.special import MARK
+from model.text.special import MARK, join_pieces
 from model.training.data import times
 from model.training.data.noise import Pieces
 
@@ -117,7 +117,7 @@ class Copying:
         self._cuts = cut_source, cut_target
         self._source = source
         self._places = PLACES if source == "en" else tuple(place[::-1] for place in PLACES)
-        texts = [(_text(pair[0]), _text(pair[1])) for pair in pairs]
+        texts = [(join_pieces(pair[0]), join_pieces(pair[1])) for pair in pairs]
         self._timed = times.find_timed(texts if source == "en" else [(target, source) for source, target in texts])
 
     def change(self, pair: Pieces, rng: random.Random) -> Pieces:
@@ -181,10 +181,6 @@ class Copying:
         source, target = texts if self._source == "en" else texts[::-1]
         cut_source, cut_target = self._cuts
         return cut_source(source), cut_target(target)
-
-
-def _text(pieces: Iterable[str]) -> str:
-    return "".join(pieces).replace(MARK, " ").strip()
 
 
 def _is_capitalised(piece: str) -> bool:

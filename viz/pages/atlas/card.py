@@ -18,7 +18,7 @@ from viz.ui.stage import stage_page
 from viz.views import cached, changes
 from viz.views.cached import Request
 from viz.views.results.heads_results import Source
-from viz.views.view import View
+from viz.views.view import View, place_of_head
 
 
 def show(
@@ -34,7 +34,7 @@ def show(
     source = next(iter(sources.values()))
     of_kind = source.kinds[kind]
     model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
-    place = {"kind": kind, "layer": str(layer), "head": str(number)}
+    place = place_of_head(kind, layer, number)
     of_head = model | place  # in an address
     left, right = st.columns([6, 4], gap="small")
     with left, st.container(key="card-map"):

@@ -23,7 +23,7 @@ from viz.views.cached import Request
 from viz.views.results import heads_results
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
-from viz.views.view import View
+from viz.views.view import View, place_of_head
 
 MOST_LINES = 200  # that are read
 LINES = """\
@@ -293,7 +293,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
         at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
     result, request = results[at], _request(name, read[at])
     ring = tuple(examples[at][1:3]) if examples else None
-    place = {"kind": kind, "layer": str(source.number(kind, layer)), "head": str(number)}
+    place = place_of_head(kind, source.number(kind, layer), number)
     pin = pin_of(kind, ring[0]) if ring else None
     if pin:
         place["pin"] = pin

@@ -224,7 +224,7 @@ def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
     for (key, head_map), column in zip(maps.items(), columns):
-        place = {"kind": head_map.kind, "layer": str(head_map.layer), "head": str(head_map.head), "rows": "read"}
+        place = view.place_of_head(head_map.kind, head_map.layer, head_map.head) | {"rows": "read"}
         before = stage_message.Version(head_map.minus) if head_map.minus else None
         if before:
             place |= {"version": "difference", "stretch": "1"}
