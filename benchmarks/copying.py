@@ -83,6 +83,7 @@ def make_cases(source: str, seed: int = SEED, count: int = N_SENTENCES) -> list[
 
 
 def main() -> None:
+    """Measure as the command line says, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT)
     parser.add_argument("--beam", type=int, default=4)

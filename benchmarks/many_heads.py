@@ -122,6 +122,7 @@ def report(browser: Any, size: str, options: argparse.Namespace, texts: list[str
 
 
 def main() -> None:
+    """Measure as the command line says, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=SIZES, help="layers and heads (default: all)")
     parser.add_argument("--rounds", type=int, default=20, help="heads that are opened (default: %(default)s)")

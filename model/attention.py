@@ -53,6 +53,7 @@ class Dropout(nn.Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
+        """The same numbers, in training with some of them zeroed."""
         if not self.training or self.p == 0:
             return input
         dropped = round(self.p * _STEPS)

@@ -186,9 +186,11 @@ class StackConfig(ModelConfig):
 
     @property
     def vocab_sizes(self) -> tuple[int, int]:
+        """The sizes of the source and target vocabulary."""
         return self.vocab_size, self.vocab_size
 
     def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same configuration for vocabularies of these sizes."""
         return dataclasses.replace(self, vocab_size=target)
 
     def _sizes(self) -> tuple[int, int, int]:
@@ -209,6 +211,7 @@ class TransformerConfig(StackConfig):
 
     @property
     def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads of every layer, by kind of attention."""
         encoder, decoder = (
             dict.fromkeys(range(count), self.n_heads) for count in (self.n_encoder_layers, self.n_decoder_layers)
         )
@@ -233,9 +236,11 @@ class GruConfig(ModelConfig):
 
     @property
     def vocab_sizes(self) -> tuple[int, int]:
+        """The sizes of the source and target vocabulary."""
         return self.source_vocab_size, self.target_vocab_size
 
     def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same configuration for vocabularies of these sizes."""
         return dataclasses.replace(self, source_vocab_size=source, target_vocab_size=target)
 
     def _sizes(self) -> tuple[int, int, int]:
@@ -272,9 +277,11 @@ class LanguageModelConfig(StackConfig):
 
     @property
     def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads of every layer, by kind of attention."""
         return {"decoder_self": dict.fromkeys(range(self.n_layers), self.n_heads)}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
+        """The same configuration for a vocabulary of this size."""
         cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
         return dataclasses.replace(self, vocab_size=target, cutoffs=cutoffs)
 

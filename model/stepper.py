@@ -101,6 +101,7 @@ class Product:
             self._bias = None if biases[0] is None else torch.cat(biases).detach()
 
     def __call__(self, x: Tensor) -> Tensor:
+        """Apply the layer to x (..., D)."""
         few = x.numel() <= FEW * x.size(-1) and not torch.is_grad_enabled()
         if few and self._packed is not None and self._seen == self._state():
             return torch.fbgemm_linear_fp16_weight_fp32_activation(x, self._packed, self._bias)

@@ -27,11 +27,13 @@ class Tap(nn.Module):
 
     def __call__(self, value: Tensor) -> Tensor:
         # __call__ and not forward: taps are passed many times a step and need none of nn.Module's own hooks.
+        """Record the value, and return what takes its place."""
         for hook in _HOOKS.get():
             value = hook(self.address, value)
         return value
 
     def extra_repr(self) -> str:
+        """What `print(model)` says of the tap."""
         return f"{self.address!r}, shape={self.shape!r}"
 
 

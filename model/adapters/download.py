@@ -56,6 +56,7 @@ class Progress:
         self.total, self.done, self.restarts, self.printed = total, 0, 0, 0.0
 
     def add(self, n: float) -> None:
+        """Count bytes that have come, and say so from time to time."""
         self.done += int(n)
         self.restarts += n < 0  # what was fetched before is fetched again
         if self.restarts > MOST_RESTARTS:

@@ -41,6 +41,7 @@ MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves 
 
 
 def run_checkpoints(args: Namespace) -> None:
+    """List the checkpoints with sizes and scores."""
     folder, names = checkpoint.checkpoints_folder(), checkpoint.available()
     if not names:
         raise ValueError(f"there is no checkpoint in {folder}")
@@ -55,6 +56,7 @@ def run_checkpoints(args: Namespace) -> None:
 
 
 def run_seal(args: Namespace) -> None:
+    """Write the hashes of a checkpoint's files into its manifest."""
     for folder in args.folders:
         print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
         checkpoint.load(folder)  # what cannot be loaded is told
@@ -99,6 +101,7 @@ def _search(args: Namespace) -> dict[str, Any]:
 
 
 def run_write(args: Namespace) -> None:
+    """Go on with a text by a language model."""
     writer = load_translator(args.checkpoint)
     if not isinstance(writer, Writer):
         raise ValueError(f"the checkpoint {args.checkpoint!r} is a translator: use 'translate'")
@@ -107,6 +110,7 @@ def run_write(args: Namespace) -> None:
 
 
 def run_read(args: Namespace) -> None:
+    """Print how probable a model finds each token of a text."""
     any_model.read(args)
 
 
@@ -156,11 +160,13 @@ def _line_as_json(translator: Translator, line: str, number: int, search: Mappin
 
 
 def run_trace(args: Namespace) -> None:
+    """Write every recorded array of a translation to a file."""
     _, result = _recorded(args)
     save(args.out, result, result.trace)
 
 
 def run_effects(args: Namespace) -> None:
+    """Write the direct effects on each written word to a file."""
     system, result = _recorded(args)
     effects, lens = system.effects(result, args.against), system.lens(result)
     arrays = {"logits": effects.logits, "rest": effects.rest}
@@ -182,6 +188,7 @@ def _recorded(args: Namespace) -> tuple[Translator | Writer, Translation]:
 
 
 def run_import(args: Namespace) -> None:
+    """Convert a model of another library to a checkpoint."""
     card = import_marian(args.name, args.out, args.revision, args.command_line)
     print(
         f"{args.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
@@ -190,6 +197,7 @@ def run_import(args: Namespace) -> None:
 
 
 def run_attention(args: Namespace) -> None:
+    """Write the attention of a model of transformers to a file."""
     attention = look(args.name, args.text, args.target, args.revision)
     attention.save(args.out)
     shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
@@ -197,6 +205,7 @@ def run_attention(args: Namespace) -> None:
 
 
 def run_evaluate(args: Namespace) -> None:
+    """Score a checkpoint over a file, print the scores as JSON and keep them on its card where asked."""
     system = load_translator(args.checkpoint)
     if isinstance(system, Writer):
         if args.by_length:
@@ -212,6 +221,7 @@ def run_evaluate(args: Namespace) -> None:
 
 
 def run_atlas(args: Namespace) -> None:
+    """Measure the heads of a checkpoint over a file and keep the numbers beside its weights."""
     if min(args.sentences, args.bleu_sentences + 1) < 1:
         raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
     if args.model:
@@ -232,6 +242,7 @@ def _say(text: str) -> None:
 
 
 def run_check(args: Namespace) -> None:
+    """Check the claims about a checkpoint's numbers."""
     if args.sentences < 1:
         raise ValueError(f"--sentences must be at least 1, got {args.sentences}")
     sources = [source for source, _ in read_pairs(args.data)[: args.sentences]]
@@ -244,6 +255,7 @@ def run_check(args: Namespace) -> None:
 
 
 def run_context(args: Namespace) -> None:
+    """Measure how the loss depends on the position of a token."""
     writer = load_translator(args.checkpoint)
     if not isinstance(writer, Writer):
         raise ValueError(f"the loss by position is of a language model; {args.checkpoint!r} is a translator")
@@ -255,12 +267,14 @@ def run_context(args: Namespace) -> None:
 
 
 def run_refresh(args: Namespace) -> None:
+    """Measure again whatever depends on a checkpoint's weights, and say what changed."""
     if unknown := [name for name in args.names if name not in checkpoint.available()]:
         raise ValueError(f"there is no checkpoint {unknown[0]!r}; there are {', '.join(checkpoint.available())}")
     refresh(args.names, args.pictures, args.main, print)
 
 
 def run_train(args: Namespace) -> None:
+    """Train a preset or a configuration, or go on with a run."""
     name = args.config
     if name not in PRESETS and not name.endswith(".json"):
         raise ValueError(f"unknown preset {name!r}; there are {', '.join(PRESETS)}, or give a CONFIG.json")
@@ -336,12 +350,15 @@ def _begin(begun: Path, header: str, resume: bool) -> int:
 
 
 def run_board(args: Namespace) -> None:
+    """Measure what each change of architecture since 2017 is worth."""
     record_board(args.data_dir, args.out, args.command_line, args.resume)
 
 
 def run_grid(args: Namespace) -> None:
+    """Train the grid of small runs."""
     record_grid(args.data_dir, args.out, args.command_line, args.resume, args.only, args.mistakes)
 
 
 def run_download(args: Namespace) -> None:
+    """Fetch a corpus."""
     download(args.name, args.data_dir)

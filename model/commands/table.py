@@ -61,6 +61,7 @@ def render(folder: Path) -> str:
 
 
 def write(folder: Path) -> Path:
+    """Write the table of all checkpoints into the README of their folder; returns its path."""
     write_text(folder / README, render(folder))
     return folder / README
 
@@ -105,6 +106,7 @@ def _data(card: dict[str, Any]) -> str:
 
 
 def figure(score: dict[str, Any]) -> str:
+    """A score as the table has it."""
     parts = []
     if "bleu" in score:
         search = "greedy" if score["beam"] == 1 else f"beam {score['beam']}"

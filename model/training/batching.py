@@ -163,6 +163,7 @@ class Window(Batch):
 
     @property
     def n_targets(self) -> int:
+        """How many target tokens the batch has, without padding."""
         return self.n_tokens
 
 

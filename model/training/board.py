@@ -47,6 +47,8 @@ class BoardRun:
 
 @dataclass(frozen=True)
 class Board:
+    """The runs of a board, and the data that they were trained and validated on."""
+
     about: dict[str, Any]  # data with licence, the configuration before any change, and the command
     runs: list[BoardRun]
 
@@ -61,6 +63,7 @@ class Board:
 
     @property
     def seeds(self) -> list[int]:
+        """The seeds of the runs, in order."""
         return sorted({run.seed for run in self.runs})
 
     def table(self) -> np.ndarray:

@@ -40,6 +40,7 @@ class Guard:
         self.origins = {origin.strip().rstrip("/") for origin in get("server.corsAllowedOrigins")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
         headers, is_websocket = Headers(scope=scope), scope["type"] == "websocket"
@@ -123,11 +124,13 @@ class PageHead(BaseHTTPMiddleware):
         self.added, self.later = head.encode(), [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, with the head added where the answer is the page."""
         if "text/html" in Headers(raw=scope.get("headers", [])).get("accept", ""):
             scope = _without(b"accept-encoding", scope)  # what is compressed could not be added to
         await super().__call__(scope, receive, send)
 
     async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
+        """Add the head to the page, and its policy to every answer."""
         answer = await call_next(request)
         answer.headers.update(NO_SNIFFING)
         of_html = answer.headers.get("content-type", "").startswith("text/html")

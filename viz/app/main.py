@@ -22,6 +22,7 @@ from viz.ui import shared  # noqa: E402
 
 
 def groups() -> dict[str, list[st.Page]]:
+    """The pages by the menu that they stand in."""
     first = next(iter(next(iter(MENU.values()))))
     return {
         say(group): [

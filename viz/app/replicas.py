@@ -63,12 +63,14 @@ def serve(hosts: str, replicas: str, port: str) -> None:
 
 
 def read_number(name: str, text: str, most: int) -> int:
+    """A number from 1 to `most`; a ValueError names the option that it is not."""
     if not re.fullmatch(r"[0-9]{1,9}", text) or not 1 <= int(text) <= most:
         raise ValueError(f"{name} is {text!r}: it must be a whole number from 1 to {most}")
     return int(text)
 
 
 def is_free(address: str, port: int) -> bool:
+    """Whether a server can listen there."""
     try:
         socket.create_server((address, port)).close()
     except OSError:

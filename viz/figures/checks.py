@@ -20,6 +20,7 @@ def as_float(name: str, values, axes: str, *, masked: bool = False) -> np.ndarra
 
 
 def as_probabilities(name: str, values, axes: str) -> np.ndarray:
+    """The values as float array of these axes, within [0, 1]; a ValueError names what is not."""
     array = as_float(name, values, axes)
     low, high = float(array.min()), float(array.max())
     if low < -1e-3 or high > 1 + 1e-3:  # as far as a softmax of low precision goes

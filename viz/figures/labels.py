@@ -22,6 +22,7 @@ Say = Callable[..., str]
 
 
 def english(text: str, /, **values: object) -> str:
+    """Fill values into an English sentence: what figures say without an app."""
     return text.format(**values) if values else text
 
 
@@ -75,6 +76,7 @@ def _visible_character(before: str, character: str, after: str) -> str:
 
 
 def is_byte(token: str) -> bool:
+    """Whether a token is one byte of a character, such as <0xE2>."""
     return _BYTE.fullmatch(token) is not None
 
 
@@ -176,14 +178,17 @@ def _isolated(token: str) -> str:
 
 
 def in_quotes(text: str, say: Say) -> str:
+    """The text in the quotation marks of the language."""
     return say("“{text}”", text=text)
 
 
 def hover_text(token: str, position: int, say: Say = english) -> str:
+    """A token and its position, as hover texts name it."""
     return f"{position} {quoted(token, say)}"
 
 
 def hover_texts(tokens: Sequence[str], say: Say) -> list[str]:
+    """The hover text of every token."""
     return [hover_text(token, position, say) for position, token in enumerate(tokens)]
 
 

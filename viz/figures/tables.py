@@ -24,9 +24,11 @@ class Table:
 
     @property
     def header(self) -> list[str]:
+        """The names of the columns."""
         raise NotImplementedError
 
     def rows(self) -> Iterator[Row]:
+        """The rows, each a tuple of cells."""
         raise NotImplementedError
 
     def sentence(self, rows: list[Row], say: Say) -> str:
@@ -41,6 +43,7 @@ class Table:
         return text.getvalue().encode("utf-8", "replace")
 
     def in_words(self, say: Say = english) -> list[str]:
+        """The table as sentences, for who does not see the figure."""
         return [self.sentence(list(rows), say) for _, rows in groupby(self.rows(), lambda row: row[: self.names])]
 
 
@@ -56,14 +59,17 @@ class Cells(Table):
 
     @property
     def header(self) -> list[str]:
+        """The names of the columns."""
         return ["row", self.axes[0], "column", self.axes[1], self.value]
 
     def rows(self) -> Iterator[Row]:
+        """The rows, each a tuple of cells."""
         names, columns = self.row_names, self.column_names
         for (i, j), value in np.ndenumerate(self.values):
             yield [i, names[i] if names else "", j, columns[j] if columns else "", _number(value)]
 
     def sentence(self, rows: list[Row], say: Say) -> str:
+        """One sentence of the rows that belong together."""
         query = _named(rows[0][1], self.axes[0], rows[0][0], say)
         cells = [(_named(name, self.axes[1], j, say), x) for _, _, j, name, x in rows if x is not None]
         if self.values.dtype == bool:
@@ -95,13 +101,16 @@ class Board(Table):
 
     @property
     def header(self) -> list[str]:
+        """The names of the columns."""
         return ["head", self.value, "written"]
 
     def rows(self) -> Iterator[Row]:
+        """The rows, each a tuple of cells."""
         for (i, j), number in np.ndenumerate(self.numbers):
             yield [self.heads[i][j], _number(number), self.texts[i][j]]
 
     def in_words(self, say: Say = english) -> list[str]:
+        """A line for each row of heads."""
         rows = (zip(*row) for row in zip(self.heads, self.texts))
         return [f"{'; '.join(': '.join(filter(None, cell)) for cell in row)}." for row in rows]
 
@@ -115,13 +124,16 @@ class Tiles(Table):
 
     @property
     def header(self) -> list[str]:
+        """The names of the columns."""
         return ["layer", "head", "query", "key", "weight"]
 
     def rows(self) -> Iterator[Row]:
+        """The rows, each a tuple of cells."""
         for place, weight in np.ndenumerate(self.weights):
             yield [*place, _number(weight)]
 
     def sentence(self, rows: list[Row], say: Say) -> str:
+        """One sentence of the rows that belong together."""
         return say(
             "layer {layer}, head {head}: largest weight {weight:.3g}, at query {query} and key {key}.",
             **dict(zip(self.header, max(rows, key=lambda row: row[-1]))),
@@ -136,14 +148,17 @@ class Points(Table):
 
     @property
     def header(self) -> list[str]:
+        """The names of the columns."""
         return ["line", "x", "y", "name"]
 
     def rows(self) -> Iterator[Row]:
+        """The rows, each a tuple of cells."""
         for name, xs, ys, *texts in self.lines:
             for place, (x, y) in enumerate(zip(xs, ys, strict=True)):
                 yield [name, _number(x), _number(y), texts[0][place] if texts else ""]
 
     def sentence(self, rows: list[Row], say: Say) -> str:
+        """One sentence of the rows that belong together."""
         name = rows[0][0]
         if len(rows) == 1:
             return f"{name}: {_point(rows[0], say)}."

@@ -90,6 +90,7 @@ recorded = st.cache_data(max_entries=4, show_spinner=False)(checks.read)
 
 @cached.cache_results()
 def run_checks(request: cached.Request) -> list[Check]:
+    """The checks of a translation of the visitor's sentence."""
     return in_turn(checks.check)(request.translator, request.translated())
 
 
@@ -115,10 +116,12 @@ class Claims:
 
     @property
     def broken(self) -> list[str]:
+        """The claims that do not hold, in words."""
         return [say(CLAIMS[claim][0]) for claim, check in self.all.items() if check and not check.holds]
 
 
 def row(check: Check) -> tuple[str, ...]:
+    """A check as a row of the table."""
     deviation, allowed, control = (
         "" if x is None else say("{x:.2g}", x=x) for x in (check.deviation, check.allowed, check.control)
     )
@@ -238,6 +241,7 @@ def show_deviations(claims: Claims) -> None:
 
 
 def show_table(claims: Claims) -> None:
+    """All claims with their numbers."""
     columns = say("Holds"), say("Largest deviation"), say("Allowed"), say("Numbers compared"), say("With the mask off")
     rows = [row(check) if check else (unmeasured(claims.engine), *4 * ("",)) for check in claims.all.values()]
     names = [say(CLAIMS[claim][0]) for claim in claims.all]
@@ -247,6 +251,7 @@ def show_table(claims: Claims) -> None:
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     places, unseen = frame.places(), st.container()
     name, state = cached.default_checkpoint(), st.session_state
     recorded_checks = None

@@ -21,6 +21,7 @@ B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
+    """Let the visitor choose what B is; returns in what it differs from A, and B."""
     hidden: dict[str, Any] = {"label_visibility": "collapsed", "persist_state": "session"}
     offered = [versus for versus in VERSUS if versus != "search" or recipes.writes_target(a.model)]
     if st.session_state["versus"] not in offered:
@@ -39,6 +40,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
 
 
 def note(versus: str, pair: Pair) -> str:
+    """What there is to say of both before their difference is looked at."""
     if pair[0] == pair[1]:
         if versus == "model" and len(stage_page.models()) < 2:
             return say("There is only one checkpoint. To train another: python -m model train --help")
@@ -73,6 +75,7 @@ def score_of(result: cached.Result) -> str:
 
 
 def show(names: list[str], current_view: View, came: bool) -> None:
+    """Two translations beside each other, on one stage."""
     state, a = st.session_state, cached.Request.of(current_view, names[0])
     # At first: the example with another word or the same sentence, another model, and greedy.
     default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}

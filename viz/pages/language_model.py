@@ -61,6 +61,7 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
 
 @cached.cache_results()
 def continued(model: str, text: str, chance: Chance) -> str:
+    """The text with what the model writes after it, drawn as `chance` says."""
     values = dict(vars(chance))
     return cached.loaded_as(Writer, model).write(text, values.pop("count"), **values)
 
@@ -84,6 +85,7 @@ def code(origin: str, result: cached.Result, text: str) -> dict[str, str]:
 
 
 def version_of_text(name: str, text: str, current_view: View, chance: Chance) -> Version:
+    """What the stage shows of a text that a model reads."""
     loaded, request = cached.translator(name), cached.Request(text, name, 1)
     result = cached.compute(request)
     of_stage = stage_page.version_of(result, request, current_view)
@@ -113,6 +115,7 @@ def unknown_words(result: cached.Result, loaded: Writer | Reader) -> list[str]:
 
 
 def show() -> None:
+    """The page."""
     names, problems = usable(available("language_model"))
     names += model_shelf.SHELF.names(model_shelf.WRITERS)
     if problems:

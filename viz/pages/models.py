@@ -129,6 +129,7 @@ class SystemMap:
 
     @property
     def name(self) -> str:
+        """The system and its checkpoint in words."""
         return f"{say(SYSTEMS[self.side.system][0])} · {self.side.name}"
 
     @property
@@ -226,11 +227,13 @@ def most_different(systems: Sequence[SystemMap]) -> tuple[str, int | None, int]:
 
 
 def in_words(systems: Sequence[SystemMap]) -> str:
+    """How many systems there are, and how many different translations."""
     texts = {system.side.result.text.casefold() for system in systems}
     return say("Systems: {n}. Different translations: {m}.", n=len(systems), m=len(texts))
 
 
 def show_words(systems: Sequence[SystemMap]) -> None:
+    """The translations word by word, in rows that all systems share."""
     table = {}
     for system in systems:
         side = system.side
@@ -244,6 +247,7 @@ def show_words(systems: Sequence[SystemMap]) -> None:
 
 
 def show_lengths(names: list[str]) -> None:
+    """How each system does by the length of its sentences, as measured over a test set."""
     rows, scores = [], []
     for name in names:
         try:
@@ -280,10 +284,12 @@ def show_lengths(names: list[str]) -> None:
 
 
 def commands(lines: Iterable[str]) -> None:
+    """Commands, each in a line of its own to copy."""
     st.code("\n".join(lines), "bash", wrap_lines=True)
 
 
 def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
+    """Say which systems there are no checkpoints of, and how they are trained."""
     available = {checkpoint.system_of(cached.translator(name).config) for name in names}
     if missing := [system for system in SYSTEMS if system not in available]:
         systems = ", ".join(say(SYSTEMS[system][0]) for system in missing)
@@ -294,6 +300,7 @@ def show_missing(languages: checkpoint.Direction, names: list[str]) -> None:
 
 
 def show(languages: checkpoint.Direction, names: list[str], places: frame.Places) -> None:
+    """The systems that translate in a direction, beside each other."""
     source = languages[0]
     examples = GERMAN if source == "de" else words.EXAMPLES
     example = next(iter(examples.values()))
@@ -341,6 +348,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     places = frame.places()
     systems, unreadable = checkpoint.by_direction()
     problems = [errors.sentence(ValueError(problem)) for problem in unreadable]

@@ -94,12 +94,14 @@ def first(request: Request) -> Request:
 
 
 def take_back() -> None:
+    """Take the last change back."""
     state = st.session_state
     state[ASKED] = replace(state.pop(LOST), model=state["stage-model"])
     state["sentence"] = state[ASKED].text
 
 
 def on_did(action: Action) -> None:
+    """Carry an action on the stage out."""
     state, request = st.session_state, st.session_state[ANSWERED]
     if action.get("do") == "importance":
         state[WEIGHED] = not state.get(WEIGHED, False)
@@ -117,6 +119,7 @@ def on_did(action: Action) -> None:
 
 
 def show(names: list[str], current_view: View, came: bool) -> None:
+    """A translation with what the visitor changed inside the model, beside the one without."""
     state = st.session_state
     request = state[ASKED] = request_of(Request.of(current_view, names[0]), state[stage_page.QUERY] if came else {})
     if lost := state.get(LOST):
@@ -156,6 +159,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
 
 
 def show_tree(request: Request, result: Result) -> None:
+    """All that the search tried."""
     state, (search, attended) = st.session_state, steering.tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)

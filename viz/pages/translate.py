@@ -10,6 +10,7 @@ from viz.views.view import View
 
 
 def show(names: list[str], current_view: View, came: bool) -> None:
+    """A translation on the stage."""
     request = cached.Request.of(current_view, names[0])
     answered = shared.compute_or_keep("answered", request, cached.compute, request.example)
     if answered is None:

@@ -155,6 +155,7 @@ def _answer(data: bytes | None) -> Response:
 
 
 def routes() -> list[BaseRoute]:
+    """Where the app answers with modules, styles and maps."""
     return [
         Route(_plotly_address(), _plotly),
         Route(_address("words", "{version}", "{language}"), _words),

@@ -24,5 +24,6 @@ def sentence(error: ValueError) -> str:
 
 
 def text_of(phrase: Phrase) -> str:
+    """The phrase of an error in the language of the page."""
     values = {name: text_of(value) if isinstance(value, Phrase) else value for name, value in phrase.values.items()}
     return say(phrase.template, **values)

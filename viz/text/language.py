@@ -91,6 +91,7 @@ def listed(names: list[str]) -> str:
 
 
 def path_of(language: str) -> Path:
+    """The catalogue of a language."""
     return Path(__file__).parent / "locale" / language / "LC_MESSAGES" / "headlight.po"
 
 

@@ -53,6 +53,7 @@ class KindWords(NamedTuple):
 
     @property
     def axes(self) -> Axes:
+        """The titles of the axes of a map of this kind."""
         return {"query_axis": self.query_axis, "key_axis": self.key_axis}
 
 
@@ -109,10 +110,12 @@ def language(code: object, otherwise: str) -> str:
 
 
 def sentence_in(code: object) -> str:
+    """The language of a code inside a sentence: "German"."""
     return say("{language} sentence", language=language(code, "Source"))
 
 
 def number(value: float) -> str:
+    """A number with three digits, as the language writes it."""
     return "0" if value == 0 else say("{x:.1e}" if abs(value) < 0.001 else "{x:.3f}", x=value)
 
 

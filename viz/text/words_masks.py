@@ -73,10 +73,12 @@ FLEX = message("FlexAttention: a function of the places of query and key, compil
 
 
 def kind_of(mask: str) -> str:
+    """The kind of attention that has a mask."""
     return mask if mask in SIDES else "decoder_self"
 
 
 def axes(mask: str) -> Axes:
+    """The titles of the axes of a mask."""
     rows, columns = SIDES[kind_of(mask)]
     return {"query_axis": AXES[rows][0], "key_axis": AXES[columns][1]}
 

@@ -50,6 +50,7 @@ def _spoken(option: object) -> str:
 
 
 def views(names: Mapping, key: str):
+    """Choose one of the pictures of a page, by code."""
     return choose(say("Show"), names, key, label_visibility="collapsed")
 
 
@@ -59,27 +60,33 @@ def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
 
 
 def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **settings):
+    """Choose one of the options from a list without a visible label."""
     return choose(label, options, key, default, names, st.selectbox, **{"width": "stretch", **settings})
 
 
 def several(widget: Callable, label: str, options: list, default: list, key: str, **settings) -> list:
+    """Choose several of the options."""
     reader = codes.several_of(options, settings.get("max_selections"))
     return control(widget, label, options, key=key, reader=reader, default=default, **settings)
 
 
 def switch(label: str, key: str, help: str) -> bool:
+    """A switch, off by default."""
     return control(st.toggle, label, key=key, reader=codes.switch, default=False, help=help)
 
 
 def slider(label: str, low: Number, high: Number, default: Number, key: str, **settings) -> Number:
+    """Choose a number from low to high."""
     return control(st.slider, label, low, high, key=key, reader=codes.number(low, high), default=default, **settings)
 
 
 def steps(label: str, values: Sequence[Number], default: Number, key: str, **settings) -> Number:
+    """Choose one of the numbers, in their order."""
     return choose(label, values, key, default, widget=st.select_slider, **settings)
 
 
 def text(label: str, default: str, key: str, **settings) -> str:
+    """A box for a text."""
     return control(st.text_input, label, key=key, reader=str, default=default, **settings)
 
 
@@ -100,6 +107,7 @@ def choose_head(
 
 
 def examples(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
+    """Buttons that put an example into the box with this key."""
     for number, (name, example) in enumerate(texts.items()):
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
 
@@ -119,6 +127,7 @@ def sentence_box(source: str | None, example: str, key: str = "text", texts: dic
 
 
 def sentence(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
+    """A box for a sentence, with examples under it; returns the sentence, or the first example where it is empty."""
     state, kept = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and kept is not None and key not in state and key not in st.query_params:
         state[key] = kept.text  # what was translated on the page before
@@ -217,6 +226,7 @@ def _request(names: list[str], text: str, options: dict[str, Any]) -> Request:
 def no_model(
     error: ValueError | None = None, line: str = message("No translation model found."), preset: str = "en-de"
 ) -> None:
+    """Say that there is no model, and how one is trained."""
     st.error(say(line))
     why = [errors.sentence(error)] if error else []
     folder = say("The folder is {folder}.", folder=checkpoints_folder())

@@ -22,6 +22,7 @@ from viz.views.view import FIELDS
 
 
 def heading(title: str, line: str) -> None:
+    """The title of a part of a page, and a line under it."""
     with st.container(gap="xxsmall"):
         st.markdown(f"**{title}**")
         if line:

@@ -27,6 +27,7 @@ language.language_of_visitor = visitors
 
 
 def bar() -> None:
+    """The menu of languages, in the bar above every page."""
     with st.container(key="language-menu"):
         control(
             st.selectbox,
@@ -60,5 +61,6 @@ def link(label: str, page: str, query: Mapping[str, str]) -> str:
 
 
 def browsers() -> str:
+    """The language that the browser asks for; English where there is no catalogue for it."""
     code = (st.context.locale or "").split("-")[0].lower()
     return code if code in LANGUAGES else ENGLISH

@@ -82,12 +82,14 @@ def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *fall
 
 
 def opening(title: str, line: str) -> None:
+    """Write the title of a page for screen readers, and the line under it."""
     with row(align="bottom", key="opening"):
         st.title(title, width="content")
         st.caption(line, width="content")
 
 
 def row(gap: Gap = "medium", align: VerticalAlignment = "center", key: str | None = None) -> DeltaGenerator:
+    """A row of elements that wraps where it is narrow."""
     return st.container(horizontal=True, gap=gap, vertical_alignment=align, key=key)
 
 
@@ -108,22 +110,26 @@ def columns(items: Iterable, n: int | None = None, gap: Gap = "medium") -> Itera
 
 
 def small(text: str, key: str) -> None:
+    """A text in small print, which a visitor may select."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 
 
 def large(text: str, key: str) -> None:
+    """A text in large print."""
     with st.container(key=f"large-{key}"):
         st.text(text)
 
 
 def write_translation(result: cached.Result, key: str = "translation") -> None:
+    """The translation in large print."""
     large(result.text or say("(the model wrote nothing)"), key)
     if not result.finished:
         st.caption(say("The translation stopped at the length limit."))
 
 
 def card(checkpoint: str, key: str = "card") -> None:
+    """What the card of a checkpoint says, in small print."""
     small(describe(checkpoint), key)
 
 

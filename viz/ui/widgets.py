@@ -147,6 +147,7 @@ def part(name: str = "") -> Iterator[None]:
 
 
 def address() -> dict[str, str]:
+    """The parameters of the page's address: the codes of all controls that are not at their default."""
     parameters = st.query_params.to_dict() | _codes()
     return {key: code for key, code in parameters.items() if code is not None}
 

@@ -100,6 +100,7 @@ def _checkpoint(name: str) -> Translator | Writer:
 
 
 def default_checkpoint() -> str:
+    """The checkpoint that pages show first."""
     names = available("transformer")
     return DEFAULT_CHECKPOINT if DEFAULT_CHECKPOINT in names or not names else names[0]
 
@@ -132,6 +133,7 @@ class Names:
         self._loaded = loaded
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
+        """The tokens of ids."""
         if isinstance(self._loaded, Reader):
             return self._loaded.words(ids)
         tokenizer = self._loaded.tokenizer
@@ -166,14 +168,17 @@ class Request(Input):
 
     @property
     def plain(self) -> Self:
+        """The same without changes inside the model."""
         return replace(self, changes=Changes())
 
     @property
     def example(self) -> Self:
+        """The same of the example sentence."""
         return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
     def translator(self) -> Translator | Writer | Reader:
+        """The model that is asked, loaded."""
         return translator(self.model)
 
     def positions(self) -> AbstractContextManager[None]:

@@ -31,10 +31,12 @@ class Changes:
 
     @property
     def moves(self) -> bool:
+        """Whether the encodings that are added are scaled or shifted."""
         return (self.scale, self.shift) != (1, 0)
 
     @property
     def positions(self) -> tuple[float, int, tuple[str, ...]]:
+        """The scale and the shift of the encodings, and the stacks that they hold for."""
         return self.scale, self.shift, ("encoder", "decoder") if self.stacks == "both" else (self.stacks,)
 
     @property

@@ -22,10 +22,12 @@ def code(value: object) -> str:
 
 
 def one_of(options: Iterable) -> Reader:
+    """A reader of codes that takes one of the options."""
     return {code(option): option for option in options}.__getitem__
 
 
 def several_of(options: Iterable, most: int | None = None) -> Reader:
+    """A reader of codes that takes several of the options, joined by points."""
     read_one = one_of(options)
 
     def read(text: str) -> list:

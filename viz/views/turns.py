@@ -37,6 +37,7 @@ class Turns:
 
     @property
     def waiting(self) -> int:
+        """How many calls wait for their turn."""
         return len(self._queue)
 
     @contextmanager

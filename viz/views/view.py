@@ -76,6 +76,7 @@ def place_of_head(kind: str, layer: int, head: int) -> dict[str, str]:
 
 
 def is_addressed(query: Mapping[str, str]) -> bool:
+    """Whether an address says anything of a view."""
     return any(name in query for name in (*NAMES, *PLACE))
 
 

@@ -52,6 +52,7 @@ class AttentionTaps:
             tap.address = f"{address}.{name}"
 
     def __call__(self, name: str, value: Tensor) -> Tensor:
+        """Record a value under a name, and return what takes its place."""
         return self.by_name[name](value)
 
 
@@ -78,10 +79,12 @@ class SharedLayers:
         self._counter.set(itertools.count())
 
     def next(self) -> AttentionTaps:
+        """The taps of the next call of this layer; a decoder may call its attention several times in a pass."""
         self._last.set(next(self._counter.get()))
         return self.last()
 
     def last(self) -> AttentionTaps:
+        """The taps of the call that ran last."""
         return self.layers[self._last.get()]
 
 

@@ -32,6 +32,7 @@ class AttentionLayer:
 
     @property
     def address(self) -> str:
+        """The address of the block in traces, as "decoder.layers.0"."""
         return module_of(self.kind, self.layer)
 
 
@@ -56,6 +57,7 @@ class ReaderConfig:
 
     @property
     def kinds(self) -> list[str]:
+        """The kinds of attention that the model has: "encoder_self", "decoder_self", "cross"."""
         return [kind for kind in KINDS if any(layer.kind == kind for layer in self.attention)]
 
     def layers(self, kind: str) -> list[AttentionLayer]:
@@ -88,6 +90,7 @@ class Layout:
 
     @cached_property
     def task(self) -> str:
+        """What the model is: an encoder, a decoder, or both."""
         if self.model.config.is_encoder_decoder:
             return ENCODER_DECODER
         if not self._modules:  # its attention is not that of transformers' interface
@@ -276,6 +279,7 @@ def is_norm(module: nn.Module) -> bool:
 
 
 def is_rms(norm: nn.Module) -> bool:
+    """Whether a norm divides by the root mean square only, without subtracting the mean (RMSNorm)."""
     name = type(norm).__name__
     return "RMS" in name or name.startswith("T5")
 

@@ -87,6 +87,7 @@ class Contributions:
 
     @property
     def axes(self) -> words.Axes:
+        """The titles of the axes of its maps."""
         return words.KINDS[self.head.kind].axes
 
     @cached_property
@@ -181,10 +182,12 @@ def choose_sinks() -> str:
 
 
 def weight_map(contributions: Contributions, origin: Origin) -> stage_page.HeadMap:
+    """The weights of the head."""
     return head_map(contributions, origin, "weights", say("Weights"), 0, message("weight"))
 
 
 def share_map(contributions: Contributions, origin: Origin) -> dict[str, stage_page.HeadMap]:
+    """The contributions of the head's keys."""
     return {"added": head_map(contributions, origin, "shares", say("Contributions"), 1, message("share"))}
 
 
@@ -227,6 +230,7 @@ def change_map(contributions: Contributions, origin: Origin) -> dict[str, stage_
 
 
 def name_of(head: Head) -> str:
+    """The head in words, from its kind to its number."""
     return heads_results.name_of(head.kind, head.layer, head.head)
 
 

@@ -39,6 +39,8 @@ class Card:
 
 @dataclass(frozen=True)
 class Story:
+    """A lesson: its name, a line about it, its sources, and its cards in order."""
+
     name: str
     line: str
     sources: str
@@ -69,6 +71,7 @@ class OnStage:
     after: Request | None = None  # what is shown with the answer, where it is something else
 
     def draw(self, answered: bool) -> None:
+        """Show the picture; `answered`: with the answer in it."""
         request, place, ring = self._set(answered)
         query = st.session_state[stage_page.QUERY] = place | st.session_state.get(ASKED, {})
         version = stage_page.version_of(compute(request), request, View(text=request.text))
@@ -77,6 +80,7 @@ class OnStage:
         )
 
     def link(self) -> Link:
+        """Where the picture can be played with."""
         request, place, _ = self._set(True)
         text = View(text=request.text).address()
         return "steer" if request.changes else "", text | request.changes.address() | place
@@ -101,6 +105,8 @@ class OnStage:
 
 @dataclass(frozen=True)
 class Figures:
+    """Figures of a card, before and after the answer."""
+
     draws: Callable[[bool], Figure | Plot | Sequence[Figure | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
     query: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +114,7 @@ class Figures:
     on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
     def draw(self, answered: bool) -> None:
+        """Show them; `answered`: with the answer in them."""
         answer = self.draws(answered)
         answers = [answer] if isinstance(answer, (Figure, Plot)) else answer
         figures = [each if isinstance(each, Figure) else each.figure for each in answers]
@@ -119,4 +126,5 @@ class Figures:
         frame.note(figures[-1].description)
 
     def link(self) -> Link:
+        """Where they can be played with."""
         return self.page, self.query

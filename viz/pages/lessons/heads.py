@@ -27,6 +27,7 @@ OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what th
 
 
 def without(heads: Iterable[tuple[int, int]]) -> Request:
+    """The sentence with these heads, (layer, head) of the cross-attention, off."""
     return asks(SENTENCE.text, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
 
 
@@ -44,9 +45,12 @@ def greedy() -> int:
 
 @dataclass(frozen=True)
 class Tiles:
+    """The heads of the cross-attention as tiles, which the visitor switches off and on."""
+
     after: Sequence[tuple[int, int]] = ()  # heads that are off with the answer, until the visitor switches some
 
     def draw(self, answered: bool) -> None:
+        """Show them; `answered`: with those of the answer off."""
         request, state = self._request(answered), st.session_state
         state[stage_page.QUERY], view = {}, View(text=request.text)
         payload = steering.payload(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
@@ -60,6 +64,7 @@ class Tiles:
         stage(payload, lambda _: None, on_did=apply)
 
     def link(self) -> Link:
+        """Where the page Steer goes on with it."""
         request = self._request(True)
         return "steer", {"text": request.text, "kind": "cross"} | request.changes.address()
 

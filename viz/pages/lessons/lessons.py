@@ -47,6 +47,7 @@ def go(name: str, number: int = 0) -> None:
 
 
 def project() -> None:
+    """Show the card for a projector, or as before."""
     if st.query_params.pop(PROJECTOR, None) is None:
         st.query_params[PROJECTOR] = "1"
 
@@ -209,6 +210,7 @@ def show(places: frame.Places, name: str, number: int) -> None:
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     with using(current()):
         places = frame.places()
         with places.left, st.container(key="lesson-keys"):

@@ -77,6 +77,7 @@ def _board(answered: bool) -> Figure:
 
 
 def click(row: int, column: int) -> None:
+    """Note the cell that the visitor clicked."""
     if row < column < len(EXAMPLE):
         st.session_state[CELLS] = st.session_state.get(CELLS, set()) ^ {(row, column)}
 

@@ -21,6 +21,7 @@ MOST = 5  # words on the board
 
 
 def waves() -> list[np.ndarray]:
+    """The waves of the pictures, of some dimensions of the sinusoidal encoding, each (positions,)."""
     width = compute(asks(DOG)).config.d_model
     return list(table("sinusoidal", LENGTH, width)[:, list(DIALS)].T)
 

@@ -35,6 +35,7 @@ def _picked() -> list[GridCell]:
 
 
 def pick(row: int, column: int) -> None:
+    """Note the cell of the grid that the visitor clicked."""
     st.session_state[PICKED] = toggled(_picked(), table(POST)[row][column], MOST)
 
 

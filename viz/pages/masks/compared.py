@@ -60,6 +60,7 @@ class Compared:
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
+        """The tokens of rows and columns, as figures name them."""
         queries, keys = ([shown_token(token) for token in side] for side in (self.queries, self.keys))
         return queries, keys
 

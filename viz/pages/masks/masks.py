@@ -138,6 +138,7 @@ def link_to_steer(request: Request, selection: Choices, result: Result) -> None:
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     places = frame.places()
     with places.notes:
         if (checkpoint := controls.default_model()) is None:

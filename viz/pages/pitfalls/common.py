@@ -38,10 +38,12 @@ class HeadPicture:
 
     @property
     def axes(self) -> words.Axes:
+        """The titles of its axes."""
         return self.own_axes or words.KINDS[self.kind].axes
 
     @property
     def figure(self) -> Figure:
+        """The picture of the head."""
         return attention_heatmap(self.weights, self.queries, self.keys, **self.axes, mask=self.mask, say=say)
 
     @property
@@ -59,6 +61,8 @@ class HeadPicture:
 
 @dataclass(frozen=True)
 class Demo:
+    """What a mistake does to a sentence: pictures, numbers and outputs, each wrong and right."""
+
     wrong: Figure
     right: Figure
     numbers: dict[str, object]  # the headline first: a number or text, or two, wrong and right
@@ -67,6 +71,7 @@ class Demo:
 
     @property
     def lines(self) -> list[str]:
+        """The numbers, a line each: wrong, right."""
         lines = []
         for label, number in self.numbers.items():
             values = number if isinstance(number, tuple) else (number,)
@@ -97,12 +102,15 @@ class Sentence:
     @property
     @torch.inference_mode()
     def cache(self) -> Cache:
+        """The state of the decoder after reading the source."""
         return self.translator.transformer.start(self.src)
 
     def tensor(self, address: str) -> Tensor:
+        """A recorded array, by its address."""
         return torch.from_numpy(self.result.trace[address].copy())
 
     def names(self, ids: Tensor) -> list[str]:
+        """The tokens of ids (1, T)."""
         return self.translator.tokenizer.target.tokens(ids[0].tolist())
 
     def both_written(self, mistake: str) -> tuple[str, str]:
@@ -136,9 +144,11 @@ class Pitfall:
 
     @property
     def changes_translation(self) -> bool:
+        """Whether the mistake can be made in a trained translator."""
         return self.show.__name__ in pitfalls.WRITTEN
 
     def __call__(self, sentence: Sentence) -> Demo:
+        """Demonstrate the mistake on a sentence."""
         (wrong, right), numbers, *extras = self.show(sentence)
         outputs = sentence.both_written(self.show.__name__) if self.changes_translation else next(iter(extras), None)
         if isinstance(wrong, HeadPicture):
@@ -147,12 +157,14 @@ class Pitfall:
 
 
 def pitfall(*words: Any) -> Callable[[Callable[[Sentence], tuple]], Pitfall]:
+    """Make a pitfall of the function below, which demonstrates it."""
     return lambda show: Pitfall(*words, show=show)
 
 
 def both(
     draw: Callable[..., Figure], wrong: object, right: object, *names: list[str], **settings: object
 ) -> list[Figure]:
+    """Draw two arrays in the same way."""
     tables = (torch.as_tensor(table).detach().numpy() for table in (wrong, right))
     return [draw(table, *names, **settings, say=say) for table in tables]
 
@@ -175,8 +187,10 @@ def values(
 
 
 def gap(a: Tensor, b: Tensor) -> float:
+    """The largest absolute difference."""
     return (a - b).abs().max().item()
 
 
 def percent(of: Tensor) -> str:
+    """The share of True, in per cent."""
     return say("{x:.1%}", x=of.float().mean().item())

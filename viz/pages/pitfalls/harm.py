@@ -75,6 +75,7 @@ def captions(harms: Mapping[str, Harm], keys: Iterable[str]) -> list[str]:
 
 
 def signed(cost: float | None) -> str:
+    """A change of the loss with its sign, in nats."""
     if cost is None:
         return "–"
     return "∞" if math.isinf(cost) else say("{x:+.2f}", x=round(cost, 2) + 0.0)

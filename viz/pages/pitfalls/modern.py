@@ -48,6 +48,7 @@ class NextWords:
 
     @cached_property
     def ids(self) -> Tensor:
+        """The ids of the text, (1, T)."""
         ids = [self.writer.tokenizer.eos_id, *self.writer.tokenizer.encode(self.text)]
         return torch.tensor(ids[: self.writer.config.max_length - mistakes.PADS - WORDS])
 
@@ -57,6 +58,7 @@ class NextWords:
         return logits.float().softmax(-1).numpy()
 
     def continuation(self, mistake: str | None) -> str:
+        """What the model writes after the text, with a mistake or without."""
         ids = mistakes.continue_greedily(self.writer.model, self.ids, mistake, WORDS, self.writer.tokenizer.unk_id)
         return self.writer.tokenizer.decode([*self.ids[1:].tolist(), *ids])
 

@@ -46,6 +46,7 @@ figure.show()
 
 @st.cache_resource(max_entries=100, show_spinner=cached.Waiting(cached.TRANSLATING))
 def demonstrated(key: str, language: str, request: Request) -> Demo:
+    """The demonstration of a mistake on a sentence, kept."""
     return ALL[key](Sentence(cached.loaded_as(Translator, request.model), request.translated()))
 
 
@@ -144,6 +145,7 @@ def show_code(key: str, demo: Demo) -> None:
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     places = frame.places()
     with places.notes:
         name, grid = controls.default_model(), harm.load()

@@ -30,4 +30,5 @@ class Page:
 
     @property
     def name(self) -> str:
+        """The first encoding in words."""
         return say(ENCODINGS[self.first][0])

@@ -52,6 +52,7 @@ def tiles(sizes: Sizes) -> list[Tile]:
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     places = frame.places()
     with places.right_controls:
         names = {code: name for code, (name, _) in VIEWS.items()}

@@ -42,6 +42,7 @@ VIEWS = messages(curves="Rate and loss", maps="What they attend to")
 
 
 def is_shipped() -> bool:
+    """Whether the grid of small runs ships."""
     return (checkpoints_folder() / FOLDER).is_dir()
 
 

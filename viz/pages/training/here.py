@@ -57,11 +57,13 @@ def ask() -> practice.Settings:
 
 
 def described(settings: practice.Settings) -> str:
+    """Settings in words."""
     names = {"schedule": say(SCHEDULES[settings.schedule]), "norm": say(words.NORMS[settings.norm])}
     return say("{schedule}, {norm}, heads: {n_heads}, warmup {warmup}, peak {peak:g}", **vars(settings) | names)
 
 
 def start(settings: practice.Settings) -> None:
+    """Begin a run, and keep the one before."""
     runs = st.session_state.get(RUNS, [])
     if not (runs and runs[0].active):
         st.session_state[RUNS] = [LiveRun(settings, cached.presence()), *runs[:1]]
@@ -69,6 +71,7 @@ def start(settings: practice.Settings) -> None:
 
 
 def allowed(call: Callable[..., None], *settings: practice.Settings) -> None:
+    """Call with settings of a run, or say why they are not allowed."""
     try:
         call(*settings)
     except ValueError as error:
@@ -77,6 +80,7 @@ def allowed(call: Callable[..., None], *settings: practice.Settings) -> None:
 
 def train_button(settings: practice.Settings, runs: list[LiveRun]) -> None:
     # A button that goes away would move its neighbour from under the mouse, between press and release.
+    """The button that begins a run, or says why none can begin."""
     is_running = bool(runs) and runs[0].active
     st.button(
         say("Train"),
@@ -275,6 +279,7 @@ def show_progress(run: LiveRun | Replay) -> None:
 
 
 def progress(now: Frame) -> str:
+    """How far a run is, in words."""
     step, most = format_count(now.step), format_count(practice.MAX_STEPS)
     parts = [say(STATUS[now.status]), say("step {step} of at most {most}", step=step, most=most)]
     if now.step:
@@ -315,6 +320,7 @@ def show_loss(run: LiveRun) -> None:
 
 
 def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
+    """Reverse a string of the visitor with the run as it is now, and show a head."""
     output, weights, step = run.reverse(text)
     rows, columns = ["<s>", *output][: weights.shape[2]], [*text, "</s>"]
     note = in_quotes(text, say), described(run.settings), say("after step {step}", step=format_count(step))

@@ -48,12 +48,15 @@ figure.show()
 
 @dataclass(frozen=True)
 class Noam:
+    """A Noam schedule: width of the model and steps of warmup."""
+
     d_model: int
     warmup: int
     factor: float
 
     @property
     def name(self) -> str:
+        """The schedule in words."""
         name = say("Noam {d_model}, warmup {warmup:,}", **vars(self))
         return name if self.factor == 1 else name + say(", × {factor:g}", factor=self.factor)
 

@@ -23,12 +23,15 @@ _RUNS = WeakSet()
 
 @dataclass(frozen=True)
 class Frame:
+    """A run as it was at a step."""
+
     losses: np.ndarray  # (steps,) float32, in nats per letter
     right: float  # share of unseen strings written without a mistake at the last check, teacher-forced
     status: str  # "running", "paused", "solved", "stopped" or "ended" (out of steps)
 
     @property
     def step(self) -> int:
+        """The number of steps so far."""
         return len(self.losses)
 
 
@@ -46,9 +49,11 @@ class LiveRun:
 
     @property
     def active(self) -> bool:
+        """Whether the thread still trains."""
         return self._status in ("running", "paused")
 
     def pause(self) -> None:
+        """Stop after the step that runs, to be able to go on."""
         self._become("paused")
 
     def go_on(self) -> None:
@@ -61,6 +66,7 @@ class LiveRun:
                 self._status = "running"
 
     def stop(self) -> None:
+        """End the run for good."""
         self._become("stopped")
         self._thread.join()
 

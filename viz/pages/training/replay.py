@@ -22,6 +22,7 @@ class Replay:
 
     @property
     def settings(self) -> Settings:
+        """The settings of the recorded run."""
         return self.recorded.settings
 
     @property
@@ -43,6 +44,7 @@ class Replay:
 
     @property
     def step(self) -> int:
+        """The step that is replayed now."""
         return self.recorded.steps[self.snapshot]
 
     @property
@@ -51,6 +53,7 @@ class Replay:
         return self.recorded.right[self.snapshot]
 
     def pause(self) -> None:
+        """Stop the replay where it is."""
         self.go_to(self.step)
 
     def go_on(self) -> None:

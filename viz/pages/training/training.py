@@ -16,6 +16,7 @@ SECTIONS = {  # the tile of each, and what shows it
 
 @widgets.fragment
 def live() -> None:
+    """The page."""
     places = frame.places()
     sections = dict(SECTIONS)
     if not grid.is_shipped():

@@ -51,6 +51,7 @@ class Version:
 
     @property
     def alone(self) -> bool:  # a text without a source
+        """Whether it is a text without a source."""
         return not self.recording.source_tokens
 
 

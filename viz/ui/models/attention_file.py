@@ -99,6 +99,7 @@ def opened_file() -> OpenFile | None:
 
 
 def close() -> None:
+    """Put the file of the session away."""
     st.session_state.pop(OPENED, None)
 
 

@@ -71,6 +71,7 @@ def sizes_of(name: str) -> Sizes:
 
 
 def in_bytes(count: float) -> str:
+    """A number of bytes in a unit that suits it."""
     for size, unit in UNITS:
         if count >= size:
             return say(unit, x=count / size)

@@ -103,6 +103,7 @@ class Opening:
 
     @property
     def is_over(self) -> bool:
+        """Whether the model has come, or cannot."""
         return not self._thread.is_alive()
 
     def _open(self) -> None:

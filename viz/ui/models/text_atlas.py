@@ -79,9 +79,11 @@ class Measuring:
 
     @property
     def is_over(self) -> bool:
+        """Whether the numbers are there, or cannot be had."""
         return not self._thread.is_alive()
 
     def wait(self) -> None:
+        """Wait until it is over."""
         self._thread.join()
 
     def _measure(self) -> None:

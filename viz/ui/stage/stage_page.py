@@ -133,6 +133,7 @@ def _live(names: list[str], show: Show) -> None:
 
 
 def before(names: list[str]) -> View:
+    """The view of the page before this one, of these models."""
     if st.session_state.pop(ASKED, False):
         options = {name: value for name, value in st.session_state[QUERY].items() if name not in FIELDS}
         return view.read(options, names)[0]
@@ -140,6 +141,7 @@ def before(names: list[str]) -> View:
 
 
 def on_asked(query: dict[str, str]) -> None:
+    """Take a question that the stage asks into the session."""
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 
@@ -236,6 +238,7 @@ def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
 
 @cached.cache_results(16)
 def roles_of(checkpoint: str, language: str) -> dict[str, stage_message.Known]:
+    """The roles of a checkpoint's heads by kind, where they were measured."""
     return heads_of(heads_results.usable_report(checkpoint))
 
 

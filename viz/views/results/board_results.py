@@ -28,6 +28,7 @@ figure.show()
 
 
 def exists() -> bool:
+    """Whether a board ships."""
     return (checkpoints_folder() / FOLDER / FILE).is_file()
 
 

@@ -48,6 +48,7 @@ def load(folder: str = FOLDER) -> Grid:
 
 
 def name_of(cell: GridCell) -> str:
+    """A cell in words: its peak, its warmup and what else makes it another one."""
     text = message("{norm}, peak {peak}, warmup {warmup}")
     name = say(text, norm=say(words.NORMS[cell.norm]), peak=_spoken(cell.peak), warmup=cell.warmup)
     extras = [say("constant")] * (cell.schedule == "constant") + [say("seed {seed}", seed=cell.seed)] * (cell.seed > 1)

@@ -138,6 +138,7 @@ class Source:
         return Code(f"np.concatenate([{', '.join(f'{self.variable}[{kind!r}][{measure!r}]' for kind in kinds)}])")
 
     def places(self, kinds: Sequence[str]) -> list[tuple[str, int, int]]:
+        """Kind, layer and head of every head of these kinds, in order."""
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind]["role"]))]
 
     def mark(self, kind: str, layer: int, head: int) -> str:

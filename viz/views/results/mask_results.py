@@ -165,6 +165,8 @@ class TextRequest:
 
 @dataclass(frozen=True)
 class TextResult:
+    """Packed texts, and a pass through a language model with each of its masks."""
+
     packed: text_masks.Packed
     passes: dict[str, text_masks.TextPass]  # by name of a mask, and "causal"
 

@@ -51,14 +51,17 @@ class Side:
 
     @property
     def words(self) -> list[str]:
+        """The words that were written."""
         return self.output.names
 
     @property
     def keys(self) -> list[str]:
+        """The words that were read."""
         return self.read.names
 
     @property
     def name(self) -> str:
+        """The name of the checkpoint."""
         return self.request.model
 
     def unknown(self, side: str) -> int:

@@ -74,6 +74,7 @@ $variable = positions.learn($n_positions, $d_model).$state
 
 @cached.cache_results(8, message("Training …"))
 def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
+    """Train a table of positions."""
     return in_turn(experiments.learn)(n_positions, d_model)
 
 
