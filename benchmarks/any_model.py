@@ -115,7 +115,7 @@ def measure(sides: dict[str, Side], n_tokens: int, vocab_size: int, options: arg
 
 
 def arguments() -> argparse.Namespace:
-    """Measure as the command line says, and print the table."""
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", metavar="DIR", help="a folder with a decoder (default: a random Llama)")
     parser.add_argument("--rounds", type=int, default=15, help="timed calls of each side (default: %(default)s)")
