@@ -72,7 +72,7 @@ def effects(model: AnyModel, result: Translation, against: str | Sequence[int] |
 def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[int]], list[str]]) -> Lens:
     """Put the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
 
-    Keeps the k most probable words, which `words_of` names by their ids. Errors as of `effects`, or k is not allowed.
+    Keeps the k most probable words, which `words_of` names by their ids. Errors as in `effects`, or k is not allowed.
     """
     model = _check(model, result, "the layer lens")
     if not 1 <= k <= model.config.vocab_size:

@@ -116,7 +116,7 @@ def verify(folder: Path) -> None:
 
 
 def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file in hexadecimal; errors as of `check_file`."""
+    """The SHA-256 of a file in hexadecimal; errors as in `check_file`."""
     with check_file(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -37,7 +37,7 @@ def headlight(argv: list[str] | None = None) -> int:
 
 
 def _add_commands(commands: Any) -> None:
-    # No `choices`: those are told in several lines.
+    # No `choices`: those are listed in several lines.
     languages = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
     for make, contents in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
         does = f"translate a text and write {contents} into one HTML file that needs no network"

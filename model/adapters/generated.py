@@ -79,7 +79,7 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], is_token: Tensor, name:
 
 
 def cross_maps(steps: Sequence[Any], rows: Sequence[int], n_keys: int, name: str) -> Tensor:
-    """Maps (L, H, T, S) from one sequence to the `n_keys` tokens of its source; arguments as of `self_maps`."""
+    """Maps (L, H, T, S) from one sequence to the `n_keys` tokens of its source; arguments as in `self_maps`."""
     stacks = []
     for layer in range(_check_steps(steps, rows, name)):
         parts = [_cut_keys(_read(step[layer], row, name), n_keys, name) for row, step in zip(rows, steps)]

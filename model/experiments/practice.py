@@ -115,7 +115,7 @@ class Practice:
     def reverse(self, text: str) -> tuple[str, np.ndarray]:
         """The string that the present weights write for a string, and their cross-attention (L, H, T, S) meanwhile.
 
-        A ValueError as of `check`.
+        A ValueError as in `check`.
         """
         check(text)
         ids = greedy(self.model, pad_ids([[*encode(text), EOS_ID]]), LONGEST + 1)[0]

@@ -81,7 +81,7 @@ class Recorded:
     tokens: dict[str, list[str]]
     ids: dict[str, list[int]]
     weights: dict[str, np.ndarray]
-    on_words: np.ndarray  # float32 (2, L, H), as of `Heads`
+    on_words: np.ndarray  # float32 (2, L, H), as in `Heads`
     asked_at: int
     chances: np.ndarray  # float32 (3, 2), of ASKED and RIVAL: with all heads, without the movers, without the strongest
     n_key_value_heads: int
@@ -120,7 +120,7 @@ def read(path: Path) -> Recorded:
 
 
 def shipped() -> Recorded:
-    """The recording beside the checkpoints; errors as of `read`."""
+    """The recording beside the checkpoints; errors as in `read`."""
     return read(checkpoints_folder() / FOLDER / FILE)
 
 

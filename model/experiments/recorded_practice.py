@@ -100,7 +100,7 @@ def read(path: Path) -> RecordedPractice:
 
 
 def shipped() -> RecordedPractice:
-    """The recording beside the checkpoints; errors as of `read`."""
+    """The recording beside the checkpoints; errors as in `read`."""
     return read(checkpoints_folder() / FOLDER / FILE)
 
 

@@ -258,7 +258,7 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
 def read(folder: Path, config: Config) -> dict[str, Any] | None:
     """The result of `measure` in a checkpoint's folder, with its "command", "data" and "credit", or None.
 
-    Errors as of `kept.read`; also a ValueError if the atlas is of a model of other sizes.
+    Errors as in `kept.read`; also a ValueError if the atlas is of a model of other sizes.
     """
     atlas = kept.read(folder / FILE, "atlas")
     if atlas is None:

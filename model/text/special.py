@@ -84,7 +84,7 @@ Side = TypeVar("Side", bound=Vocabulary)
 class Pair(Generic[Side]):
     """The tokenizers of two languages."""
 
-    as_meant = True  # as of Vocabulary
+    as_meant = True  # as in Vocabulary
 
     def __init__(self, source: Side, target: Side) -> None:
         self.source, self.target, self.lowercase = source, target, source.lowercase

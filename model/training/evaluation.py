@@ -64,7 +64,7 @@ def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
 def perplexity(
     model: EncoderDecoder, tokenizer: PairTokenizer | PieceTokenizers, pairs: Sequence[Pair], **forcing: float
 ) -> float:
-    """Perplexity per target token, end tokens included; arguments as of `cross_entropy`."""
+    """Perplexity per target token, end tokens included; arguments as in `cross_entropy`."""
     total, count = cross_entropy(model, tokenizer, pairs, **forcing)
     return _exp(total / count)
 

@@ -275,7 +275,7 @@ def test_a_room_sees_the_stage_and_a_remote_goes_through_it(page, app_server, re
 
 
 def test_a_large_file_opens_and_every_head_of_it(alone, tmp_path):
-    """12 layers of 12 heads over 197 tokens, as of ViT-B/16: the opened head whole, the others when they are opened."""
+    """12 layers of 12 heads over 197 tokens, as in ViT-B/16: the opened head whole, the others when they are opened."""
     length = 197
     maps = np.random.default_rng(3).dirichlet(np.full(length, 0.1), size=(12, 12, length)).astype(np.float32)
     tokens = [f"patch {number}" for number in range(length)]

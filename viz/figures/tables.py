@@ -1,4 +1,4 @@
-"""What a figure shows as a table, and as sentences for who cannot see it: the arrays that it was drawn from."""
+"""What a figure shows as a table, and as sentences for readers who cannot see it: the arrays that it was drawn from."""
 
 import csv
 import io
@@ -43,7 +43,7 @@ class Table:
         return text.getvalue().encode("utf-8", "replace")
 
     def in_words(self, say: Say = english) -> list[str]:
-        """The table as sentences, for who does not see the figure."""
+        """The table as sentences, for readers who do not see the figure."""
         return [self.sentence(list(rows), say) for _, rows in groupby(self.rows(), lambda row: row[: self.names])]
 
 

@@ -123,7 +123,7 @@ class SystemMap:
 
     side: Side
     places: Sequence[int | None]
-    values: np.ndarray  # what is drawn, as of `Side.map`
+    values: np.ndarray  # what is drawn, as in `Side.map`
     code: Code
     about: str
 

@@ -94,7 +94,7 @@ def stage(
     reads without and with the change can be seen in turn, and the difference.
 
     Args:
-        result: a translation; what a language model read; or a `Recording`, as of `read_attention`.
+        result: a translation; what a language model read; or a `Recording`, as in `read_attention`.
         translator: that made the result: then the most probable next words are shown. Of a model its tokenizer.
         text: that the model reads.
         off: heads that are switched off, (layer, head), or (kind, layer, head) where it has several kinds.

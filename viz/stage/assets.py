@@ -84,7 +84,7 @@ def stage(
     on_did: Callable[[Action], None] = lambda _: None,
     key: str = "stage",
 ) -> None:
-    """Show a message, as of `viz.stage.payload.message.message`.
+    """Show a message, as in `viz.stage.payload.message.message`.
 
     Before the page runs again, `on_asked` is called with the address where something was chosen that the server
     computes, and `on_did` with an action (steer.js) where something was changed. The key tells several apart.

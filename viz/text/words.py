@@ -93,7 +93,7 @@ PREDICTED_AXIS = message("word being written (query)")
 
 
 def how_decoded(request: Any) -> str:
-    """How a translation came about; asked as of `viz.views.view.Asked`."""
+    """How a translation came about; the input as in `viz.views.view.Input`."""
     if request.reference is not None:
         return say("Teacher-forced with this reference; on its own the model may write something else.")
     if request.beam == 1:

@@ -188,7 +188,7 @@ def selection(names: list[str], prefix: str = "") -> dict[str, Any]:
 
 
 def ask_in_row() -> Request:
-    """Ask for what to translate, in the row of a question; errors as of `translator`."""
+    """Ask for what to translate, in the row of a question; errors as in `translator`."""
     names = _arrived_models()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
     usual, state = View(), st.session_state

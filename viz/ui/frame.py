@@ -168,7 +168,7 @@ def pictures(
 
 
 def title_row(plot: Plot, key: str, title: tuple[str, ...]) -> None:
-    """What stands above a picture, and the button that saves it; the title as of `picture_title`."""
+    """What stands above a picture, and the button that saves it; the title as in `picture_title`."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"frame-title-{key}"):
         picture_title(*title)
         explore.offer(plot, key, plot.figure)
@@ -236,7 +236,7 @@ def weight_pixels(weights: np.ndarray, mask: np.ndarray | None = None, top: floa
 
 
 def pixels_tag(pixels: np.ndarray) -> str:
-    """HTML of a small picture without words, from pixels as of `weight_pixels`: each is a cell."""
+    """HTML of a small picture without words, from pixels as in `weight_pixels`: each is a cell."""
     file = BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
     code = base64.b64encode(file.getvalue()).decode()
@@ -315,7 +315,7 @@ def choose_head_by_pixels(
     Args:
         pictures: by kind of attention, layer and head.
         headings: what stands above the heads of each kind; none where there is one kind, "".
-        fills: as of `choose_tile`.
+        fills: as in `choose_tile`.
     """
     state, n_heads = st.session_state, max(len(layers[0]) for layers in pictures.values())
     if widgets.arrives(HEAD):

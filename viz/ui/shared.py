@@ -1,4 +1,4 @@
-"""What every page needs: its style and places, what is told when something fails, text as it is."""
+"""What every page needs: its style and places, what is said when something fails, text as it is."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -61,7 +61,7 @@ def warn(text: str) -> None:
 def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *fallbacks: Any) -> tuple[Any, Any] | None:
     """Compute what is asked for, and return it with its result.
 
-    After a ValueError, which is told, comes what the session keeps under the key, else one of `others`, the last of
+    After a ValueError, which the page shows, comes what the session keeps under the key, else a fallback, the last of
     them the example; None if nothing can be computed.
     """
     state, problem = st.session_state, ""

@@ -77,7 +77,7 @@ _Kind = TypeVar("_Kind", Translator, Writer, Reader)
 
 
 def loaded_as(kind: type[_Kind], name: str) -> _Kind:
-    """The model of a name that is known to be of a kind; errors as of `translator`, a TypeError if it is of another."""
+    """The model of a name that is known to be of a kind; errors as in `translator`, a TypeError if it is of another."""
     loaded = translator(name)
     if not isinstance(loaded, kind):
         raise TypeError(f"{name} is a {type(loaded).__name__}, no {kind.__name__}")
@@ -117,7 +117,7 @@ class Result(Translation):
 
     next_words: Candidates | None  # None of encoders and of models without an output over words
     next_logits: np.ndarray | None = field(repr=False, default=None)  # float32 (V,), after a text that was read
-    masked_words: dict[int, list[tuple[str, float]]] = field(default_factory=dict)  # as of `Reading`
+    masked_words: dict[int, list[tuple[str, float]]] = field(default_factory=dict)  # as in `Reading`
     masked_ids: dict[int, int] = field(repr=False, default_factory=dict)  # by masked position the best word
 
     @property
@@ -217,7 +217,7 @@ def compute(request: Request) -> Result:
 
 @cache_results()
 def layer_of(request: Request, kind: str, layer: int) -> tuple[dict[str, np.ndarray], Rotation | None]:
-    """What one layer recorded, as of `model.experiments.inside.recorded`, and what rotary positions do in it."""
+    """What one layer recorded, as in `model.experiments.inside.recorded`, and what rotary positions do in it."""
     loaded = request.translator
     if isinstance(loaded, Reader):
         result = request.read_with(loaded)

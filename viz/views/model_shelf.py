@@ -61,7 +61,7 @@ class Shelf:
         return [name for name in self._places if (self._tasks.get(name) or tasks[0]) in tasks]
 
     def task(self, name: str) -> str | None:
-        """What a model does, as of `ReaderConfig.task`; None before it was loaded, where its folder does not say."""
+        """What a model does, as in `ReaderConfig.task`; None before it was loaded, where its folder does not say."""
         return self._tasks.get(name)
 
     def predicts_words(self, name: str) -> bool:
@@ -84,7 +84,7 @@ class Shelf:
             return {name: model.size for name, model in self._loaded.items()}
 
     def open(self, place: str, progress: Progress | None = None) -> str:
-        """Fetch and load a model; returns the name that it has from now on. Errors as of `load_model`."""
+        """Fetch and load a model; returns the name that it has from now on. Errors as in `load_model`."""
         folder = fetch(place, progress=progress)
         reader = self._load(folder)
         with self._lock:
@@ -93,7 +93,7 @@ class Shelf:
         return name
 
     def reader(self, name: str) -> Reader:
-        """A model of the shelf, loaded where it is not in memory; errors as of `load_model`."""
+        """A model of the shelf, loaded where it is not in memory; errors as in `load_model`."""
         with self._lock:
             if name in self._loaded:
                 self._loaded.move_to_end(name)
@@ -179,7 +179,7 @@ class Shelf:
 
 
 def _needed(folder: Path) -> int:
-    """The bytes of the model in a folder in memory, where its numbers become float32; errors as of `local_size`."""
+    """The bytes of the model in a folder in memory, where its numbers become float32; errors as in `local_size`."""
     size = local_size(folder)
     return max(size.stored, FLOAT32 * size.parameters)
 

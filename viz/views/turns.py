@@ -29,10 +29,10 @@ class Turns:
     """Places in which threads compute; each is offered to those who wait after a slice, in seconds."""
 
     def __init__(self, places: int, slice: float = SLICE) -> None:
-        # Called by who works, between two steps, and by who waits; ends what nobody wants by raising.
+        # Called between two steps, and by threads that wait; raises where nobody wants the result.
         self.still_wanted: Callable[[], None] = lambda: None
         self._free, self._slice, self._mine = places, slice, _Mine()
-        self._queue: deque[object] = deque()  # of who waits, the first one first
+        self._queue: deque[object] = deque()  # of the threads that wait, the first one first
         self._changed = threading.Condition()
 
     @property

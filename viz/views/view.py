@@ -1,7 +1,7 @@
 """What a page of the stage shows, as one value, and how it stands in an address.
 
 Everything there is a code, the same in every language: `?text=...&beam=1&kind=cross&layer=1&head=4`. What equals the
-default is left out. A value that is not allowed gives the default, and is told.
+default is left out. A value that is not allowed gives the default, and the page says so.
 """
 
 from collections.abc import Mapping

@@ -154,7 +154,7 @@ class Reader:
         return ids[0]
 
     def encode(self, text: str) -> dict[str, Tensor]:
-        """What the model is given of a text, each (1, tokens); errors as of `read`."""
+        """What the model is given of a text, each (1, tokens); errors as in `read`."""
         check_characters(text, MAX_CHARACTERS)
         if not text.strip():
             raise Problem("there is nothing to read: type a text")

@@ -48,7 +48,7 @@ class Story:
 
 
 def card(*parts: Any, right: int, live: Callable[[], str | None] | None = None) -> Callable[[Callable], Card]:
-    """Make a card, its parts as of Card, of the function that makes the numbers of its answer."""
+    """Make a card, its parts as in Card, of the function that makes the numbers of its answer."""
     return lambda numbers: Card(*parts, right=right, numbers=numbers, live=live)
 
 

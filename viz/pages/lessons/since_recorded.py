@@ -28,7 +28,7 @@ RECORDING = ""
 
 @cache_results(8)
 def studied(name: str) -> Recorded:
-    """What a model does with the texts of the stories; errors as of `study`."""
+    """What a model does with the texts of the stories; errors as in `study`."""
     return in_turn(study)(translator(name))
 
 

@@ -20,7 +20,7 @@ from viz.views.results.heads_results import name_of
 
 
 def both_orders(request: Request, order: int) -> tuple[dict[Request, cached.Result], tuple[float, float]]:
-    """The translations by what was read, and how order-blind the encoder is, as of `shuffled`."""
+    """The translations by what was read, and how order-blind the encoder is, as in `shuffled`."""
     results = {request: compute(request)}  # says what is wrong with the sentence
     shuffled, differences = position_results.shuffled(request.model, request.text, order)
     shuffled = replace(request, text=shuffled)

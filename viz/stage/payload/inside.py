@@ -44,7 +44,7 @@ def payload(
 ) -> InsidePayload:
     """What travels of a row.
 
-    Given the arrays of its layer, as of `model.experiments.inside.recorded`, dropout in training, the cap of scores,
+    Given the arrays of its layer, as in `model.experiments.inside.recorded`, dropout in training, the cap of scores,
     and what rotary positions do in this layer.
     """
     kind, layer, head, row = place

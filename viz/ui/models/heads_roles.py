@@ -230,7 +230,7 @@ def show_board(
 
 
 def _size(below: int, fills: bool = False) -> dict[str, Any]:
-    """How high a picture of all heads is, as arguments of `frame.pictures`; `below` as of `show_board`."""
+    """How high a picture of all heads is, as arguments of `frame.pictures`; `below` as in `show_board`."""
     if not below:
         return {"fills": fills, "below": BELOW}
     return {"fills": True, "below": BELOW + below, "least": LOWEST}
@@ -243,7 +243,7 @@ def _caption(line: str, *measures: str) -> None:
 def show_scatter(
     source: Source, kinds: Sequence[str], x: str, y: str, head: Head, origin: Origin, below: int = 0
 ) -> None:
-    """Draw two measures of all heads of some kinds, which have both; `below` as of `show_board`."""
+    """Draw two measures of all heads of some kinds, which have both; `below` as in `show_board`."""
     points = np.stack([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
     places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
@@ -318,7 +318,7 @@ def show_here(head: Head, result: cached.Result | Recording, origin: Origin) -> 
 
 
 def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> None:
-    """Draw all heads of a kind as points, near each other where they look alike; `below` as of `show_board`."""
+    """Draw all heads of a kind as points, near each other where they look alike; `below` as in `show_board`."""
     kind, table = head.kind, source.kinds[head.kind]
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(table["role"])
     if table["divergence"] is None:

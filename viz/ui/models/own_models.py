@@ -95,7 +95,7 @@ def choose(groups: dict[str, list[Entry]]) -> Entry:
 
 
 def mask_of(entry: Entry) -> str:
-    """What stands for a masked word; "" of models that predict none. Errors as of `cached.translator`."""
+    """What stands for a masked word; "" of models that predict none. Errors as in `cached.translator`."""
     cached.translator(entry.code)  # which says whether its files hold a layer for that
     return model_shelf.SHELF.mask(entry.code)
 

@@ -315,7 +315,7 @@ def pin_of(kind: str, row: int) -> str | None:
 
 
 def _roles_of(source: Source, result: cached.Result) -> dict[str, Any]:
-    """The roles that the board says, as the stage is told them; in one text those of the text."""
+    """The roles that the board says, as the stage is sent them; in one text those of the text."""
     if source.variable == "here":
         return heads_here(result)
     names = {"mixed": "", head_roles.NO_CHOICE: ""}

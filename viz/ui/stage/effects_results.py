@@ -54,7 +54,7 @@ print(agreement.of_words(translator, result)['cross'])
 def effects_payload(
     result: Result, request: Request, query: Mapping[str, str], origin: str
 ) -> tuple[dict[str, np.ndarray], stage_effects.EffectsPayload | str | None]:
-    """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is told beside.
+    """The direct effects that an address asks for: by kind (L, H, T, S), and what the stage is sent beside.
 
     Instead of that a sentence says why there are none; None where it asks for none, or the model predicts no words.
     `origin` is the snippet that makes `result`.

@@ -75,7 +75,7 @@ def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
     """Draw a page of the stage with a choice of models, the default one first.
 
     `show` draws what is below the row, given the names, what is asked for, and whether the visitor has just come;
-    `elsewhere` as of `model_choice.choose`.
+    `elsewhere` as in `model_choice.choose`.
     """
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
@@ -152,7 +152,7 @@ def show_stage(
     key: str = "stage",
     **settings: Any,
 ) -> None:
-    """Show it on a stage; key as of `viz.stage.assets.stage`, the others as of `viz.stage.payload.message.message`."""
+    """Show it on a stage; key as in `viz.stage.assets.stage`, the others as in `viz.stage.payload.message.message`."""
     assets.stage(stage_message.message(version, assets.keep, before, **settings), on_request, key=key)
 
 
@@ -171,7 +171,7 @@ def show_map(
         rings: the cells to frame, by row and column.
         key: of a map beside another one; it has no lines.
         share: of what is left of the window, which it takes; the rest is for rows of maps under it.
-        before: as of `show_stage`.
+        before: as in `show_stage`.
     """
     version = replace(version, recording=replace(version.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
@@ -206,7 +206,7 @@ def show_head(
 class HeadMap:
     """A head beside others: what stands above it, its recording, and its figure for what is saved.
 
-    The rings are as of `show_map`, the title as of `frame.picture_title`; of another recording it shows what differs
+    The rings are as in `show_map`, the title as in `frame.picture_title`; of another recording it shows what differs
     from that.
     """
 
@@ -222,7 +222,7 @@ class HeadMap:
 
 
 def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
-    """Show heads beside each other, by key, each with its title and what saves it; share as of `show_map`."""
+    """Show heads beside each other, by key, each with its title and what saves it; share as in `show_map`."""
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
     for (key, head_map), column in zip(maps.items(), columns):

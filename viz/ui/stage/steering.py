@@ -1,4 +1,4 @@
-"""What a visitor changes inside the model: actions on the stage, and what the stage is told of them."""
+"""What a visitor changes inside the model: actions on the stage, and what the stage is sent of them."""
 
 import math
 from collections.abc import Mapping
@@ -265,7 +265,7 @@ def _spoken_cost(request: Request) -> str:
 def payload(
     request: Request, result: cached.Result, current_view: View, problem: str = "", weighed: bool = False, **settings
 ) -> bytes:
-    """The message of a translation with and without changes; the rest as of `viz.stage.payload.message.message`.
+    """The message of a translation with and without changes; the rest as in `viz.stage.payload.message.message`.
 
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """

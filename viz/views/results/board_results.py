@@ -33,7 +33,7 @@ def exists() -> bool:
 
 
 def load() -> Board:
-    """The board beside the checkpoints, which may grow while it is looked at; errors as of `read_board`."""
+    """The board beside the checkpoints, which may grow while it is looked at; errors as in `read_board`."""
     return read_board(checkpoints_folder() / FOLDER)
 
 

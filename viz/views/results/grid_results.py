@@ -43,7 +43,7 @@ _read = st.cache_resource(max_entries=2, show_spinner=False)(read_grid)
 
 
 def load(folder: str = FOLDER) -> Grid:
-    """A grid that is there; errors as of `read_grid`."""
+    """A grid that is there; errors as in `read_grid`."""
     return _read(checkpoints_folder() / folder)
 
 

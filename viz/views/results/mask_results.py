@@ -45,7 +45,7 @@ class Request:
     targets: tuple[str, ...] = ()
 
     def batch(self) -> Sentences:
-        """Errors as of `read_batch`."""
+        """Errors as in `read_batch`."""
         if self.sources:
             return experiments.read_batch(cached.loaded_as(Translator, self.checkpoint), self.sources, self.targets)
         return experiments.worked_example()
@@ -86,7 +86,7 @@ def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
 
 @cache_results(8)  # of a few megabytes each at the most
 def compute(request: Request, mask_changes: Mapping[str, Any] = {}) -> Result:
-    """Pass a batch through the model with its masks and, as of `change`, others; errors as `Request.batch`."""
+    """Pass a batch through the model with its masks and, as in `change`, others; errors as `Request.batch`."""
     translator, batch = cached.translator(request.checkpoint), request.batch()
     plain = with_changes = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
     if mask_changes:
@@ -173,7 +173,7 @@ class TextResult:
 
 @cache_results(8)
 def compute_texts(request: TextRequest) -> TextResult:
-    """Read texts under each mask of `text_masks`; errors as of `pack_texts`."""
+    """Read texts under each mask of `text_masks`; errors as in `pack_texts`."""
     writer = cached.loaded_as(Writer, request.checkpoint)
     packed = text_masks.pack_texts(writer, request.texts)
     masks = text_masks.text_masks(packed, request.window)
@@ -207,7 +207,7 @@ def differences(request: Request, sentence: int, pads: int | None = None) -> tup
 
 
 def origin(request: Request, changes: Mapping[str, Any]) -> Origin:
-    """How `batch`, its `result` and, with masks that are changed as of `change`, `changed` come about."""
+    """How `batch`, its `result` and, with masks that are changed as in `change`, `changed` come about."""
     note, batch = say("the worked example"), call("worked_example")
     if request.sources:
         pairs = zip(request.sources, request.targets, strict=True)

@@ -111,7 +111,7 @@ def _timed(request: Request) -> tuple[cached.Result, float]:
 
 
 def side_of(name: str, text: str, beam: int) -> Side:
-    """Errors as of `cached.compute`."""
+    """Errors as in `cached.compute`."""
     request = Request(text, name, beam)
     loaded, (result, seconds) = cached.loaded_as(Translator, name), _timed(request)
     tokenizer = loaded.tokenizer
