@@ -230,7 +230,7 @@ def line(
 
     Args:
         name: what is measured.
-        wanted: of the median, or of the ratio.
+        target: of the median, or of the ratio.
         ours: in seconds, bytes, or pieces.
         theirs: what ours are compared with, if anything.
         unit: what they are multiplied by.

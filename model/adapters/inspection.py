@@ -101,7 +101,7 @@ def shards(index: Path) -> list[str]:
 
 
 def no_weights(name: str, other_files: list[str]) -> Problem:
-    """Says that a model has no safetensors; `others` are its files with weights of other kinds."""
+    """Says that a model has no safetensors; `other_files` are those with weights of other kinds."""
     if not other_files:
         return Problem("{name} has no {file}: a model saved with save_pretrained has one", name=name, file=WEIGHTS)
     return Problem(

@@ -118,7 +118,7 @@ def picture_title(text: str, mark: str = "", small: str = "", tag: str = "", quo
     """What a picture shows, and what is small beside it.
 
     Args:
-        marked: underlined in the colour of rings.
+        mark: underlined in the colour of rings.
         tag: "code" or "q", where the text is code or a quotation and not of the page's language.
         quoted: what a model wrote, small beside it.
     """

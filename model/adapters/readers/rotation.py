@@ -23,7 +23,7 @@ def rotation_of(read_again: Callable[[], Any], module: str, recorded: dict[str, 
     by which every dimension says whose angle it has.
 
     Args:
-        again: the pass that was recorded.
+        read_again: the pass that was recorded.
         module: the address of the attention.
         recorded: of that pass "q" (H, T, K), "k" (G, S, K), and "cos" and "sin" (T, R) where there are any.
     """

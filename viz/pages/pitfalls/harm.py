@@ -82,7 +82,7 @@ def signed(cost: float | None) -> str:
 
 
 def show(key: str, grid: Grid | None, harms: Mapping[str, Harm], n_changed: int | None) -> None:
-    """What a mistake costs, as two tiles; `changed` is how many words of the visitor's translation change."""
+    """What a mistake costs, as two tiles; `n_changed` is how many words of the visitor's translation change."""
     harm = harms.get(key)
     if grid is None or key not in PITFALLS or (harm is None and key in TRAINED):
         st.info(say("No training with this mistake was recorded."))

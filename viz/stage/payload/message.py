@@ -71,7 +71,7 @@ def message(
         keep: stores quantised maps (L, H, T, S) and returns an address below which the browser can fetch them, all
             together or a head at a time (packing.py); a page of the app fetches its sentences, too. None: all travels
             at once.
-        before: that without the changes of `shown`; the visitor sees both in turn, and the difference.
+        before: that without the changes of `version`; the visitor sees both in turn, and the difference.
         steering: for steer.js, where the visitor changes something.
         comparing: for beside.js, where both stand beside each other. Then tokens that replace each other are compared,
             too.

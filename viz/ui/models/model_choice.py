@@ -193,7 +193,7 @@ def choose(
         names: the models of this page.
         key: of the chosen one in the session.
         text_key: of the text that it reads.
-        more: draws what else is chosen.
+        extra_controls: draws what else is chosen.
         elsewhere: models that this page cannot show. Whoever chooses one is led to the page where it is at home.
 
     Returns the place there for `say_memory`, which knows what is in memory when the chosen model is loaded.
