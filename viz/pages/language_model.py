@@ -1,7 +1,6 @@
 """The page Language model: one text on the stage, its next or masked words, and a continuation drawn by chance."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -125,14 +124,13 @@ def show() -> None:
         return
     before, chance = opened_view(names)
     came = model_choice.arrive(names, "language-model", "beginning")
-    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     state = st.session_state
     with shared.row(gap="small", key="ask-text"):
         name = state.get("language-model") or ""
         label, hint = say("Beginning"), say("Type a beginning")
         if model_shelf.SHELF.task(name) == ENCODER or not model_shelf.SHELF.predicts_words(name):
             label, hint = say("Text"), say("Type a text")
-        text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, **hidden) or ""
+        text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, label_visibility="collapsed") or ""
         with st.popover(say("Examples"), key="examples"):
             controls.examples("beginning", texts.examples_of(name))
         label, translators = name or say("Model"), stage_page.translators()

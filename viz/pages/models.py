@@ -108,12 +108,13 @@ def choose_head(sides: list[Side]) -> tuple[int, int | None]:
         frame.label(say("System"))
         return 0, None
     n_layers, n_heads = np.max(shapes, axis=0)[:2].tolist()
-    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     frame.label(say("Layer"))
-    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, **hidden)
+    layer = controls.choose(say("Layer"), range(n_layers), "models-layer", n_layers - 1, label_visibility="collapsed")
     frame.label(say("Head"))
     names = {head: say(MEAN) if head == MEAN else str(head) for head in (MEAN, *range(n_heads))}
-    head = controls.choose(say("Head"), names, "models-head", widget=st.selectbox, width=110, **hidden)
+    head = controls.choose(
+        say("Head"), names, "models-head", widget=st.selectbox, width=110, label_visibility="collapsed"
+    )
     return layer, None if head == MEAN else head
 
 

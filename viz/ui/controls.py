@@ -94,16 +94,25 @@ def choose_head(
     counts: Callable[[str], tuple[int, int]], default: str, first=(0, 0), prefix: str = "", kinds: Sequence[str] = KINDS
 ) -> tuple[str, int, int]:
     """Let the visitor choose a head of some kinds; `counts` gives how many layers and heads a kind has."""
-    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     with shared.row(gap="small", key=f"{prefix}head-row"):
         names = {kind: words.KINDS[kind].name for kind in kinds}
-        kind = among(say("Attention"), names, f"{prefix}kind", default if default in names else None, **hidden)
+        kind = among(
+            say("Attention"),
+            names,
+            f"{prefix}kind",
+            default if default in names else None,
+            label_visibility="collapsed",
+        )
         n_layers, n_heads = counts(kind)
         first_layer, first_head = first if kind == default else (0, 0)
         frame.label(say("Layer"))
-        layer = among(say("Layer"), range(n_layers), f"{prefix}layer", first_layer, **hidden)
+        layer = among(say("Layer"), range(n_layers), f"{prefix}layer", first_layer, label_visibility="collapsed")
         frame.label(say("Head"))
-        return kind, layer, among(say("Head"), range(n_heads), f"{prefix}head", first_head, **hidden)
+        return (
+            kind,
+            layer,
+            among(say("Head"), range(n_heads), f"{prefix}head", first_head, label_visibility="collapsed"),
+        )
 
 
 def examples(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
@@ -117,8 +126,9 @@ def sentence_box(source: str | None, example: str, key: str = "text", texts: dic
     state, last_view = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and last_view is not None and key not in state and key not in st.query_params:
         state[key] = last_view.text  # what was translated on the page before
-    hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": say(HINT)}
-    typed = text(words.sentence_in(source), example, key, live="200ms", **hidden)
+    typed = text(
+        words.sentence_in(source), example, key, live="200ms", label_visibility="collapsed", placeholder=say(HINT)
+    )
     with st.popover(say("Examples"), key="examples"):
         examples(key, texts)
     if key == "text":

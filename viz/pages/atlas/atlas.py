@@ -1,7 +1,6 @@
 """The page Head atlas: all heads over held-out sentences and in the visitor's own."""
 
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -32,7 +31,6 @@ VIEWS = messages(
 )
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 UNDER = 98  # pixels of the choice of a head, and of what opens beside it
-HIDDEN: dict[str, Any] = {"label_visibility": "collapsed"}
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
 
@@ -131,21 +129,21 @@ def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str,
     """
     over = ["held-out", "sentence"] if held_out else ["sentence"]
     if part in ("alike", "table"):
-        return [], "all", controls.choose(say("Over"), over, "over-what", names=SOURCES, **HIDDEN)
+        return [], "all", controls.choose(say("Over"), over, "over-what", names=SOURCES, label_visibility="collapsed")
     offered = [
         name
         for name in heads_roles.MEASURES
         if (held_out.having(name, KINDS) if held_out else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
-    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names, **HIDDEN)]
+    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names, label_visibility="collapsed")]
     if part == "scatter":
         second = say("Against"), offered, "measured", "log_probability"
     else:
         second = say("Sort by"), ["place", *offered], "sort", "place"
         over += ["difference"] if held_out else []
     frame.label(second[0])
-    measures.append(controls.among(*second, names, **HIDDEN))
+    measures.append(controls.among(*second, names, label_visibility="collapsed"))
     is_set = [widgets.code_of("kinds", "all") != "all", widgets.code_of("over-what", over[0]) != over[0]]
     with frame.options(sum(is_set), "atlas"):
         kind = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
@@ -162,7 +160,9 @@ def live() -> None:
     with places.question:
         model = ""
         if len(names) > 1:
-            model = controls.choose(say("Model"), names, "atlas-model", "", None, st.selectbox, width=190, **HIDDEN)
+            model = controls.choose(
+                say("Model"), names, "atlas-model", "", None, st.selectbox, width=190, label_visibility="collapsed"
+            )
     if model:
         text_atlas.show(model, places)
         return

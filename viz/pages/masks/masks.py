@@ -170,8 +170,9 @@ def live() -> None:
             left_out = "nothing"
             if mask == "window":
                 frame.note(say("Window (keys)"))
-                hidden: dict[str, Any] = {"label_visibility": "collapsed"}
-                window = controls.choose(say("Window (keys)"), WINDOWS, "window", text_masks.WINDOW, **hidden)
+                window = controls.choose(
+                    say("Window (keys)"), WINDOWS, "window", text_masks.WINDOW, label_visibility="collapsed"
+                )
             elif of_texts is not None:
                 frame.note(say("The source texts in one row, read by {name}.", name=of_texts.checkpoint))
         else:

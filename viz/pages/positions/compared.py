@@ -1,7 +1,5 @@
 """Two encodings beside each other: their difference, the similarity of positions, their wavelengths."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -58,8 +56,9 @@ def second(page: Page) -> Encodings | None:
     with page.places.left_controls:
         frame.note(say("Beside"))
         names = {name: ENCODINGS[name][0] for name in tables}
-        hidden: dict[str, Any] = {"label_visibility": "collapsed", "width": 240}
-        name = controls.among(say("Second encoding"), names, "second", "literal_loop", **hidden)
+        name = controls.among(
+            say("Second encoding"), names, "second", "literal_loop", label_visibility="collapsed", width=240
+        )
     if page.first in RELATIVE:
         with page.places.right:
             st.info(

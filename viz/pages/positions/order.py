@@ -1,7 +1,6 @@
 """Word order: a sentence and its words in another order, with positions in the encoder and without."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -32,10 +31,9 @@ def show_order(page: Page) -> None:
     if page.checkpoint is None:
         return
     loaded = cached.translator(page.checkpoint)
-    hidden: dict[str, Any] = {"label_visibility": "collapsed"}
     with page.places.left_controls:
         help_ = say("The same words in another order; tokens of a word stay together.")
-        order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_, **hidden)
+        order = controls.choose(say("Order"), (1, 2, 3, 4, 5), "order", help=help_, label_visibility="collapsed")
         trained = controls.switch(say("Positions as trained"), "trained", say("Off: the encoder has no positions."))
     kinds = {kind: say(words.KINDS[kind].name) for kind in layer_counts(loaded.config)}
     changes = Changes(scale=float(trained), stacks="encoder")

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from html import escape
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -75,8 +74,7 @@ def show(places: frame.Places) -> None:
         view = controls.views(VIEWS, "grid-show")
         label = say("After step")
         frame.label(label)
-        hidden: dict[str, Any] = {"label_visibility": "collapsed"}
-        step = controls.choose(label, steps, "grid-step", steps[-1], **hidden)
+        step = controls.choose(label, steps, "grid-step", steps[-1], label_visibility="collapsed")
     with places.left:
         show_board(grid, cells, picked, OF_HEADS if view == "maps" and picked else 0)
     with places.answer:
@@ -175,8 +173,9 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
     first = next(iter(runs.values()))
     with places.left_controls:
         names = {kind: words.KINDS[kind].name for kind in words.KINDS}
-        hidden: dict[str, Any] = {"label_visibility": "collapsed"}
-        kind = controls.choose(say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, **hidden)
+        kind = controls.choose(
+            say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, label_visibility="collapsed"
+        )
     with places.left:
         layer, head = frame.choose_head(first.maps(step, kind), None, (1, 0))
     kind_words = words.KINDS[kind]

@@ -202,8 +202,14 @@ def ask_string(run: LiveRun | Replay | None) -> str:
         strings = list(run.recorded.outputs)
         return controls.among(say("A string"), strings, "practice-string", label_visibility="collapsed")
     label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
-    hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": label}
-    typed = st.text_input(say("A string"), practice.SAMPLE, key="practice-text", live="200ms", **hidden)
+    typed = st.text_input(
+        say("A string"),
+        practice.SAMPLE,
+        key="practice-text",
+        live="200ms",
+        label_visibility="collapsed",
+        placeholder=label,
+    )
     return (typed or "").strip()
 
 
@@ -274,8 +280,9 @@ def show_progress(run: LiveRun | Replay) -> None:
     def settings_chosen() -> None:
         run.go_to(st.session_state[key])
 
-    hidden: dict[str, Any] = {"label_visibility": "collapsed", "on_change": settings_chosen}
-    st.select_slider(say("After step"), recorded.steps, key=key, **hidden)
+    st.select_slider(
+        say("After step"), recorded.steps, key=key, label_visibility="collapsed", on_change=settings_chosen
+    )
 
 
 def progress(now: Frame) -> str:

@@ -152,13 +152,12 @@ def show(places: frame.Places) -> None:
         if "step_decay" in names:
             epoch = controls.steps(say("Steps per epoch"), EPOCHS, 1000, key="epoch")
     with places.right_controls:
-        hidden: dict[str, Any] = {"label_visibility": "collapsed"}
         label = say("Training steps")
         frame.label(label)
-        log_x = controls.choose(label, (LINEAR, LOGARITHMIC), "log-x", **hidden) == LOGARITHMIC
+        log_x = controls.choose(label, (LINEAR, LOGARITHMIC), "log-x", label_visibility="collapsed") == LOGARITHMIC
         label = say("Learning rate")
         frame.label(label)
-        log_y = controls.choose(label, (LINEAR, LOGARITHMIC), "log-y", **hidden) == LOGARITHMIC
+        log_y = controls.choose(label, (LINEAR, LOGARITHMIC), "log-y", label_visibility="collapsed") == LOGARITHMIC
     warmups = [noam.warmup for noam in noams]
     lines = lines_at(rates_of(noams, names, n_steps, epoch), sample(n_steps, warmups, epoch))
     marks = []

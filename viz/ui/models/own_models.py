@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -115,8 +114,14 @@ def ask_text(entry: Entry, mask: str) -> str:
     key, state = text_key(entry, mask), st.session_state
     if key not in state:
         state[key] = first_text(entry, mask)
-    hidden: dict[str, Any] = {"label_visibility": "collapsed", "placeholder": say("Type a text")}
-    text = st.text_input(say("Text"), key=key, live="200ms", persist_state="session", **hidden)
+    text = st.text_input(
+        say("Text"),
+        key=key,
+        live="200ms",
+        persist_state="session",
+        label_visibility="collapsed",
+        placeholder=say("Type a text"),
+    )
     with st.popover(say("Examples"), key="examples"):
         controls.examples(key, texts.examples_of(entry.code))
     return text or ""
