@@ -374,7 +374,7 @@ FAULTS = (
     Fault(
         "address of the stage forgets the head",
         "viz/stage/main/state.js",
-        "head: moved ? head : null",
+        "head: hasHead ? head : null",
         "head: null",
         f"{_APP}browser_stage.py::TestAddress::test_back_reloading_the_menu_another_browser_and_a_second_tab",
     ),

@@ -92,7 +92,7 @@ async function tell(path, options, beside) {
     );
     const more = { positions: version.codeOf("positions", null) };
     for (const kind of kinds) kind.chosen = undefined;
-    return { translation, source, target, notes, inside, next, effects, views, kinds: kinds.map(kindOf), code: { ...version.told.code, ...code, ...more } };
+    return { translation, source, target, notes, inside, next, effects, views, kinds: kinds.map(kindOf), code: { ...version.payload.code, ...code, ...more } };
   }
 
   const isFetching = Object.keys(JSON.parse(maps)).some((address) => address !== message.words.address);

@@ -1,6 +1,6 @@
 // The page at one address: what the visitor wants goes to the engine, and its answer to the stage.
 
-import { addressed } from "../stage/main/address.js";
+import { setParameters } from "../stage/main/address.js";
 import { Stage } from "../stage/main/stage.js";
 import { changesAfter } from "./view/actions.js";
 import { isChange, noChanges, wordless } from "./view/changes.js";
@@ -69,7 +69,7 @@ export class App {
    */
   write(parameters, isStep = false) {
     if (isStep) this.stage.host.settle(); // what was opened belongs to the step before
-    const hash = `#${addressed(fragment(), parameters)}`;
+    const hash = `#${setParameters(fragment(), parameters)}`;
     if (hash === location.hash || (hash === "#" && !location.hash)) return;
     try {
       history[isStep ? "pushState" : "replaceState"](null, "", hash);
@@ -160,7 +160,7 @@ export class App {
   /** The first picture, which came with the page, until the model is there. */
   async showRecorded() {
     const message = await recordedMessage(this.settings, this.wanted, this.speech);
-    if (!this.stage.whole) await this.present({ ...message, answer: null });
+    if (!this.stage.message) await this.present({ ...message, answer: null });
   }
 
   /**

@@ -11,7 +11,7 @@ export async function update(app) {
   const ticket = (app.ticket = {});
   const { wanted, arrival, models, stage } = app;
   try {
-    if (!stage.whole && !models.isLoaded(wanted.model)) {
+    if (!stage.message && !models.isLoaded(wanted.model)) {
       app.tell(models.named(wanted.model), 0);
       await app.showRecorded();
       await app.plotly().catch(() => null); // the first picture comes before the weights
@@ -49,6 +49,6 @@ async function fail(app, error, wanted) {
       instead = "showing_plain";
       await app.present(message);
     }
-  } else if (!app.stage.whole) await app.showRecorded();
+  } else if (!app.stage.message) await app.showRecorded();
   controls.warn(`${speech.problem(error)} ${speech.say(instead)}`);
 }

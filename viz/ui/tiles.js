@@ -2,7 +2,7 @@
 
 import { unpack } from "../recording/message/packed.js";
 import { DIVERGING, DIVERGING_ON_DARK, colours } from "../recording/pictures/theme.js";
-import { dress, el, put } from "../stage/frame/dom.js";
+import { dress, el, setChildren } from "../stage/frame/dom.js";
 import { isDark } from "../stage/frame/page_colours.js";
 import { arrows } from "../stage/frame/widgets.js";
 
@@ -110,7 +110,7 @@ class Tiles {
     dress(box, { small: told.small, fills: told.fills, scrolls: told.scrolls });
     /** @param {Tile} tile */
     const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, dark, () => this.choose(tile.code))];
-    put(box, told.tiles.flatMap(parts));
+    setChildren(box, told.tiles.flatMap(parts));
     const chosen = /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'));
     if (focused) chosen?.focus();
     else if (chosen && told.scrolls) requestAnimationFrame(() => reveal(box, chosen));

@@ -24,17 +24,17 @@ const lineOf = (tokens) => ({ tokens: named(tokens), joined: joined(tokens) });
 
 export class Version {
   /**
-   * @param {VersionPayload} told
+   * @param {VersionPayload} payload
    * @param {import("./types.js").Options} options
    * @param {Host} host
    * @param {import("./types.js").Recording} recording  unpacked
    */
-  constructor(told, options, host, recording) {
-    this.told = told;
-    this.notes = told.notes;
-    this.inside = told.inside;
-    this.predicts = told.predicts;
-    this.next = told.next && new NextWords(told.next, host.speech);
+  constructor(payload, options, host, recording) {
+    this.payload = payload;
+    this.notes = payload.notes;
+    this.inside = payload.inside;
+    this.predicts = payload.predicts;
+    this.next = payload.next && new NextWords(payload.next, host.speech);
     this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
     this.host = host;
     this.recording = recording;
@@ -56,23 +56,23 @@ export class Version {
     this.difference = null;
     /** @type {import("../pictures/effects_view.js").ShownEffects | null} */
     this.effects = null;
-    const payload = this.effectsPayload;
-    const kinds = payload && this.effectKinds(payload);
-    if (kinds) this.effects = { kinds, view: new EffectsView(payload, recording, host.speech) };
-    else if (told.effects && "reason" in told.effects) this.effects = told.effects;
+    const effectsPayload = this.effectsPayload;
+    const kinds = effectsPayload && this.effectKinds(effectsPayload);
+    if (kinds) this.effects = { kinds, view: new EffectsView(effectsPayload, recording, host.speech) };
+    else if (payload.effects && "reason" in payload.effects) this.effects = payload.effects;
   }
 
   /** @param {import("./types.js").Attention} attention */
   about(attention) {
-    const { told, options, host, recording } = this;
+    const { payload, options, host, recording } = this;
     const { code } = attention;
-    const { names, rules, rowwise } = told;
-    const known = { roles: told.roles[code], rules, known: told.first[code], rowwise, names };
+    const { names, rules, rowwise } = payload;
+    const known = { roles: payload.roles[code], rules, known: payload.first[code], rowwise, names };
     return { recording, attention, options, speech: host.speech, ...known };
   }
 
   get effectsPayload() {
-    const { effects } = this.told;
+    const { effects } = this.payload;
     return effects && "logits" in effects ? effects : null;
   }
 
@@ -96,10 +96,10 @@ export class Version {
    * @param {Kind | null} kind
    */
   codeOf(view, kind) {
-    const { told, recording, options } = this;
-    const { program } = told;
+    const { payload, recording, options } = this;
+    const { program } = payload;
     const name = view === "map" ? kind?.code : view === "mask" ? `mask ${kind?.code}` : view;
-    const code = this.effectsPayload?.code?.[name ?? ""] ?? told.code[name ?? ""];
+    const code = this.effectsPayload?.code?.[name ?? ""] ?? payload.code[name ?? ""];
     if (code && (view !== "map" || kind?.effect)) {
       const [layer, head] = kind?.open ?? [];
       return fill(code, { layer, head });
@@ -128,7 +128,7 @@ export function differenceOf(before, after, replaced) {
       const Of = kind instanceof Effects ? Effects : Kind;
       return other ? [new Of({ ...kind.about, roles: null, known: null, before: other, replaced })] : [];
     });
-  const made = new Version({ ...after.told, inside: null, effects: null }, after.options, after.host, after.recording);
+  const made = new Version({ ...after.payload, inside: null, effects: null }, after.options, after.host, after.recording);
   made.kinds = between(before.kinds, after.kinds);
   Object.assign(made, { views: { mask: [], positions: [], words: [] }, viewNames: [] });
   const [old, now] = [before.effects, after.effects];

@@ -1,6 +1,6 @@
 // The rows above the stage: pages, language, the sentence, examples, model and search.
 
-import { button, el, named, put } from "../../stage/frame/dom.js";
+import { button, el, labelAttributes, setChildren } from "../../stage/frame/dom.js";
 import { menu, select, tabs } from "../../stage/frame/widgets.js";
 import { directionOf, searchName } from "../payload/messages.js";
 import { searchFields } from "./search_menu.js";
@@ -39,8 +39,8 @@ export class Controls {
       el("strong.brand", "Headlight"),
       tabs(pages, "pages", "page", PAGES, wanted.page, (/** @type {any} */ change) => app.turn(change)),
       el("span.space"),
-      select(languages, speech.language, speak, { ...named(say("language")), "data-testid": "stage-language" }),
-      button("plain.sign#theme", "◐", () => app.turnTheme(), named(say("theme"))),
+      select(languages, speech.language, speak, { ...labelAttributes(say("language")), "data-testid": "stage-language" }),
+      button("plain.sign#theme", "◐", () => app.turnTheme(), labelAttributes(say("theme"))),
     ];
     const row = el("div.ask", this.sentence, this.model, this.search, this.examples);
     const lines = [this.status, this.problem, this.lost];
@@ -60,7 +60,7 @@ export class Controls {
     const nameOf = (/** @type {typeof models[0]} */ model) =>
       model.source ? directionOf(model, this.app.speech, " → ") : model.name;
     const options = models.map((model) => [model.name, nameOf(model)]);
-    return select(options, chosen, take, { ...named(label), hidden: models.length < 2 });
+    return select(options, chosen, take, { ...labelAttributes(label), hidden: models.length < 2 });
   }
 
   /** What the other side has, on the page Compare. */
@@ -79,10 +79,10 @@ export class Controls {
     const control = {
       sentence: () => sentenceBox("#sentence-b", b.text, (text, isStep) => turn({ text }, isStep), about),
       model: () => this.modelChoice(b.model, (model) => turn({ model }), say("model_b")),
-      search: () => select(beams, String(b.beam), take, named(say("search_b"))),
+      search: () => select(beams, String(b.beam), take, labelAttributes(say("search_b"))),
     }[wanted.versus];
     this.other.hidden = wanted.page !== "compare";
-    put(this.other, tabs(names, "versus", "versus", VERSUS, wanted.versus, pick), control());
+    setChildren(this.other, tabs(names, "versus", "versus", VERSUS, wanted.versus, pick), control());
   }
 
   /**
@@ -131,6 +131,6 @@ export class Controls {
   offer(sentence, undo) {
     const { say } = this.app.speech;
     this.lost.hidden = sentence === null;
-    put(this.lost, say("dropped", { sentence: sentence?.slice(0, 60) }), " ", button("plain", say("undo"), undo));
+    setChildren(this.lost, say("dropped", { sentence: sentence?.slice(0, 60) }), " ", button("plain", say("undo"), undo));
   }
 }

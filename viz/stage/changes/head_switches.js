@@ -1,6 +1,6 @@
-// What a click on a tile does: opens a head, switches it off, makes it uniform, leaves it alone, picks it.
+// What a click on a tile does: opens a head, switches it off, makes it uniform, leaves only it, picks it.
 
-import { button, change, dress, el, named, put } from "../frame/dom.js";
+import { button, change, dress, el, labelAttributes, setChildren } from "../frame/dom.js";
 import { tabs } from "../frame/widgets.js";
 
 /** @typedef {"off" | "uniform" | "alone"} Switch */
@@ -9,44 +9,44 @@ import { tabs } from "../frame/widgets.js";
 const MODES = ["open", "off", "uniform", "alone", "several"];
 
 /**
- * Whether one of a list begins with these.
+ * Whether an item of a list begins with these elements.
  * @param {unknown[][]} list
  * @param {unknown[]} first
  */
 export const has = (list, ...first) => list.some((item) => first.every((part, i) => item[i] === part));
 
 export class HeadSwitches {
-  /** @type {Record<string, number[][]>} layers, as the model numbers them, and heads that are picked, by kind */ chosen = {};
+  /** @type {Record<string, number[][]>} layers, as the model numbers them, and heads that are picked, by kind */ pickedByKind = {};
 
   /** @param {import("./steer.js").Steering} steering */
   constructor(steering) {
     this.steering = steering;
-    this.mode = steering.stage.whole.setting ? "off" : "open";
+    this.mode = steering.stage.message.setting ? "off" : "open";
     this.box = el("div.modes");
   }
 
   fillIn() {
     const { steering } = this;
-    const { words, told } = steering;
-    const choose = (/** @type {Record<string, string>} */ chosen) => {
-      this.mode = chosen.do;
+    const { words, payload } = steering;
+    const choose = (/** @type {Record<string, string>} */ values) => {
+      this.mode = values.do;
       steering.stage.fold.render();
     };
     const bar = tabs(words, "do", "do", MODES, this.mode, choose);
-    const pressed = { "aria-pressed": String(Boolean(told.importance)) };
+    const pressed = { "aria-pressed": String(Boolean(payload.importance)) };
     const weigh = () => steering.act({ do: "importance" });
-    put(this.box, bar, steering.stage.told.predicts && button("plain#importance", words.importance, weigh, pressed));
+    setChildren(this.box, bar, steering.stage.result.predicts && button("plain#importance", words.importance, weigh, pressed));
   }
 
-  /** @param {Switch} what @param {Place} place */
-  turn(what, place) {
+  /** Asks the host to switch a head. @param {Switch} mode @param {Place} place */
+  turn(mode, place) {
     const { kind } = this.steering.stage;
     if (!kind) return;
     const [layer, head] = kind.headAt(place);
-    this.steering.act({ do: what, kind: kind.code, layer, head });
+    this.steering.act({ do: mode, kind: kind.code, layer, head });
   }
 
-  /** Whether a click on a tile did more than open it. @param {Place} place @param {boolean} shift */
+  /** Does what a click on a tile stands for; false where it opens the head. @param {Place} place @param {boolean} shift */
   tile(place, shift) {
     if (shift || this.mode === "several") return this.pick(place);
     if (this.mode === "open") return false;
@@ -55,17 +55,18 @@ export class HeadSwitches {
   }
 
   get picked() {
-    return this.chosen[this.steering.stage.kind?.code ?? ""] ?? [];
+    return this.pickedByKind[this.steering.stage.kind?.code ?? ""] ?? [];
   }
 
-  /** Picks a head, or no longer. @param {Place} place */
+  /** Picks a head, or takes it out of the picked ones. @param {Place} place */
   pick(place) {
     const { steering, picked } = this;
     const { stage } = steering;
     if (!stage.kind?.plain) return false;
     const [layer, head] = stage.kind.headAt(place);
-    const others = picked.filter((other) => !has([other], layer, head));
-    this.chosen = { [stage.kind.code]: others.length < picked.length ? others : [...picked, [layer, head]] };
+    const remaining = picked.filter((item) => !has([item], layer, head));
+    const wasPicked = remaining.length < picked.length;
+    this.pickedByKind = { [stage.kind.code]: wasPicked ? remaining : [...picked, [layer, head]] };
     steering.heads = "one";
     stage.renderKind();
     stage.render();
@@ -79,19 +80,19 @@ export class HeadSwitches {
    * @param {Place} place
    */
   decorate(cell, kind, place) {
-    const { told, words, stage } = this.steering;
+    const { payload, words, stage } = this.steering;
     const { code } = kind;
     const [layer, head] = kind.headAt(place);
     const now = stage.state.version !== "before";
-    const off = has(told.off, code, layer, head);
+    const off = has(payload.off, code, layer, head);
     const signs = {
       picked: has(this.picked, layer, head) && words.picked,
       "is-off": now && off && words.is_off,
-      "is-uniform": now && has(told.uniform, code, layer, head) && words.is_uniform,
+      "is-uniform": now && has(payload.uniform, code, layer, head) && words.is_uniform,
     };
     dress(cell, signs);
     cell.ariaLabel = [cell.ariaLabel, ...Object.values(signs).filter(Boolean)].join(", ");
-    const worth = told.importance?.[code];
+    const worth = payload.importance?.[code];
     if (worth) {
       const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
       const value = worth[place[0]][head];
@@ -100,7 +101,7 @@ export class HeadSwitches {
       cell.ariaLabel += `. ${cell.title}`;
     }
     if (stage.tiles.areSmall) return; // there is no room for a button: the mode says what a click does
-    const about = { tabindex: "-1", "aria-pressed": String(off), ...named(stage.say("switch", { layer, head })) };
+    const about = { tabindex: "-1", "aria-pressed": String(off), ...labelAttributes(stage.say("switch", { layer, head })) };
     const flip = (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();
       this.turn("off", place);
@@ -112,6 +113,6 @@ export class HeadSwitches {
   layer(code, layer) {
     const { steering } = this;
     const flip = () => steering.act({ do: "layer", kind: code, layer });
-    return button("layer", String(layer), flip, named(steering.stage.say("whole_layer", { layer })));
+    return button("layer", String(layer), flip, labelAttributes(steering.stage.say("whole_layer", { layer })));
   }
 }

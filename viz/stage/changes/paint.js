@@ -14,26 +14,27 @@ export function paint(steering, event) {
   if (!kind || state.view !== "mask" || !steering.acts || state.table || !start || event.button !== 0) return;
   event.preventDefault();
   event.stopPropagation();
-  const edited = steering.told.cells.find((cell) => has([cell], kind.code, ...start));
-  const open = edited ? !edited[3] : !viewOf(stage)?.z?.[start[0]][start[1]];
+  const edit = steering.payload.cells.find((cell) => has([cell], kind.code, ...start));
+  const isOpen = edit ? edit[3] : viewOf(stage)?.z?.[start[0]][start[1]];
+  const open = !isOpen;
   /** @type {number[][]} */
   const cells = [];
   /** @type {HTMLElement[]} */
   const marks = [];
-  const move = (/** @type {PointerEvent} */ moved) => {
-    const place = map.cellAt(moved);
+  const move = (/** @type {PointerEvent} */ pointer) => {
+    const place = map.cellAt(pointer);
     if (!place || has(cells, ...place)) return;
     cells.push(place);
     marks.push(map.mark(place, open ? "opened" : "blocked"));
   };
-  const stopped = new AbortController();
+  const listeners = new AbortController();
   const end = (/** @type {PointerEvent} */ { type }) => {
-    stopped.abort();
+    listeners.abort();
     marks.forEach((mark) => mark.remove());
     if (type === "pointerup") steering.act({ do: "cells", kind: kind.code, cells, open });
   };
   move(event);
-  const { signal } = stopped;
+  const { signal } = listeners;
   addEventListener("pointermove", move, { signal });
   addEventListener("pointerup", end, { signal });
   addEventListener("pointercancel", end, { signal });

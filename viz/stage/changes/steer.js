@@ -1,6 +1,6 @@
 // What can be changed on the stage: changes as chips, forced cells, positions. The host computes every change.
 
-import { button, copied, el, marked, named, put } from "../frame/dom.js";
+import { button, copyText, el, markDifferences, labelAttributes, setChildren } from "../frame/dom.js";
 import { HeadSwitches, has } from "./head_switches.js";
 import { fields, form } from "../frame/menus.js";
 import { paint } from "./paint.js";
@@ -26,8 +26,8 @@ export class Steering {
     stage.map.box.addEventListener("pointerdown", (event) => paint(this, event), true);
   }
 
-  get told() {
-    return /** @type {SteeringPayload} */ (this.stage.whole.steering);
+  get payload() {
+    return /** @type {SteeringPayload} */ (this.stage.message.steering);
   }
 
   get words() {
@@ -39,95 +39,104 @@ export class Steering {
     this.stage.host.act?.(action);
   }
 
-  /** Whether anything can be changed in what is shown. */
+  /** Whether the version that is shown can be changed. */
   get acts() {
     return this.stage.state.version === "after" && this.stage.measure === "weights";
   }
 
   fillIn() {
-    const { told, words, stage } = this;
+    const { payload, words, stage } = this;
     this.wordMenu.ask(null);
-    const changed = told.chips.length > 0;
-    const pairs = told.pairs ?? [];
-    put(this.before, changed && [el("span.label", `${words.before}: `), marked(pairs, 0, "gone")]);
-    if (changed) put(stage.translation, marked(pairs, 1, "new"));
-    const chips = told.chips.map(([code, text]) => {
-      const about = { "data-code": code, ...named(stage.say("take_back", { change: text })) };
+    const isChanged = payload.chips.length > 0;
+    const pairs = payload.pairs ?? [];
+    setChildren(this.before, isChanged && [el("span.label", `${words.before}: `), markDifferences(pairs, 0, "gone")]);
+    if (isChanged) setChildren(stage.translation, markDifferences(pairs, 1, "new"));
+    const chips = payload.chips.map(([code, text]) => {
+      const about = { "data-code": code, ...labelAttributes(stage.say("take_back", { change: text })) };
       return button("chip", `${text} ×`, () => this.act({ do: "drop", code }), about);
     });
     this.chips.ariaLabel = words.changes;
-    put(
+    const unchanged = stage.result.viewNames.includes("words") ? words.unchanged : words.unchanged_text;
+    setChildren(
       this.chips,
       chips,
-      changed ? told.cost && el("span.cost#cost", told.cost) : el("span.cost", stage.told.viewNames.includes("words") ? words.unchanged : words.unchanged_text),
-      changed && button("plain", words.copy_link, () => copied(location.href)),
-      changed && button("plain", words.reset_all, () => this.act({ do: "reset" })),
-      told.problem && el("span.problem", { role: "alert" }, told.problem),
-      told.future && el("span.cost", told.future),
+      isChanged ? payload.cost && el("span.cost#cost", payload.cost) : el("span.cost", unchanged),
+      isChanged && button("plain", words.copy_link, () => copyText(location.href)),
+      isChanged && button("plain", words.reset_all, () => this.act({ do: "reset" })),
+      payload.problem && el("span.problem", { role: "alert" }, payload.problem),
+      payload.future && el("span.cost", payload.future),
     );
     this.switches.fillIn();
   }
 
-  /** Whether a click on a cell of a large map changed something. @param {number} row @param {number} column */
+  /** Changes what a click on a cell of a large map stands for; false where it stands for nothing. @param {number} row @param {number} column */
   cell(row, column) {
     const { state, kind } = this.stage;
     if (!this.acts) return false;
-    if (state.view === "words") this.act({ do: "write", step: row, rank: column });
-    else if (state.view === "map" && kind?.plain) {
-      const { picked } = this.switches;
-      const heads = this.heads === "all" ? [] : picked.length ? picked : [kind.headAt(kind.open)];
-      this.act({ do: "force", kind: kind.code, row, key: column, strength: Number(this.strength), heads });
-    } else return false;
+    if (state.view === "words") {
+      this.act({ do: "write", step: row, rank: column });
+      return true;
+    }
+    if (state.view !== "map" || !kind?.plain) return false;
+    const heads = this.forcedHeads(kind);
+    this.act({ do: "force", kind: kind.code, row, key: column, strength: Number(this.strength), heads });
     return true;
+  }
+
+  /** The layers and heads in which a cell is forced; none are all. @param {import("../../recording/maps/kind.js").Kind} kind */
+  forcedHeads(kind) {
+    const { picked } = this.switches;
+    if (this.heads === "all") return [];
+    return picked.length ? picked : [kind.headAt(kind.open)];
   }
 
   /** Fills the bar above the large map. */
   render() {
     const { words } = this;
     const { state, kind } = this.stage;
-    const moved = (/** @type {Given} */ given) => {
-      const isReset = Object.values(given).includes(null);
-      this.act({ do: "positions", ...(isReset ? { scale: 1, shift: 0 } : given) });
+    const changePositions = (/** @type {Given} */ values) => {
+      const isReset = Object.values(values).includes(null);
+      this.act({ do: "positions", ...(isReset ? { scale: 1, shift: 0 } : values) });
     };
     this.bar.hidden = !this.acts || !kind || state.view === "inside";
     if (this.bar.hidden) return;
     /** @type {Record<string, () => import("../frame/dom.js").Children>} */
     const parts = {
-      map: () => (kind?.plain ? this.forcing() : words.with_options),
+      map: () => (kind?.plain ? this.forceControls() : words.with_options),
       mask: () => words.click_cell,
       words: () => words.click_word,
-      positions: () => form(this.told.positions, words, moved),
+      positions: () => form(this.payload.positions, words, changePositions),
     };
-    put(this.bar, parts[state.view]());
+    setChildren(this.bar, parts[state.view]());
   }
 
   /** How strongly a cell is forced, and where. */
-  forcing() {
+  forceControls() {
     const { words, heads, strength } = this;
     const { picked } = this.switches;
-    const chosen = this.stage.say("chosen_heads", { heads: picked.map((place) => place.join(".")).join(", ") });
-    const options = [["one", picked.length ? chosen : words.one_head], ["all", words.every_head]];
+    const pickedText = this.stage.say("chosen_heads", { heads: picked.map((place) => place.join(".")).join(", ") });
+    const options = [["one", picked.length ? pickedText : words.one_head], ["all", words.every_head]];
     /** @type {import("../main/message.js").Field[]} */
     const controls = [
       { type: "range", name: "strength", label: words.strength, value: strength, low: 0, high: 1, step: 0.05 },
       { type: "choice", name: "heads", label: words.within, value: heads, options },
     ];
-    const set = (/** @type {Given} */ given) => Object.assign(this, given);
+    const set = (/** @type {Given} */ values) => Object.assign(this, values);
     return [el("span", words.click_force), ...fields(controls, set, set)];
   }
 
-  /** The cells of the large map that are changed. @returns {number[][]} */
-  edited() {
-    const { state, kind, told } = this.stage;
+  /** The rows and columns of the cells of the large map that are changed. @returns {number[][]} */
+  editedCells() {
+    const { state, kind, result } = this.stage;
     if (!this.acts || !kind) return [];
-    const { forced, cells, locked } = this.told;
-    const { tokens, candidates } = told.target;
-    const here = (/** @type {SteeringPayload["forced"][number]} */ [code, , , heads]) =>
+    const { forced, cells, locked } = this.payload;
+    const { tokens, candidates } = result.target;
+    const isInOpenHead = (/** @type {SteeringPayload["forced"][number]} */ [code, , , heads]) =>
       code === kind.code && kind.plain && (!heads.length || has(heads, ...kind.headAt(kind.open)));
     const rank = (/** @type {number} */ step) => (candidates[step] ?? []).findIndex(([name]) => name === tokens[step]);
     /** @type {Record<string, () => number[][]>} */
     const places = {
-      map: () => forced.filter(here).map(([, row, key]) => [row, key]),
+      map: () => forced.filter(isInOpenHead).map(([, row, key]) => [row, key]),
       mask: () => cells.filter(([code]) => code === kind.code).map(([, row, key]) => [row, key]),
       words: () => Array.from(locked, (_, step) => [step, rank(step)]).filter((place) => place[1] >= 0),
     };

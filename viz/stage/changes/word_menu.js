@@ -1,6 +1,6 @@
-// What can be done with a written word: another one in its place, or everything up to here kept.
+// What can be done with a written word: replace it, or keep everything up to it.
 
-import { button, el, percent, put } from "../frame/dom.js";
+import { button, el, percent, setChildren } from "../frame/dom.js";
 
 export class WordMenu {
   /** @param {import("./steer.js").Steering} steering */
@@ -24,8 +24,8 @@ export class WordMenu {
   fill(step) {
     const { steering, box } = this;
     const { stage, words } = steering;
-    const { tokens, candidates } = stage.told.target;
-    const others = (candidates[step] ?? []).map(([name, share], rank) => {
+    const { tokens, candidates } = stage.result.target;
+    const alternatives = (candidates[step] ?? []).map(([name, share], rank) => {
       if (name === tokens[step]) return null;
       return button("item", `${name} ${percent(share)}`, () => steering.act({ do: "write", step, rank }));
     });
@@ -34,10 +34,10 @@ export class WordMenu {
       event.preventDefault();
       if (text.value.trim()) steering.act({ do: "type", step, text: text.value });
     };
-    put(
+    setChildren(
       box,
       el("p", stage.say("instead_of", { token: tokens[step] })),
-      others,
+      alternatives,
       el("form", { onsubmit }, text),
       button("item", words.keep, () => steering.act({ do: "keep", step })),
     );

@@ -24,12 +24,13 @@ const nodesOf = (children) =>
   });
 
 /**
- * Gives an element these children, or lists of them, but for empty ones; those that it has stay as they are.
+ * Replaces the children of an element, unless it has the same ones; empty ones are left out, lists are flattened.
  * @param {Element} box
  * @param {Children[]} children
  */
-export function put(box, ...children) {
-  const [nodes, old] = [nodesOf(children), box.childNodes];
+export function setChildren(box, ...children) {
+  const nodes = nodesOf(children);
+  const old = box.childNodes;
   if (nodes.length !== old.length || nodes.some((node, i) => node !== old[i])) box.replaceChildren(...nodes);
 }
 
@@ -44,15 +45,15 @@ const isProperties = (value) => value?.constructor === Object;
  * @returns {ElementOf<Name>}
  */
 export function el(name, ...about) {
-  const [first, ...rest] = about;
+  const [first] = about;
   const properties = isProperties(first) ? first : {};
-  const children = isProperties(first) ? rest : /** @type {Children[]} */ (about);
+  const children = /** @type {Children[]} */ (isProperties(first) ? about.slice(1) : about);
   const [look, part] = name.split("#");
   const [tag, ...classes] = look.split(".");
   const space = `http://www.w3.org/${tag === "svg" ? "2000/svg" : "1999/xhtml"}`;
   const element = document.createElementNS(space, tag);
   const all = {
-    class: classes.map((one) => `hl-${one}`).join(" ") || null,
+    class: classes.map((name) => `hl-${name}`).join(" ") || null,
     "data-testid": part && `stage-${part}`,
     ...properties,
   };
@@ -60,7 +61,7 @@ export function el(name, ...about) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
     else if ((value ?? false) !== false) element.setAttribute(key, value === true ? "" : value);
   }
-  put(element, children);
+  setChildren(element, children);
   return /** @type {ElementOf<Name>} */ (/** @type {unknown} */ (element));
 }
 
@@ -83,11 +84,11 @@ export function dress(element, looks) {
 export const button = (look, text, onclick, properties = {}) =>
   el(/** @type {"button.x"} */ (`button.${look}`), { type: "button", onclick, ...properties }, text);
 
-/** The name of an element without words. @param {string} text */
-export const named = (text) => ({ title: text, "aria-label": text });
+/** The attributes that name an element which shows no words. @param {string} text */
+export const labelAttributes = (text) => ({ title: text, "aria-label": text });
 
 /** @param {string} look @param {string} sign @param {string} text @param {(event: MouseEvent) => unknown} onclick */
-export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, named(text));
+export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, labelAttributes(text));
 
 /** A number as the language of the page writes it. @param {number} value @param {number} n  decimals */
 export const decimals = (value, n) => written(value, `.${n}f`, document.documentElement.lang || "en");
@@ -99,27 +100,27 @@ export const change = (value) => (value > 0 ? "+" : "") + decimals(value, 2);
 export const percent = (share) => `${decimals(100 * share, 1)} %`;
 
 /**
- * One side (0 or 1) of words in pairs; those that differ have a class.
+ * The words of one side (0 or 1) of pairs, with spaces between them; those that differ have a class.
  * @param {[string | null, string | null][]} pairs
  * @param {0 | 1} side
  * @param {string} look
  * @returns {Children[]}
  */
-export const marked = (pairs, side, look) =>
+export const markDifferences = (pairs, side, look) =>
   pairs
     .filter((pair) => pair[side])
     .flatMap((pair) => [" ", pair[0] === pair[1] ? pair[side] : el(`span.${look}`, pair[side])])
     .slice(1);
 
-/** Says which of some elements is chosen. @param {HTMLElement} element @param {boolean} chosen */
-export function mark(element, chosen) {
-  if (element.ariaSelected === String(chosen)) return;
-  element.ariaSelected = String(chosen);
-  element.tabIndex = chosen ? 0 : -1;
+/** Marks a tab or tile as selected, or not; only the selected one takes the focus. @param {HTMLElement} element @param {boolean} isSelected */
+export function mark(element, isSelected) {
+  if (element.ariaSelected === String(isSelected)) return;
+  element.ariaSelected = String(isSelected);
+  element.tabIndex = isSelected ? 0 : -1;
 }
 
-/** Over plain HTTP, where pages have no clipboard, copies as a reader would. @param {string} text */
-export function copied(text) {
+/** Copies a text; over plain HTTP, where pages have no clipboard, by selecting it. @param {string} text */
+export function copyText(text) {
   if (navigator.clipboard) {
     navigator.clipboard.writeText(text);
     return;

@@ -6,10 +6,10 @@ import { Open } from "../main/state.js";
 /** @typedef {import("../../recording/message/version.js").Version} Version */
 
 /**
- * Where one version stands: its tokens, its large map; beside another also its title and what it lacks.
+ * The elements of one version: its tokens, its large map; beside another also its title and what it lacks.
  * @typedef {object} Part
  * @property {import("../main/state.js").VersionName} version
- * @property {Version} told
+ * @property {Version} result
  * @property {Kind | null} kind
  * @property {import("../lines/lines.js").Lines | null} lines
  * @property {import("../map/map.js").LargeMap} map

@@ -25,8 +25,8 @@ function save(name, type, text) {
  * @param {string} filename
  */
 async function picture({ host, map }, text, format, filename) {
-  const { layout } = map.drawn;
-  const data = onPaper(map.drawn.data);
+  const { layout } = map.rendered;
+  const data = onPaper(map.rendered.data);
   const { width, margin, font } = layout;
   const height = layout.height + TITLE;
   const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } };
@@ -40,7 +40,7 @@ async function picture({ host, map }, text, format, filename) {
 function csv(stage) {
   const [names, keys, cells, corner = ""] = tableOf(viewOf(stage) ?? {}, stage);
   const safe = (/** @type {string} */ text) => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-  const said = (/** @type {string | number | null} */ cell) =>
+  const toCsv = (/** @type {string | number | null} */ cell) =>
     typeof cell === "string" ? safe(cell) : Number((cell ?? 0).toFixed(6));
   /** @type {(string | number | null)[][]} */
   const lines = [[corner, ...keys], ...cells.map((row, i) => [names[i], ...Array.from(row)])];
@@ -48,16 +48,16 @@ function csv(stage) {
     lines.splice(0, Infinity, ["row", stage.say("query"), "column", stage.say("key"), stage.say("weight")]);
     cells.forEach((row, i) => Array.from(row).forEach((value, j) => lines.push([i, names[i], j, keys[j], value])));
   }
-  return lines.map((line) => `${line.map(said).join(",")}\r\n`).join("");
+  return lines.map((line) => `${line.map(toCsv).join(",")}\r\n`).join("");
 }
 
 /** Gzip in base64. @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<string>} */
 export async function packed(bytes) {
   const stream = new Blob([/** @type {ArrayBuffer} */ (bytes)]).stream().pipeThrough(new CompressionStream("gzip"));
   const blob = await new Response(stream).blob();
-  return new Promise((done) => {
+  return new Promise((resolve) => {
     const reader = new FileReader();
-    reader.onload = () => done(String(reader.result).split(",")[1]);
+    reader.onload = () => resolve(String(reader.result).split(",")[1]);
     reader.readAsDataURL(blob);
   });
 }
@@ -79,24 +79,24 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 }
 
 /** The page (files.py) with the message and all maps. @param {Stage} stage */
-async function page({ host, whole, recordings, sides, bytes, memory }) {
+async function page({ host, message, recordings, sides, bytes, memory }) {
   /** @type {Record<string, string>} */
-  const parts = { "": await packed(bytes ?? writeMessage(whole, recordings)) };
-  const { address } = whole.words;
+  const parts = { "": await packed(bytes ?? writeMessage(message, recordings)) };
+  const { address } = message.words;
   if (address) parts[address] = await packed(await host.part(address));
-  const remotes = Object.values(sides).flatMap(({ told }) => told.recording.kinds.flatMap(({ remote }) => remote ?? []));
+  const remotes = Object.values(sides).flatMap(({ result }) => result.recording.kinds.flatMap(({ remote }) => remote ?? []));
   for (const remote of remotes) {
     if (remote.byHead) await heads(host, parts, remote.address, remote.shape);
     else parts[remote.address] ??= await packed(await host.part(remote.address));
   }
-  const message = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
-  return ((await host.shell?.()) ?? "").replace("@message@", () => message);
+  const content = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
+  return ((await host.shell?.()) ?? "").replace("@message@", () => content);
 }
 
 /** What can be downloaded. @param {Stage} stage @param {() => void} close */
 export function downloads(stage, close) {
-  const { kind, host, state, told } = stage;
-  const title = [stage.title.textContent, told.translation].filter(Boolean).join(" · ");
+  const { kind, host, state, result } = stage;
+  const title = [stage.title.textContent, result.translation].filter(Boolean).join(" · ");
   const name = ["headlight", state.view, ...(kind ? [kind.code, ...kind.headAt(kind.open)] : [])].join("-");
   const items = {
     png: () => picture(stage, title, "png", name),
@@ -104,9 +104,9 @@ export function downloads(stage, close) {
     html: host.shell && (async () => save("headlight-stage.html", "text/html", await page(stage))),
     csv: viewOf(stage) && (() => save(`${name}.csv`, "text/csv", csv(stage))),
   };
-  return Object.entries(items).map(([what, make]) => {
+  return Object.entries(items).map(([format, make]) => {
     if (!make) return null;
-    return button("item", stage.say(what), () => {
+    return button("item", stage.say(format), () => {
       close();
       make();
     });

@@ -1,6 +1,6 @@
 // The decoding step by step, played or by a slider.
 
-import { button, el, put } from "./dom.js";
+import { button, el, setChildren } from "./dom.js";
 
 const BEAT = 700; // milliseconds per step
 
@@ -13,12 +13,12 @@ export class Film {
     this.play = button("play#play", "", () => (this.playing ? this.pause() : this.start()));
     const oninput = () => stage.step(Number(this.slider.value));
     this.slider = el("input", { type: "range", min: 0, "aria-label": stage.say("slider"), oninput });
-    this.said = el("span.count");
-    this.box = el("div.player", this.play, this.slider, this.said);
+    this.counter = el("span.count");
+    this.box = el("div.player", this.play, this.slider, this.counter);
   }
 
   get count() {
-    return this.stage.told.target.tokens.length;
+    return this.stage.result.target.tokens.length;
   }
 
   get place() {
@@ -30,8 +30,8 @@ export class Film {
     this.box.hidden = !this.count;
     this.slider.max = String(Math.max(0, this.count - 1));
     this.slider.value = String(this.place);
-    put(this.said, stage.say("step", { step: this.place + 1, steps: this.count }));
-    put(this.play, this.playing ? "❚❚" : "▶");
+    setChildren(this.counter, stage.say("step", { step: this.place + 1, steps: this.count }));
+    setChildren(this.play, this.playing ? "❚❚" : "▶");
     this.play.ariaLabel = stage.say(this.playing ? "pause" : "play");
   }
 

@@ -34,9 +34,9 @@ export class Fold {
 
 /** How many controls are not as they are at first. @param {Stage} stage */
 function count(stage) {
-  const { state, told, version, usual, steering, mapOptions } = stage;
+  const { state, result, version, usual, steering, mapOptions } = stage;
   const isSet = [
-    state.kind !== (told.kinds[0]?.code ?? null),
+    state.kind !== (result.kinds[0]?.code ?? null),
     state.view !== stage.usualView(),
     state.lines !== "head",
     state.sort !== "layer",

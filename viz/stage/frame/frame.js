@@ -2,7 +2,7 @@
 
 import { codesOf, fields } from "../../recording/message/options.js";
 import { Beside } from "../lines/beside.js";
-import { button, el, icon, put } from "./dom.js";
+import { button, el, icon, setChildren } from "./dom.js";
 import { menu, tabs } from "./widgets.js";
 import { downloads } from "./file.js";
 import { Film } from "./film.js";
@@ -21,19 +21,19 @@ import { Tiles } from "../tiles/tiles.js";
 const LOW = 32; // pixels between two lines of tokens on a narrow page, or without a source
 const LOWEST = 16; // or beside others
 
-/** Builds all parts, again when the words have changed. @param {Stage} stage */
+/** Builds all parts; again when the language has changed. @param {Stage} stage */
 export function build(stage) {
-  const { told, whole, host, words } = stage;
+  const { result, message, host, words } = stage;
   clearInterval(stage.film?.playing ?? undefined);
-  const names = whole.comparing ? Object.keys(stage.sides) : ["after"];
+  const names = message.comparing ? Object.keys(stage.sides) : ["after"];
   const versions = /** @type {import("../main/state.js").VersionName[]} */ (names);
-  const isLow = isNarrow(stage) || !told.source.tokens.length;
-  const height = whole.comparing ? LOWEST : isLow ? LOW : undefined;
+  const isLow = isNarrow(stage) || !result.source.tokens.length;
+  const height = message.comparing ? LOWEST : isLow ? LOW : undefined;
   stage.parts = {};
   for (const version of versions) {
     const lines = version === "difference" ? null : new Lines(stage, version, height);
     const boxes = { title: el("h3.title"), says: el("p.lacks"), slot: el("section#side", { "data-version": version }) };
-    stage.parts[version] = { version, told, kind: null, lines, map: new LargeMap(stage, version), ...boxes };
+    stage.parts[version] = { version, result, kind: null, lines, map: new LargeMap(stage, version), ...boxes };
   }
   Object.assign(stage, {
     tabs: {},
@@ -50,13 +50,13 @@ export function build(stage) {
     film: new Film(stage),
     fold: new Fold(stage),
     tiles: new Tiles(stage),
-    beside: whole.comparing ? new Beside(stage) : null,
-    options: menu("options", words.options, words.options, () => form(optionFields(stage), words, (chosen) => stage.turnMaps(chosen))),
+    beside: message.comparing ? new Beside(stage) : null,
+    options: menu("options", words.options, words.options, () => form(optionFields(stage), words, (codes) => stage.turnMaps(codes))),
   });
   const tools = [
     stage.options,
     menu("download", words.download, words.download, (close) => downloads(stage, close)),
-    (told.told.program || Object.keys(told.told.code).length > 0) && menu("code", words.code, words.code, () => code(stage)),
+    (result.payload.program || Object.keys(result.payload.code).length > 0) && menu("code", words.code, words.code, () => code(stage)),
     icon("#table", words.table, words.table, () => stage.choose({ table: !stage.state.table })),
   ];
   const { beside, places, tiles, lines, map, fold } = stage;
@@ -65,39 +65,40 @@ export function build(stage) {
   const ofTiles = el("div.above.of-tiles");
   const ofPicture = el("div.above.of-picture");
   if (beside) {
-    put(ofTiles, places.kinds, tiles.bar);
-    put(ofPicture, el("div.head", bar, stage.title), el("div.settings", stage.switches));
+    setChildren(ofTiles, places.kinds, tiles.bar);
+    setChildren(ofPicture, el("div.head", bar, stage.title), el("div.settings", stage.switches));
     const main = el("div.main.sides", fold.button, ofTiles, ofPicture, el("div.left", tiles.box), beside.strips);
-    put(stage.root, beside.texts, corner, stage.notes, main, beside.pictures, stage.says, stage.card);
+    setChildren(stage.root, beside.texts, corner, stage.notes, main, beside.pictures, stage.says, stage.card);
     return;
   }
-  const steering = (stage.steering = whole.steering && host.act ? new Steering(stage) : null);
-  put(ofTiles, places.kinds, steering?.switches.box, tiles.bar);
+  const steering = (stage.steering = message.steering && host.act ? new Steering(stage) : null);
+  setChildren(ofTiles, places.kinds, steering?.switches.box, tiles.bar);
   const settings = el("div.settings", places.versions, stage.switches, steering?.bar);
-  put(ofPicture, bar, steering && settings);
+  setChildren(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.box, stage.film.box, stage.legend, stage.card);
   const head = el("div.head", stage.title, places.measures);
   const right = el("div.right", head, !steering && settings, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", fold.button, ofTiles, ofPicture, left, right);
-  put(stage.root, above, lines.box, steering?.wordMenu.box, main);
+  setChildren(stage.root, above, lines.box, steering?.wordMenu.box, main);
 }
 
 /** Writes what changes with the message. @param {Stage} stage */
 export function fillIn(stage) {
-  const { told, whole, places, beside, words } = stage;
-  const { next } = told;
-  const continued = next?.continued && [told.translation, el("span.written", next.continued)];
-  const written = told.translation === "" ? words.nothing : told.translation; // null: of a model that is not ours
-  const text = next ? continued || sampling.answer(stage) : written;
-  put(stage.translation, text);
+  const { result, message, places, beside, words } = stage;
+  const { next } = result;
+  /** @type {import("./dom.js").Children} */
+  let text = result.translation === "" ? words.nothing : result.translation; // null: of a model that is not ours
+  if (next?.continued) text = [result.translation, el("span.written", next.continued)];
+  else if (next) text = sampling.answer(stage);
+  setChildren(stage.translation, text);
   stage.translation.hidden = !text;
-  put(stage.writing, sampling.writing(stage));
-  const changes = !stage.steering && stage.version !== "before" && whole.steering?.chips.map(([, text]) => text);
-  stage.notes.textContent = [...told.notes, ...(changes || []), inBytes(stage)].filter(Boolean).join(" ");
+  setChildren(stage.writing, sampling.writing(stage));
+  const changes = !stage.steering && stage.version !== "before" && message.steering?.chips.map(([, text]) => text);
+  stage.notes.textContent = [...result.notes, ...(changes || []), inBytes(stage)].filter(Boolean).join(" ");
   const { versions, version } = stage;
   /** @type {[string, string][]} */
-  const kinds = told.kinds.map((kind) => [kind.code, kind.name]);
+  const kinds = result.kinds.map((kind) => [kind.code, kind.name]);
   /** @type {[string, string][]} */
   const lines = [["head", words.this_head], ["layer", words.layer]];
   /** @typedef {Partial<import("../main/state.js").OpenState>} Change */
@@ -105,10 +106,10 @@ export function fillIn(stage) {
   renewTabs(stage, "kinds", "kind", kinds, choose);
   renewTabs(stage, "lines", "lines", lines, choose);
   renewTabs(stage, "views", "view", stage.views(), (change) => choose({ ...change, picture: 0 }));
-  put(places.kinds, stage.tabs.kind, beside ? places.versions : stage.tabs.lines);
-  put(places.views, stage.tabs.view);
+  setChildren(places.kinds, stage.tabs.kind, beside ? places.versions : stage.tabs.lines);
+  setChildren(places.views, stage.tabs.view);
   const turn = (/** @type {Change} */ change) => stage.turn(change);
-  put(places.versions, versions.length > 1 && tabs(words, "versions", "version", versions, version, turn));
+  setChildren(places.versions, versions.length > 1 && tabs(words, "versions", "version", versions, version, turn));
   stage.steering?.fillIn();
   beside?.fillIn();
   const count = Object.values(codesOf(stage.mapOptions)).filter((code) => code !== null).length;
@@ -116,7 +117,7 @@ export function fillIn(stage) {
 }
 
 /**
- * Makes tabs again only where they offer something else: who has come to one of them by keyboard stays there.
+ * Builds tabs again only where they offer something else, so that a focus on one of them stays.
  * @param {Stage} stage
  * @param {string} part
  * @param {"kind" | "lines" | "view"} name
@@ -140,15 +141,15 @@ export function legend(stage) {
     const look = { title: stage.say("hide"), style: `--hl-own: ${headColour(number)}` };
     return button("plain", String(number), flip, { "aria-pressed": String(!state.off.has(number)), ...look });
   };
-  put(legend, state.lines === "layer" && kind?.headNames.map(head));
+  setChildren(legend, state.lines === "layer" && kind?.headNames.map(head));
 }
 
-/** Of a file whose maps are many: how they are held, and how large it is. @param {Stage} stage */
+/** A sentence about a file with many maps: that a weight is one byte, and how large it is. @param {Stage} stage */
 function inBytes(stage) {
-  const held = [...stage.kinds.values()].some(({ byHead }) => byHead);
-  return held && stage.host.size && stage.say("in_bytes", { size: Math.ceil(stage.host.size / 1e6) });
+  const isByHead = [...stage.kinds.values()].some(({ byHead }) => byHead);
+  return isByHead && stage.host.size && stage.say("in_bytes", { size: Math.ceil(stage.host.size / 1e6) });
 }
 
 /** @param {Stage} stage */
 const optionFields = (stage) =>
-  fields(stage.mapOptions, stage.told.recording.predicted_tokens.length > 0, (name) => stage.say(name));
+  fields(stage.mapOptions, stage.result.recording.predicted_tokens.length > 0, (name) => stage.say(name));

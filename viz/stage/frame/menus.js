@@ -1,7 +1,7 @@
 // Options, code, and the large map as a table.
 
 import { fill } from "../../recording/text/sentences.js";
-import { button, copied, decimals, el } from "./dom.js";
+import { button, copyText, decimals, el } from "./dom.js";
 import { select } from "./widgets.js";
 
 /** @typedef {import("../main/message.js").Field} Field */
@@ -20,12 +20,12 @@ export const fields = (options, ask, live) => options.map((option) => field(opti
 /** @param {Field} about @param {Take} ask @param {Take} [live] */
 function field({ type, name, label, value, help, enabled = true, options, low, high, step = 1, unit = "" }, ask, live) {
   /** @typedef {{target: HTMLInputElement}} Changed */
-  const set = (/** @type {string} */ chosen) => ask({ [name]: chosen });
+  const set = (/** @type {string} */ code) => ask({ [name]: code });
   const onchange = (/** @type {Changed} */ { target }) => target.value && target.reportValidity() && set(target.value);
   const between = { type, min: low, max: high, value, onchange };
-  const said = el("output", `${value}${unit}`);
+  const output = el("output", `${value}${unit}`);
   const oninput = (/** @type {Changed} */ { target }) => {
-    said.textContent = `${target.value}${unit}`;
+    output.textContent = `${target.value}${unit}`;
     live?.({ [name]: target.value });
   };
   const turn = (/** @type {Changed} */ { target }) => set(target.checked ? "1" : "0");
@@ -35,7 +35,7 @@ function field({ type, name, label, value, help, enabled = true, options, low, h
       el("input", { type: "checkbox", checked: value === "1", disabled: !enabled, onchange: turn }),
       label,
     ],
-    range: () => [label, el("input", { ...between, step, oninput }), said],
+    range: () => [label, el("input", { ...between, step, oninput }), output],
     number: () => [label, el("input", between)],
     choice: () => [label, select(options ?? [], value, set, { disabled: !enabled })],
   };
@@ -54,11 +54,13 @@ export function form(options, words, ask, live) {
   return [...fields(options, ask, live), button("plain", words.reset, () => ask(nothing))];
 }
 
-/** @param {string[]} names  of rows @param {string[]} keys @param {Grid[2]} rows */
+/** A table of numbers and texts. @param {string[]} names  of rows @param {string[]} keys @param {Grid[2]} rows */
 export function table(names, keys, rows, corner = "") {
-  const said = (/** @type {string | number | null} */ value) =>
-    typeof value === "string" ? value : value === null || Number.isNaN(value) ? "" : decimals(value, 3);
-  const cells = (/** @type {Grid[2][number]} */ row) => Array.from(row, (value) => el("td", said(value)));
+  const format = (/** @type {string | number | null} */ value) => {
+    if (typeof value === "string") return value;
+    return value === null || Number.isNaN(value) ? "" : decimals(value, 3);
+  };
+  const cells = (/** @type {Grid[2][number]} */ row) => Array.from(row, (value) => el("td", format(value)));
   const top = [corner, ...keys].map((key) => el("th", key));
   const body = rows.map((row, i) => el("tr", el("th", { scope: "row" }, names[i]), cells(row)));
   return el("div.table", { tabindex: "0" }, el("table", el("thead", el("tr", top)), el("tbody", body)));
@@ -79,8 +81,8 @@ export function tableOf({ map: kind, look, z = [], table }, stage) {
 
 /** The Python of what is shown. @param {import("../main/stage.js").Stage} stage */
 export function code(stage) {
-  const { kind, told, state } = stage;
+  const { kind, result, state } = stage;
   const { temperature, "top-k": top_k, "top-p": top_p } = state.chance ?? {};
-  const lines = fill(told.codeOf(state.view, kind), { temperature, top_k, top_p });
-  return [el("pre", { tabindex: "0" }, lines), button("plain", stage.say("copy"), () => copied(lines))];
+  const lines = fill(result.codeOf(state.view, kind), { temperature, top_k, top_p });
+  return [el("pre", { tabindex: "0" }, lines), button("plain", stage.say("copy"), () => copyText(lines))];
 }

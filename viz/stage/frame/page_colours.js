@@ -17,13 +17,13 @@ export const isDark = (element) => isLight(getComputedStyle(element).color);
  * @param {string} colour
  * @returns {any[]}
  */
-export const onPage = (data, colour) => (isLight(colour) ? recoloured(data, DIVERGING, DIVERGING_ON_DARK) : data);
+export const onPage = (data, colour) => (isLight(colour) ? replaceScale(data, DIVERGING, DIVERGING_ON_DARK) : data);
 
 /** The same traces for white paper. @param {any[]} data */
-export const onPaper = (data) => recoloured(data, DIVERGING_ON_DARK, DIVERGING);
+export const onPaper = (data) => replaceScale(data, DIVERGING_ON_DARK, DIVERGING);
 
 /** @param {any[]} data @param {unknown} from  which may have come in a message @param {unknown} to @returns {any[]} */
-function recoloured(data, from, to) {
+function replaceScale(data, from, to) {
   const text = JSON.stringify(from);
   return data.map((trace) => (JSON.stringify(trace.colorscale) === text ? { ...trace, colorscale: to } : trace));
 }

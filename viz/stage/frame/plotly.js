@@ -5,12 +5,12 @@ import { el } from "./dom.js";
 /** @type {Promise<any> | null} */
 let library = null;
 
-/** Loads it once. @returns {Promise<any>} */
+/** Loads Plotly once. @returns {Promise<any>} */
 export function plotly() {
-  library ??= new Promise((done, failed) => {
-    const onerror = () => ((library = null), failed(new Error("Plotly")));
+  library ??= new Promise((resolve, reject) => {
+    const onerror = () => ((library = null), reject(new Error("Plotly")));
     const { href: src } = /** @type {HTMLLinkElement} */ (document.querySelector("link[data-plotly]"));
-    document.head.append(el("script", { src, onload: () => done(/** @type {any} */ (window).Plotly), onerror }));
+    document.head.append(el("script", { src, onload: () => resolve(/** @type {any} */ (window).Plotly), onerror }));
   });
   return library;
 }

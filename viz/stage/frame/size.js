@@ -1,6 +1,6 @@
 // How large the large picture is.
 
-const LEAST = 270; // pixels that the large picture has at least, unless the message says else
+const LEAST = 270; // pixels that the large picture has at least, unless the message gives another number
 const LOW = 200; // or of each of three
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
@@ -8,7 +8,7 @@ const ROW_TITLE = 32; // pixels of the titles of a row of pictures, and the gaps
 export const BELOW = 34; // pixels of the line under the picture
 
 /** Whether the page is one column. @param {import("../main/state.js").Open & {root: HTMLElement}} stage */
-export const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.clientWidth) < NARROW;
+export const isNarrow = ({ root, message }) => (message.setting ? innerWidth : root.clientWidth) < NARROW;
 
 /**
  * Size and font of the large picture: what is left of the window; on a narrow page as high as wide.
@@ -16,18 +16,18 @@ export const isNarrow = ({ root, whole }) => (whole.setting ? innerWidth : root.
  * @param {import("../map/map.js").LargeMap} map
  */
 export function surroundings(stage, map) {
-  const { root, beside, whole } = stage;
+  const { root, beside, message } = stage;
   const { color, fontFamily } = getComputedStyle(root);
   const width = Math.max(280, Math.floor(map.box.parentElement?.clientWidth || root.clientWidth));
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
-  const below = whole.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
+  const below = message.setting && stage.state.view === "inside" ? 2 * BELOW : BELOW; // that line is a long one
   const all = innerHeight - (stage.above ?? 150) - inside - below;
-  const share = whole.setting?.room ?? 1; // the others are those of the rows of pictures under it
-  const left = Math.floor(share * (all - (1 / share - 1) * ROW_TITLE));
-  const [least, most] = beside ? [LOW, Math.round(1.25 * width)] : [whole.least ?? LEAST, HIGHEST];
-  const fits = Math.max(least, Math.min(most, left));
+  const share = message.setting?.room ?? 1; // the rest is for the rows of pictures under it
+  const room = Math.floor(share * (all - (1 / share - 1) * ROW_TITLE));
+  const [least, most] = beside ? [LOW, Math.round(1.25 * width)] : [message.least ?? LEAST, HIGHEST];
+  const fits = Math.max(least, Math.min(most, room));
   const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }

@@ -1,6 +1,6 @@
 // Choices, tabs and menus.
 
-import { button, el, icon, mark, put } from "./dom.js";
+import { button, el, icon, mark, setChildren } from "./dom.js";
 
 /** @typedef {import("./dom.js").Children} Children */
 /** @typedef {import("./dom.js").Properties} Properties */
@@ -9,14 +9,15 @@ import { button, el, icon, mark, put } from "./dom.js";
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
 
 /**
+ * A drop-down menu.
  * @param {string[][]} options  values and texts
- * @param {string} chosen
+ * @param {string} selected
  * @param {(value: string) => unknown} choose
  * @param {Properties} properties
  * @returns {HTMLSelectElement}
  */
-export function select(options, chosen, choose, properties, look = "") {
-  const entries = options.map(([value, text]) => el("option", { value, selected: value === chosen }, text));
+export function select(options, selected, choose, properties, look = "") {
+  const entries = options.map(([value, text]) => el("option", { value, selected: value === selected }, text));
   const onchange = (/** @type {{target: HTMLSelectElement}} */ { target }) => choose(target.value);
   return el(/** @type {"select.x"} */ (`select${look}`), { ...properties, onchange }, entries);
 }
@@ -35,19 +36,19 @@ export function arrows(box, move, rows = false) {
   });
 }
 
-/** @typedef {HTMLDivElement & {mark: (code: string | null) => void}} Tabs  mark(code) shows which one is chosen */
+/** @typedef {HTMLDivElement & {mark: (code: string | null) => void}} Tabs  mark(code) selects a tab, without a callback */
 
 /**
- * Buttons that choose one of codes, which `words` say, or of [code, text].
- * @param {Record<string, string>} words
- * @param {string} part  which words[part] names
- * @param {string} name  of what is chosen
- * @param {readonly (string | [string, string])[]} options
- * @param {string | null} chosen
+ * Tabs, of which one is selected.
+ * @param {Record<string, string>} words  texts by name
+ * @param {string} part  the tabs, which words[part] names
+ * @param {string} name  under which `choose` gets the code of the selected tab
+ * @param {readonly (string | [string, string])[]} options  codes, which are names of words, or codes and texts
+ * @param {string | null} selected
  * @param {(change: Record<string, string>) => unknown} choose
  * @returns {Tabs}
  */
-export function tabs(words, part, name, options, chosen, choose) {
+export function tabs(words, part, name, options, selected, choose) {
   /** @type {HTMLButtonElement[]} */
   const all = options.map((option) => {
     const [code, text] = Array.isArray(option) ? option : [option, words[option]];
@@ -62,9 +63,9 @@ export function tabs(words, part, name, options, chosen, choose) {
   const bar = Object.assign(box, {
     mark: (/** @type {string | null} */ code) => all.forEach((tab) => mark(tab, tab.dataset[name] === code)),
   });
-  bar.mark(chosen);
+  bar.mark(selected);
   arrows(bar, (tab, step) => {
-    const place = all.findIndex((other) => other === tab);
+    const place = all.indexOf(/** @type {HTMLButtonElement} */ (tab));
     const next = all[(place + step + all.length) % all.length];
     next.focus();
     next.click();
@@ -89,7 +90,7 @@ export function tabs(words, part, name, options, chosen, choose) {
 export function menu(part, sign, text, make) {
   const panel = el("div.panel", { hidden: true });
   const toggle = (/** @type {boolean} */ open) => {
-    if (open) put(panel, make(() => toggle(false)));
+    if (open) setChildren(panel, make(() => toggle(false)));
     panel.hidden = !open;
     opener.ariaExpanded = String(open);
   };
@@ -107,7 +108,7 @@ export function menu(part, sign, text, make) {
   });
   return Object.assign(box, {
     renew: (/** @type {string | undefined} */ text) => {
-      if (text) put(opener, text);
+      if (text) setChildren(opener, text);
       for (const name of text ? ["title", "aria-label"] : []) opener.setAttribute(name, text ?? "");
       if (panel.hidden) return;
       const controls = () => [.../** @type {NodeListOf<HTMLElement>} */ (panel.querySelectorAll("select, input, button"))];

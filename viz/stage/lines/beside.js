@@ -1,7 +1,7 @@
 // Two translations beside each other, A ("before") and B ("after"), and B minus A on the tokens of B.
 
 import { aligned } from "../../recording/maps/differences.js";
-import { dress, el, marked, put } from "../frame/dom.js";
+import { dress, el, markDifferences, setChildren } from "../frame/dom.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
 /** @typedef {import("./pointing.js").Lit} Lit */
@@ -24,40 +24,40 @@ export class Beside {
     };
     this.texts = el("div.texts#texts");
     this.strips = el("div.strips", SIDES.map(side));
-    for (const { slot, title, says, map } of this.all) put(slot, title, says, map.box);
+    for (const { slot, title, says, map } of this.all) setChildren(slot, title, says, map.box);
     this.pictures = el("div.three", this.all.map(({ slot }) => slot));
   }
 
-  get told() {
-    return /** @type {import("../main/message.js").ComparingPayload} */ (this.stage.whole.comparing);
+  get payload() {
+    return /** @type {import("../main/message.js").ComparingPayload} */ (this.stage.message.comparing);
   }
 
   fillIn() {
-    const { told, stage } = this;
+    const { payload, stage } = this;
     const line = (/** @type {"before" | "after"} */ version, /** @type {number} */ side) => {
       const letter = stage.say(version);
-      const said = marked(told.words, side ? 1 : 0, "new");
+      const words = markDifferences(payload.words, side ? 1 : 0, "new");
       const look = /** @type {"span.x"} */ (`span.translation#translation-${letter.toLowerCase()}`);
-      const text = el(look, said.length ? said : stage.say("nothing"));
-      const about = el("span.label", told.about[side]);
+      const text = el(look, words.length ? words : stage.say("nothing"));
+      const about = el("span.label", payload.about[side]);
       return el("p.text", { dir: "auto" }, el("span.letter", letter), el("span", text, about));
     };
-    put(this.texts, SIDES.map(line), told.note && el("p.label#note", told.note));
+    setChildren(this.texts, SIDES.map(line), payload.note && el("p.label#note", payload.note));
   }
 
   /** Why a part has no map; "" where it has one. @param {Part} part */
   lacks({ version, kind }) {
     const { stage } = this;
-    const open = this.opened;
+    const open = this.openHead;
     const [layer, head] = open;
-    const named = { name: stage.say(version), layer, head };
+    const values = { name: stage.say(version), layer, head };
     if (!stage.sides[version].kinds.size) return stage.say(version === "difference" ? "no_difference" : "no_attention");
-    if (!kind) return stage.say("lacks_kind", named);
-    return kind.holds(kind.placeOf(open)) ? "" : stage.say("lacks_head", named);
+    if (!kind) return stage.say("lacks_kind", values);
+    return kind.holds(kind.placeOf(open)) ? "" : stage.say("lacks_head", values);
   }
 
   /** The layer and head that are open in the tiles. @returns {import("../../recording/text/naming.js").Head} */
-  get opened() {
+  get openHead() {
     const { kind } = this.stage;
     return kind ? kind.headAt(kind.open) : [0, 0];
   }
@@ -73,8 +73,8 @@ export class Beside {
       part.says.textContent = lacks;
       part.map.box.hidden = Boolean(lacks);
       if (slot.hidden) return false;
-      if (!lacks && kind && stage.kind) kind.open = kind.placeOf(this.opened);
-      const about = version === "difference" ? stage.say("minus") : this.told.names[number(part)];
+      if (!lacks && kind && stage.kind) kind.open = kind.placeOf(this.openHead);
+      const about = version === "difference" ? stage.say("minus") : this.payload.names[number(part)];
       part.title.textContent = [about, !lacks && kind?.role()].filter(Boolean).join(" · ");
       return !lacks && part !== stage.part;
     });
@@ -87,17 +87,21 @@ export class Beside {
   }
 
   /**
-   * What in a part belongs to a row and column of another one.
-   * @param {Part} own
+   * The row and column of a part that belong to those lit in another part.
+   * @param {Part} litPart
    * @param {Part} part
-   * @param {Lit} there
+   * @param {Lit} lit  in `litPart`
    * @returns {Lit}
    */
-  partner(own, part, there) {
-    const [from, to] = [own, part].map(number);
-    if (from === to) return there;
-    const pairs = this.pairs(own.kind?.code ?? "");
-    const place = (/** @type {"row" | "column"} */ axis) => pairs?.[`${axis}s`].find((pair) => pair[from] === there[axis])?.[to] ?? -1;
-    return { both: there.both, row: place("row"), column: place("column") };
+  partner(litPart, part, lit) {
+    const from = number(litPart);
+    const to = number(part);
+    if (from === to) return lit;
+    const pairs = this.pairs(litPart.kind?.code ?? "");
+    const place = (/** @type {"row" | "column"} */ axis) => {
+      const match = pairs?.[`${axis}s`].find((pair) => pair[from] === lit[axis]);
+      return match ? match[to] : -1;
+    };
+    return { both: lit.both, row: place("row"), column: place("column") };
   }
 }

@@ -25,7 +25,7 @@ export function strongest(maps, lit, rowAt, columnAt, quiet) {
   const byColumn = !byRow && lit.column >= 0;
   const least = byRow || byColumn ? LEAST_LIT : LEAST;
   /** @type {Line[]} */
-  const found = [];
+  const lines = [];
   for (const { rows, limit = 1, colour } of maps) {
     rows.forEach((row, i) => {
       const from = rowAt(i);
@@ -33,12 +33,12 @@ export function strongest(maps, lit, rowAt, columnAt, quiet) {
       for (let j = byColumn ? lit.column : 0; j < (byColumn ? lit.column + 1 : row.length); j++) {
         const weight = Math.abs(row[j]) / limit;
         const to = weight >= least ? columnAt(j) : null;
-        if (to !== null) found.push({ weight, from, to, colour });
+        if (to !== null) lines.push({ weight, from, to, colour });
       }
     });
   }
-  found.sort((one, other) => other.weight - one.weight);
-  return found.slice(0, MOST).reverse();
+  lines.sort((a, b) => b.weight - a.weight);
+  return lines.slice(0, MOST).reverse();
 }
 
 /**

@@ -1,6 +1,6 @@
 // Both sentences as lines of tokens, and between them the lines of one head or of all heads of a layer.
 
-import { button, dress, el, put } from "../frame/dom.js";
+import { button, dress, el, setChildren } from "../frame/dom.js";
 import { pathOf, strongest } from "./curves.js";
 import { arrows } from "../frame/widgets.js";
 
@@ -31,7 +31,7 @@ export class Lines {
     this.version = version;
     this.height = height;
     const line = (/** @type {Side} */ side) => {
-      const onpointerleave = () => stage.pointing.pointed(null);
+      const onpointerleave = () => stage.pointing.pointAt(null);
       const box = el(`div.line#${side}`, { role: "group", "aria-label": stage.say(side), onpointerleave });
       arrows(box, (chip, step) => {
         const next = chip[step < 0 ? "previousElementSibling" : "nextElementSibling"];
@@ -48,20 +48,20 @@ export class Lines {
 
   /**
    * Writes the tokens; the start token only where the kind has a row or a column of it.
-   * @param {import("../../recording/message/version.js").Version} told
+   * @param {import("../../recording/message/version.js").Version} result
    * @param {Kind | null} kind
    */
-  build(told, kind) {
+  build(result, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
-    const tokens = JSON.stringify([told.source, told.target.tokens, told.target.joined, told.target.start]);
+    const tokens = JSON.stringify([result.source, result.target.tokens, result.target.joined, result.target.start]);
     if (tokens !== this.tokens || start !== Boolean(this.start)) {
       this.spots = null;
       this.sizes.disconnect();
-      this.start = start ? this.chip("target", -1, told.target.start) : null;
+      this.start = start ? this.chip("target", -1, result.target.start) : null;
       for (const side of SIDES) {
-        const { tokens, joined } = told[side];
+        const { tokens, joined } = result[side];
         this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, joined[index]));
-        put(this[side], side === "target" && this.start, this.chips[side]);
+        setChildren(this[side], side === "target" && this.start, this.chips[side]);
         if (tokens.length) this.chips[side][0].tabIndex = 0;
         for (const chip of this[side].children) this.sizes.observe(chip);
       }
@@ -70,22 +70,22 @@ export class Lines {
     if (kind) this.place(kind);
   }
 
-  /** @param {Side} side @param {number} index  -1: the start token @param {string} token @param {boolean} [joined] */
-  chip(side, index, token, joined = false) {
+  /** @param {Side} side @param {number} index  -1: the start token @param {string} token @param {boolean} [continues] */
+  chip(side, index, token, continues = false) {
     const { stage, version } = this;
-    const point = () => stage.pointing.pointed({ of: version, token: [side, index] });
+    const point = () => stage.pointing.pointAt({ of: version, token: [side, index] });
     const pin = () => {
       stage.pointing.pin(side, index, version);
       stage.steering?.wordMenu.ask(stage.pinned());
     };
-    return button(joined ? "token.joined" : "token", token, pin, {
+    return button(continues ? "token.joined" : "token", token, pin, {
       tabindex: "-1",
       dir: "auto",
       [index < 0 ? "data-start" : "data-index"]: index < 0 || index,
       onfocus: point,
       onblur: (/** @type {{target: HTMLButtonElement}} */ { target }) => {
         const isThere = target === this.start || this.chips[side].includes(target); // and not replaced
-        if (isThere) stage.pointing.pointed(null);
+        if (isThere) stage.pointing.pointAt(null);
       },
       onpointerenter: (/** @type {PointerEvent} */ { pointerType }) => pointerType === "mouse" && point(),
     });
@@ -139,25 +139,25 @@ export class Lines {
    * @param {boolean} quiet  nothing is drawn unless something is lit
    */
   draw(maps, lit, step, quiet) {
-    if (!this.kind) return put(this.svg);
+    if (!this.kind) return setChildren(this.svg);
     const [rowAt, columnAt] = this.measure();
     const last = this.kind.steps && step !== null ? step : Infinity;
-    const found = strongest(maps, lit, (i) => (i <= last ? rowAt[i] : null), (j) => columnAt[j], quiet);
+    const lines = strongest(maps, lit, (i) => (i <= last ? rowAt[i] : null), (j) => columnAt[j], quiet);
     const { code } = this.kind;
-    this.svg.innerHTML = found.map((line) => pathOf(line, code, this.height)).join(""); // numbers and colours of ours alone
+    this.svg.innerHTML = lines.map((line) => pathOf(line, code, this.height)).join(""); // numbers and colours of ours alone
     return undefined;
   }
 
   /** @param {Lit} lit @param {import("../main/state.js").Token | null} pinned @param {number | null} step */
   light(lit, pinned, step) {
-    const here = [...(this.rows[lit.row] ?? []), ...(this.columns[lit.column] ?? [])];
+    const litChips = [...(this.rows[lit.row] ?? []), ...(this.columns[lit.column] ?? [])];
     for (const side of SIDES) {
       this.chips[side].forEach((chip, index) => {
-        const own = pinned?.[0] === side && pinned[1] === index;
+        const isPinned = pinned?.[0] === side && pinned[1] === index;
         const later = side === "target" && step !== null && index > step;
-        if (own && chip.ariaPressed !== "true") this.reveal(chip);
-        dress(chip, { lit: here.includes(chip), pinned: own, later });
-        if (chip.ariaPressed !== String(own)) chip.ariaPressed = String(own);
+        if (isPinned && chip.ariaPressed !== "true") this.reveal(chip);
+        dress(chip, { lit: litChips.includes(chip), pinned: isPinned, later });
+        if (chip.ariaPressed !== String(isPinned)) chip.ariaPressed = String(isPinned);
       });
     }
   }

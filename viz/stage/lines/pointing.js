@@ -41,7 +41,7 @@ export class Pointing {
   }
 
   /** A click on a cell of a large map. @param {number} row @param {number} column @param {VersionName} version */
-  clicked(row, column, version) {
+  clickCell(row, column, version) {
     const { stage } = this;
     const { view } = stage.state;
     if (stage.steering?.cell(row, column)) return;
@@ -53,15 +53,15 @@ export class Pointing {
   }
 
   /** @param {Point | null} point */
-  pointed(point) {
+  pointAt(point) {
     this.point = point;
-    // The card goes on speaking of it beside the pinned word.
+    // The card remains about it and the pinned word.
     if (point?.token && this.stage.state.pin) this.partner = point.token;
     this.light();
   }
 
   /** The word of the step that the film has come to. @returns {import("../main/state.js").Pin | null} */
-  get filmed() {
+  get filmPin() {
     const { step } = this.stage.state;
     return step === null ? null : { of: "after", token: ["target", step] };
   }
@@ -70,12 +70,12 @@ export class Pointing {
   lit(part) {
     const { stage } = this;
     /** @type {Point | null} */
-    const from = this.point ?? this.filmed ?? stage.pinOf();
-    const own = from && stage.parts[from.of];
-    if (!from || !own?.kind) return { row: -1, column: -1 };
+    const from = this.point ?? this.filmPin ?? stage.pinOf();
+    const pointedPart = from && stage.parts[from.of];
+    if (!from || !pointedPart?.kind) return { row: -1, column: -1 };
     const { token, row = -1, column = -1 } = from;
-    const there = token && own.lines ? { ...own.lines.of(...token), token } : { row, column, both: true };
-    return stage.beside?.partner(own, part, there) ?? there;
+    const lit = token && pointedPart.lines ? { ...pointedPart.lines.of(...token), token } : { row, column, both: true };
+    return stage.beside?.partner(pointedPart, part, lit) ?? lit;
   }
 
   light() {
@@ -87,7 +87,7 @@ export class Pointing {
       const lit = this.lit(part);
       lines?.light(lit, pin?.of === version ? pin.token : null, state.step);
       lines?.draw(mapsOfLines(stage, part.kind), lit, state.step, stage.narrow);
-      part.map.light(...this.framed(lit));
+      part.map.light(...this.frameOf(lit));
     }
     if (!kind) return;
     const lit = this.lit(stage.part);
@@ -98,7 +98,7 @@ export class Pointing {
   }
 
   /** As cross; rows of other pictures than maps are steps. @param {Lit} lit @returns {[number, number]} */
-  framed(lit) {
+  frameOf(lit) {
     const { view } = this.stage.state;
     if (OF_HEADS.includes(view)) return cross(lit);
     return [view !== "agree" && lit.token?.[0] === "target" ? lit.token[1] : -1, -1];

@@ -1,6 +1,6 @@
 // What the stage says: the line under the picture, and the card under the tiles.
 
-import { button, decimals, el, percent, put } from "../frame/dom.js";
+import { button, decimals, el, percent, setChildren } from "../frame/dom.js";
 import { effects } from "../map/effects.js";
 import { viewOf } from "../main/view.js";
 
@@ -25,35 +25,37 @@ export function line(stage, lit) {
   const { kind, state } = stage;
   const view = viewOf(stage);
   if (!view || !kind) return null;
-  const step = lit.token ? (lit.token[0] === "target" ? lit.token[1] : -1) : lit.row;
+  let step = lit.row;
+  if (lit.token) step = lit.token[0] === "target" ? lit.token[1] : -1;
   if (state.view !== "map") return view.lines?.[step < 0 ? effects.stepOf(stage) : step] ?? view.line ?? "";
   const [layer, head] = kind.open;
   if (!kind.has(layer, head)) return null;
   const map = kind.map(layer, head, true);
   const byColumn = lit.row < 0 && lit.column >= 0;
-  const row = byColumn ? largest(map.map((row) => row[lit.column])) : lit.row >= 0 ? lit.row : kind.telling[layer][head];
+  let row = lit.row >= 0 ? lit.row : kind.telling[layer][head];
+  if (byColumn) row = largest(map.map((weights) => weights[lit.column]));
   const key = byColumn ? lit.column : largest(map[row]);
   const value = map[row][key];
   const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
   const empty = kind.signed ? Math.abs(value) < SLIGHT : !value && !byColumn;
-  const named = { query: kind.queries[row], key: kind.keys[key], weight: kind.written(value) };
-  return stage.say(empty ? none : byColumn ? ofColumn : ofRow, named);
+  const values = { query: kind.queries[row], key: kind.keys[key], weight: kind.written(value) };
+  return stage.say(empty ? none : byColumn ? ofColumn : ofRow, values);
 }
 
 /**
- * Of a head that is pointed at, else the pinned word, else the opened head.
+ * The card under the tiles: about the head that is pointed at, else the pinned word, else the opened head.
  * @param {Stage} stage
  * @param {[number, number] | null} place  the head that is pointed at
  * @returns {HTMLElement[]}
  */
 export function card(stage, place) {
-  const { kind, told } = stage;
-  const pinned = stage.pointing.filmed?.token ?? stage.pinned();
+  const { kind, result } = stage;
+  const pinned = stage.pointing.filmPin?.token ?? stage.pinned();
   /** @type {(string | false | null | undefined)[]} */
   const parts = [];
-  /** @type {typeof parts} what few readers ask for */
-  const behind = [];
-  if (!place && pinned?.[0] === "target" && told.target.probability) parts.push(...writing(stage, pinned[1]));
+  /** @type {typeof parts} numbers that few readers ask for */
+  const folded = [];
+  if (!place && pinned?.[0] === "target" && result.target.probability) parts.push(...writing(stage, pinned[1]));
   else if (kind) {
     const [layer, head] = place ?? kind.open;
     const role = kind.role([layer, head]);
@@ -65,7 +67,7 @@ export function card(stage, place) {
       role && stage.say("role", { role }),
       !pinned && !place && stage.say("pick"),
     );
-    behind.push(
+    folded.push(
       role && kind.rule([layer, head]),
       kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
@@ -73,41 +75,42 @@ export function card(stage, place) {
     );
   }
   parts.push(kind?.note);
-  const said = (/** @type {typeof parts} */ texts) => texts.filter(Boolean).map((text) => el("p", text));
-  return [...said(parts), ...folded(stage, said(behind)), ...(place ? [] : [...strongest(stage), ...said([effects.note(stage)])])];
+  const paragraphs = (/** @type {typeof parts} */ texts) => texts.filter(Boolean).map((text) => el("p", text));
+  const links = place ? [] : [...strongest(stage), ...paragraphs([effects.note(stage)])];
+  return [...paragraphs(parts), ...foldNumbers(stage, paragraphs(folded)), ...links];
 }
 
-/** Numbers that are shown once they are asked for, and then of every head. @param {Stage} stage @param {HTMLElement[]} lines */
-function folded({ numbers }, lines) {
+/** Numbers in a fold that, once opened, stays open for every head. @param {Stage} stage @param {HTMLElement[]} lines */
+function foldNumbers({ numbers }, lines) {
   if (!lines.length) return [];
-  put(numbers, numbers.firstElementChild, lines); // the same element stays, for it may have the focus
+  setChildren(numbers, numbers.firstElementChild, lines); // the same element stays, for it may have the focus
   return [numbers];
 }
 
-/** Where a head looks. @param {Stage} stage @param {import("../../recording/maps/looking.js").Looking | null} found */
-function looks({ kind, say }, found) {
-  const side = kind?.code === "decoder_self" && found?.place === "same" ? "read" : found?.place;
-  return found && say(`looks_${side}`, { n: found.n, total: found.total });
+/** Where a head looks. @param {Stage} stage @param {import("../../recording/maps/looking.js").Looking | null} looking */
+function looks({ kind, say }, looking) {
+  const side = kind?.code === "decoder_self" && looking?.place === "same" ? "read" : looking?.place;
+  return looking && say(`looks_${side}`, { n: looking.n, total: looking.total });
 }
 
 /** How a word was written. @param {Stage} stage @param {number} place @returns {(string | false | null | undefined)[]} */
 function writing(stage, place) {
-  const { target } = stage.told;
+  const { target } = stage.result;
   const token = target.tokens[place];
   const index = place - target.late; // the step that wrote it, where it is not the one that read it
   if (index < 0) return [];
-  const others = (target.candidates[index] ?? []).filter(([name]) => name !== token);
-  const named = others.map(([name, share]) => `${name} ${percent(share)}`).join(" · ");
+  const alternatives = (target.candidates[index] ?? []).filter(([name]) => name !== token);
+  const alternativeList = alternatives.map(([name, share]) => `${name} ${percent(share)}`).join(" · ");
   return [
     stage.say("written", { token, probability: percent(target.probability?.[index] ?? 0) }),
     target.entropy && stage.say("undecided", { entropy: decimals(target.entropy[index], 2) }),
-    named && stage.say("instead", { others: named }),
+    alternativeList && stage.say("instead", { others: alternativeList }),
   ];
 }
 
 /**
- * The heads that link the pinned word most to others, or to the one pointed at, or that added most; before them, in a
- * text, those that look back at the same word.
+ * The heads that link the pinned word most strongly to other words or to the one pointed at, or that added most to it;
+ * before them, in a text, those that look back at the same word.
  * @param {Stage} stage
  */
 function strongest(stage) {
@@ -117,21 +120,23 @@ function strongest(stage) {
   const isKnown = kind && (kind.loaded || kind.peak(0, 0, 0));
   const row = isKnown && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
   if (!kind || row < 0) return [];
-  const chosen = partner && !kind.did ? stage.lines.of(...partner).column : -1;
-  if (chosen >= 0 && !kind.loaded) return [];
-  const isText = !stage.told.source.tokens.length; // whose first token takes what heads have no use for
-  const dull = (/** @type {number} */ key) =>
-    !kind.did && chosen < 0 && (kind.dull[key] || (kind.code === "encoder_self" && key === row) || (isText && key === 0));
-  const found = kind.places.map(([layer, head]) => {
-    if (chosen >= 0) return linkTo(kind, [layer, head], row, chosen);
+  const partnerColumn = partner && !kind.did ? stage.lines.of(...partner).column : -1;
+  if (partnerColumn >= 0 && !kind.loaded) return [];
+  const isText = !stage.result.source.tokens.length; // whose first token takes the weight that heads have no use for
+  const dull = (/** @type {number} */ key) => {
+    if (kind.did || partnerColumn >= 0) return false;
+    return kind.dull[key] || (kind.code === "encoder_self" && key === row) || (isText && key === 0);
+  };
+  const links = kind.places.map(([layer, head]) => {
+    if (partnerColumn >= 0) return linkTo(kind, [layer, head], row, partnerColumn);
     const [key, value] = kind.peak(layer, head, row) ?? [0, 0];
     return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
   });
-  const same = isText && !kind.did && kind.loaded && chosen < 0 ? kind.keys.lastIndexOf(kind.queries[row], row) : -1;
+  const same = isText && !kind.did && kind.loaded && partnerColumn < 0 ? kind.keys.lastIndexOf(kind.queries[row], row) : -1;
   const back = same > 0 ? kind.places.map((place) => linkTo(kind, place, row, same)) : [];
   return [
-    ...listed(stage, row, back, "looks_back"),
-    ...listed(stage, row, found.filter(({ key }) => !dull(key)), kind.did ? "adding" : "strongest"),
+    ...linkList(stage, row, back, "looks_back"),
+    ...linkList(stage, row, links.filter(({ key }) => !dull(key)), kind.did ? "adding" : "strongest"),
   ];
 }
 
@@ -153,9 +158,9 @@ const linkTo = (kind, [layer, head], row, key) => ({ layer, head, key, value: ki
  * @param {Link[]} links
  * @param {string} title
  */
-function listed(stage, row, links, title) {
+function linkList(stage, row, links, title) {
   const { kind } = stage;
-  const first = links.sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
+  const first = links.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   if (!kind || !first.length) return [];
   const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
     const [number] = kind.headAt([layer, head]);

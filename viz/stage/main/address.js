@@ -3,11 +3,11 @@
 import { afterPainting } from "../frame/dom.js";
 
 /**
- * Puts parameters into those of an address; null takes one out.
+ * Sets parameters of an address; null removes one. Returns the same `query`.
  * @param {URLSearchParams} query
  * @param {Record<string, any>} parameters
  */
-export function addressed(query, parameters) {
+export function setParameters(query, parameters) {
   for (const [name, value] of Object.entries(parameters)) {
     if ((value ?? null) === null) query.delete(name);
     else query.set(name, value);
@@ -17,12 +17,12 @@ export function addressed(query, parameters) {
 
 /** @typedef {import("./message.js").Host} Host */
 
-// WebKit refuses more than a hundred writings in half a minute: a burst may come at once, then one each pause.
+// WebKit refuses more than a hundred changes of the address in half a minute: a burst at once, then one each pause.
 const BURST = 10;
 const PAUSE = 350; // ms
 
 /**
- * A host whose address is written once the page has been painted, and before anything is asked of it.
+ * A host that writes its address once the page has been painted, and before it is asked for anything.
  * @param {Host} host
  * @returns {Host & {settle: () => void}}  settle() writes at once
  */
@@ -40,12 +40,12 @@ export function writingLater(host) {
     host.write(parameters);
   };
   const plan = () => afterPainting(settle, Math.max(0, next - performance.now()));
-  /** @template Given @param {((given: Given) => unknown) | undefined} ask */
-  const afterWriting = (ask) =>
-    ask &&
-    ((/** @type {Given} */ given) => {
+  /** @template Value @param {((value: Value) => unknown) | undefined} send */
+  const afterWriting = (send) =>
+    send &&
+    ((/** @type {Value} */ value) => {
       settle();
-      return ask(given);
+      return send(value);
     });
   return {
     ...host,

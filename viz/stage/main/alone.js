@@ -1,6 +1,6 @@
 // The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
 
-import { addressed } from "./address.js";
+import { setParameters } from "./address.js";
 import { Stage } from "./stage.js";
 
 /** @param {string} id */
@@ -27,7 +27,7 @@ const fragment = () => new URLSearchParams(location.hash.slice(1));
 /** @param {Record<string, any>} parameters */
 function write(parameters) {
   try {
-    history.replaceState(null, "", `#${addressed(fragment(), parameters)}`);
+    history.replaceState(null, "", `#${setParameters(fragment(), parameters)}`);
   } catch {
     // A frame of a notebook has no address of its own.
   }
@@ -48,7 +48,7 @@ document.getElementById("hl-place")?.append(stage.root);
 unpacked(parts[""]).arrayBuffer().then(async (message) => {
   await stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.language;
-  document.title = stage.told.translation || document.title;
+  document.title = stage.result.translation || document.title;
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.repaint());
 addEventListener("hashchange", () => location.reload());

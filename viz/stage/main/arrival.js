@@ -12,62 +12,85 @@ import { sentencesOf } from "./words.js";
 /** @typedef {import("./stage.js").Stage} Stage */
 
 /** Language and forms of the sentences of a message. @param {import("./message.js").Message} message */
-const spokenIn = ({ language, words }) => [language, ...words.forms].join(" ");
+const languageKeyOf = ({ language, words }) => [language, ...words.forms].join(" ");
 
 /**
  * Shows a message whose recordings are read.
  * @param {Stage} stage
- * @param {import("./message.js").Message} whole
+ * @param {import("./message.js").Message} message
  * @param {import("./message.js").Recordings} recordings
  * @param {Uint8Array | null} bytes  the message packed, where there is one
  */
-export async function present(stage, whole, recordings, bytes) {
-  if (stage.whole && whole.stamp === stage.whole.stamp) return;
-  const another = Boolean(stage.whole);
-  const { setting, language, after } = whole;
-  const words = spokenIn(whole) === stage.spoken ? stage.words : sentencesOf(whole.words);
+export async function present(stage, message, recordings, bytes) {
+  if (stage.message && message.stamp === stage.message.stamp) return;
+  const isUpdate = Boolean(stage.message);
+  const { setting, language, after } = message;
+  const words = languageKeyOf(message) === stage.languageKey ? stage.words : sentencesOf(message.words);
   const memory = (stage.host.memories[String(Boolean(after.next))] ??= {});
-  Object.assign(stage, { whole, bytes, memory, words, language, recordings });
-  if (setting) Object.assign(stage, { state: null, opened: null });
+  Object.assign(stage, { message, bytes, memory, words, language, recordings });
+  if (setting) Object.assign(stage, { state: null, openHeads: null });
   stage.isDark = isDark(stage.root);
-  dress(stage.root, { set: setting, board: setting && whole.steering });
-  if (!(await take(stage)) || whole !== stage.whole) return;
-  if (!setting && stage.host.ask) stage.host.write(whole.address);
+  dress(stage.root, { set: setting, board: setting && message.steering });
+  if (!(await take(stage)) || message !== stage.message) return;
+  if (!setting && stage.host.ask) stage.host.write(message.address);
   stage.remember();
   stage.fillIn().then(() => {
     stage.root.dataset.ready = String(Number(stage.root.dataset.ready ?? 0) + 1);
-    // Who has gone back to the weights waits for effects once only.
-    const isLeft = recordings.after.kinds.some((kind) => kind.effects) && stage.state.measure !== "effects";
-    if (another && isLeft) stage.host.ask?.({ measure: null });
+    // A visitor who is back at the weights need not wait for effects with every later message.
+    const hasEffects = recordings.after.kinds.some((kind) => kind.effects);
+    if (isUpdate && hasEffects && stage.state.measure !== "effects") stage.host.ask?.({ measure: null });
   });
 }
 
-/** Takes up what the address, or the visitor, chooses of the message; says whether it could. @param {Stage} stage */
+/**
+ * Computes what the address, or the visitor, chooses of the message.
+ * @param {Stage} stage
+ * @returns {Promise<boolean>} false where weights that it needs could not be fetched
+ */
 export async function take(stage) {
-  const { whole } = stage;
-  const { comparing } = whole;
-  const asked = stage.state ?? whole.setting ?? { ...stage.memory, ...stage.host.read() };
-  stage.mapOptions = asked.options ?? readOptions(asked);
-  const sides = (stage.sides = versionsOf(stage, stage.mapOptions));
-  const names = /** @type {(keyof typeof sides)[]} */ (whole.before ? Object.keys(sides) : ["after"]);
-  stage.versions = comparing ? names.filter((version) => sides[version].kinds.size) : names;
-  stage.usual = (comparing && stage.versions.at(-1)) || "after";
-  stage.version = stage.versions.includes(asked.version) ? asked.version : stage.usual;
-  const { told, kinds } = sides[stage.version];
-  [stage.measure, stage.told] = comparing ? ["weights", told] : effects.applied(stage, told, asked.measure);
-  stage.kinds = stage.told === told ? kinds : kindsOf(stage.told);
-  const all = comparing ? Object.values(sides).flatMap((side) => [...side.kinds.values()]) : [...stage.kinds.values()];
-  if (all.some((kind) => kind.waits) && !(await prepare(stage, all))) return false;
-  forget(stage, comparing ? [sides.after.told, sides.before.told] : [told]);
-  if (spokenIn(whole) !== stage.spoken) build(stage);
-  stage.spoken = spokenIn(whole);
-  stage.restore(asked);
+  const { message } = stage;
+  const request = stage.state ?? message.setting ?? { ...stage.memory, ...stage.host.read() };
+  stage.mapOptions = request.options ?? readOptions(request);
+  stage.sides = versionsOf(stage, stage.mapOptions);
+  chooseVersion(stage, request.version);
+  const { sides } = stage;
+  const { result, kinds } = sides[stage.version];
+  let needed;
+  if (message.comparing) {
+    Object.assign(stage, { measure: "weights", result, kinds });
+    needed = Object.values(sides).flatMap((side) => [...side.kinds.values()]);
+  } else {
+    [stage.measure, stage.result] = effects.applyMeasure(stage, result, request.measure);
+    stage.kinds = stage.result === result ? kinds : kindsOf(stage.result);
+    needed = [...stage.kinds.values()];
+  }
+  if (needed.some((kind) => kind.waits) && !(await prepare(stage, needed))) return false;
+  forget(stage, message.comparing ? [sides.after.result, sides.before.result] : [result]);
+  if (languageKeyOf(message) !== stage.languageKey) build(stage);
+  stage.languageKey = languageKeyOf(message);
+  stage.restore(request);
   return true;
 }
 
-/** Gets all weights of kinds, which the visitor's choices need; says whether it could.
+/**
+ * Sets the versions that the visitor can choose from, and the one that is shown.
+ * @param {Stage} stage
+ * @param {string | undefined} requested
+ */
+function chooseVersion(stage, requested) {
+  const { message, sides } = stage;
+  /** @typedef {import("./state.js").VersionName} VersionName */
+  const names = /** @type {VersionName[]} */ (message.before ? Object.keys(sides) : ["after"]);
+  stage.versions = message.comparing ? names.filter((name) => sides[name].kinds.size) : names;
+  stage.usual = (message.comparing && stage.versions.at(-1)) || "after";
+  stage.version = stage.versions.find((name) => name === requested) ?? stage.usual;
+}
+
+/**
+ * Fetches all weights of kinds, which the visitor's choices need.
  * @param {Stage} stage
  * @param {import("../../recording/maps/kind.js").Kind[]} kinds
+ * @returns {Promise<boolean>} false where they could not be fetched
  */
 async function prepare({ says, say }, kinds) {
   if (says) says.textContent = say("loading");
@@ -81,12 +104,12 @@ async function prepare({ says, say }, kinds) {
 }
 
 /**
- * Where tokens are others than before: which of them was pinned, or come to.
+ * Unpins the token and ends the film where the tokens are no longer the same.
  * @param {Stage} stage
- * @param {import("../../recording/message/version.js").Version[]} shown
+ * @param {import("../../recording/message/version.js").Version[]} results
  */
-function forget(stage, shown) {
-  const tokens = JSON.stringify(shown.map(({ source, target }) => [source.tokens, target.tokens]));
+function forget(stage, results) {
+  const tokens = JSON.stringify(results.map(({ source, target }) => [source.tokens, target.tokens]));
   if (stage.tokens === tokens) return;
   if (stage.state && stage.tokens) Object.assign(stage.state, { pin: null, step: null });
   stage.tokens = tokens;

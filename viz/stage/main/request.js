@@ -1,15 +1,15 @@
 // What the stage asks its host for.
 
 /**
- * Asks the host for what is not here yet, once.
+ * Asks the host once for what the message does not hold; another message brings it.
  * @param {import("./stage.js").Stage} stage
  * @param {Record<string, any>} parameters
  * @returns {null}
  */
 export function request(stage, parameters) {
-  const wanted = JSON.stringify([stage.whole.stamp, parameters]);
-  if (wanted !== stage.requested) stage.host.ask?.(parameters);
-  stage.requested = wanted;
+  const key = JSON.stringify([stage.message.stamp, parameters]);
+  if (key !== stage.requested) stage.host.ask?.(parameters);
+  stage.requested = key;
   stage.says.textContent = stage.say("computing");
   return null;
 }

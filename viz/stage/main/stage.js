@@ -4,7 +4,7 @@ import { codesOf, readOptions } from "../../recording/message/options.js";
 import { fill } from "../../recording/text/sentences.js";
 import { writingLater } from "./address.js";
 import { present, take } from "./arrival.js";
-import { dress, el, put } from "../frame/dom.js";
+import { dress, el, setChildren } from "../frame/dom.js";
 import { effects } from "../map/effects.js";
 import { Elements } from "../frame/elements.js";
 import { fillIn, legend } from "../frame/frame.js";
@@ -30,8 +30,8 @@ export class Stage extends Elements {
   /** Whether only a word that is pointed at has lines. */
   narrow = false;
   /** @type {number | undefined} pixels above the stage */ above;
-  /** @type {string} language and forms of what is built */ spoken = "";
-  /** @type {Uint8Array | null} the last message that came */ newest = null;
+  /** @type {string} language and forms of what is built */ languageKey = "";
+  /** @type {Uint8Array | null} the last message, packed */ newest = null;
   /** @type {string} of both lines */ tokens = "";
   /** What was asked of the host last. */
   requested = "";
@@ -60,12 +60,12 @@ export class Stage extends Elements {
 
   /**
    * Shows a message whose recordings are read.
-   * @param {Message} whole
+   * @param {Message} message
    * @param {Recordings} recordings
    * @param {Uint8Array | null} bytes  the message packed, where there is one
    */
-  present(whole, recordings, bytes = null) {
-    return present(this, whole, recordings, bytes);
+  present(message, recordings, bytes = null) {
+    return present(this, message, recordings, bytes);
   }
 
   /** @type {import("../../recording/message/types.js").Say} */
@@ -80,36 +80,38 @@ export class Stage extends Elements {
 
   renderKind() {
     const { kind, state } = this;
-    put(this.places.measures, effects.measures(this));
+    setChildren(this.places.measures, effects.measures(this));
     dress(this.root, { none: !kind });
     for (const part of Object.values(this.parts)) {
-      const { told, kinds } = this.beside ? this.sides[part.version] : this;
-      Object.assign(part, { told, kind: kinds.get(state.kind ?? "") ?? null });
-      part.lines?.build(told, part.kind);
+      const { result, kinds } = this.beside ? this.sides[part.version] : this;
+      Object.assign(part, { result, kind: kinds.get(state.kind ?? "") ?? null });
+      part.lines?.build(result, part.kind);
     }
     if (kind) this.tiles.build(kind);
   }
 
-  /** Draws all again on a page that has become dark, or light. */
+  /** Draws everything again on a page that has become dark, or light. */
   repaint() {
-    if (!this.told) return undefined;
+    if (!this.result) return undefined;
     this.isDark = isDark(this.root);
     this.renderKind();
     return this.render();
   }
 
-  /** @param {Partial<OpenState>} change */
+  /** Changes what is open, and draws it. @param {Partial<OpenState>} change */
   choose(change, focus = false) {
     const before = { ...this.state };
     Object.assign(this.state, change);
     const { kind, sort, pin } = this.state;
-    if (kind !== before.kind) Object.assign(this.pointing, { partner: null, point: null });
-    if (kind !== before.kind || sort !== before.sort || (sort === "effect" && pin !== before.pin)) this.renderKind();
+    const isOtherKind = kind !== before.kind;
+    const isOtherOrder = sort !== before.sort || (sort === "effect" && pin !== before.pin);
+    if (isOtherKind) Object.assign(this.pointing, { partner: null, point: null });
+    if (isOtherKind || isOtherOrder) this.renderKind();
     this.remember();
     return this.render(focus);
   }
 
-  /** Chooses what changes the numbers, too. @param {Partial<OpenState>} change */
+  /** Changes what is open where the numbers change with it. @param {Partial<OpenState>} change */
   async turn(change) {
     Object.assign(this.state, change);
     if (!(await take(this))) return;
@@ -117,9 +119,9 @@ export class Stage extends Elements {
     await this.fillIn();
   }
 
-  /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} chosen */
-  turnMaps(chosen) {
-    return this.turn({ options: readOptions({ ...codesOf(this.mapOptions), ...chosen }) });
+  /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} codes */
+  turnMaps(codes) {
+    return this.turn({ options: readOptions({ ...codesOf(this.mapOptions), ...codes }) });
   }
 
   /** Opens a head. @param {import("../../recording/maps/drawing.js").Place} place */
@@ -141,7 +143,7 @@ export class Stage extends Elements {
     }
   }
 
-  /** The last step shows all, as null does. @param {number} step */
+  /** Shows the decoding up to a step; the last one is the same as null, all of it. @param {number} step */
   step(step) {
     this.state.step = step === this.film.count - 1 && !this.film.playing ? null : step;
     this.remember();
@@ -159,18 +161,18 @@ export class Stage extends Elements {
     legend(this);
     this.steering?.render();
     this.describe();
-    const others = this.beside?.render() ?? [];
+    const parts = [part, ...(this.beside?.render() ?? [])];
     this.pointing.light();
     this.tiles.fill();
     if (kind) this.tiles.select(kind.open, focus); // asks where things stand, so all else is changed before
-    await Promise.all([part, ...others].map((shown) => draw(this, shown)));
+    await Promise.all(parts.map((target) => draw(this, target)));
   }
 
   resized() {
     const width = this.root.clientWidth;
-    const top = this.whole?.setting ? Math.round(Math.max(0, this.root.getBoundingClientRect().top)) : "";
+    const top = this.message?.setting ? Math.round(Math.max(0, this.root.getBoundingClientRect().top)) : "";
     const size = `${width} ${innerHeight} ${top}`;
-    if (size === this.size || !this.told || !width) return;
+    if (size === this.size || !this.result || !width) return;
     Object.assign(this, { size, narrow: width < QUIET });
     for (const { lines } of Object.values(this.parts)) if (lines) lines.spots = null;
     cancelAnimationFrame(this.waiting);
@@ -183,6 +185,6 @@ export class Stage extends Elements {
     // A button that is replaced while it is pressed is never clicked.
     const old = this.card.children;
     const same = parts.length === old.length && parts.every((part, i) => part.isEqualNode(old[i]));
-    if (!same) put(this.card, parts);
+    if (!same) setChildren(this.card, parts);
   }
 }

@@ -14,7 +14,7 @@ import { sampling } from "../changes/sampling.js";
 /** @typedef {import("./message.js").Recordings} Recordings */
 
 /** @typedef {"after" | "before" | "difference"} VersionName */
-/** @typedef {{told: Version, kinds: Map<string, Kind>}} Shown  a version and its kinds by code */
+/** @typedef {{result: Version, kinds: Map<string, Kind>}} VersionEntry  a recording as it is shown, its kinds by code */
 /** @typedef {[Side, number]} Token  a token by its side and its place there */
 /** @typedef {{of: VersionName, token: Token}} Pin */
 
@@ -42,25 +42,25 @@ export const OF_HEADS = ["map", "mask"]; // views
 const ORDERS = ["layer", "role", "first", "effect"];
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 
-/** @param {Version} told @returns {Map<string, Kind>} */
-export const kindsOf = (told) => new Map(told.kinds.map((kind) => [kind.code, kind]));
+/** @param {Version} result @returns {Map<string, Kind>} */
+export const kindsOf = (result) => new Map(result.kinds.map((kind) => [kind.code, kind]));
 
 export class Open {
-  /** @type {Message} */ whole;
+  /** @type {Message} */ message;
   /** @type {Uint8Array | null} the message as it came */ bytes = null;
   /** @type {Recordings} */ recordings;
   /** @type {Record<string, string>} */ words;
   /** @type {string} */ language;
   /** @type {import("../../recording/message/types.js").Options} */ mapOptions;
-  /** @type {Record<VersionName, Shown>} */ sides;
+  /** @type {Record<VersionName, VersionEntry>} */ sides;
   /** @type {VersionName[]} that the visitor can choose from */ versions;
   /** @type {VersionName} that is shown unless another is asked for */ usual;
   /** @type {VersionName} */ version;
   /** @type {"weights" | "effects"} */ measure;
-  /** @type {Version} that is shown */ told;
+  /** @type {Version} the recording that is shown */ result;
   /** @type {Map<string, Kind>} */ kinds;
   /** @type {OpenState} */ state;
-  /** @type {Record<string, [number, number] | undefined> | null} the layer and head by kind */ opened = null;
+  /** @type {Record<string, [number, number] | undefined> | null} the layer and head by kind */ openHeads = null;
   /** @type {Record<string, any>} what the next visit begins with */ memory;
   /** @type {import("../lines/beside.js").Beside | null} */ beside = null;
 
@@ -70,31 +70,31 @@ export class Open {
   }
 
   /**
-   * Shows what the address asks for, else what was open before, else what says most.
-   * @param {Record<string, any>} asked
+   * Opens what the address asks for, else what was open before, else the head that says most.
+   * @param {Record<string, any>} request
    */
-  restore(asked) {
-    const step = Number(asked.step ?? -1);
+  restore(request) {
+    const step = Number(request.step ?? -1);
     this.state = {
-      kind: this.kinds.has(asked.kind) ? asked.kind : (this.told.kinds[0]?.code ?? null),
-      view: this.views().includes(asked.view) ? asked.view : this.usualView(),
-      step: !this.beside && step >= 0 && step < this.told.target.tokens.length ? step : null,
-      lines: asked.lines === "layer" && !this.beside ? "layer" : "head",
-      sort: ORDERS.includes(asked.sort) ? asked.sort : "layer",
+      kind: this.kinds.has(request.kind) ? request.kind : (this.result.kinds[0]?.code ?? null),
+      view: this.views().includes(request.view) ? request.view : this.usualView(),
+      step: !this.beside && step >= 0 && step < this.result.target.tokens.length ? step : null,
+      lines: request.lines === "layer" && !this.beside ? "layer" : "head",
+      sort: ORDERS.includes(request.sort) ? request.sort : "layer",
       picture: 0,
       options: this.mapOptions,
       version: this.version,
-      projector: [true, "1"].includes(asked.projector),
-      measure: asked.measure ?? "weights",
-      pin: this.pinOf(asked.pin ?? null) ? asked.pin : null,
+      projector: [true, "1"].includes(request.projector),
+      measure: request.measure ?? "weights",
+      pin: this.pinOf(request.pin ?? null) ? request.pin : null,
       off: this.state?.off ?? new Set(),
-      chance: sampling.restored(this, asked),
-      switches: asked.switches ?? switchesOf(asked),
+      chance: sampling.restore(this, request),
+      switches: request.switches ?? switchesOf(request),
     };
     /** @type {[number, number]} */
-    const wanted = [Number(asked.layer), Number(asked.head)];
+    const requestedHead = [Number(request.layer), Number(request.head)];
     for (const kind of this.kinds.values()) {
-      const heads = [kind === this.kind ? wanted : undefined, this.opened?.[kind.code]];
+      const heads = [kind === this.kind ? requestedHead : undefined, this.openHeads?.[kind.code]];
       kind.chosen = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
     }
   }
@@ -110,11 +110,11 @@ export class Open {
     const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
     /** @type {Record<string, boolean | undefined>} */
     const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside) };
-    return VIEWS.filter((view) => has[view] ?? sides.some(({ told }) => told.viewNames.includes(view)));
+    return VIEWS.filter((view) => has[view] ?? sides.some(({ result }) => result.viewNames.includes(view)));
   }
 
   usualView() {
-    return this.told.next && this.measure !== "effects" ? "words" : this.views()[0];
+    return this.result.next && this.measure !== "effects" ? "words" : this.views()[0];
   }
 
   /**
@@ -126,7 +126,7 @@ export class Open {
     if (!letter || (first && !this.beside)) return null;
     const of = first ? "before" : "after";
     const side = letter === "s" ? "source" : "target";
-    const { tokens } = (this.beside ? this.sides[of] : this).told[side];
+    const { tokens } = (this.beside ? this.sides[of] : this).result[side];
     return Number(index) < tokens.length ? { of, token: [side, Number(index)] } : null;
   }
 
@@ -136,20 +136,20 @@ export class Open {
     return pin && (!this.beside || (pin.of === "before") === (this.version === "before")) ? pin.token : null;
   }
 
-  /** For the next message, for the next visit, and in the address. */
+  /** Keeps what is open for the next message and the next visit, and writes it into the address. */
   remember() {
-    // Of kinds that nobody has looked at, the first head is not looked for yet.
+    // `kind.open` computes which head to open first: not for kinds that nobody has looked at.
     const headOf = (/** @type {Kind} */ kind) => {
       const place = kind === this.kind ? kind.open : kind.chosen;
-      return place ? kind.headAt(place) : this.opened?.[kind.code];
+      return place ? kind.headAt(place) : this.openHeads?.[kind.code];
     };
-    this.opened = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
-    if (this.whole.setting) return;
+    this.openHeads = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
+    if (this.message.setting) return;
     const { kind, view, step, lines, sort, measure, pin, projector, chance } = this.state;
     const isRow = view === "inside";
     const [layer, head] = this.kind?.headAt(this.kind.open) ?? [];
-    const moved = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
-    const chosen = {
+    const hasHead = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
+    const parameters = {
       step,
       pin,
       lines: lines === "head" ? null : lines,
@@ -159,14 +159,14 @@ export class Open {
       ...sampling.parameters(this),
       ...codesOf(this.mapOptions),
     };
-    Object.assign(this.memory, { kind, layer, head, view, ...chosen, chance });
+    Object.assign(this.memory, { kind, layer, head, view, ...parameters, chance });
     this.host.write({
       ...(measure !== "effects" && { against: null }),
       ...inside.parameters(this),
-      ...chosen,
-      kind: kind === this.told.kinds[0]?.code && !isRow ? null : kind,
-      layer: moved ? layer : null,
-      head: moved ? head : null,
+      ...parameters,
+      kind: kind === this.result.kinds[0]?.code && !isRow ? null : kind,
+      layer: hasHead ? layer : null,
+      head: hasHead ? head : null,
       view: view === this.usualView() ? null : view,
       projector: projector ? 1 : null,
     });

@@ -1,6 +1,6 @@
 // The stage inside Streamlit.
 
-import { addressed } from "./address.js";
+import { setParameters } from "./address.js";
 import { plotly } from "../frame/plotly.js";
 import { Stage } from "./stage.js";
 
@@ -16,12 +16,12 @@ const memories = {}; // what was open when the visitor left, of translations and
 /**
  * @template T
  * @param {URL} address
- * @param {(answer: Response) => Promise<T>} read
+ * @param {(answer: Response) => Promise<T>} decode
  */
-async function fetched(address, read) {
+async function fetchFrom(address, decode) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(String(answer.status));
-  return read(answer);
+  return decode(answer);
 }
 
 /**
@@ -30,25 +30,28 @@ async function fetched(address, read) {
  * @param {Record<string, any>} parameters
  */
 function write(stage, parameters) {
-  const query = addressed(new URLSearchParams(location.search), parameters);
+  const query = setParameters(new URLSearchParams(location.search), parameters);
   const search = String(query) && `?${query}`;
   const isHere = stage.root.dataset.path === location.pathname; // not while the visitor goes to another page
   if (isHere && search !== location.search) history.replaceState(history.state, "", location.pathname + search + location.hash);
   return search;
 }
 
-/** @returns {Mounted} */
-function hosted() {
+/** A stage whose host is the Streamlit app. @returns {Mounted} */
+function mountStage() {
   /** @type {Stage} */
   const stage = new Stage({
     plotly,
-    part: (path) => fetched(new URL(path, base), (answer) => answer.arrayBuffer()),
-    shell: () => fetched(new URL("../stage.html", import.meta.url), (answer) => answer.text()),
+    part: (path) => fetchFrom(new URL(path, base), (answer) => answer.arrayBuffer()),
+    shell: () => fetchFrom(new URL("../stage.html", import.meta.url), (answer) => answer.text()),
     read: () => Object.fromEntries(new URLSearchParams(location.search)),
     write: (parameters) => write(stage, parameters),
     memories,
-    // What Streamlit itself tells the server of the address is what it was when the page was opened.
-    ask: (asked) => mounted.trigger("asked", stage.whole.setting ? `?${new URLSearchParams(asked)}` : write(stage, asked)),
+    // Python reads the address that the page was opened with, so the current one is sent.
+    ask: (parameters) => {
+      const search = stage.message.setting ? `?${new URLSearchParams(parameters)}` : write(stage, parameters);
+      mounted.trigger("asked", search);
+    },
     act: (action) => mounted.trigger("did", action),
   });
   /** @type {Mounted} */
@@ -61,7 +64,7 @@ function hosted() {
  * @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component
  */
 export function show({ data, parentElement, setTriggerValue }) {
-  const mounted = stages.get(parentElement) ?? hosted();
+  const mounted = stages.get(parentElement) ?? mountStage();
   const { stage } = mounted;
   stages.set(parentElement, mounted);
   if (!stage.root.isConnected) {

@@ -8,9 +8,9 @@ import { sampling } from "../changes/sampling.js";
 /** @typedef {import("./stage.js").Stage} Stage */
 
 /**
- * A picture: a map of a head, or another one with its numbers; what is said of it, and its controls.
+ * A picture, which is a map of a head or has its own numbers; the line under it, and its controls.
  * @typedef {object} View
- * @property {string} [name]  among others of the view
+ * @property {string} [name]  where a view has several pictures
  * @property {import("../../recording/pictures/looks.js").Look} [look]
  * @property {Kind} [map]  whose opened head it is
  * @property {string} [kind]  of attention, where there is a picture for each
@@ -27,17 +27,18 @@ import { sampling } from "../changes/sampling.js";
  */
 
 /**
+ * The picture of the view that is open, in one part of the stage; null where there is none (yet).
  * @param {Stage} stage
- * @param {Pick<import("../frame/elements.js").Part, "told" | "kind">} part
+ * @param {Pick<import("../frame/elements.js").Part, "result" | "kind">} part
  * @returns {View | null}
  */
-export function viewOf(stage, { told, kind } = stage.part) {
+export function viewOf(stage, { result, kind } = stage.part) {
   const { view, picture } = stage.state;
-  if (stage.measure === "effects") return effects.shown(stage);
-  if (sampling.open(stage)) return sampling.shown(stage);
-  if (view === "inside" && kind) return inside.shown(stage);
-  const pictures = told.views[/** @type {keyof typeof told.views} */ (view)];
+  if (stage.measure === "effects") return effects.buildView(stage);
+  if (sampling.open(stage)) return sampling.buildView(stage);
+  if (view === "inside" && kind) return inside.buildView(stage);
+  const pictures = result.views[/** @type {keyof typeof result.views} */ (view)];
   if (!pictures?.length) return kind ? { look: kind.look, map: kind } : null;
-  const found = pictures.filter((shown) => !shown.kind || shown.kind === stage.state.kind);
-  return found[picture] ?? found[0] ?? null;
+  const ofKind = pictures.filter((candidate) => !candidate.kind || candidate.kind === stage.state.kind);
+  return ofKind[picture] ?? ofKind[0] ?? null;
 }

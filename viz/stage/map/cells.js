@@ -6,7 +6,7 @@ import { inks } from "./inks.js";
 /** @typedef {import("../../recording/pictures/looks.js").Look} Look */
 /** @typedef {import("./map.js").Rows} Rows */
 
-const MANY = 20_000; // cells, above which what the hover box says is made when it is asked for
+const MANY = 20_000; // cells, above which the texts of the hover box are computed when they are read
 
 /**
  * What the hover box says, [row, column, note]; of blank cells also their number.
@@ -16,18 +16,22 @@ const MANY = 20_000; // cells, above which what the hover box says is made when 
  * @param {import("../main/stage.js").Stage} stage
  * @returns {ArrayLike<string[]>[]}
  */
-export function hoverBoxes({ hover, data: [{ zmin }] }, z, { removed, whole }, stage) {
+export function hoverBoxes({ hover, data: [{ zmin }] }, z, { removed, complete }, stage) {
   if (!hover) return [];
   const { rows, columns, blocked, blocked_note: note = "", values, cells } = hover;
   /** @param {number} i @param {number} j @returns {string} */
-  const noted = (i, j) => (cells ? cells[i][j] : values ? values[Number(z[i][j])] : blocked && !blocked[i][j] ? note : "");
-  /** @param {number} i @param {number} j */
-  const numbered = (i, j) => {
-    const blank = Number.isNaN(z[i][j]) && !noted(i, j);
-    if (blank && zmin < 0) return stage.say("unmatched");
-    return decimals(whole?.[i][j] ?? 0, 3) + (blank ? `, ${stage.say("below")}` : noted(i, j));
+  const noteOf = (i, j) => {
+    if (cells) return cells[i][j];
+    if (values) return values[Number(z[i][j])];
+    return blocked && !blocked[i][j] ? note : "";
   };
-  const cell = whole ? numbered : noted;
+  /** @param {number} i @param {number} j */
+  const numberOf = (i, j) => {
+    const blank = Number.isNaN(z[i][j]) && !noteOf(i, j);
+    if (blank && zmin < 0) return stage.say("unmatched");
+    return decimals(complete?.[i][j] ?? 0, 3) + (blank ? `, ${stage.say("below")}` : noteOf(i, j));
+  };
+  const cell = complete ? numberOf : noteOf;
   /** @type {(row: string, i: number) => (column: string, j: number) => string[]} */
   const texts = (row, i) => (column, j) => [row + (removed?.[i] ?? ""), column, cell(i, j)];
   if (rows.length * columns.length <= MANY) return rows.map((row, i) => columns.map(texts(row, i)));
@@ -35,7 +39,7 @@ export function hoverBoxes({ hover, data: [{ zmin }] }, z, { removed, whole }, s
 }
 
 /**
- * As an array that is mapped, whose elements are computed each time that they are read.
+ * A mapped array whose elements are computed each time that they are read.
  * @template T
  * @param {string[]} array
  * @param {(value: string, place: number) => T} compute
@@ -54,7 +58,7 @@ function later(array, compute) {
  * @param {Rows} z
  * @param {number} size
  */
-export function inkedTexts(heat, texts, z, size) {
+export function cellTexts(heat, texts, z, size) {
   return {
     ...{ type: "scatter", mode: "text", hoverinfo: "skip", showlegend: false, text: texts.flat() },
     x: texts.flatMap((row) => row.map((_, j) => j)),

@@ -1,6 +1,6 @@
 // What the colours of the large picture stand for: drawn here, for Plotly measures its own bar again at every redraw.
 
-import { el, put } from "../frame/dom.js";
+import { el, setChildren } from "../frame/dom.js";
 import { written } from "../../recording/text/sentences.js";
 
 const STEPS = 5; // about as many between the lowest and the highest number
@@ -60,6 +60,6 @@ export class ColourBar {
       const bottom = (100 * (value - zmin)) / (zmax - zmin);
       return el(tickangle ? "span.tick.upright" : "span.tick", { style: `bottom: ${bottom}%` }, texts[i]);
     });
-    put(this.box, bar, ticks);
+    setChildren(this.box, bar, ticks);
   }
 }

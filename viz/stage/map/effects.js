@@ -15,33 +15,33 @@ const VIEWS = ["map", "parts", "lens", "left-out", "agree"];
 /** @typedef {import("../main/state.js").Open} Open */
 /** @typedef {import("../main/view.js").View} View */
 
-/** What is there for a view. @param {Open} stage @param {string} view */
-const here = ({ told }, view) => (view === "map" ? told.effects?.kinds : told.effects?.view?.has(view));
+/** The effects of a view, if the message has them. @param {Open} stage @param {string} view */
+const dataOf = ({ result }, view) => (view === "map" ? result.effects?.kinds : result.effects?.view?.has(view));
 
 /** @param {Open} stage @returns {string[]} */
 const views = (stage) =>
   stage.version === "difference"
     ? ["map"]
-    : VIEWS.filter((view) => here(stage, view) || (stage.host.ask && !stage.told.effects?.view?.lacks.includes(view)));
+    : VIEWS.filter((view) => dataOf(stage, view) || (stage.host.ask && !stage.result.effects?.view?.lacks.includes(view)));
 
 /**
- * Which measure is shown, and what is told of the translation then.
+ * The measure that is shown, and the result with its kinds of attention.
  * @param {Open} stage
- * @param {import("../../recording/message/version.js").Version} told
- * @param {string} wanted
+ * @param {import("../../recording/message/version.js").Version} result
+ * @param {string} requestedMeasure
  * @returns {["weights" | "effects", import("../../recording/message/version.js").Version]}
  */
-function applied(stage, told, wanted) {
-  const { kinds, reason } = told.effects ?? {};
-  const can = wanted === "effects" && told.predicts && !told.next && !reason && (kinds || stage.host.ask);
-  if (!can || !kinds) return [can ? "effects" : "weights", told];
-  const drawn = told.kinds.map((kind) => kinds[kind.code] ?? kind);
-  return ["effects", Object.assign(Object.create(told), { kinds: drawn })];
+function applyMeasure(stage, result, requestedMeasure) {
+  const { kinds, reason } = result.effects ?? {};
+  const can = requestedMeasure === "effects" && result.predicts && !result.next && !reason && (kinds || stage.host.ask);
+  if (!can || !kinds) return [can ? "effects" : "weights", result];
+  const effectKinds = result.kinds.map((kind) => kinds[kind.code] ?? kind);
+  return ["effects", Object.assign(Object.create(result), { kinds: effectKinds })];
 }
 
 /** The switch between weights and effects, of a model that predicts words; without effects it says why. @param {Stage} stage */
 function measures(stage) {
-  const { effects, next, predicts } = stage.told;
+  const { effects, next, predicts } = stage.result;
   const { words } = stage;
   const { reason, kinds } = effects ?? {};
   if (next || !predicts || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
@@ -52,8 +52,8 @@ function measures(stage) {
     stage.says.textContent = without;
     return null;
   };
-  const chosen = without ? "weights" : stage.measure;
-  const bar = tabs(words, "measure", "measure", ["weights", "effects"], chosen, pick);
+  const selected = without ? "weights" : stage.measure;
+  const bar = tabs(words, "measure", "measure", ["weights", "effects"], selected, pick);
   if (without) {
     const last = /** @type {HTMLElement} */ (bar.lastChild);
     last.ariaDisabled = "true";
@@ -62,23 +62,23 @@ function measures(stage) {
   return bar;
 }
 
-/** That of the pinned word, of the film, or the one worth most. @param {Stage} stage @returns {number} */
+/** The step of the pinned word, else of the film, else of the word with the largest logit. @param {Stage} stage @returns {number} */
 function stepOf(stage) {
   const pinned = stage.pinned();
-  return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.told.effects?.view?.step ?? 0);
+  return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.result.effects?.view?.step ?? 0);
 }
 
-/** @param {Stage} stage @returns {View | null} */
-function shown(stage) {
+/** The picture of a view of effects; null until the host has sent it. @param {Stage} stage @returns {View | null} */
+function buildView(stage) {
   const { kind, state, host } = stage;
-  const effects = stage.told.effects?.view;
+  const effects = stage.result.effects?.view;
   const { view } = state;
-  if (!here(stage, view)) return request(stage, { measure: "effects", view });
+  if (!dataOf(stage, view)) return request(stage, { measure: "effects", view });
   if (view !== "map" && view !== "parts") return { tabled: view !== "left-out", ...effects?.picture(view) };
   const pick = (/** @type {string} */ against) => host.ask?.({ against });
   const about = { "aria-label": stage.say("against") };
-  const chosen = host.ask && effects && select(effects.choices, effects.against, pick, about, ".pictures#against");
-  const choice = chosen && effects.isText ? el("span", chosen, wordBox(stage, pick)) : chosen;
+  const choices = host.ask && effects && select(effects.choices, effects.against, pick, about, ".pictures#against");
+  const choice = choices && effects.isText ? el("span", choices, wordBox(stage, pick)) : choices;
   if (view === "map") return kind && { look: kind.look, map: kind, choice: kind.effect && choice };
   return effects ? { ...word(stage, effects.parts), choice } : null;
 }
@@ -96,9 +96,9 @@ function wordBox(stage, pick) {
   return el("input.pictures#against-word", { type: "text", size: "16", placeholder: text, "aria-label": text, onchange });
 }
 
-/** @param {Stage} stage */
-function note({ measure, told, state }) {
-  const notes = measure === "effects" ? told.effects?.view?.notes : null;
+/** The note on a view of effects. @param {Stage} stage */
+function note({ measure, result, state }) {
+  const notes = measure === "effects" ? result.effects?.view?.notes : null;
   return notes && (notes[/** @type {keyof typeof notes} */ (state.view)] ?? notes.map);
 }
 
@@ -118,9 +118,9 @@ function word(stage, parts) {
   return { look, line: parts.lines[step], table, height: narrow ? TALL : null };
 }
 
-/** Of pictures that are not of one head. @param {Stage} stage */
+/** The title of a picture that is not of one head. @param {Stage} stage */
 function title(stage) {
-  const { target, effects } = stage.told;
+  const { target, effects } = stage.result;
   const { view } = stage.state;
   if (stage.measure !== "effects" || view === "map") return null;
   return view === "parts" && effects?.view
@@ -153,4 +153,4 @@ function tint({ kind, tiles, isDark }, row) {
   }
 }
 
-export const effects = { applied, lines, measures, note, shown, stepOf, tint, title, views };
+export const effects = { applyMeasure, lines, measures, note, buildView, stepOf, tint, title, views };

@@ -11,8 +11,8 @@ import { request } from "../main/request.js";
 /** @typedef {import("../main/view.js").View} View */
 
 const OF_ROWS = { row: null, unscaled: null, unmasked: null, temperature: null, dropout: null, sample: null };
-/** @type {WeakMap<Stage, {key: string, view: View, moves: boolean}>} what is drawn, to be drawn once */
-const drawn = new WeakMap();
+/** @type {WeakMap<Stage, {key: string, view: View, moves: boolean}>} the last view of each stage, so that it is drawn once */
+const views = new WeakMap();
 
 /**
  * What the address has of the switches; only the view "inside" has any.
@@ -21,32 +21,32 @@ const drawn = new WeakMap();
  */
 const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : OF_ROWS);
 
-/** The pinned row, or the one worth a sentence; its arrays come from the host. @param {Stage} stage @returns {View | null} */
-function shown(stage) {
-  const { kind, told, state, language } = stage;
+/** The picture of the pinned row, else of the one that says most; null until the host has sent its arrays. @param {Stage} stage @returns {View | null} */
+function buildView(stage) {
+  const { kind, result, state, language } = stage;
   if (!kind) return null;
   const pinned = stage.pinned();
   const lit = pinned ? stage.lines.of(...pinned).row : -1;
   const [layer, head] = kind.headAt(kind.open);
   const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : at(kind.open, kind.telling) };
-  const { inside } = told;
+  const { inside } = result;
   if (!inside || JSON.stringify(inside.place) !== JSON.stringify(place)) {
     return request(stage, { view: "inside", ...place, ...codesOfSwitches(state.switches) });
   }
-  const key = JSON.stringify([stage.whole.stamp, place, state.switches, told.options.rows, language]);
-  const before = drawn.get(stage);
+  const key = JSON.stringify([stage.message.stamp, place, state.switches, result.options.rows, language]);
+  const before = views.get(stage);
   if (before?.key === key) return before.view;
-  const picture = rowPicture(inside, state.switches, axisTokens(told.recording, kind.code, told.options.rows), stage);
+  const picture = rowPicture(inside, state.switches, axisTokens(result.recording, kind.code, result.options.rows), stage);
   const options = (before?.moves && before.view.options) || picture.options; // the slider that is moved stays
-  const choose = (/** @type {Given} */ given, moves = false) => {
-    stage.state.switches = switchesOf({ ...codesOfSwitches(stage.state.switches), ...given });
-    Object.assign(drawn.get(stage) ?? {}, { moves });
+  const choose = (/** @type {Given} */ values, moves = false) => {
+    stage.state.switches = switchesOf({ ...codesOfSwitches(stage.state.switches), ...values });
+    Object.assign(views.get(stage) ?? {}, { moves });
     stage.remember();
     stage.render();
   };
-  const view = { ...picture, options, choose, live: (/** @type {Given} */ given) => choose(given, true) };
-  drawn.set(stage, { key, view, moves: false });
+  const view = { ...picture, options, choose, live: (/** @type {Given} */ values) => choose(values, true) };
+  views.set(stage, { key, view, moves: false });
   return view;
 }
 
-export const inside = { parameters, shown };
+export const inside = { parameters, buildView };

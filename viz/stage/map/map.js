@@ -1,7 +1,7 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
 
-import { AxisTitles, untitled } from "./axis_titles.js";
-import { hoverBoxes, inkedTexts } from "./cells.js";
+import { AxisTitles, withoutTitles } from "./axis_titles.js";
+import { hoverBoxes, cellTexts } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "../frame/dom.js";
 import { thinned } from "../../recording/pictures/looks.js";
@@ -15,24 +15,24 @@ import { MapWindow } from "./window.js";
 /**
  * What is drawn with a look beside its numbers (picture.js).
  * @typedef {{size: Record<string, number>, font: {color: string, family: string, size: number},
- *   removed?: string[] | null, whole?: import("../../recording/message/types.js").Matrix | null, top?: number | null}} Extra
+ *   removed?: string[] | null, complete?: import("../../recording/message/types.js").Matrix | null, top?: number | null}} Extra
  */
 
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /** A layout whose type, and room for it, is larger. @param {any} value @param {number} factor @returns {any} */
-function enlarged(value, factor) {
+function enlarge(value, factor) {
   if (!value || typeof value !== "object") return value;
-  if (Array.isArray(value)) return value.map((part) => enlarged(part, factor));
+  if (Array.isArray(value)) return value.map((part) => enlarge(part, factor));
   const part = (/** @type {string} */ name) =>
-    /^([lrtb]|size)$/.test(name) ? value[name] * factor : enlarged(value[name], factor);
+    /^([lrtb]|size)$/.test(name) ? value[name] * factor : enlarge(value[name], factor);
   return Object.fromEntries(Object.keys(value).map((name) => [name, part(name)]));
 }
 
 export class LargeMap {
-  /** @type {WeakMap<Look, {key: string, heat: any, others: any[], layout: any}>} */ figures = new WeakMap();
+  /** @type {WeakMap<Look, {key: string, heat: any, otherTraces: any[], layout: any}>} */ figures = new WeakMap();
   /** @type {[number, number]} row and column */ lit = [-1, -1];
-  /** @type {{data: any[], layout: any}} */ drawn = { data: [], layout: {} };
+  /** @type {{data: any[], layout: any}} traces and layout that Plotly drew last */ rendered = { data: [], layout: {} };
   /** @type {HTMLElement[]} */ marks = [];
   /** @type {HTMLElement | null} the same as a table */ grid = null;
   /** Whether its cells are tokens by tokens, as it is drawn. */
@@ -54,27 +54,29 @@ export class LargeMap {
     this.box = el("div.map#map", this.node, ofAxes, this.row, this.column, this.window.box);
   }
 
-  /** @param {Look} look @param {Rows} z @param {Extra} extra */
+  /** Traces and layout for Plotly. @param {Look} look @param {Rows} z @param {Extra} extra */
   figure(look, z, extra) {
-    const { size, font, top, removed, whole } = extra;
+    const { size, font, top, removed, complete } = extra;
     this.window.fit(look.hover ? look.names : undefined);
-    const key = JSON.stringify([size, font, top, Boolean(whole), this.window.key]);
+    const key = JSON.stringify([size, font, top, Boolean(complete), this.window.key]);
     let figure = this.figures.get(look);
     if (figure?.key !== key) {
-      const [first, ...others] = onPage(look.data, font.color);
+      const [first, ...otherTraces] = onPage(look.data, font.color);
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
-      if (whole) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
+      if (complete) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
       const factor = font.size / 12;
-      const layout = this.window.applied({ ...enlarged(look.layout, factor), ...size, font }, look.names);
+      const layout = this.window.applyTo({ ...enlarge(look.layout, factor), ...size, font }, look.names);
       const { l, r } = layout.margin;
       if (look.names) layout.xaxis = thinned(layout.xaxis, (size.width - l - r) / factor);
-      figure = { key, heat, others, layout };
+      figure = { key, heat, otherTraces, layout };
       this.figures.set(look, figure);
     }
-    const { heat, others, layout } = figure;
-    if (!look.hover) return { data: [heat, ...others], layout };
-    if (removed || whole || !heat.customdata) heat.customdata = hoverBoxes(look, z, extra, this.stage);
-    return { data: [{ ...heat, z }, ...others, ...(look.texts ? [inkedTexts(heat, look.texts, z, font.size)] : [])], layout };
+    const { heat, otherTraces, layout } = figure;
+    if (!look.hover) return { data: [heat, ...otherTraces], layout };
+    if (removed || complete || !heat.customdata) heat.customdata = hoverBoxes(look, z, extra, this.stage);
+    const data = [{ ...heat, z }, ...otherTraces];
+    if (look.texts) data.push(cellTexts(heat, look.texts, z, font.size));
+    return { data, layout };
   }
 
   /** The row and column under a pointer, or null. @param {PointerEvent} event @returns {[number, number] | null} */
@@ -88,7 +90,7 @@ export class LargeMap {
     return row < 0 || column < 0 ? null : [row, column];
   }
 
-  /** -1 stands for all rows, or all columns. @param {HTMLElement} mark @param {number} row @param {number} column */
+  /** Moves a mark around a row and column of cells; -1 stands for all rows, or all columns. @param {HTMLElement} mark @param {number} row @param {number} column */
   frame(mark, row, column) {
     const { xaxis, yaxis } = this.node._fullLayout;
     const inside = (/** @type {any} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
@@ -116,20 +118,20 @@ export class LargeMap {
     this.marks = cells.map((cell) => this.mark(cell, look));
   }
 
-  /** Says whether it could. @param {Look} look @param {Rows} z @param {Extra} extra */
+  /** Draws a picture; false where Plotly could not be fetched. @param {Look} look @param {Rows} z @param {Extra} extra */
   async draw(look, z, extra) {
     const ticket = (this.ticket = {});
     const library = await this.stage.host.plotly().catch(() => null);
     if (!library) return false;
-    if (ticket !== this.ticket) return true; // something newer is drawn
-    this.drawn = this.figure(look, z, extra);
+    if (ticket !== this.ticket) return true; // a newer picture is drawn
+    this.rendered = this.figure(look, z, extra);
     this.isOfTokens = false; // cells are where they were until it is drawn
-    const data = this.drawn.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
-    const { layout } = this.drawn;
-    await library.react(this.node, data, look.titles ? untitled(layout) : layout, CONFIG);
+    const data = this.rendered.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
+    const { layout } = this.rendered;
+    await library.react(this.node, data, look.titles ? withoutTitles(layout) : layout, CONFIG);
     if (ticket !== this.ticket) return true;
     this.titles.draw(look.titles ?? [], layout, extra.font.size / 12);
-    this.colours.draw(this.drawn.data[0] ?? {}, this.node._fullLayout, this.stage.language);
+    this.colours.draw(this.rendered.data[0] ?? {}, this.node._fullLayout, this.stage.language);
     this.isOfTokens = z.length === look.hover?.rows.length;
     if (!this.isListening) this.listen();
     this.light(...this.lit);
@@ -143,10 +145,10 @@ export class LargeMap {
     /** @param {{points: {x: number, y: number}[]}} event @returns {[number, number]} */
     const place = ({ points: [point] }) => [point.y, point.x];
     const point = (/** @type {[number, number]} */ [row, column]) =>
-      pointing.pointed(this.isOfTokens ? { of: version, row, column } : null);
+      pointing.pointAt(this.isOfTokens ? { of: version, row, column } : null);
     node.on("plotly_hover", (/** @type {any} */ event) => point(place(event)));
-    node.on("plotly_unhover", () => pointing.pointed(null));
-    node.on("plotly_click", (/** @type {any} */ event) => this.isOfTokens && pointing.clicked(...place(event), version));
+    node.on("plotly_unhover", () => pointing.pointAt(null));
+    node.on("plotly_click", (/** @type {any} */ event) => this.isOfTokens && pointing.clickCell(...place(event), version));
   }
 
   /** Frames a row and a column; -1: none. @param {number} row @param {number} column */

@@ -1,6 +1,6 @@
 // What is drawn large: look, numbers, size; as a table where it cannot be drawn.
 
-import { dress, percent, put } from "../frame/dom.js";
+import { dress, percent, setChildren } from "../frame/dom.js";
 import { select } from "../frame/widgets.js";
 import { form, table, tableOf } from "../frame/menus.js";
 import { surroundings, isNarrow } from "../frame/size.js";
@@ -16,22 +16,22 @@ import { viewOf } from "../main/view.js";
  * @typedef {object} Numbers
  * @property {ArrayLike<number | null>[]} z
  * @property {string[] | null} [removed]  of each row what is said of hidden tokens
- * @property {Matrix | null} [whole]  without blank cells
+ * @property {Matrix | null} [complete]  without blank cells
  * @property {number | null} [top]  where colours end
  */
 
 /**
- * Draws what is chosen in a part, unless something newer is drawn when its numbers have come.
+ * Draws the picture of a part, unless a newer one is drawn by the time its numbers have come.
  * @param {Stage} stage
  * @param {import("../frame/elements.js").Part} part
  */
 export async function draw(stage, part) {
-  const { state, root, whole, says } = stage;
+  const { state, root, message, says } = stage;
   const { map } = part;
-  const own = part === stage.part;
+  const isMain = part === stage.part;
   const ticket = (part.ticket = {});
   const view = viewOf(stage, part);
-  if (own) {
+  if (isMain) {
     choices(stage, view);
     dress(root, { tabled: state.table });
   }
@@ -40,48 +40,49 @@ export async function draw(stage, part) {
   map.grid?.remove();
   const tabled = state.table || (view.tabled && isNarrow(stage));
   const around = surroundings(stage, map);
-  if (view.height && !whole.setting) around.size.height = view.height;
-  const drawn = !tabled && view.look && (await map.draw(view.look, numbers.z, { ...around, ...numbers }));
-  if (!tabled && view.map) view.map.fetch(...view.map.open).catch(() => {}); // the others, meanwhile
-  if (!drawn) {
+  if (view.height && !message.setting) around.size.height = view.height;
+  const isDrawn = !tabled && view.look && (await map.draw(view.look, numbers.z, { ...around, ...numbers }));
+  if (!tabled && view.map) view.map.fetch(...view.map.open).catch(() => {}); // the other heads, meanwhile
+  if (!isDrawn) {
     map.grid?.remove();
     map.grid = table(...map.window.table(tableOf(view, stage)));
     map.box.append(map.grid);
     dress(root, { tabled: true });
     if (!tabled) says.textContent = stage.say("no_plotly");
-  } else if (own) {
-    const rings = whole.setting?.rings ?? [];
-    map.outline(rings.length ? rings : (stage.steering?.edited() ?? []), rings.length ? "ring#ring" : "edited");
+  } else if (isMain) {
+    const rings = message.setting?.rings ?? [];
+    if (rings.length) map.outline(rings, "ring#ring");
+    else map.outline(stage.steering?.editedCells() ?? [], "edited");
   }
 }
 
 /** Shows the controls of a picture. @param {Stage} stage @param {View | null} view */
 function choices(stage, view) {
-  const { state, told, switches, places } = stage;
-  const { views } = stage.beside ? stage.sides.after.told : told;
+  const { state, result, switches, places } = stage;
+  const { views } = stage.beside ? stage.sides.after.result : result;
   const pictures = views[/** @type {keyof typeof views} */ (state.view)] ?? [];
-  const several = pictures.filter((shown) => !shown.kind);
-  const named = several.map((shown, i) => [String(i), shown.name ?? ""]);
+  const several = pictures.filter((candidate) => !candidate.kind);
+  const options = several.map((candidate, i) => [String(i), candidate.name ?? ""]);
   const pick = (/** @type {string} */ picture) => stage.choose({ picture: Number(picture) });
   const about = { "aria-label": stage.say("views") };
   if (stage.choice) stage.choice.remove();
-  const choice = view?.choice ?? (several.length > 1 && select(named, String(state.picture), pick, about, ".pictures"));
+  const choice = view?.choice ?? (several.length > 1 && select(options, String(state.picture), pick, about, ".pictures"));
   stage.choice = choice || null;
   if (stage.choice) places.views.append(stage.choice);
   switches.hidden = !view?.options;
   if (!view?.options || switches.of === view.options) return;
-  switches.of = view.options; // the same ones stay: one of them may be moved
-  put(switches, form(view.options, stage.words, view.choose ?? ((given) => stage.host.ask?.(given)), view.live));
+  switches.of = view.options; // the same controls stay: a slider may be in motion
+  setChildren(switches, form(view.options, stage.words, view.choose ?? ((values) => stage.host.ask?.(values)), view.live));
 }
 
 /**
- * Rows of numbers, where colours end, what is hidden; null where they could not be fetched.
+ * The numbers of a picture; null where they could not be fetched.
  * @param {Stage} stage
  * @param {View} view
  * @returns {Promise<Numbers | null>}
  */
 async function numbersOf(stage, { map: kind, kind: code, z = [] }) {
-  if (!kind) return { z: written(stage, z, Boolean(code) && code !== "encoder_self") };
+  if (!kind) return { z: rowsUntil(stage, z, Boolean(code) && code !== "encoder_self") };
   const [layer, head] = kind.open;
   if (!kind.has(layer, head)) {
     stage.says.textContent = stage.say("loading");
@@ -95,9 +96,9 @@ async function numbersOf(stage, { map: kind, kind: code, z = [] }) {
   }
   const removed = (/** @type {number} */ share) => `<br>${stage.say("hidden", { share: percent(share) })}`;
   return {
-    z: written(stage, kind.map(layer, head), kind.steps),
+    z: rowsUntil(stage, kind.map(layer, head), kind.steps),
     removed: kind.hidden ? Array.from(kind.hidden, removed) : null,
-    whole: kind.shown ? kind.map(layer, head, true) : null,
+    complete: kind.shown ? kind.map(layer, head, true) : null,
     top: kind.stretch ? kind.largest[layer][head] || 1 : null,
   };
 }
@@ -109,7 +110,7 @@ async function numbersOf(stage, { map: kind, kind: code, z = [] }) {
  * @param {boolean} steps  whether rows are steps
  * @returns {ArrayLike<number>[]}
  */
-function written({ state: { step } }, z, steps) {
+function rowsUntil({ state: { step } }, z, steps) {
   if (step === null || !steps) return z;
   return z.map((row, i) => (i <= step ? row : new Float32Array(row.length).fill(NaN)));
 }

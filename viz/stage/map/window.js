@@ -9,7 +9,7 @@ const LABELS = 24; // of an axis
 const CELLS = 10_000; // of a table, which browsers take seconds for
 
 /** @param {number} value @param {number} least @param {number} most */
-const clamped = (value, least, most) => Math.max(least, Math.min(most, value));
+const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 
 export class MapWindow {
   /** Of all rows and columns. */
@@ -55,33 +55,35 @@ export class MapWindow {
     return Math.max(...this.sizes) / factor >= LEAST;
   }
 
-  /** Goes on at the cell that is lit or pinned, if one is. @param {number} change */
+  /** Zooms around the cell that is lit or pinned, if one is. @param {number} change  factor */
   zoom(change) {
-    const whole = this.factor === 1;
-    const lit = this.map.lit.map((place, axis) => (place >= 0 ? place : null) ?? (whole ? this.sizes[axis] / 2 : null));
-    this.middle = lit.map((place, axis) => place ?? this.middle[axis]);
+    const showsAll = this.factor === 1;
+    this.middle = this.map.lit.map((place, axis) => {
+      if (place >= 0) return place;
+      return showsAll ? this.sizes[axis] / 2 : this.middle[axis];
+    });
     this.factor = Math.max(1, this.factor * change);
     this.move(0, 0);
   }
 
-  /** By half of what is seen. @param {number[]} steps  of rows and columns */
+  /** Moves the window by halves of its size. @param {number[]} steps  of rows and columns */
   move(...steps) {
     this.middle = this.sizes.map((size, axis) => {
-      const seen = this.seen(axis);
-      return clamped(this.middle[axis] + (steps[axis] * seen) / 2, seen / 2, size - seen / 2);
+      const count = this.visibleCount(axis);
+      return clamp(this.middle[axis] + (steps[axis] * count) / 2, count / 2, size - count / 2);
     });
   }
 
-  /** How many rows (axis 0) or columns (axis 1) are seen. @param {number} axis */
-  seen(axis) {
+  /** How many rows (axis 0) or columns (axis 1) are visible. @param {number} axis */
+  visibleCount(axis) {
     return Math.max(Math.min(LEAST, this.sizes[axis]), Math.ceil(this.sizes[axis] / this.factor));
   }
 
   /** The first row or column that is seen, and the one after the last. @param {number} axis @returns {[number, number]} */
   ends(axis) {
-    const seen = this.seen(axis);
-    const from = clamped(Math.round(this.middle[axis] - seen / 2), 0, this.sizes[axis] - seen);
-    return [from, from + seen];
+    const count = this.visibleCount(axis);
+    const from = clamp(Math.round(this.middle[axis] - count / 2), 0, this.sizes[axis] - count);
+    return [from, from + count];
   }
 
   get key() {
@@ -89,18 +91,18 @@ export class MapWindow {
   }
 
   /**
-   * Of a table what is seen; of many cells only a part is.
+   * The part of a table that the window shows; it is made smaller where a table has too many cells.
    * @param {import("../frame/menus.js").Grid} grid
    * @returns {import("../frame/menus.js").Grid}
    */
-  table([names, keys, cells, ...more]) {
+  table([names, keys, cells, corner]) {
     this.fit([names, keys]);
-    if (names.length * keys.length <= CELLS) return [names, keys, cells, ...more];
-    while (this.seen(0) * this.seen(1) > CELLS) this.zoom(2);
+    if (names.length * keys.length <= CELLS) return [names, keys, cells, corner];
+    while (this.visibleCount(0) * this.visibleCount(1) > CELLS) this.zoom(2);
     this.fit([names, keys]);
     const [rows, columns] = [this.ends(0), this.ends(1)];
     const part = cells.slice(...rows).map((row) => Array.from(row).slice(...columns));
-    return [names.slice(...rows), keys.slice(...columns), part, ...more];
+    return [names.slice(...rows), keys.slice(...columns), part, corner];
   }
 
   /**
@@ -108,7 +110,7 @@ export class MapWindow {
    * @param {any} layout
    * @param {[string[], string[]]} [names]
    */
-  applied(layout, names) {
+  applyTo(layout, names) {
     if (!names || this.box.hidden || this.factor === 1) return layout;
     const part = (/** @type {0 | 1} */ axis) => {
       const [from, to] = this.ends(axis);

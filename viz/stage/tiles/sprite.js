@@ -8,8 +8,8 @@ const palettes = new WeakMap();
 
 /** Colours as the pixels of a canvas have them. @param {number[][]} colours  red, green and blue */
 function paletteOf(colours) {
-  const known = palettes.get(colours);
-  if (known) return known;
+  const cached = palettes.get(colours);
+  if (cached) return cached;
   const palette = new Uint32Array(Uint8ClampedArray.from(colours.flatMap((colour) => [...colour, 255])).buffer);
   palettes.set(colours, palette);
   return palette;

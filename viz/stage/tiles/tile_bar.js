@@ -1,6 +1,6 @@
 // Above the tiles: in what order they stand, and of many layers which one to scroll to.
 
-import { put } from "../frame/dom.js";
+import { setChildren } from "../frame/dom.js";
 import { select } from "../frame/widgets.js";
 
 /** @typedef {import("./tiles.js").Tiles} Tiles */
@@ -19,10 +19,10 @@ export function fillBar(tiles, orders, order) {
   const isFocused = bar.contains(document.activeElement);
   const options = orders.map((name) => [name, stage.say(`sort_${name}`)]);
   const about = { "aria-label": stage.say("sort"), title: stage.say("sort") };
-  const choose = (/** @type {string} */ chosen) => stage.choose({ sort: /** @type {Order} */ (chosen) });
+  const choose = (/** @type {string} */ value) => stage.choose({ sort: /** @type {Order} */ (value) });
   const sorting = orders.length > 1 && select(options, order, choose, about, ".sort#sort");
   const jump = order === "layer" && kind.layers.length > MOST_LAYERS && jumpOf(tiles);
-  put(bar, sprite, sorting, jump);
+  setChildren(bar, sprite, sorting, jump);
   bar.hidden = !sorting && !jump;
   if (isFocused && sorting) sorting.focus();
 }

@@ -41,7 +41,7 @@ export function groupsOf(stage, kind, order) {
   if (order === "role") return byRole(stage, kind);
   const sizes = order === "first" ? kind.onFirst : effectsOf(stage, kind);
   if (!sizes) return [{ title: "", places: kind.places }];
-  return [{ title: "", places: [...kind.places].sort((one, other) => at(other, sizes) - at(one, sizes)) }];
+  return [{ title: "", places: [...kind.places].sort((a, b) => at(b, sizes) - at(a, sizes)) }];
 }
 
 /** Heads of one role together, the role of most heads last. @param {Stage} stage @param {Kind} kind @returns {Group[]} */
@@ -52,7 +52,9 @@ function byRole(stage, kind) {
     const role = kind.role(place) ?? "";
     byName.set(role, [...(byName.get(role) ?? []), place]);
   }
-  const groups = [...byName].sort(([role, places], [other, others]) => Number(!role) - Number(!other) || places.length - others.length);
+  const groups = [...byName].sort(([roleA, placesA], [roleB, placesB]) => {
+    return Number(!roleA) - Number(!roleB) || placesA.length - placesB.length;
+  });
   return groups.map(([role, places]) => {
     const title = `${role || stage.say("no_role")} · ${places.length}`;
     return { title, rule: kind.rule(places[0]), places };
@@ -60,15 +62,14 @@ function byRole(stage, kind) {
 }
 
 /**
- * By head the size of its direct effect on the word of the pinned row, else on the one that the effects are about; null
- * where effects are not known.
+ * The size of each head's direct effect, by layer and head, on the word of the pinned row, else on the word that the
+ * effects are about; null where there are no effects.
  * @param {Stage} stage
  * @param {Kind} kind
  * @returns {number[][] | null}
  */
 function effectsOf(stage, kind) {
-  const own = stage.told.effects?.kinds?.[kind.code];
-  const did = own && own.did;
+  const did = stage.result.effects?.kinds?.[kind.code]?.did;
   if (!did) return null;
   const pinned = stage.pinned();
   const row = pinned ? stage.lines.of(...pinned).row : effects.stepOf(stage);

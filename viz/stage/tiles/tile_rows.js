@@ -1,6 +1,6 @@
 // Where tiles stand: layers in rows and heads in columns, or in groups of heads that do the same.
 
-import { dress, el, named } from "../frame/dom.js";
+import { dress, el, labelAttributes } from "../frame/dom.js";
 
 /** @typedef {import("./tiles.js").Tiles} Tiles */
 /** @typedef {import("../../recording/maps/drawing.js").Place} Place */
@@ -23,12 +23,12 @@ export function inLayers(tiles) {
   const every = headNames.length > MANY_HEADS ? 2 : 1; // has its number written, for numbers touch each other
   const top = headNames.map((name, head) => {
     const text = single ? String(head) : name;
-    return axis("columnheader", head % every ? "" : text, named(name));
+    return axis("columnheader", head % every ? "" : text, labelAttributes(name));
   });
   const lines = layerNames.map((_, row) => tiles.cells.flatMap(({ place }) => (place[0] === row ? [place] : [])));
   const rows = layerNames.map((name, row) => {
     const sign = tiles.stage.steering?.switches.layer(code, layers[row]) ?? String(layers[row]);
-    const line = el("div.row", { role: "row" }, axis("rowheader", sign, named(name)), cellsOf(tiles, lines[row]));
+    const line = el("div.row", { role: "row" }, axis("rowheader", sign, labelAttributes(name)), cellsOf(tiles, lines[row]));
     dress(line, { gap: row > 0 && layers[row] > layers[row - 1] + 1 });
     return line;
   });
@@ -50,14 +50,14 @@ export function inGroups(tiles, groups) {
   /** @type {Place[][]} */
   const lines = [];
   const rows = groups.map(({ title, rule, places }) => {
-    const own = Array.from({ length: Math.ceil(places.length / SORTED) }, (_, i) =>
+    const groupLines = Array.from({ length: Math.ceil(places.length / SORTED) }, (_, i) =>
       places.slice(i * SORTED, (i + 1) * SORTED),
     );
-    lines.push(...own);
+    lines.push(...groupLines);
     const name = el("span", { role: "rowheader" }, title);
     return [
       title && el("div.group-title", { role: "row" }, name, rule && el("span.rule", rule)),
-      own.map((line) => el("div.row", { role: "row" }, cellsOf(tiles, line))),
+      groupLines.map((line) => el("div.row", { role: "row" }, cellsOf(tiles, line))),
     ];
   });
   return { columns: SORTED, lines, rows };

@@ -1,6 +1,6 @@
 // All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
 
-import { afterPainting, dress, el, mark, put } from "../frame/dom.js";
+import { afterPainting, dress, el, mark, setChildren } from "../frame/dom.js";
 import { BELOW, isNarrow } from "../frame/size.js";
 import { spriteOf } from "./sprite.js";
 import { tileOf } from "./tile.js";
@@ -20,7 +20,7 @@ let count = 0; // of boxes of tiles on this page
 export class Tiles {
   /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
   /** @type {Place[][]} that stand in a row */ lines = [];
-  /** @type {HTMLElement | null} the tile of the opened head */ marked = null;
+  /** @type {HTMLElement | null} the tile of the opened head */ selectedTile = null;
   /** @type {import("./tile_order.js").Order | null} in which they stand; null before they are there */ order = null;
   /** @type {Kind} */ kind;
   /** Whether they are too small for a button. */
@@ -53,7 +53,7 @@ export class Tiles {
   build(kind) {
     const { stage } = this;
     this.kind = kind;
-    this.marked = null;
+    this.selectedTile = null;
     const orders = ordersOf(stage, kind);
     const order = orders.includes(stage.state.sort) ? stage.state.sort : "layer";
     const isSorted = order !== "layer" && this.order !== null && order !== this.order;
@@ -67,7 +67,7 @@ export class Tiles {
     const { columns, lines, rows } = order === "layer" ? inLayers(this) : inGroups(this, groupsOf(stage, kind, order));
     this.box.style.setProperty("--hl-columns", String(columns));
     this.lines = lines;
-    put(this.box, rows);
+    setChildren(this.box, rows);
     fillBar(this, orders, order);
     if (isSorted) this.showFirst();
   }
@@ -75,24 +75,24 @@ export class Tiles {
   /** Scrolls to the first tiles, which a new order is about, and not to the opened head. */
   showFirst() {
     this.box.scrollTop = 0;
-    this.marked = this.cellAt(this.kind.open);
+    this.selectedTile = this.cellAt(this.kind.open);
   }
 
   /**
-   * The place of the tile so many to the right and below another one, if there is one.
+   * The place of the tile so many columns to the right and rows below a tile, if there is one.
    * @param {Place} place
    * @param {number} right
    * @param {number} down
    */
   beside([layer, head], right, down) {
-    const isSame = (/** @type {Place} */ other) => other[0] === layer && other[1] === head;
+    const isSame = (/** @type {Place} */ place) => place[0] === layer && place[1] === head;
     const row = this.lines.findIndex((line) => line.some(isSame));
     return this.lines[row + down]?.[this.lines[row].findIndex(isSame) + right];
   }
 
   /** On a page that shows nothing else, tiles reach the lower edge of the window. */
   fill() {
-    const { root, whole, above } = this.stage;
+    const { root, message, above } = this.stage;
     const { style } = this.box;
     if (!root.classList.contains("hl-board") || isNarrow(this.stage)) {
       if (style.height) style.height = "";
@@ -100,11 +100,11 @@ export class Tiles {
     }
     const top = root.getBoundingClientRect().top;
     const inside = this.box.getBoundingClientRect().top - top;
-    const left = Math.floor(innerHeight - (above ?? top) - inside - BELOW);
-    style.height = `${Math.max(whole.least ?? 0, left)}px`;
+    const room = Math.floor(innerHeight - (above ?? top) - inside - BELOW);
+    style.height = `${Math.max(message.least ?? 0, room)}px`;
   }
 
-  /** Gets the numbers of heads that may be opened next, where each is fetched by itself. @param {(Place | undefined)[]} places */
+  /** Fetches heads that may be opened next, where each is fetched by itself. @param {(Place | undefined)[]} places */
   ahead(...places) {
     const { kind } = this;
     if (!kind.byHead || kind.survey || kind.signed) return;
@@ -119,10 +119,10 @@ export class Tiles {
   /** Marks the opened head. @param {Place} open */
   select(open, focus = false) {
     const cell = this.cellAt(open);
-    if (this.marked !== cell) this.reveal(cell);
-    if (this.marked && this.marked !== cell) mark(this.marked, false);
+    if (this.selectedTile !== cell) this.reveal(cell);
+    if (this.selectedTile && this.selectedTile !== cell) mark(this.selectedTile, false);
     mark(cell, true);
-    this.marked = cell;
+    this.selectedTile = cell;
     if (focus) cell.focus();
     const { kind } = this;
     if (!kind.byHead) return;
@@ -139,9 +139,10 @@ export class Tiles {
 
   /** Scrolls the tiles so that a cell can be seen; the page stays where it is. @param {HTMLElement} cell */
   reveal(cell) {
-    const [own, box] = [cell.getBoundingClientRect(), this.box.getBoundingClientRect()];
-    if (own.top < box.top + TOP) this.box.scrollTop += own.top - box.top - TOP;
-    else if (own.bottom > box.bottom) this.box.scrollTop += own.bottom - box.bottom;
+    const tile = cell.getBoundingClientRect();
+    const box = this.box.getBoundingClientRect();
+    if (tile.top < box.top + TOP) this.box.scrollTop += tile.top - box.top - TOP;
+    else if (tile.bottom > box.bottom) this.box.scrollTop += tile.bottom - box.bottom;
   }
 
   /**
@@ -153,8 +154,8 @@ export class Tiles {
   light(row, column, step) {
     const { queries, keys, steps } = this.kind;
     /** @type {[string, number, string[]][]} */
-    const framed = [["row", row, queries], ["column", column, keys]];
-    for (const [name, index, { length }] of framed) {
+    const frames = [["row", row, queries], ["column", column, keys]];
+    for (const [name, index, { length }] of frames) {
       dress(this.box, { [`lit-${name}`]: index >= 0 });
       this.box.style.setProperty(`--hl-${name}`, String(index / length));
       this.box.style.setProperty(`--hl-${name}-size`, String(1 / length));

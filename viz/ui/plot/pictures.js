@@ -1,7 +1,7 @@
 // Buttons that make pictures of a figure.
 
 import { unpack } from "../../recording/message/packed.js";
-import { button, el, put } from "../../stage/frame/dom.js";
+import { button, el, setChildren } from "../../stage/frame/dom.js";
 import { plotly } from "../../stage/frame/plotly.js";
 
 /** Buttons that make pictures of a figure. @param {{data: Uint8Array, parentElement: Element}} component */
@@ -29,5 +29,5 @@ export function show({ data: bytes, parentElement }) {
   const png = button("picture", "PNG", () => make("png", 2));
   const svg = button("picture", "SVG", () => make("svg", 1));
   const place = /** @type {Element} */ (parentElement.querySelector(".hl-place"));
-  put(place, el("div.pictures-of", png, svg, said));
+  setChildren(place, el("div.pictures-of", png, svg, said));
 }
