@@ -282,8 +282,8 @@ FAULTS = (
     Fault(
         "cross-attention named by the wrong side",
         "viz/recording/maps/axes.js",
-        'const keys = of === "source" ? source : read;',
-        'const keys = of === "source" ? read : source;',
+        'const keys = of === "source" ? source : target;',
+        'const keys = of === "source" ? target : source;',
         f"{_VIZ}recording/test_same_numbers.py",
     ),
     Fault(
@@ -325,8 +325,8 @@ FAULTS = (
     Fault(
         "another head drawn",
         "viz/recording/maps/drawing.js",
-        "const matrix = this.drawn.weights[layer][head];",
-        "const matrix = this.drawn.weights[layer].at(head - 1) ?? [];",
+        "const matrix = this.mapData.weights[layer][head];",
+        "const matrix = this.mapData.weights[layer].at(head - 1) ?? [];",
         f"{_ALONE}another_model_with_many_heads_and_hostile_tokens",
     ),
     Fault(

@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-import { aligned } from "../../viz/recording/maps/differences.js";
+import { align } from "../../viz/recording/maps/differences.js";
 import { Effects } from "../../viz/recording/pictures/effects.js";
 import { axisTokens } from "../../viz/recording/maps/axes.js";
 import { fields, readOptions } from "../../viz/recording/message/options.js";
@@ -52,14 +52,14 @@ async function tell(path, options, beside) {
     const { code, name, title, layerNames, headNames, single, signed, plain: isPlain, inside, steps, stretch } = kind;
     const { queries, keys, dull, tiles, entropy, largest, telling, first, source, target, start, startRow, limit } = kind;
     const said = kind.plain || kind instanceof Effects ? null : ofPlaces(kind, (place) => ((kind.open = place), kind.note));
-    kind.chosen = undefined;
+    kind.selection = undefined;
     const before = { known: kind.loaded, has: kind.has(...kind.first), opened: kind.map(...kind.first) };
     return {
       ...{ code, name, title, layerNames, headNames, single, signed, plain: isPlain, inside, steps, stretch, limit, said },
       ...{ queries, keys, dull, tiles, entropy, largest, telling, first, source, target, start, startRow, ...before },
-      ...{ weights: kind.loaded && kind.drawn.weights, shown: kind.shown, removed: kind.removed, look: kind.look },
+      ...{ weights: kind.loaded && kind.mapData.weights, shown: kind.visible, removed: kind.removed, look: kind.look },
       roles: kind.about.roles && kind.single ? ofPlaces(kind, (place) => kind.role(place)) : null,
-      ...(kind instanceof Effects && { did: kind.did, mostDone: kind.mostDone, measured: kind.measured, effect: kind.effect }),
+      ...(kind instanceof Effects && { did: kind.did, mostDone: kind.mostDone, measured: kind.statistics, effect: kind.effect }),
     };
   }
 
@@ -91,13 +91,13 @@ async function tell(path, options, beside) {
       kinds.flatMap((kind) => [[kind.code, version.codeOf("map", kind)], [`mask ${kind.code}`, version.codeOf("mask", kind)]]),
     );
     const more = { positions: version.codeOf("positions", null) };
-    for (const kind of kinds) kind.chosen = undefined;
+    for (const kind of kinds) kind.selection = undefined;
     return { translation, source, target, notes, inside, next, effects, views, kinds: kinds.map(kindOf), code: { ...version.payload.code, ...code, ...more } };
   }
 
   const isFetching = Object.keys(JSON.parse(maps)).some((address) => address !== message.words.address);
   const after = versionOf(message.after);
-  for (const kind of after.kinds) if (isFetching || kind.waits) await kind.whole();
+  for (const kind of after.kinds) if (isFetching || kind.waits) await kind.fetchAll();
   const { before: _, after: __, ...whole } = message;
   const controls = fields(readOptions(JSON.parse(options)), after.recording.predicted_tokens.length > 0, say);
   const answer = { ...whole, words, options: controls, ...told(after) };
@@ -108,7 +108,7 @@ async function tell(path, options, beside) {
     Object.assign(answer, { before: told(before), difference: told(difference) });
     const both = difference.kinds.map((kind) => {
       const [old, now] = [before, after].map((one) => one.kinds.find(({ code }) => code === kind.code)?.tokens);
-      return [kind.code, old && now && aligned(old, now)];
+      return [kind.code, old && now && align(old, now)];
     });
     if (message.comparing) answer.comparing = { ...message.comparing, aligned: Object.fromEntries(both) };
   }

@@ -1,4 +1,4 @@
-// The page at one address: what the visitor wants goes to the engine, and its answer to the stage.
+// The page at one address: sends the visitor's request to the engine, and the answer to the stage.
 
 import { setParameters } from "../stage/main/address.js";
 import { Stage } from "../stage/main/stage.js";
@@ -10,10 +10,10 @@ import { recordedMessage } from "./payload/recorded.js";
 import { Speech } from "./speech.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { parametersOf, readWanted, rowOf } from "./view/view.js";
+import { parametersOf, readRequest, rowOf } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
-/** @typedef {import("./view/view.js").Wanted} Wanted */
+/** @typedef {import("./view/view.js").PageRequest} PageRequest */
 
 const MEGA = 1e6;
 let stamp = 0; // of the last message
@@ -34,12 +34,12 @@ export class App {
    */
   constructor(settings, models, host, arrive) {
     const query = fragment();
-    const { wanted, missed, problem } = readWanted(query, settings);
+    const { request, missed, problem } = readRequest(query, settings);
     this.settings = settings;
     this.models = models;
     this.plotly = host.plotly;
     this.arrive = arrive;
-    this.wanted = wanted;
+    this.request = request;
     this.speech = new Speech(settings, query.get("lang"));
     document.documentElement.lang = this.speech.language;
     /** @type {any} */
@@ -55,7 +55,7 @@ export class App {
       missed.length ? say("missed", { parts: missed.join("; ") }) : "",
       problem ? `${this.speech.problem(problem)} ${say("nothing_changed")}` : "",
     ];
-    this.arrival = notes.filter(Boolean).join(" "); // said until something else is wanted
+    this.arrival = notes.filter(Boolean).join(" "); // shown until the next request
   }
 
   /** What the visitor reads as the translation. */
@@ -64,11 +64,11 @@ export class App {
   }
 
   /**
-   * Puts parameters into the address; the visitor can go back to before if it is a step.
+   * Sets parameters of the address; a step becomes an entry of the history.
    * @param {Record<string, any>} parameters
    */
   write(parameters, isStep = false) {
-    if (isStep) this.stage.host.settle(); // what was opened belongs to the step before
+    if (isStep) this.stage.host.settle(); // what is open belongs to the step before
     const hash = `#${setParameters(fragment(), parameters)}`;
     if (hash === location.hash || (hash === "#" && !location.hash)) return;
     try {
@@ -79,24 +79,24 @@ export class App {
   }
 
   /**
-   * Wants something else: a sentence, a model, a search, a page, changes.
-   * @param {Partial<Wanted>} part
+   * Changes the request: another sentence, model, search, page, other changes.
+   * @param {Partial<PageRequest>} part
    * @param {boolean} isStep
    */
   turn(part, isStep = true) {
-    const before = this.wanted;
+    const before = this.request;
     const { view } = this.stage.state ?? before;
-    const wanted = { ...before, view, row: view === "inside" ? before.row : null, ...part };
-    if (!part.changes && wanted.model !== before.model) wanted.changes = noChanges();
-    else if (!part.changes && wanted.text !== before.text) wanted.changes = wordless(before.changes);
-    const isLost = !part.changes && JSON.stringify(wanted.changes) !== JSON.stringify(before.changes);
+    const request = { ...before, view, row: view === "inside" ? before.row : null, ...part };
+    if (!part.changes && request.model !== before.model) request.changes = noChanges();
+    else if (!part.changes && request.text !== before.text) request.changes = wordless(before.changes);
+    const isLost = !part.changes && JSON.stringify(request.changes) !== JSON.stringify(before.changes);
     const { text, model, changes } = before;
     if (isLost) this.controls.offer(text, () => this.turn({ text, model, changes }));
-    else if (part.changes || !isChange(wanted.changes)) this.controls.offer(null, () => {});
-    this.wanted = wanted;
-    const parameters = parametersOf(wanted, this.settings);
+    else if (part.changes || !isChange(request.changes)) this.controls.offer(null, () => {});
+    this.request = request;
+    const parameters = parametersOf(request, this.settings);
     if (isStep) this.write(parameters, true);
-    else this.stage.host.write(parameters); // once the answer is drawn
+    else this.stage.host.write(parameters); // written once the answer is drawn
     if (part.page) return this.arrive();
     this.controls.renew(Object.keys(part));
     this.update();
@@ -113,27 +113,27 @@ export class App {
     this.stage.repaint();
   }
 
-  /** What the stage asks for beside weights. @param {Record<string, any>} parameters */
+  /** Computes what the stage asks for beside weights. @param {Record<string, any>} parameters */
   ask(parameters) {
     this.write(parameters);
-    const { measure = this.wanted.measure, against = this.wanted.against, view = this.wanted.view } = parameters;
+    const { measure, against, view } = { ...this.request, ...parameters };
     const row = rowOf({ ...parameters, view });
-    this.wanted = { ...this.wanted, measure: measure ?? "weights", against: against ?? "runner-up", view, row };
+    this.request = { ...this.request, measure: measure ?? "weights", against: against ?? "runner-up", view, row };
     this.update();
   }
 
   /** A change on the stage; one that the model refuses is not kept. @param {any} action */
   async act(action) {
-    const { wanted, answer } = this;
-    if (action.do === "importance") return this.turn({ importance: !wanted.importance }, false);
+    const { request, answer } = this;
+    if (action.do === "importance") return this.turn({ importance: !request.importance }, false);
     if (!answer) return;
     try {
-      const config = /** @type {any} */ (this.models.named(wanted.model).config);
+      const config = /** @type {any} */ (this.models.get(request.model).config);
       const encode = (/** @type {string} */ text) => this.encode(text);
-      const changes = await changesAfter(action, { changes: wanted.changes, answer, config, encode });
-      if (!changes || this.wanted !== wanted) return;
-      await messageOf({ ...wanted, changes }, this.models, this.speech);
-      if (this.wanted === wanted) this.turn({ changes });
+      const changes = await changesAfter(action, { changes: request.changes, answer, config, encode });
+      if (!changes || this.request !== request) return;
+      await messageOf({ ...request, changes }, this.models, this.speech);
+      if (this.request === request) this.turn({ changes });
     } catch (error) {
       this.controls.warn(this.speech.problem(error));
     }
@@ -141,9 +141,9 @@ export class App {
 
   /** The ids of a text of the target side. @param {string} target */
   async encode(target) {
-    const { text, model } = this.wanted;
-    const read = await this.models.answer(model, { text, target }, {}, "words");
-    return read ? read.predicted_ids.slice(0, -1) : [];
+    const { text, model } = this.request;
+    const answer = await this.models.answer(model, { text, target }, {}, "words");
+    return answer ? answer.predicted_ids.slice(0, -1) : [];
   }
 
   /** Asks the engine, and shows its answer. */
@@ -151,15 +151,15 @@ export class App {
     return update(this);
   }
 
-  /** @param {{whole: any, recordings: any, answer: import("../engine/run/answer.js").Answer | null}} message */
-  async present({ whole, recordings, answer }) {
+  /** @param {{message: any, recordings: any, answer: import("../engine/run/answer.js").Answer | null}} message */
+  async present({ message, recordings, answer }) {
     this.answer = answer;
-    await this.stage.present({ ...whole, stamp: ++stamp }, recordings);
+    await this.stage.present({ ...message, stamp: ++stamp }, recordings);
   }
 
   /** The first picture, which came with the page, until the model is there. */
   async showRecorded() {
-    const message = await recordedMessage(this.settings, this.wanted, this.speech);
+    const message = await recordedMessage(this.settings, this.request, this.speech);
     if (!this.stage.message) await this.present({ ...message, answer: null });
   }
 

@@ -1,6 +1,6 @@
 // Begins the page without a server, from its folder or from one file.
 
-import { packed } from "../stage/frame/file.js";
+import { compress } from "../stage/frame/file.js";
 import { App } from "./app.js";
 import { Models } from "./models.js";
 import { fromBase64, inflate, readFile, readSettings } from "./settings.js";
@@ -26,19 +26,19 @@ const host = {
   shell: async () => {
     const { script } = await (library ??= loadPlotly());
     const page = new TextDecoder().decode(await inflate(fromBase64(settings.shell)));
-    return page.replace("@plotly@", await packed(new TextEncoder().encode(script.textContent ?? "")));
+    return page.replace("@plotly@", await compress(new TextEncoder().encode(script.textContent ?? "")));
   },
 };
 
-/** What the focus is on, so that it is on the same part of the page that is made anew. */
-const heldPart = () => document.activeElement?.closest("[data-testid]")?.getAttribute("data-testid");
+/** The name of the part of the page that has the focus. */
+const focusedPart = () => document.activeElement?.closest("[data-testid]")?.getAttribute("data-testid");
 
 /** Makes the page of the address: at first, and when the visitor goes back or forward. */
 function arrive() {
-  const held = heldPart();
+  const partName = focusedPart();
   app = new App(settings, models, host, arrive);
   document.getElementById("hl-place")?.replaceChildren(app.controls.box, app.stage.root);
-  const part = held && document.querySelector(`[data-testid="${held}"]`);
+  const part = partName && document.querySelector(`[data-testid="${partName}"]`);
   const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);
   if (focused instanceof HTMLElement) focused.focus();
   app.update();

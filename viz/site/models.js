@@ -7,7 +7,7 @@ import { fromBase64, readFile, startWorker } from "./settings.js";
 /** @typedef {import("./settings.js").Model} Model */
 /** @typedef {import("./settings.js").Settings} Settings */
 
-/** @typedef {(model: Model, received: number) => void} Progress is told how many bytes of a model have come */
+/** @typedef {(model: Model, received: number) => void} Progress called with the bytes of a model received so far */
 
 const CACHED = 24; // answers
 
@@ -31,8 +31,8 @@ export class Models {
     this.kernels = Object.fromEntries(kernels);
   }
 
-  /** @param {string} name */
-  named(name) {
+  /** The model of a name, else the default one. @param {string} name */
+  get(name) {
     return this.settings.models.find((model) => model.name === name) ?? this.settings.models[0];
   }
 
@@ -48,7 +48,7 @@ export class Models {
   load(name) {
     let loaded = this.#loaded.get(name);
     if (!loaded) {
-      loaded = this.#load(this.named(name));
+      loaded = this.#load(this.get(name));
       this.#loaded.set(name, loaded);
       loaded.catch(() => this.#loaded.delete(name)); // may be tried again
     }
@@ -59,13 +59,13 @@ export class Models {
   async #load(model) {
     const received = { tokenizer: 0, weights: 0 };
     /** @param {"tokenizer" | "weights"} part @param {string} file */
-    const read = (part, file) =>
+    const readPart = (part, file) =>
       readFile(this.settings, `${model.name}/${file}`, (count) => {
         received[part] = count;
         this.progress(model, received.tokenizer + received.weights);
       });
     this.progress(model, 0);
-    const files = [read("tokenizer", "tokenizer.json"), read("weights", "model.safetensors")];
+    const files = [readPart("tokenizer", "tokenizer.json"), readPart("weights", "model.safetensors")];
     const [tokenizer, weights] = await Promise.all(files);
     const config = new TextEncoder().encode(JSON.stringify(model.config));
     await this.engine.load(model.name, { config, tokenizer, weights }, this.kernels);
@@ -74,7 +74,7 @@ export class Models {
   }
 
   /**
-   * An answer of the engine, remembered; null where a newer request of the lane has taken its place.
+   * An answer of the engine, cached; null where a newer request of the lane took its place.
    * @param {string} name of the model
    * @param {import("../engine/run/translator.js").Request} request
    * @param {import("../engine/service.js").Job["also"]} [also]

@@ -54,17 +54,17 @@ export async function inflate(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** Ends when the browser has read the whole page. */
-const parsed = () => new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
+/** Resolves when the browser has parsed the page. */
+const pageParsed = () => new Promise((resolve) => addEventListener("DOMContentLoaded", resolve, { once: true }));
 
 /**
  * A large file of the one file, which has it in pieces.
  * @param {string} name
  */
-async function embedded(name) {
+async function readEmbedded(name) {
   const pieces = () => [...document.querySelectorAll(`[data-file="${name}"]`)];
-  const isWhole = pieces().at(-1)?.nextElementSibling; // what something stands behind was read to its end
-  if (!isWhole && document.readyState === "loading") await parsed();
+  const isComplete = pieces().at(-1)?.nextElementSibling; // an element with a sibling behind it was parsed to its end
+  if (!isComplete && document.readyState === "loading") await pageParsed();
   const parts = pieces().map(({ textContent }) => fromBase64(textContent ?? ""));
   return new Uint8Array(await new Blob(parts).arrayBuffer());
 }
@@ -73,10 +73,10 @@ async function embedded(name) {
  * A large file, by its name.
  * @param {Settings} settings
  * @param {string} name
- * @param {(received: number) => void} [progress] is told how many bytes have come
+ * @param {(received: number) => void} [progress] called with the bytes received so far
  */
 export async function readFile({ files }, name, progress = () => {}) {
-  if (!files) return inflate(await embedded(name));
+  if (!files) return inflate(await readEmbedded(name));
   return inflate(await fetchBytes(new URL(files[name], document.baseURI).href, progress));
 }
 

@@ -8,14 +8,14 @@ import { fill } from "../recording/text/sentences.js";
 export class Speech {
   /**
    * @param {Settings} settings
-   * @param {string | null} asked language that the address asks for
+   * @param {string | null} requested language that the address asks for
    */
-  constructor(settings, asked) {
+  constructor(settings, requested) {
     const { languages } = settings;
     const browsers = navigator.languages.map((code) => code.split("-")[0]).find((code) => code in languages);
     this.settings = settings;
     this.usual = settings.language ?? browsers ?? "en";
-    this.language = asked !== null && asked in languages ? asked : this.usual;
+    this.language = requested !== null && requested in languages ? requested : this.usual;
   }
 
   /** The sentences of the stage. @param {boolean} comparing */
@@ -36,11 +36,11 @@ export class Speech {
   problem(error) {
     if (!(error instanceof Problem)) return this.say("not_computed");
     const translated = this.settings.problems[this.language];
-    const known = this.language === "en" || error.template in translated;
+    const hasTranslation = this.language === "en" || error.template in translated;
     const text = (/** @type {unknown} */ value) => translated[String(value)] ?? value;
     const values = Object.fromEntries(Object.entries(error.values).map(([name, value]) => [name, text(value)]));
-    const sentence = fill(known ? String(text(error.template)) : error.message, values, this.language);
-    const whole = `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.+$/, "")}.`;
-    return known ? whole : `${this.say("wrong_link")} ${whole}`;
+    const sentence = fill(hasTranslation ? String(text(error.template)) : error.message, values, this.language);
+    const complete = `${sentence[0].toUpperCase()}${sentence.slice(1).replace(/\.+$/, "")}.`;
+    return hasTranslation ? complete : `${this.say("wrong_link")} ${complete}`;
   }
 }

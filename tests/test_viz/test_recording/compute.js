@@ -3,20 +3,20 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 import { axes } from "../../../viz/recording/maps/axes.js";
-import { aligned, difference } from "../../../viz/recording/maps/differences.js";
+import { align, difference } from "../../../viz/recording/maps/differences.js";
 import { lookedAt, looking } from "../../../viz/recording/maps/looking.js";
 import { build, maskAt } from "../../../viz/recording/maps/maps.js";
 import { ofHeads } from "../../../viz/recording/text/numbers.js";
 import { entropies, firstHead, firstShares, largest, tellingRows } from "../../../viz/recording/maps/opening.js";
 import { unpack } from "../../../viz/recording/message/packed.js";
 import { recordingOf } from "../../../viz/recording/message/reading.js";
-import { named, quoted, tickText, tickWidth } from "../../../viz/recording/text/text.js";
+import { tokenNames, quote, tickText, tickWidth } from "../../../viz/recording/text/text.js";
 import { tiles } from "../../../viz/recording/maps/tiles.js";
-import { dull, joined } from "../../../viz/recording/text/tokens.js";
+import { dull, continuations } from "../../../viz/recording/text/tokens.js";
 import { DEFAULTS } from "../../../viz/recording/message/types.js";
 
 /** @typedef {import("../../../viz/recording/maps/axes.js").Axes} Axes */
-/** @typedef {import("../../../viz/recording/maps/maps.js").Drawn} Drawn */
+/** @typedef {import("../../../viz/recording/maps/maps.js").MapData} MapData */
 
 const [jobsPath, answersPath] = process.argv.slice(2);
 
@@ -31,15 +31,15 @@ const asJson = (value) => {
   return value;
 };
 
-/** @param {Drawn & Axes} drawn @param {boolean} signed */
+/** @param {MapData & Axes} drawn @param {boolean} signed */
 function numbers(drawn, signed) {
-  const { weights, shown, masks, removed, queries, keys, others, rowOf, columnOf } = drawn;
+  const { weights, visible, masks, removed, queries, keys, stepTokens, rowOf, columnOf } = drawn;
   const together = lookedAt(weights);
   const places = (/** @type {number[] | null} */ of) =>
     ofHeads(weights, (matrix, layer) => looking(matrix, maskAt(masks, layer), of));
   const most = signed ? Math.max(...largest(weights).flat()) || 1 : 1;
   return {
-    ...{ weights, shown, mask: masks[0], removed, queries, keys, others, rowOf, columnOf },
+    ...{ weights, shown: visible, mask: masks[0], removed, queries, keys, others: stepTokens, rowOf, columnOf },
     ...{ largest: largest(weights), telling: tellingRows(weights, queries, signed), tiles: tiles(drawn, most, signed) },
     ...(!signed && { entropy: entropies(weights), first: firstHead(weights, masks), on_first: firstShares(weights, masks) }),
     ...(!signed && { together, looking: places(null), looking_across: places(together) }),
@@ -64,15 +64,15 @@ const answers = JSON.parse(readFileSync(jobsPath, "utf8")).map((/** @type {any} 
     first.kinds.map((/** @type {any} */ { code }) => {
       if (!second) return [code, numbers(drawn(first, code), false)];
       const both = [drawn(first, code), drawn(second, code)];
-      return [code, { ...numbers(difference(both[0], both[1], sharedLayers(both), job.replaced), true), pairs: aligned(both[0], both[1]) }];
+      return [code, { ...numbers(difference(both[0], both[1], sharedLayers(both), job.replaced), true), pairs: align(both[0], both[1]) }];
     }),
   );
   const tokens = [...first.source_tokens, ...first.target_tokens];
   const say = (/** @type {string} */ _, /** @type {any} */ { text }) => `“${text}”`;
   const texts = {
-    ...{ named: named(tokens), ticks: tokens.map(tickText), width: tickWidth(tokens) },
-    quoted: tokens.map((token) => quoted(token, say)),
-    lines: ["source_tokens", "target_tokens"].map((side) => [dull(first[side]), joined(first[side])]),
+    ...{ named: tokenNames(tokens), ticks: tokens.map(tickText), width: tickWidth(tokens) },
+    quoted: tokens.map((token) => quote(token, say)),
+    lines: ["source_tokens", "target_tokens"].map((side) => [dull(first[side]), continuations(first[side])]),
   };
   return asJson({ kinds, texts });
 });

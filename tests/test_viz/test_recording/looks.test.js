@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { attentionLook, thinned } from "../../../viz/recording/pictures/looks.js";
+import { attentionLook, thinLabels } from "../../../viz/recording/pictures/looks.js";
 
 const QUERIES = ["a", "b", "a", "</s>"];
 const KEYS = ["x", "<b>", "x", "y", "안녕", "שלום"];
@@ -51,7 +51,7 @@ test("notes stand beside their row; differences have a middle", () => {
 test("upright names of columns have room beside each other", () => {
   const ticks = Array.from({ length: 16 }, (_, i) => i * 16);
   const axis = { tickangle: 0, tickvals: ticks, ticktext: ticks.map(String) };
-  assert.deepEqual(thinned(axis, 2000).tickvals, ticks);
-  assert.deepEqual(thinned(axis, 240).tickvals, ticks.filter((tick) => tick % 32 === 0));
-  assert.deepEqual(thinned({ ...axis, tickangle: -45 }, 240).tickvals, ticks, "leaning ones are close to each other");
+  assert.deepEqual(thinLabels(axis, 2000).tickvals, ticks);
+  assert.deepEqual(thinLabels(axis, 240).tickvals, ticks.filter((tick) => tick % 32 === 0));
+  assert.deepEqual(thinLabels({ ...axis, tickangle: -45 }, 240).tickvals, ticks, "leaning ones are close to each other");
 });

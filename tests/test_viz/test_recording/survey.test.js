@@ -58,16 +58,16 @@ for (const masks of [[causal], [causal, near, causal]]) {
       const options = /** @type {import("../../../viz/recording/message/types.js").Options} */ ({ ...DEFAULTS, ...choice });
       const names = axes(recording, "decoder_self", options);
       const drawn = build(weights, masks, names, options);
-      const survey = await new Survey(remote, masks, names, options).read();
-      assert.equal(survey.whole, options.summary !== "single");
+      const survey = await new Survey(remote, masks, names, options).load();
+      assert.equal(survey.isComplete, options.summary !== "single");
       for (const [layer, heads] of drawn.weights.entries()) {
         for (const head of heads.keys()) {
-          if (!survey.whole) assert.ok(!survey.has(layer, head));
+          if (!survey.isComplete) assert.ok(!survey.has(layer, head));
           await survey.fetch(layer, head);
         }
       }
-      close(plain(survey.drawn), plain(drawn));
-      if (survey.whole) return;
+      close(plain(survey.mapData), plain(drawn));
+      if (survey.isComplete) return;
       close(plain(survey.summary), {
         tiles: plain(tiles(drawn, 1)),
         entropy: plain(entropies(drawn.weights)),

@@ -7,7 +7,7 @@ import { Service } from "../../../viz/engine/service.js";
 import { changesAfter } from "../../../viz/site/view/actions.js";
 import { messageOf } from "../../../viz/site/payload/messages.js";
 import { Speech } from "../../../viz/site/speech.js";
-import { parametersOf, readWanted } from "../../../viz/site/view/view.js";
+import { parametersOf, readRequest } from "../../../viz/site/view/view.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const { settings } = job;
@@ -39,7 +39,7 @@ for (const [name, folder] of Object.entries(job.folders)) {
 
 /** @type {any} */
 const models = {
-  named: (/** @type {string} */ name) => settings.models.find((/** @type {any} */ model) => model.name === name),
+  get: (/** @type {string} */ name) => settings.models.find((/** @type {any} */ model) => model.name === name),
   answer: (/** @type {string} */ name, /** @type {any} */ request, also = {}, lane = "") =>
     ask({ do: "translate", name, request, also, lane }),
 };
@@ -51,21 +51,21 @@ const results = [];
 for (const { hash, actions = [] } of job.visits) {
   const query = new URLSearchParams(hash);
   const speech = new Speech(settings, query.get("lang"));
-  let { wanted } = readWanted(query, settings);
+  let { request } = readRequest(query, settings);
   const looks = [];
   for (const action of [null, ...actions]) {
-    if (action?.do === "importance") wanted = { ...wanted, importance: !wanted.importance };
+    if (action?.do === "importance") request = { ...request, importance: !request.importance };
     else if (action) {
       const encode = async (/** @type {string} */ target) =>
-        (await models.answer(wanted.model, { text: wanted.text, target })).predicted_ids.slice(0, -1);
-      const { answer } = /** @type {any} */ (await messageOf(wanted, models, speech));
-      const { config } = models.named(wanted.model);
-      const changes = await changesAfter(action, { changes: wanted.changes, answer, config, encode });
-      if (changes) wanted = { ...wanted, changes };
+        (await models.answer(request.model, { text: request.text, target })).predicted_ids.slice(0, -1);
+      const { answer } = /** @type {any} */ (await messageOf(request, models, speech));
+      const { config } = models.get(request.model);
+      const changes = await changesAfter(action, { changes: request.changes, answer, config, encode });
+      if (changes) request = { ...request, changes };
     }
-    const { whole, answer } = /** @type {any} */ (await messageOf(wanted, models, speech));
-    const { steering, comparing, after } = whole;
-    looks.push({ text: answer.text, address: parametersOf(wanted, settings), steering, comparing, after });
+    const { message, answer } = /** @type {any} */ (await messageOf(request, models, speech));
+    const { steering, comparing, after } = message;
+    looks.push({ text: answer.text, address: parametersOf(request, settings), steering, comparing, after });
   }
   results.push(looks);
 }

@@ -94,7 +94,7 @@ def test_the_lines_of_tokens(tell, result) -> None:
     assert told["target"]["tokens"] == list(map(shown_name, result.predicted_tokens))
     assert told["target"]["start"] == result.target_tokens[0]
     marked = [token.startswith("▁") for token in result.source_tokens]
-    joined = told["source"]["joined"]
+    joined = told["source"]["continues"]
     assert not joined[0] and not joined[-1], "the end token goes on with no word"
     assert all(not now for now, mark in zip(joined, marked) if mark)
     np.testing.assert_allclose(told["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)

@@ -10,7 +10,7 @@ import { isSpecial, wordMark, wordsOf } from "../text/tokens.js";
  * @typedef {object} Axes
  * @property {string[]} queries  names of the rows
  * @property {string[]} keys
- * @property {string[] | null} others  what the steps of the rows read or predicted beside their name
+ * @property {string[] | null} stepTokens  what the steps of the rows read or predicted beside their name
  * @property {number[]} rowOf  for each token of the rows its row, -1 for none
  * @property {number[]} columnOf
  * @property {Axis} rows
@@ -18,11 +18,11 @@ import { isSpecial, wordMark, wordsOf } from "../text/tokens.js";
  */
 
 /**
- * Words of one axis; those that stay, and those that are left out, by number.
+ * Words of one axis; those that stay, and those that are hidden, by number.
  * @typedef {object} Axis
  * @property {import("../text/tokens.js").Words} words
  * @property {number[]} stay
- * @property {number[]} left
+ * @property {number[]} hidden
  */
 
 /** @type {Record<string, [import("../message/types.js").Side, import("../message/types.js").Side]>} */
@@ -34,26 +34,27 @@ const SIDES = { encoder_self: ["source", "source"], decoder_self: ["target", "ta
  * @param {Recording} recording
  * @param {string} code
  * @param {Options["rows"]} rows
- * @returns {{queries: string[], keys: string[], others: string[] | null}}
+ * @returns {{queries: string[], keys: string[], stepTokens: string[] | null}}
  */
 export function axisTokens(recording, code, rows) {
-  const { source_tokens: source, target_tokens: read, predicted_tokens: predicted } = recording;
+  const { source_tokens: source, target_tokens: target, predicted_tokens: predicted } = recording;
   const [side, of] = SIDES[code];
-  const keys = of === "source" ? source : read;
-  if (side === "source") return { queries: source, keys, others: null };
-  if (rows === "predicted" && predicted.length) return { queries: predicted, keys, others: read };
-  return { queries: read, keys, others: predicted.length ? predicted : null };
+  const keys = of === "source" ? source : target;
+  if (side === "source") return { queries: source, keys, stepTokens: null };
+  if (rows === "predicted" && predicted.length) return { queries: predicted, keys, stepTokens: target };
+  return { queries: target, keys, stepTokens: predicted.length ? predicted : null };
 }
 
-/** @param {boolean[]} chosen @returns {number[]} */
-const places = (chosen) => chosen.flatMap((yes, i) => (yes ? [i] : []));
+/** @param {boolean[]} flags @returns {number[]} */
+const placesOf = (flags) => flags.flatMap((isSet, i) => (isSet ? [i] : []));
 
 /** @param {string[]} tokens @param {string} mark @param {Options} options @returns {Axis} */
 function axisOf(tokens, mark, options) {
   const words = options.words ? wordsOf(tokens, mark) : { names: tokens, ofToken: tokens.map((_, i) => i) };
   const special = words.names.map((_, word) => isSpecial(tokens[words.ofToken.indexOf(word)]));
-  const hidden = special.map((one) => options.hide && one && !special.every(Boolean)); // something must be left
-  return { words, stay: places(hidden.map((one) => !one)), left: places(hidden) };
+  const hides = options.hide && !special.every(Boolean); // at least one word stays
+  const hidden = special.map((isSpecialWord) => hides && isSpecialWord);
+  return { words, stay: placesOf(hidden.map((isHidden) => !isHidden)), hidden: placesOf(hidden) };
 }
 
 /**
@@ -64,7 +65,7 @@ function axisOf(tokens, mark, options) {
  * @returns {Axes}
  */
 export function axes(recording, code, options) {
-  const { queries, keys, others } = axisTokens(recording, code, options.rows);
+  const { queries, keys, stepTokens } = axisTokens(recording, code, options.rows);
   const mark = markOf(recording);
   const [rows, columns] = [queries, keys].map((tokens) => axisOf(tokens, mark, options));
   /** @param {string[]} tokens @param {number} word */
@@ -72,7 +73,7 @@ export function axes(recording, code, options) {
   return {
     queries: rows.stay.map((word) => rows.words.names[word]),
     keys: columns.stay.map((word) => columns.words.names[word]),
-    others: others && rows.stay.map((word) => beside(others, word)),
+    stepTokens: stepTokens && rows.stay.map((word) => beside(stepTokens, word)),
     rowOf: rows.words.ofToken.map((word) => rows.stay.indexOf(word)),
     columnOf: columns.words.ofToken.map((word) => columns.stay.indexOf(word)),
     rows,

@@ -1,5 +1,5 @@
-// The numbers of a kind of attention with the visitor's choices, or what differs between two. Everything is computed when
-// it is first asked for.
+// The numbers of a kind of attention with the visitor's options, or the difference of two. Everything is computed when it
+// is first read.
 
 import { axes } from "./axes.js";
 import { difference } from "./differences.js";
@@ -10,7 +10,7 @@ import { Survey } from "./survey.js";
 import { tiles } from "./tiles.js";
 import { Weights } from "./weights.js";
 
-/** @typedef {import("./maps.js").Drawn & import("./axes.js").Axes} Map  rows, columns and numbers */
+/** @typedef {import("./maps.js").MapData & import("./axes.js").Axes} Map  rows, columns and numbers */
 /** @typedef {import("./weights.js").About} About */
 /** @typedef {import("./weights.js").Place} Place  a row and a column of the tiles */
 
@@ -22,31 +22,31 @@ export class Drawing extends Weights {
   constructor(about) {
     super(about);
     /** @type {Place | undefined} */
-    this.chosen = undefined;
+    this.selection = undefined;
   }
 
   /** The opened head. @returns {Place} */
   get open() {
-    return this.chosen ?? this.first;
+    return this.selection ?? this.first;
   }
 
   set open(place) {
-    this.chosen = place;
+    this.selection = place;
   }
 
   get axes() {
     return this.once("axes", () => axes(this.about.recording, this.code, this.options));
   }
 
-  /** Reads all weights, where choices need them. */
+  /** Fetches all weights, where options need them. */
   async prepare() {
     const { attention, before } = this.about;
     const { remote, masks } = attention;
     if (this.waits && remote) {
-      if (this.signed || remote.canBeWhole) attention.weights ??= await remote.whole();
-      else this.survey = await new Survey(remote, masks, this.axes, this.options).read();
+      if (this.signed || remote.canBeWhole) attention.weights ??= await remote.fetchAll();
+      else this.survey = await new Survey(remote, masks, this.axes, this.options).load();
     }
-    if (this.signed) await before?.whole();
+    if (this.signed) await before?.fetchAll();
   }
 
   /** The numbers of the layers that are drawn: of two recordings those that both have. */
@@ -55,13 +55,13 @@ export class Drawing extends Weights {
     return before ? attention.layers.filter((layer) => before.about.attention.layers.includes(layer)) : attention.layers;
   }
 
-  /** @returns {Map} */
-  get drawn() {
-    return this.once("drawn", () => {
+  /** Rows, columns and numbers as they are drawn. @returns {Map} */
+  get mapData() {
+    return this.once("mapData", () => {
       const { attention, before, replaced } = this.about;
-      if (this.survey) return { ...this.axes, ...this.survey.drawn };
-      const drawn = { ...this.axes, ...build(this.numbers, attention.masks, this.axes, this.options) };
-      return before ? difference(before.drawn, drawn, this.rowsOfBoth(before), replaced) : drawn;
+      if (this.survey) return { ...this.axes, ...this.survey.mapData };
+      const data = { ...this.axes, ...build(this.numbers, attention.masks, this.axes, this.options) };
+      return before ? difference(before.mapData, data, this.rowsOfBoth(before), replaced) : data;
     });
   }
 
@@ -84,9 +84,9 @@ export class Drawing extends Weights {
     return this.options.stretch;
   }
 
-  /** @returns {Pick<Map, "queries" | "keys" | "others" | "rowOf" | "columnOf">} */
+  /** @returns {Pick<Map, "queries" | "keys" | "stepTokens" | "rowOf" | "columnOf">} */
   get tokens() {
-    return this.signed ? this.drawn : this.axes;
+    return this.signed ? this.mapData : this.axes;
   }
 
   get limit() {
@@ -103,70 +103,71 @@ export class Drawing extends Weights {
   }
 
   get largest() {
-    return this.once("largest", () => this.summary?.largest ?? largest(this.drawn.weights));
+    return this.once("largest", () => this.summary?.largest ?? largest(this.mapData.weights));
   }
 
   get entropy() {
-    return this.once("entropy", () => (this.signed ? null : (this.summary?.entropy ?? entropies(this.drawn.weights))));
+    return this.once("entropy", () => (this.signed ? null : (this.summary?.entropy ?? entropies(this.mapData.weights))));
   }
 
   /** By head the mean weight on the first key, where large shares are attention sinks. */
   get onFirst() {
     if (this.signed) return null;
-    return this.once("onFirst", () => this.summary?.on_first ?? firstShares(this.drawn.weights, this.drawn.masks));
+    return this.once("onFirst", () => this.summary?.on_first ?? firstShares(this.mapData.weights, this.mapData.masks));
   }
 
   get tiles() {
-    return this.once("tiles", () => this.summary?.tiles ?? tiles(this.drawn, this.most, this.signed));
+    return this.once("tiles", () => this.summary?.tiles ?? tiles(this.mapData, this.most, this.signed));
   }
 
   get telling() {
-    const compute = () => tellingRows(this.drawn.weights, this.tokens.queries, this.signed);
+    const compute = () => tellingRows(this.mapData.weights, this.tokens.queries, this.signed);
     return this.once("telling", () => this.summary?.telling ?? compute());
   }
 
   /** @returns {Place} */
   get first() {
     return this.once("first", () => {
-      if (this.about.known && this.single) return this.about.known;
+      if (this.about.firstHead && this.single) return this.about.firstHead;
       if (this.summary) return this.summary.first;
-      return this.signed ? placeOf(this.largest) : firstHead(this.drawn.weights, this.drawn.masks);
+      return this.signed ? placeOf(this.largest) : firstHead(this.mapData.weights, this.mapData.masks);
     });
   }
 
   /** By head the part of each row that went to hidden tokens. */
   get removed() {
-    return this.options.hide ? this.drawn.removed : null;
+    return this.options.hide ? this.mapData.removed : null;
   }
 
-  get shown() {
-    return this.loaded || this.survey ? this.drawn.shown : null;
+  get visible() {
+    return this.loaded || this.survey ? this.mapData.visible : null;
   }
 
   /**
-   * The key that a row of a head has most of, and how much; null where that is not known yet.
+   * The key with the largest weight of a row, and this weight; null until it has been fetched.
    * @param {number} layer
    * @param {number} head
    * @param {number} row
    */
   peak(layer, head, row) {
     if (!this.loaded) return this.survey ? null : (this.about.attention.remote?.peak(layer, head, row) ?? null);
-    const weights = this.drawn.weights[layer][head][row];
+    const weights = this.mapData.weights[layer][head][row];
     const key = argmax(weights.map(Math.abs));
     return [key, weights[key]];
   }
 
   /**
-   * Rows of numbers; what is not drawn is NaN unless `whole`.
+   * The matrix of a head; cells that are not drawn are NaN unless `complete`.
    * @param {number} layer
    * @param {number} head
+   * @param {boolean} complete
    * @returns {import("../message/types.js").Matrix}
    */
-  map(layer, head, whole = false) {
+  map(layer, head, complete = false) {
     const { remote } = this.about.attention;
     if (!this.loaded && !this.survey) return /** @type {import("../message/types.js").Matrix} */ (remote?.heads.get(String([layer, head])));
-    const matrix = this.drawn.weights[layer][head];
-    const marks = whole ? null : this.drawn.shown?.[layer][head];
+    const matrix = this.mapData.weights[layer][head];
+    const marks = complete ? null : this.mapData.visible?.[layer][head];
     if (!marks) return matrix;
     const blank = () => matrix.map((row, i) => row.map((value, j) => (marks[i][j] ? value : Number.NaN)));
     return this.once(`map ${layer} ${head}`, blank);

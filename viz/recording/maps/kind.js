@@ -6,7 +6,7 @@ import { attentionLook } from "../pictures/looks.js";
 import { maskAt } from "./maps.js";
 import { Naming } from "../text/naming.js";
 import { spots } from "./spots.js";
-import { named, quoted } from "../text/text.js";
+import { tokenNames, quote } from "../text/text.js";
 import { DIVERGING, DIVERGING_ON_DARK, SEQUENTIAL, colours } from "../pictures/theme.js";
 
 /** @typedef {import("./drawing.js").Place} Place  a row and a column of the tiles */
@@ -28,17 +28,17 @@ export class Kind extends Naming {
     return dark ? SIGNED_ON_DARK : SIGNED;
   }
 
-  /** Where a head looks in most rows; null where that is not known. @param {Place} place */
+  /** Where a head looks in most rows; null where its weights are missing or summarised. @param {Place} place */
   looking(place) {
     const isCross = this.code === "cross";
     if (!this.single || this.signed || this.effect || !this.has(...place) || (isCross && !this.loaded)) return null;
-    const together = isCross ? this.once("together", () => lookedAt(this.drawn.weights)) : null;
+    const together = isCross ? this.once("together", () => lookedAt(this.mapData.weights)) : null;
     return looking(this.map(...place, true), this.maskOf(place[0]), together);
   }
 
-  /** What the visitor's choices did to the opened map. */
+  /** What the visitor's options did to the opened map, as a sentence. */
   get note() {
-    return this.plain || this.waits ? "" : notes(this.drawn, this.open, this.options, this.say);
+    return this.plain || this.waits ? "" : notes(this.mapData, this.open, this.options, this.say);
   }
 
   get spots() {
@@ -63,7 +63,7 @@ export class Kind extends Naming {
 
   /** The mask of a layer, as it is drawn; null where none is known. @param {number} layer */
   maskOf = (layer) => {
-    const masks = this.loaded || this.survey ? this.drawn.masks : this.about.attention.masks;
+    const masks = this.loaded || this.survey ? this.mapData.masks : this.about.attention.masks;
     return masks && maskAt(masks, layer);
   };
 
@@ -74,12 +74,12 @@ export class Kind extends Naming {
     return this.once(same ? "look" : `look ${this.open[0]}`, () => {
       const { say } = this;
       const step = this.options.rows === "predicted" ? "step_that_reads" : "step_that_writes";
-      const { others } = this.tokens;
+      const { stepTokens } = this.tokens;
       const about = { titles: this.titles, value: this.value, signed: this.signed, limit: this.limit };
       return attentionLook(this.queries, this.keys, this.about.speech, {
         ...about,
         mask: mask ?? undefined,
-        notes: others && named(others).map((token) => say(step, { token: quoted(token, say) })),
+        notes: stepTokens && tokenNames(stepTokens).map((token) => say(step, { token: quote(token, say) })),
       });
     });
   }
@@ -94,8 +94,8 @@ export class Kind extends Naming {
     return 1;
   }
 
-  /** What was measured of each head over many sentences. @returns {string[][] | null} */
-  get measured() {
+  /** Statistics of each head over many sentences, as texts by layer and head. @returns {string[][] | null} */
+  get statistics() {
     return null;
   }
 }

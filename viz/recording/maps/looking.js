@@ -11,8 +11,8 @@ const OFFSETS = [["previous", -1], ["same", 0], ["next", 1]];
 const PLACES = ["together", "previous", "same", "next", "first", "last"];
 
 /**
- * The place where the largest weight of most rows is; of several the first of PLACES. Null where no row reads of several
- * keys.
+ * The place where most rows have their largest weight; of several the first of PLACES. Null where no row can attend to
+ * several keys.
  * @param {Matrix} weights  of one head
  * @param {import("../message/types.js").Mask | null} mask  null: nothing is masked
  * @param {number[] | null} together  of cross-attention the key of each row that all heads together look at most
@@ -26,12 +26,12 @@ export function looking(weights, mask, together = null) {
   /** @type {Record<string, (row: number) => number>} */
   const at = { first: () => 0, last: () => last };
   if (together) at.together = (row) => together[row];
-  for (const [place, offset] of together ? [] : OFFSETS) at[place] = (row) => row + offset;
-  const found = PLACES.filter((place) => place in at).map((place) => ({
+  else for (const [place, offset] of OFFSETS) at[place] = (row) => row + offset;
+  const counts = PLACES.filter((place) => place in at).map((place) => ({
     ...{ place, total: rows.length },
     n: rows.filter((row) => argmax(weights[row]) === at[place](row)).length,
   }));
-  return found.reduce((most, one) => (one.n > most.n ? one : most));
+  return counts.reduce((best, count) => (count.n > best.n ? count : best));
 }
 
 /**

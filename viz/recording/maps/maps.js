@@ -1,15 +1,15 @@
-// The numbers of maps with the choices of a visitor: words, hidden tokens, summaries, the largest weights.
+// The numbers of maps with the options of a visitor: words, hidden tokens, summaries, the largest weights.
 
-import { keep, mergeWords, ofHeads, summary, topShare } from "../text/numbers.js";
+import { submatrix, mergeWords, ofHeads, summary, topShare } from "../text/numbers.js";
 
 /** @typedef {import("./axes.js").Axes} Axes */
 /** @typedef {import("../message/types.js").Options} Options */
 
 /**
  * Numbers as they are drawn; layers and heads are 1 where they are summarised.
- * @typedef {object} Drawn
+ * @typedef {object} MapData
  * @property {import("../message/types.js").Maps} weights
- * @property {Uint8Array[][][] | null} shown  of each row, 0 where a cell is below the threshold; null: all are shown
+ * @property {Uint8Array[][][] | null} visible  of each row, 0 where a cell is below the threshold; null: all are shown
  * @property {import("../message/types.js").Mask[]} masks  of all layers, or one of each
  * @property {Float32Array[][]} removed  by head the part of each row that went to hidden columns
  */
@@ -39,15 +39,16 @@ export function axesOf({ summary: how, over }) {
 export const isChanged = ({ summary: how, words, hide, share }) => how !== "single" || words || hide || share < 100;
 
 /**
- * The matrix of one head with merged words and without hidden tokens; and the part of each row that went to these.
+ * The matrix of one head with tokens merged to words and without hidden tokens; and the part of each row that went to
+ * hidden tokens.
  * @param {import("../message/types.js").Matrix} matrix
  * @param {Axes} axes
  * @param {Options} options
  */
-export function cut(matrix, { rows, columns }, { words, hide }) {
-  if (!words && !hide) return { kept: matrix, removed: new Float32Array(rows.stay.length) };
+export function mergeAndHide(matrix, { rows, columns }, { words, hide }) {
+  if (!words && !hide) return { matrix, removed: new Float32Array(rows.stay.length) };
   const merged = words ? mergeWords(matrix, rows.words, columns.words) : matrix;
-  return keep(merged, rows.stay, columns.stay, columns.left);
+  return submatrix(merged, rows.stay, columns.stay, columns.hidden);
 }
 
 /**
@@ -57,8 +58,8 @@ export function cut(matrix, { rows, columns }, { words, hide }) {
  * @param {Options} options
  */
 export function masksOf(masks, { rows, columns }, options) {
-  const everything = rows.words.ofToken.map(() => new Uint8Array(columns.words.ofToken.length).fill(1));
-  const all = (masks ?? [everything]).map((mask) => {
+  const openMask = rows.words.ofToken.map(() => new Uint8Array(columns.words.ofToken.length).fill(1));
+  const all = (masks ?? [openMask]).map((mask) => {
     const merged = options.words ? mergeWords(mask, rows.words, columns.words) : mask;
     return rows.stay.map((i) => Uint8Array.from(columns.stay, (j) => Number(merged[i][j] > 0)));
   });
@@ -82,18 +83,18 @@ export const marksOf = (weights, { share }) =>
  * @param {import("../message/types.js").Mask[] | null} masks  of all layers, or one of each
  * @param {Axes} axes
  * @param {Options} options
- * @returns {Drawn}
+ * @returns {MapData}
  */
 export function build(weights, masks, axes, options) {
-  const parts = ofHeads(weights, (matrix) => cut(matrix, axes, options));
-  let kept = ofHeads(weights, (_, layer, head) => parts[layer][head].kept);
+  const parts = ofHeads(weights, (matrix) => mergeAndHide(matrix, axes, options));
+  let maps = ofHeads(weights, (_, layer, head) => parts[layer][head].matrix);
   let removed = ofHeads(weights, (_, layer, head) => parts[layer][head].removed);
   const over = axesOf(options);
   if (over.length) {
-    kept = summarised(kept, over, (matrices) => summary(matrices, options.summary));
-    removed = summarised(removed, over, means);
+    maps = summarise(maps, over, (matrices) => summary(matrices, options.summary));
+    removed = summarise(removed, over, means);
   }
-  return { weights: kept, shown: marksOf(kept, options), masks: masksOf(masks, axes, options), removed };
+  return { weights: maps, visible: marksOf(maps, options), masks: masksOf(masks, axes, options), removed };
 }
 
 /** @param {Float32Array<ArrayBuffer>[]} rows */
@@ -106,7 +107,7 @@ const means = (rows) => Float32Array.from(summary(rows.map((row) => [row]), "mea
  * @param {(values: T[]) => T} make
  * @returns {T[][]}
  */
-function summarised(values, axes, make) {
+function summarise(values, axes, make) {
   if (axes.length === 2) return [[make(values.flat())]];
   if (axes[0] === "heads") return values.map((heads) => [make(heads)]);
   return [values[0].map((_, head) => make(values.map((heads) => heads[head])))];

@@ -23,8 +23,8 @@ export const largest = (weights) => ofHeads(weights, (matrix) => Math.max(0, ...
 export function firstShares(weights, masks) {
   const rows = masks.map((mask) => mask.flatMap((row, i) => (sum(row) > 1 ? [i] : [])));
   return ofHeads(weights, (matrix, layer) => {
-    const counted = maskAt(rows, layer);
-    return counted.length ? sum(counted.map((i) => matrix[i][0])) / counted.length : 0;
+    const places = maskAt(rows, layer);
+    return places.length ? sum(places.map((i) => matrix[i][0])) / places.length : 0;
   });
 }
 
@@ -55,10 +55,10 @@ export function misfits(weights, masks) {
   const counts = masks.map((mask) => mask.map(sum));
   return ofHeads(weights, (matrix, layer) => {
     const allowed = maskAt(counts, layer);
-    const counted = allowed.flatMap((count, i) => (count > 1 ? [i] : []));
-    if (!counted.length) return EMPTY;
-    const rows = counted.map((i) => matrix[i]);
-    const spread = sum(counted.map((i) => entropy(matrix[i]) / Math.log(allowed[i]))) / counted.length;
+    const places = allowed.flatMap((count, i) => (count > 1 ? [i] : []));
+    if (!places.length) return EMPTY;
+    const rows = places.map((i) => matrix[i]);
+    const spread = sum(places.map((i) => entropy(matrix[i]) / Math.log(allowed[i]))) / places.length;
     const columns = rows[0].map((_, j) => sum(rows.map((row) => row[j])) / rows.length);
     const total = sum(rows.map(sum));
     return spread + ONE_COLUMN * Number(columns[argmax(columns)] > 0.5) + EMPTY * Number(total === 0);

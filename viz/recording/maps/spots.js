@@ -8,17 +8,18 @@
  * @param {Pick<import("./axes.js").Axes, "rowOf" | "columnOf">} axes
  */
 export function spots(recording, code, options, { rowOf, columnOf }) {
-  const { source_tokens: source, target_tokens: read, predicted_tokens: predicted } = recording;
-  const late = predicted.length > 0; // the written line is one token later than the one that is read
+  const { source_tokens: source, target_tokens: target, predicted_tokens: predicted } = recording;
+  const late = predicted.length > 0; // the line of predicted tokens is one token later than the decoder's input
   const byRead = options.rows === "read";
   const none = (/** @type {string[]} */ tokens) => tokens.map(() => -1);
-  const written = none(late ? predicted : read);
+  const unplaced = none(late ? predicted : target);
   // Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.
   const [rows, columns] = [rowOf, columnOf].map((of) => (late ? [...of.slice(1), -1] : of));
   const [encoder, decoder] = [code === "encoder_self", code === "decoder_self"];
+  const stepRows = byRead ? rows : rowOf;
   return {
     source: { row: encoder ? rowOf : none(source), column: decoder ? none(source) : columnOf },
-    target: { row: encoder ? written : byRead ? rows : rowOf, column: decoder ? columns : written },
+    target: { row: encoder ? unplaced : stepRows, column: decoder ? columns : unplaced },
     start: decoder && late ? columnOf[0] : -1,
     startRow: byRead && !encoder && late ? rowOf[0] : -1,
   };

@@ -1,11 +1,11 @@
-// Choices for maps that are too many to be held at once: heads come one by one, and only what is shown of all stays.
+// Options for maps that are too many to be held at once: heads are fetched one by one, and only summaries stay.
 
-import { axesOf, cut, maskAt, marksOf, masksOf } from "./maps.js";
+import { axesOf, mergeAndHide, maskAt, marksOf, masksOf } from "./maps.js";
 import { entropies, firstShares, largest, misfits, sharpest, tellingRows } from "./opening.js";
 import { sizeOf, tiles } from "./tiles.js";
 
 /** @typedef {import("./axes.js").Axes} Axes */
-/** @typedef {import("./maps.js").Drawn} Drawn */
+/** @typedef {import("./maps.js").MapData} MapData */
 /** @typedef {import("../message/remote.js").Remote} Remote */
 /** @typedef {import("../message/types.js").Mask} Mask */
 /** @typedef {import("../message/types.js").Matrix} Matrix */
@@ -58,33 +58,33 @@ export class Survey {
     this.remote = remote;
     this.axes = axes;
     this.options = options;
-    /** @type {Drawn} summarised; of single heads the maps that were opened */
-    this.drawn = { weights: [], shown: null, masks: masksOf(masks, axes, options), removed: [] };
+    /** @type {MapData} summarised; of single heads the maps that were opened */
+    this.mapData = { weights: [], visible: null, masks: masksOf(masks, axes, options), removed: [] };
   }
 
-  /** Whether all that can be drawn is here. */
-  get whole() {
+  /** Whether every map that can be drawn is here. */
+  get isComplete() {
     return this.options.summary !== "single";
   }
 
   /** Reads every head once. */
-  async read() {
-    await (this.whole ? this.summarise() : this.readSingle());
+  async load() {
+    await (this.isComplete ? this.summarise() : this.readSingle());
     return this;
   }
 
-  /** @param {(layer: number, head: number, cut: {kept: Matrix, removed: Float32Array<ArrayBuffer>}) => void} take */
+  /** @param {(layer: number, head: number, part: {matrix: Matrix, removed: Float32Array<ArrayBuffer>}) => void} take */
   async each(take) {
     const [layers, heads] = this.remote.shape;
     for (let layer = 0; layer < layers; layer++) {
       for (let head = 0; head < heads; head++) {
-        take(layer, head, cut(await this.remote.fetchHead(layer, head), this.axes, this.options));
+        take(layer, head, mergeAndHide(await this.remote.fetchHead(layer, head), this.axes, this.options));
       }
     }
   }
 
   async readSingle() {
-    const { drawn, axes } = this;
+    const { mapData, axes } = this;
     const [layers, heads] = this.remote.shape;
     const size = sizeOf(layers * heads);
     /** @template T @returns {T[][]} */
@@ -92,18 +92,18 @@ export class Survey {
     const all = { tiles: byHead(), entropy: byHead(), largest: byHead(), on_first: byHead(), telling: byHead() };
     /** @type {number[][]} */
     const misfit = byHead();
-    drawn.weights = byHead();
-    drawn.shown = this.options.share < 100 ? byHead() : null;
-    drawn.removed = byHead();
-    await this.each((layer, head, { kept, removed }) => {
-      const [weights, masks] = [[[kept]], [maskAt(drawn.masks, layer)]];
-      [[all.tiles[layer][head]]] = tiles({ weights, masks, shown: marksOf(weights, this.options) }, 1, false, size);
+    mapData.weights = byHead();
+    mapData.visible = this.options.share < 100 ? byHead() : null;
+    mapData.removed = byHead();
+    await this.each((layer, head, { matrix, removed }) => {
+      const [weights, masks] = [[[matrix]], [maskAt(mapData.masks, layer)]];
+      [[all.tiles[layer][head]]] = tiles({ weights, masks, visible: marksOf(weights, this.options) }, 1, false, size);
       [[all.entropy[layer][head]]] = entropies(weights);
       [[all.largest[layer][head]]] = largest(weights);
       [[all.on_first[layer][head]]] = firstShares(weights, masks);
       [[all.telling[layer][head]]] = tellingRows(weights, axes.queries);
       [[misfit[layer][head]]] = misfits(weights, masks);
-      drawn.removed[layer][head] = removed;
+      mapData.removed[layer][head] = removed;
     });
     this.summary = { ...all, first: sharpest(misfit) };
   }
@@ -117,26 +117,26 @@ export class Survey {
     const removed = Array.from({ length: layers }, () => []);
     await this.each((layer, head, part) => {
       const [i, j] = [Math.min(layer, layers - 1), Math.min(head, heads - 1)];
-      (maps[i][j] ??= new Running(part.kept)).add(part.kept);
+      (maps[i][j] ??= new Running(part.matrix)).add(part.matrix);
       (removed[i][j] ??= new Running([part.removed])).add([part.removed]);
     });
-    const { drawn, options } = this;
-    drawn.weights = maps.map((row) => row.map((running) => running.summary(options.summary)));
-    drawn.shown = marksOf(drawn.weights, options);
-    drawn.removed = removed.map((row) => row.map((running) => Float32Array.from(running.summary("mean")[0])));
+    const { mapData, options } = this;
+    mapData.weights = maps.map((row) => row.map((running) => running.summary(options.summary)));
+    mapData.visible = marksOf(mapData.weights, options);
+    mapData.removed = removed.map((row) => row.map((running) => Float32Array.from(running.summary("mean")[0])));
   }
 
   /** Whether a head can be drawn. @param {number} layer @param {number} head */
   has(layer, head) {
-    return Boolean(this.drawn.weights[layer]?.[head]);
+    return Boolean(this.mapData.weights[layer]?.[head]);
   }
 
-  /** Gets a head to draw. @param {number} layer @param {number} head */
+  /** Fetches a head to draw. @param {number} layer @param {number} head */
   async fetch(layer, head) {
     if (this.has(layer, head)) return;
-    const { kept } = cut(await this.remote.fetchHead(layer, head), this.axes, this.options);
-    const { weights, shown } = this.drawn;
-    weights[layer][head] = kept;
-    if (shown) [[shown[layer][head]]] = /** @type {Uint8Array[][][]} */ (marksOf([[kept]], this.options));
+    const { matrix } = mergeAndHide(await this.remote.fetchHead(layer, head), this.axes, this.options);
+    const { weights, visible } = this.mapData;
+    weights[layer][head] = matrix;
+    if (visible) [[visible[layer][head]]] = /** @type {Uint8Array[][][]} */ (marksOf([[matrix]], this.options));
   }
 }

@@ -24,19 +24,20 @@ function edges(size, most) {
 export const sizeOf = (count) => Math.max(LEAST, Math.min(MOST, Math.floor(Math.sqrt(CELLS / count))));
 
 /**
- * @param {Pick<import("./maps.js").Drawn, "weights" | "shown" | "masks">} drawn
+ * The tiles of all heads.
+ * @param {Pick<import("./maps.js").MapData, "weights" | "visible" | "masks">} mapData
  * @param {number} most  where colours end
  * @param {boolean} signed
  * @param {number} size  rows and columns, at most
  * @returns {Uint8Array[][][]} by head rows, from 0 to 255
  */
-export function tiles({ weights, shown, masks }, most, signed = false, size = sizeOf(weights.length * weights[0].length)) {
+export function tiles({ weights, visible, masks }, most, signed = false, size = sizeOf(weights.length * weights[0].length)) {
   const rows = edges(masks[0].length, size);
   const columns = edges(masks[0][0].length, size);
   /** @param {number} value */
   const byte = (value) => Math.max(0, Math.min(255, Math.round(signed ? 128 + 127 * value : 255 * value)));
   return ofHeads(weights, (matrix, layer, head) => {
-    const marks = shown?.[layer][head];
+    const marks = visible?.[layer][head];
     const mask = maskAt(masks, layer);
     /** @param {number} i @param {number} j */
     const cell = (i, j) => (mask[i][j] && (!marks || marks[i][j]) ? matrix[i][j] / most : 0);

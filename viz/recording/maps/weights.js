@@ -6,15 +6,15 @@ import { isChanged } from "./maps.js";
 /** @typedef {[number, number]} Place  layer and head */
 
 /**
- * What a kind is made of.
+ * The parts of a kind of attention.
  * @typedef {object} About
  * @property {import("../message/types.js").Recording} recording
  * @property {import("../message/types.js").Attention} attention
  * @property {Options} options
  * @property {import("../pictures/looks.js").Speech} speech
- * @property {string[][] | null} [roles]  of heads, as they are said
+ * @property {string[][] | null} [roles]  of heads, as texts by layer and head
  * @property {Record<string, string>} [rules]  by role the rule by which heads are given it
- * @property {Place | null} [known]  the head to open first
+ * @property {Place | null} [firstHead]  the head to open first
  * @property {boolean} [rowwise]  rows can be looked into
  * @property {import("../message/payloads.js").NamesPayload} [names]  of numbers and axes
  * @property {import("./drawing.js").Drawing} [before]  then it is what differs from it
@@ -50,7 +50,7 @@ export class Weights {
   /** Whether all that is drawn is here. @returns {boolean} */
   get loaded() {
     const { attention, before } = this.about;
-    return Boolean(attention.weights ?? this.survey?.whole) && (before?.loaded ?? true);
+    return Boolean(attention.weights ?? this.survey?.isComplete) && (before?.loaded ?? true);
   }
 
   /** Whether nothing can be drawn before all weights were read. */
@@ -63,7 +63,7 @@ export class Weights {
     return /** @type {import("../message/types.js").Maps} */ (this.about.attention.weights);
   }
 
-  /** What is known without the weights. */
+  /** The summary of all heads, which stands in for weights that are not here. */
   get summary() {
     return this.loaded ? null : (this.survey ?? this.about.attention.remote)?.summary ?? null;
   }
@@ -80,7 +80,7 @@ export class Weights {
   }
 
   /**
-   * Gets a head and, where they come together or all are needed, all others.
+   * Fetches a head and, where they come together or all are needed, all other heads.
    * @param {number} layer
    * @param {number} head
    */
@@ -90,14 +90,14 @@ export class Weights {
     if (this.survey) await this.survey.fetch(layer, head);
     else if (!attention.weights && remote) {
       if (remote.byHead && !this.waits && !this.signed) await remote.head(layer, head);
-      else attention.weights = await remote.whole();
+      else attention.weights = await remote.fetchAll();
     }
     await before?.fetch(layer, head);
   }
 
-  /** Gets all weights, where they are compared. */
-  async whole() {
+  /** Fetches all weights, where they are compared. */
+  async fetchAll() {
     const { attention } = this.about;
-    if (attention.remote) attention.weights ??= await attention.remote.whole();
+    if (attention.remote) attention.weights ??= await attention.remote.fetchAll();
   }
 }

@@ -12,24 +12,24 @@ const [LEAST, MOST] = [50, 100]; // percent
 export const NAMES = Object.keys(DEFAULTS);
 
 /**
- * What an address asks for; what is not allowed is as it is by default.
- * @param {Record<string, unknown>} asked
+ * Reads options from the parameters of an address; values that are not allowed become the default.
+ * @param {Record<string, unknown>} parameters
  * @returns {Options}
  */
-export function readOptions(asked) {
+export function readOptions(parameters) {
   /** @type {Record<string, unknown>} */
   const options = { ...DEFAULTS };
   for (const [name, allowed] of Object.entries(CHOICES)) {
-    if (allowed.includes(String(asked[name]))) options[name] = asked[name];
+    if (allowed.includes(String(parameters[name]))) options[name] = parameters[name];
   }
-  for (const name of SWITCHES) options[name] = [true, 1, "1", "True"].includes(/** @type {string} */ (asked[name]));
-  const share = Number(asked.share ?? MOST);
+  for (const name of SWITCHES) options[name] = [true, 1, "1", "True"].includes(/** @type {string} */ (parameters[name]));
+  const share = Number(parameters.share ?? MOST);
   if (Number.isInteger(share) && share >= LEAST && share <= MOST) options.share = share;
   return /** @type {Options} */ (/** @type {unknown} */ (options));
 }
 
 /**
- * Their codes in an address; null for what is as it is by default.
+ * The codes of options in an address; null for defaults.
  * @param {Options} options
  */
 export function codesOf(options) {
@@ -43,13 +43,13 @@ export function codesOf(options) {
 }
 
 /**
- * Controls as menus.js takes them; `named`: it is known both what the step of a row read and what it predicted.
+ * The controls of options, as menus.js takes them.
  * @param {Options} options
- * @param {boolean} named
+ * @param {boolean} hasPredictions  rows can be named by the token that their step read, or by the one that it predicted
  * @param {import("./types.js").Say} say
  * @returns {import("./payloads.js").Field[]}
  */
-export function fields(options, named, say) {
+export function fields(options, hasPredictions, say) {
   const { summary, over, rows, words, hide, stretch, share } = options;
   /** @param {string} name @param {string} [before] */
   const choices = (name, before = "") => CHOICES[name].map((code) => [code, say(before + code)]);
@@ -73,5 +73,5 @@ export function fields(options, named, say) {
       ...{ low: LEAST, high: MOST, unit: " %" },
     },
   ];
-  return all.filter(({ name }) => named || name !== "rows");
+  return all.filter(({ name }) => hasPredictions || name !== "rows");
 }

@@ -4,16 +4,16 @@ const TYPES = { u1: Uint8Array, u2: Uint16Array, i2: Int16Array, i4: Int32Array,
 const ALIGNED = 8; // bytes at whose multiples arrays begin
 
 /**
- * Arrays in arrays, the innermost ones typed or, where values are places in `texts`, of texts.
+ * Nested arrays of a shape, the innermost ones typed or, where values are places in `texts`, of texts.
  * @param {any} values
  * @param {number[]} shape
  * @param {string[]} [texts]
  * @returns {any}
  */
-export function nested(values, [count, ...rest], texts) {
-  if (!rest.length) return texts ? Array.from(values, (place) => texts[place]) : values;
+export function nest(values, [count, ...innerShape], texts) {
+  if (!innerShape.length) return texts ? Array.from(values, (place) => texts[place]) : values;
   const size = values.length / count;
-  return Array.from({ length: count }, (_, i) => nested(values.subarray(i * size, (i + 1) * size), rest, texts));
+  return Array.from({ length: count }, (_, i) => nest(values.subarray(i * size, (i + 1) * size), innerShape, texts));
 }
 
 /**
@@ -29,18 +29,18 @@ export function unpack(bytes) {
     if (!value?.["@"]) return value;
     const [offset, size, type, shape] = value["@"];
     const Numbers = TYPES[/** @type {keyof typeof TYPES} */ (type)];
-    return nested(new Numbers(body, offset, size / Numbers.BYTES_PER_ELEMENT), shape, value.texts);
+    return nest(new Numbers(body, offset, size / Numbers.BYTES_PER_ELEMENT), shape, value.texts);
   });
 }
 
 /**
- * Weights that travel as whole numbers, as numbers.
+ * Restores weights that were multiplied by a scale and rounded.
  * @param {any} rows  nested typed arrays
  * @param {number} scale  what they were multiplied by
  * @returns {any}
  */
-export function dequantised(rows, scale) {
-  if (Array.isArray(rows)) return rows.map((row) => dequantised(row, scale));
+export function dequantise(rows, scale) {
+  if (Array.isArray(rows)) return rows.map((row) => dequantise(row, scale));
   const numbers = new Float32Array(rows.length);
   for (let i = 0; i < numbers.length; i++) numbers[i] = rows[i] / scale;
   return numbers;
@@ -55,7 +55,7 @@ export function dequantised(rows, scale) {
  */
 export function headOf(bytes, { scale }) {
   const { weights, roots, largest } = unpack(bytes);
-  if (weights) return dequantised(weights, scale);
+  if (weights) return dequantise(weights, scale);
   /** @type {(row: Uint8Array, i: number) => Float32Array} */
   const numbers = (row, i) => Float32Array.from(row, (root) => ((root / 255) ** 2 * largest[i]) / scale);
   return roots.map(numbers);
@@ -70,16 +70,17 @@ export function pack(header) {
   /** @type {Uint8Array[]} */
   const parts = [];
   let size = 0;
-  const put = (/** @type {any} */ numbers) => {
-    const found = Object.entries(TYPES).find(([, Numbers]) => numbers instanceof Numbers);
-    const [type, array] = found ? [found[0], numbers] : ["f4", Float32Array.from(numbers)];
+  const append = (/** @type {any} */ numbers) => {
+    const entry = Object.entries(TYPES).find(([, Numbers]) => numbers instanceof Numbers);
+    const [type, array] = entry ? [entry[0], numbers] : ["f4", Float32Array.from(numbers)];
     const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+    const padding = new Uint8Array(-bytes.length & (ALIGNED - 1));
     const place = [size, bytes.length, type, [array.length]];
-    parts.push(bytes, new Uint8Array(-bytes.length & (ALIGNED - 1)));
-    size += bytes.length + (-bytes.length & (ALIGNED - 1));
+    parts.push(bytes, padding);
+    size += bytes.length + padding.length;
     return { "@": place };
   };
-  const text = JSON.stringify(header, (_, value) => (ArrayBuffer.isView(value) ? put(value) : value));
+  const text = JSON.stringify(header, (_, value) => (ArrayBuffer.isView(value) ? append(value) : value));
   const head = new TextEncoder().encode(text);
   const start = 4 + head.length + (-(head.length + 4) & (ALIGNED - 1));
   const message = new Uint8Array(start + size).fill(0x20, 0, start);

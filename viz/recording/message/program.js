@@ -12,40 +12,41 @@ const ESCAPES = /** @type {Record<string, string>} */ ({ "\n": "\\n", "\r": "\\r
  */
 export function repr(text) {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const escaped = text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`).replace(UNSEEN, numbered);
+  const escaped = text.replaceAll("\\", "\\\\").replaceAll(quote, `\\${quote}`).replace(UNSEEN, escapeCharacter);
   return quote + escaped + quote;
 }
 
 /** @param {string} sign */
-function numbered(sign) {
+function escapeCharacter(sign) {
   const number = sign.codePointAt(0) ?? 0;
   const [letter, digits] = number < 0x100 ? ["x", 2] : number < 0x10000 ? ["u", 4] : ["U", 8];
   return ESCAPES[sign] ?? `\\${letter}${number.toString(16).padStart(Number(digits), "0")}`;
 }
 
 /**
+ * The text of a program: its imports in order, its lines, then more lines.
  * @param {Program} program
- * @param {string[]} imports  more of them
+ * @param {string[]} imports  added to those of the program
  * @param {string[]} lines
  */
-export function written(program, imports, lines) {
-  const all = [...new Set([...program.imports, ...imports])].sort((one, other) => {
-    const plain = (/** @type {string} */ line) => Number(line.startsWith("from "));
-    return plain(one) - plain(other) || (one < other ? -1 : 1);
+export function writeProgram(program, imports, lines) {
+  const isFrom = (/** @type {string} */ line) => Number(line.startsWith("from "));
+  const all = [...new Set([...program.imports, ...imports])].sort((a, b) => {
+    return isFrom(a) - isFrom(b) || (a < b ? -1 : 1);
   });
   return [...all, "", ...program.lines, ...lines].join("\n");
 }
 
 /**
- * A call, without what is not given.
+ * A call; arguments that are null or false are left out.
  * @param {string} name
- * @param {(string | null | false)[]} given
+ * @param {(string | null | false)[]} args
  */
-export function callOf(name, given) {
-  const all = given.filter(Boolean);
+export function callOf(name, args) {
+  const all = args.filter(Boolean);
   const line = `${name}(${all.join(", ")})`;
   return line.length <= LINE ? line : `${name}(\n${all.map((argument) => `    ${argument},\n`).join("")})`;
 }
 
-/** A line that makes a figure. @param {string} name @param {(string | null | false)[]} given */
-export const call = (name, given) => `figure = ${callOf(name, given)}`;
+/** A line that makes a figure. @param {string} name @param {(string | null | false)[]} args */
+export const figureLine = (name, args) => `figure = ${callOf(name, args)}`;

@@ -2,7 +2,7 @@
 
 import { axisTokens } from "../maps/axes.js";
 import { axesOf, isChanged } from "../maps/maps.js";
-import { call, repr, written } from "./program.js";
+import { figureLine, repr, writeProgram } from "./program.js";
 import { isSpecial } from "../text/tokens.js";
 
 /** @typedef {import("./program.js").Program} Program */
@@ -23,7 +23,7 @@ function names(recording, code, rows) {
   /** @param {string[]} tokens */
   const name = (tokens) =>
     ["source_tokens", "target_tokens", "predicted_tokens"].find(
-      (one) => recording[/** @type {"source_tokens"} */ (one)] === tokens,
+      (field) => recording[/** @type {"source_tokens"} */ (field)] === tokens,
     );
   const beside = queries === recording.predicted_tokens ? "read=result.target_tokens" : "predicted=result.predicted_tokens";
   const steps = code !== "encoder_self" && recording.predicted_tokens.length > 0;
@@ -48,7 +48,7 @@ function indexOf(result, code, layers, [row, head]) {
 }
 
 /**
- * The opened head, or what the visitor's choices made of it.
+ * The program of the map of the opened head, with the visitor's options.
  * @param {Recording} recording
  * @param {import("./types.js").Attention} kind
  * @param {[number, number]} place  layer and head
@@ -59,16 +59,16 @@ function indexOf(result, code, layers, [row, head]) {
  */
 export function ofMap(recording, { code, masks, layers }, place, options, titles, value, program) {
   const { queries, keys, beside } = names(recording, code, options.rows);
-  const masked = Boolean(masks?.flat().some((row) => Array.from(row).includes(0)));
+  const isMasked = Boolean(masks?.flat().some((row) => Array.from(row).includes(0)));
   const axes = [`query_axis=${repr(titles[0])}`, `key_axis=${repr(titles[1])}`];
-  const stretched = options.stretch && "scale_to_max=True";
+  const scaleArgument = options.stretch && "scale_to_max=True";
   const weights = `result.attention(${repr(code)})`;
   const end = ["figure.show()"];
   if (!isChanged(options)) {
-    const given = [`${weights}[${indexOf("result", code, layers, place)}]`, queries, keys, ...axes];
-    const more = [masked && `mask=result.mask(${repr(code)})`, beside, stretched];
-    const figure = call("attention_heatmap", [...given, ...more]);
-    return written(program, ["from viz.figures import attention_heatmap"], [figure, ...end]);
+    const required = [`${weights}[${indexOf("result", code, layers, place)}]`, queries, keys, ...axes];
+    const optional = [isMasked && `mask=result.mask(${repr(code)})`, beside, scaleArgument];
+    const figure = figureLine("attention_heatmap", [...required, ...optional]);
+    return writeProgram(program, ["from viz.figures import attention_heatmap"], [figure, ...end]);
   }
   const lines = [`weights = ${weights}`, `mask = result.mask(${repr(code)})`, `rows, columns = ${queries}, ${keys}`];
   const tokens = axisTokens(recording, code, options.rows);
@@ -93,27 +93,28 @@ export function ofMap(recording, { code, masks, layers }, place, options, titles
   }
   const over = axesOf(options);
   if (options.summary !== "single") {
-    const axis = over.length === 2 ? "(0, 1)" : over[0] === "layers" ? "0" : "1";
+    let axis = over[0] === "layers" ? "0" : "1";
+    if (over.length === 2) axis = "(0, 1)";
     lines.push(`weights = analysis.aggregate(weights, ${repr(HOW[options.summary])}, [${over.map(repr).join(", ")}])`);
     if (options.hide) lines.push(`removed = removed.mean(axis=${axis}, keepdims=True)`);
   }
   if (options.share < 100) lines.push(`shown = analysis.top_share(weights, ${options.share / 100})`);
   const isSummary = over.includes("layers");
   const at = `[${isSummary ? place.join(", ") : indexOf("result", code, layers, place)}]`;
-  const figure = call("attention_heatmap", [
-    ...[`weights${at}`, "rows", "columns", ...axes, masked && "mask=mask"],
+  const figure = figureLine("attention_heatmap", [
+    ...[`weights${at}`, "rows", "columns", ...axes, isMasked && "mask=mask"],
     options.share < 100 && `shown=shown${at}`,
     options.hide && `removed=removed${at}`,
     options.summary !== "single" && `value=${repr(value)}`,
     !options.words && !options.hide && beside,
-    stretched,
+    scaleArgument,
   ]);
   const imports = [ANALYSIS, "from viz.figures import attention_heatmap", ...(options.hide ? ["import numpy as np"] : [])];
-  return written(program, imports, [...lines, figure, ...end]);
+  return writeProgram(program, imports, [...lines, figure, ...end]);
 }
 
 /**
- * The mask of a kind.
+ * The program of the mask of a kind.
  * @param {Recording} recording
  * @param {string} code
  * @param {Options["rows"]} rows
@@ -123,21 +124,21 @@ export function ofMap(recording, { code, masks, layers }, place, options, titles
 export function ofMask(recording, code, rows, titles, program) {
   const { queries, keys } = names(recording, code, rows);
   const axes = [`query_axis=${repr(titles[0])}`, `key_axis=${repr(titles[1])}`];
-  const figure = call("mask_heatmap", [`result.mask(${repr(code)})`, queries, keys, ...axes]);
-  return written(program, ["from viz.figures import mask_heatmap"], [figure, "figure.show()"]);
+  const figure = figureLine("mask_heatmap", [`result.mask(${repr(code)})`, queries, keys, ...axes]);
+  return writeProgram(program, ["from viz.figures import mask_heatmap"], [figure, "figure.show()"]);
 }
 
 /**
- * The positional encoding of the source.
+ * The program of the positional encoding of the source.
  * @param {Program} program
  */
 export function ofPositions(program) {
-  const figure = call("positional_heatmap", ["result.positional('source')", "result.source_tokens"]);
-  return written(program, ["from viz.figures import positional_heatmap"], [figure, "figure.show()"]);
+  const figure = figureLine("positional_heatmap", ["result.positional('source')", "result.source_tokens"]);
+  return writeProgram(program, ["from viz.figures import positional_heatmap"], [figure, "figure.show()"]);
 }
 
 /**
- * What differs between two translations, `a` and `b`.
+ * The program of the difference of two translations, `a` and `b`.
  * @param {import("../maps/kind.js").Kind} kind
  * @param {Program} program
  */
@@ -147,11 +148,11 @@ export function ofDifference(kind, program) {
   const [layer, head] = kind.headAt(open);
   const old = before?.about.recording ?? recording;
   const both = [names(recording, code, options.rows), names(old, code, options.rows)];
-  const [b, a] = both.map((one, i) => {
+  const [b, a] = both.map((axes, i) => {
     const result = (/** @type {string} */ text) => text.replace("result.", i ? "a." : "b.");
-    return { queries: result(one.queries), keys: result(one.keys) };
+    return { queries: result(axes.queries), keys: result(axes.keys) };
   });
-  const layers = [recording, old].map((one) => one.kinds.find((kind) => kind.code === code)?.layers ?? []);
+  const layers = [recording, old].map(({ kinds }) => kinds.find((attention) => attention.code === code)?.layers ?? []);
   const [ofB, ofA] = layers.map((numbers, i) => {
     const place = /** @type {[number, number]} */ ([numbers.indexOf(layer), head]);
     return `attention(${repr(code)})[${indexOf(i ? "a" : "b", code, numbers, place)}]`;
@@ -160,10 +161,10 @@ export function ofDifference(kind, program) {
     `rows = comparison.pairs(${b.queries}, ${a.queries})`,
     `columns = comparison.pairs(${b.keys}, ${a.keys})`,
     `change = comparison.difference(b.${ofB}, a.${ofA}, rows, columns)`,
-    call("difference_heatmap", [
+    figureLine("difference_heatmap", [
       ...["change", `[${b.queries}[i] for i, _ in rows]`, `[${b.keys}[i] for i, _ in columns]`, "a='B'", "b='A'"],
     ]),
     "figure.show()",
   ];
-  return written(program, ["from model.analysis import comparison", "from viz.figures import difference_heatmap"], lines);
+  return writeProgram(program, ["from model.analysis import comparison", "from viz.figures import difference_heatmap"], lines);
 }

@@ -1,11 +1,12 @@
 // Recordings from their packed form, and into it.
 
-import { dequantised } from "./packed.js";
+import { dequantise } from "./packed.js";
 import { Remote } from "./remote.js";
 
 const SCALE = 65_535; // what a weight of 1 becomes, as in viz/stage/payload/packing.py
 
 /**
+ * A recording, from its packed form.
  * @param {import("./payloads.js").RecordingPayload} packed
  * @param {import("./remote.js").Part} part  fetches maps that did not travel
  * @returns {import("./types.js").Recording}
@@ -17,7 +18,7 @@ export function recordingOf(packed, part) {
     layers: kind.layers,
     masks: kind.mask && (typeof kind.mask[0]?.[0] === "number" ? [kind.mask] : kind.mask),
     effects: kind.effects,
-    weights: kind.weights ? dequantised(kind.weights, kind.scale) : null,
+    weights: kind.weights ? dequantise(kind.weights, kind.scale) : null,
     remote: kind.address ? new Remote(/** @type {import("./remote.js").RemotePayload} */ (kind), part) : null,
   }));
   return { ...packed, kinds };
@@ -29,10 +30,10 @@ export function recordingOf(packed, part) {
  * @returns {import("./payloads.js").RecordingPayload}
  */
 export function packedRecording(recording) {
-  const whole = (/** @type {import("./types.js").Row} */ row) => Uint16Array.from(row, (weight) => Math.round(weight * SCALE));
+  const quantise = (/** @type {import("./types.js").Row} */ row) => Uint16Array.from(row, (weight) => Math.round(weight * SCALE));
   const kinds = recording.kinds.map(({ code, shape, layers, masks, effects, weights }) => ({
     ...{ code, shape, layers, effects, mask: masks, scale: SCALE },
-    weights: weights && weights.map((heads) => heads.map((rows) => rows.map(whole))),
+    weights: weights && weights.map((heads) => heads.map((rows) => rows.map(quantise))),
   }));
   return { ...recording, kinds };
 }

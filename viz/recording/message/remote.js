@@ -1,6 +1,6 @@
-// Maps that are too many to travel with their recording: what is known of all heads, and how the others are fetched.
+// Maps that are too many to travel with their recording: a summary of all heads, and how each head is fetched.
 
-import { dequantised, headOf, nested } from "./packed.js";
+import { dequantise, headOf, nest } from "./packed.js";
 
 /** @typedef {import("./types.js").Matrix} Matrix */
 /** @typedef {(address: string) => Promise<ArrayBuffer>} Part  what is behind an address */
@@ -33,7 +33,7 @@ export class Remote {
     this.peaks = packed.peaks ?? null;
     /** @type {Map<string, Matrix>} */
     this.heads = new Map();
-    for (const [place, rows] of Object.entries(packed.opened)) this.heads.set(place, dequantised(rows, this.scale));
+    for (const [place, rows] of Object.entries(packed.opened)) this.heads.set(place, dequantise(rows, this.scale));
     this.travelled = new Set(this.heads.keys());
     /** @type {Record<string, Promise<any>>} */
     this.fetching = {};
@@ -53,11 +53,11 @@ export class Remote {
     }
   }
 
-  /** All of them. @returns {Promise<import("./types.js").Maps>} */
-  async whole() {
+  /** Fetches the maps of all heads. @returns {Promise<import("./types.js").Maps>} */
+  async fetchAll() {
     if (!this.byHead || !this.address.match(/^\d+$/)) {
       const bytes = await this.once("", () => this.part(this.address));
-      return dequantised(nested(new Uint16Array(bytes), this.shape), this.scale);
+      return dequantise(nest(new Uint16Array(bytes), this.shape), this.scale);
     }
     const [layers, heads] = this.shape; // a file has them by head alone
     const all = [];
@@ -75,14 +75,14 @@ export class Remote {
     return headOf(new Uint8Array(bytes), this);
   }
 
-  /** Gets one head, and lets go of the oldest. @param {number} layer @param {number} head */
+  /** Fetches one head, and drops the oldest where there are too many. @param {number} layer @param {number} head */
   async head(layer, head) {
     const name = String([layer, head]);
     if (this.heads.has(name)) return;
     this.heads.set(name, await this.once(name, () => this.fetchHead(layer, head)));
-    const others = [...this.heads.keys()].filter((place) => !this.travelled.has(place));
+    const fetchedPlaces = [...this.heads.keys()].filter((place) => !this.travelled.has(place));
     const [, , rows, columns] = this.shape;
-    for (const place of others.slice(0, -Math.ceil(HELD / (rows * columns)))) this.heads.delete(place);
+    for (const place of fetchedPlaces.slice(0, -Math.ceil(HELD / (rows * columns)))) this.heads.delete(place);
   }
 
   /** The key that a row of a head has most of, and how much. @param {number} layer @param {number} head @param {number} row */

@@ -1,14 +1,14 @@
 // A recording as the stage shows it: its two lines of tokens, its kinds of attention, the pictures beside the maps.
 
 import { Effects } from "../pictures/effects.js";
-import { EffectsView, measuredTexts } from "../pictures/effects_view.js";
+import { EffectsView, statisticsTexts } from "../pictures/effects_view.js";
 import { Kind } from "../maps/kind.js";
 import { NextWords } from "../pictures/next_words.js";
 import { candidates } from "../pictures/pictures.js";
 import * as python from "./python.js";
 import { fill } from "../text/sentences.js";
-import { label, named } from "../text/text.js";
-import { joined } from "../text/tokens.js";
+import { label, tokenNames } from "../text/text.js";
+import { continuations } from "../text/tokens.js";
 import { viewNames, viewsOf } from "./views.js";
 
 /** @typedef {import("./payloads.js").VersionPayload} VersionPayload */
@@ -20,7 +20,7 @@ import { viewNames, viewsOf } from "./views.js";
  */
 
 /** @param {string[]} tokens */
-const lineOf = (tokens) => ({ tokens: named(tokens), joined: joined(tokens) });
+const lineOf = (tokens) => ({ tokens: tokenNames(tokens), continues: continuations(tokens) });
 
 export class Version {
   /**
@@ -38,12 +38,12 @@ export class Version {
     this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
     this.host = host;
     this.recording = recording;
-    const { target_tokens: read, predicted_tokens: predicted, log_probabilities: logs } = recording;
+    const { target_tokens: targetTokens, predicted_tokens: predicted, log_probabilities: logs } = recording;
     this.translation = recording.text;
     this.source = lineOf(recording.source_tokens);
     this.target = {
-      ...lineOf(predicted.length ? predicted : read),
-      start: read.slice(0, 1).map(label).join(" "),
+      ...lineOf(predicted.length ? predicted : targetTokens),
+      start: targetTokens.slice(0, 1).map(label).join(" "),
       probability: logs && Array.from(logs, Math.exp),
       entropy: recording.candidates?.entropy ?? null,
       candidates: candidates(recording),
@@ -67,8 +67,17 @@ export class Version {
     const { payload, options, host, recording } = this;
     const { code } = attention;
     const { names, rules, rowwise } = payload;
-    const known = { roles: payload.roles[code], rules, known: payload.first[code], rowwise, names };
-    return { recording, attention, options, speech: host.speech, ...known };
+    return {
+      recording,
+      attention,
+      options,
+      speech: host.speech,
+      roles: payload.roles[code],
+      rules,
+      firstHead: payload.first[code],
+      rowwise,
+      names,
+    };
   }
 
   get effectsPayload() {
@@ -81,13 +90,13 @@ export class Version {
     const { recording } = this;
     const kinds = recording.kinds.filter(({ effects }) => effects);
     if (!kinds.length) return null;
-    const made = kinds.map((attention) => {
-      const measured =
-        this.options.summary === "single" ? measuredTexts(payload, attention.code, this.host.speech.say) : undefined;
+    const entries = kinds.map((attention) => {
+      const statistics =
+        this.options.summary === "single" ? statisticsTexts(payload, attention.code, this.host.speech.say) : undefined;
       const weights = this.kinds.find(({ code }) => code === attention.code);
-      return [attention.code, new Effects({ ...this.about(attention), measured, weights })];
+      return [attention.code, new Effects({ ...this.about(attention), statistics, weights })];
     });
-    return Object.fromEntries(made);
+    return Object.fromEntries(entries);
   }
 
   /**
@@ -98,8 +107,9 @@ export class Version {
   codeOf(view, kind) {
     const { payload, recording, options } = this;
     const { program } = payload;
-    const name = view === "map" ? kind?.code : view === "mask" ? `mask ${kind?.code}` : view;
-    const code = this.effectsPayload?.code?.[name ?? ""] ?? payload.code[name ?? ""];
+    const names = { map: kind?.code, mask: `mask ${kind?.code}` };
+    const name = (view === "map" || view === "mask" ? names[view] : view) ?? "";
+    const code = this.effectsPayload?.code?.[name] ?? payload.code[name];
     if (code && (view !== "map" || kind?.effect)) {
       const [layer, head] = kind?.open ?? [];
       return fill(code, { layer, head });
@@ -115,7 +125,7 @@ export class Version {
 }
 
 /**
- * What differs between two versions, on the axes of the second.
+ * The difference of two versions, on the axes of the second.
  * @param {Version} before
  * @param {Version} after
  * @param {boolean} replaced  tokens that replace each other are compared, too
@@ -124,17 +134,18 @@ export function differenceOf(before, after, replaced) {
   /** @param {Kind[]} old @param {Kind[]} now */
   const between = (old, now) =>
     now.flatMap((kind) => {
-      const other = old.find(({ code }) => code === kind.code);
+      const counterpart = old.find(({ code }) => code === kind.code);
       const Of = kind instanceof Effects ? Effects : Kind;
-      return other ? [new Of({ ...kind.about, roles: null, known: null, before: other, replaced })] : [];
+      return counterpart ? [new Of({ ...kind.about, roles: null, firstHead: null, before: counterpart, replaced })] : [];
     });
-  const made = new Version({ ...after.payload, inside: null, effects: null }, after.options, after.host, after.recording);
-  made.kinds = between(before.kinds, after.kinds);
-  Object.assign(made, { views: { mask: [], positions: [], words: [] }, viewNames: [] });
-  const [old, now] = [before.effects, after.effects];
-  if (old?.kinds && now?.kinds) {
-    const kinds = between(Object.values(old.kinds), Object.values(now.kinds));
-    made.effects = { kinds: Object.fromEntries(kinds.map((kind) => [kind.code, kind])) };
-  } else made.effects = old?.kinds ? now : old;
-  return made;
+  const version = new Version({ ...after.payload, inside: null, effects: null }, after.options, after.host, after.recording);
+  version.kinds = between(before.kinds, after.kinds);
+  Object.assign(version, { views: { mask: [], positions: [], words: [] }, viewNames: [] });
+  const oldEffects = before.effects;
+  const newEffects = after.effects;
+  if (oldEffects?.kinds && newEffects?.kinds) {
+    const kinds = between(Object.values(oldEffects.kinds), Object.values(newEffects.kinds));
+    version.effects = { kinds: Object.fromEntries(kinds.map((kind) => [kind.code, kind])) };
+  } else version.effects = oldEffects?.kinds ? newEffects : oldEffects;
+  return version;
 }

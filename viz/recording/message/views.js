@@ -16,11 +16,11 @@ export function viewNames({ kinds, positions, candidates, log_probabilities }) {
     positions: Object.values(positions).some(Boolean),
     words: candidates && log_probabilities,
   };
-  return Object.entries(has).flatMap(([name, known]) => (known ? [name] : []));
+  return Object.entries(has).flatMap(([name, hasPictures]) => (hasPictures ? [name] : []));
 }
 
 /**
- * The pictures of each view of a version, made when they are asked for.
+ * The pictures of each view of a version, built when they are first read.
  * @param {Version} version
  * @returns {Record<string, Picture[]>}
  */

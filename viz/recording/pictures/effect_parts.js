@@ -3,7 +3,7 @@
 import { GRID, layoutOf, tickAxis } from "./looks.js";
 import { largestSize, sum } from "../text/numbers.js";
 import { inOrder, keySums, moduleOf, partName } from "./part_sums.js";
-import { escape, hoverTexts, named, textWidth } from "../text/text.js";
+import { escape, hoverTexts, tokenNames, textWidth } from "../text/text.js";
 import * as theme from "./theme.js";
 
 /** @typedef {import("./effects_view.js").EffectsPayload} EffectsPayload */
@@ -24,21 +24,21 @@ const SMALL = { tickfont: { size: theme.TICK_SIZE - 1 } };
  */
 export function partsPicture(payload, recording, speech) {
   const { say } = speech;
-  const { source_tokens, target_tokens, predicted_tokens: written } = recording;
+  const { source_tokens, target_tokens, predicted_tokens: predicted } = recording;
   const isText = !source_tokens.length;
   const source = isText ? target_tokens : source_tokens;
   const parts = inOrder(payload.parts);
   const names = parts.map(([address]) => partName(address, speech));
-  const steps = [...written.keys()];
+  const steps = [...predicted.keys()];
   const kinds = recording.kinds.flatMap(({ code, effects, layers }) => (effects ? [{ code, effects, layers }] : []));
-  kinds.sort((one, other) => (one.code < other.code ? -1 : 1)); // cross-attention first
+  kinds.sort((a, b) => (a.code < b.code ? -1 : 1)); // cross-attention first
   const heads = kinds.flatMap(({ effects }) => effects);
   const rows = kinds.flatMap(({ code, layers }) => layers.map((layer) => `${say(`short_${isText ? "self" : code}`)} ${layer}`));
   const grid = steps.map((step) => heads.map((layer) => Float32Array.from(layer, (matrix) => sum(matrix[step]))));
   const most = Math.max(...grid.flat().map(largestSize)) || 1;
   const cross = kinds.find(({ code }) => isText || code === "cross")?.effects ?? [];
   const fromKeys = steps.map((step) => keySums(cross.flat(), step, source.length));
-  const tokens = named(source);
+  const tokens = tokenNames(source);
   const data = [
     {
       ...{ type: "bar", orientation: "h", hovertemplate: "%{customdata}<br>%{x:+.2f}<extra></extra>" },
@@ -77,10 +77,10 @@ export function partsPicture(payload, recording, speech) {
   const left = theme.GLYPH_WIDTH * Math.max(...names.map(textWidth));
   const base = layoutOf(left, 22, speech.language, { right: 12, bottom: 22 });
   const layouts = [false, true].map((isNarrow) => panelLayout(panels, isNarrow, base));
-  const { others, logits } = payload;
-  const compared = named(others ?? written);
-  const lines = named(written).map((token, step) =>
-    say(others ? "parts_over" : "parts_above", { token, other: compared[step], logit: logits[step] }),
+  const { others: alternatives, logits } = payload;
+  const alternativeNames = tokenNames(alternatives ?? predicted);
+  const lines = tokenNames(predicted).map((token, step) =>
+    say(alternatives ? "parts_over" : "parts_above", { token, other: alternativeNames[step], logit: logits[step] }),
   );
   return { data, layouts, names, lines };
 }

@@ -3,7 +3,7 @@
 import { partName } from "./part_sums.js";
 import { tokenMap } from "./looks.js";
 import { argmax, largestSize } from "../text/numbers.js";
-import { escape, label, named, quoted, textWidth, visible } from "../text/text.js";
+import { escape, label, tokenNames, quote, textWidth, visible } from "../text/text.js";
 import * as theme from "./theme.js";
 
 /** @typedef {import("./effects_view.js").LensPayload} LensPayload */
@@ -15,13 +15,13 @@ const [ROW, COLUMN, OF_CELL] = [0, 1, 2].map((place) => `%{customdata[${place}]}
 const LITTLE = 0.005; // nats, which are written as 0.00
 
 /** A text that fits into a cell. @param {string} word */
-function shortened(word) {
+function shorten(word) {
   const signs = [...word];
   return signs.length <= CELL ? word : `${signs.slice(0, CELL - 1).join("")}…`;
 }
 
 /** Of many sublayers the last one, and every n-th before it. @param {LensPayload} lens @returns {LensPayload} */
-function thinned({ sublayers, words, probabilities }) {
+function thinOut({ sublayers, words, probabilities }) {
   const step = Math.ceil(sublayers.length / COLUMNS);
   const isShown = (/** @type {unknown} */ _, /** @type {number} */ n) => (sublayers.length - 1 - n) % step === 0;
   return {
@@ -34,27 +34,27 @@ function thinned({ sublayers, words, probabilities }) {
 /**
  * Steps in rows, sublayers in columns, in each cell the most probable word.
  * @param {LensPayload} lens
- * @param {string[]} written
+ * @param {string[]} predicted
  * @param {Speech} speech
  */
-export function lensPicture(lens, written, speech) {
+export function lensPicture(lens, predicted, speech) {
   const { say } = speech;
-  const { sublayers, words, probabilities } = thinned(lens);
+  const { sublayers, words, probabilities } = thinOut(lens);
   const columns = sublayers.map((address) => partName(address, speech));
-  const steps = named(written);
+  const steps = tokenNames(predicted);
   /** @type {string[][]} */ const texts = [];
   /** @type {string[][]} */ const hover = [];
   /** @type {string[][]} */ const table = [];
   /** @type {string[]} */ const lines = [];
-  written.forEach((token, t) => {
+  predicted.forEach((token, t) => {
     const nameOf = (/** @type {string} */ word) => (word === token ? steps[t] : visible(label(word)));
     const tops = words.map((ofSteps, n) =>
       ofSteps[t].map((word, rank) => ({ word: nameOf(word), p: probabilities[n][t][rank] })),
     );
     const isRight = words.map((ofSteps) => ofSteps[t][0] === token);
-    const short = tops.map(([{ word }]) => escape(shortened(word)));
+    const short = tops.map(([{ word }]) => escape(shorten(word)));
     texts.push(short.map((word, n) => (isRight[n] ? `<b>${word}</b>` : word)));
-    const likely = tops.map((top) => top.map(({ word, p }) => say("word_share", { word: quoted(word, say), p })));
+    const likely = tops.map((top) => top.map(({ word, p }) => say("word_share", { word: quote(word, say), p })));
     hover.push(likely.map((best, n) => [escape(columns[n]), ...best].join("<br>")));
     table.push(tops.map(([{ word, p }]) => `${word} ${Math.round(100 * p)}%`));
     const first = isRight.lastIndexOf(false) + 1;
@@ -66,7 +66,7 @@ export function lensPicture(lens, written, speech) {
   look.layout.xaxis.ticktext = columns.map(escape); // whole
   Object.assign(look.hover, { cells: hover });
   look.texts = texts;
-  const z = written.map((_, t) => Float32Array.from(probabilities, (ofSteps) => ofSteps[t][0]));
+  const z = predicted.map((_, t) => Float32Array.from(probabilities, (ofSteps) => ofSteps[t][0]));
   return { look, z, lines, table: [steps, columns, table] };
 }
 
@@ -74,12 +74,12 @@ export function lensPicture(lens, written, speech) {
  * What each word loses without each source token; steps in rows, source tokens in columns.
  * @param {import("../message/types.js").Matrix} drops  (T, S), in nats
  * @param {string[]} source
- * @param {string[]} written
+ * @param {string[]} predicted
  * @param {Speech} speech
  */
-export function leftOutPicture(drops, source, written, speech) {
+export function leftOutPicture(drops, source, predicted, speech) {
   const { say } = speech;
-  const [keys, steps] = [named(source), named(written)];
+  const [keys, steps] = [tokenNames(source), tokenNames(predicted)];
   const z = drops;
   const limit = Math.max(...drops.map(largestSize)) || 1;
   const titles = [say("lens_rows"), say("left_out_columns")];

@@ -4,14 +4,14 @@ import { Kind } from "../maps/kind.js";
 import { largestSize, ofHeads, sum } from "../text/numbers.js";
 
 export class Effects extends Kind {
-  /** @param {import("../maps/drawing.js").About & {measured?: string[][], weights?: Kind}} about  the kind that it is of, too */
+  /** @param {import("../maps/drawing.js").About & {statistics?: string[][], weights?: Kind}} about  the kind that it is of, too */
   constructor(about) {
     super({ ...about, options: { ...about.options, share: 100 }, rowwise: false });
-    this.ofHeads = about.measured ?? null;
+    this.ofHeads = about.statistics ?? null;
     this.weights = about.weights;
   }
 
-  get measured() {
+  get statistics() {
     return this.ofHeads;
   }
 
@@ -53,7 +53,7 @@ export class Effects extends Kind {
   }
 
   get limit() {
-    return this.once("limit", () => Math.max(...ofHeads(this.drawn.weights, most).flat()) || 1);
+    return this.once("limit", () => Math.max(...ofHeads(this.mapData.weights, most).flat()) || 1);
   }
 
   get value() {
@@ -68,7 +68,7 @@ export class Effects extends Kind {
   /** What each head did for each row, hidden keys too; null where a summary has no such sum. */
   get did() {
     if (this.about.before || !["single", "mean"].includes(this.options.summary)) return null;
-    const { weights, removed } = this.drawn;
+    const { weights, removed } = this.mapData;
     return this.once("did", () =>
       ofHeads(weights, (matrix, layer, head) => matrix.map((row, i) => sum(row) + removed[layer][head][i])),
     );

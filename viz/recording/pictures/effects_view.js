@@ -33,8 +33,8 @@ import { dull } from "../text/tokens.js";
  */
 
 /**
- * What is known of direct effects beside their maps, which are in the recording; views that nobody has asked for yet
- * are not there. `EffectsPayload` in viz/stage/payload/effects.py says the same.
+ * Direct effects beside their maps, which are in the recording; views that nobody has asked for yet are missing.
+ * `EffectsPayload` in viz/stage/payload/effects.py is the same.
  * @typedef {object} EffectsPayload
  * @property {string} against  "runner-up", "mean" or a word, what logits are compared with
  * @property {Float32Array} logits  (T,) of the written words, less those that they are compared with
@@ -86,11 +86,11 @@ export class EffectsView {
     return [...choices, [against, say("against_named", { word: against.trim() })]];
   }
 
-  /** What is said of each view. */
+  /** The notes on each view. */
   get notes() {
     const { say } = this.speech;
-    const { measured, against, problem } = this.payload;
-    const rate = measured && say("note_rate", { rate: measured.rates[against], n: measured.sentences });
+    const { measured: statistics, against, problem } = this.payload;
+    const rate = statistics && say("note_rate", { rate: statistics.rates[against], n: statistics.sentences });
     return {
       map: [problem, say("note_map"), rate].filter(Boolean).join(" "),
       lens: say("note_lens"),
@@ -130,28 +130,28 @@ export class EffectsView {
   picture(view) {
     if (!this.has(view)) return null;
     const { lens, left_out: drops, agree } = this.payload;
-    const { source_tokens, target_tokens, predicted_tokens: written } = this.recording;
+    const { source_tokens, target_tokens, predicted_tokens: predicted } = this.recording;
     const source = this.isText ? target_tokens : source_tokens;
     return this.once(view, () => {
-      if (view === "lens" && lens) return lensPicture(lens, written, this.speech);
-      if (view === "left-out" && drops) return leftOutPicture(drops, source, written, this.speech);
+      if (view === "lens" && lens) return lensPicture(lens, predicted, this.speech);
+      if (view === "left-out" && drops) return leftOutPicture(drops, source, predicted, this.speech);
       return agree ? agreementPicture(agree, this.speech) : null;
     });
   }
 }
 
 /**
- * What was measured of each head of a kind over many sentences, as it is said.
+ * Statistics of each head of a kind over many sentences, as texts by layer and head.
  * @param {EffectsPayload | null} payload
  * @param {string} kind
  * @param {import("../message/types.js").Say} say
  * @returns {string[][] | undefined}
  */
-export function measuredTexts(payload, kind, say) {
-  const known = payload?.measured?.kinds[kind];
-  if (!payload?.measured || !known) return undefined;
+export function statisticsTexts(payload, kind, say) {
+  const ofKind = payload?.measured?.kinds[kind];
+  if (!payload?.measured || !ofKind) return undefined;
   const { sentences: n } = payload.measured;
-  return known.effects[payload.against].map((row, layer) =>
-    Array.from(row, (effect, head) => say("measured_head", { effect, drop: -known.drops[layer][head], n })),
+  return ofKind.effects[payload.against].map((row, layer) =>
+    Array.from(row, (effect, head) => say("measured_head", { effect, drop: -ofKind.drops[layer][head], n })),
   );
 }

@@ -44,15 +44,15 @@ function tickStep(size, most) {
   return step;
 }
 
-/** @param {string[]} tokens @param {string} title @param {Record<string, unknown>} more */
-export function tickAxis(tokens, title, { downwards = false, ...more } = {}) {
+/** An axis of tokens. @param {string[]} tokens @param {string} title @param {Record<string, unknown>} properties  of Plotly */
+export function tickAxis(tokens, title, { downwards = false, ...properties } = {}) {
   const step = tickStep(tokens.length, theme.MAX_LABELS);
-  const shown = tokens.flatMap((token, i) => (i % step ? [] : [[i, tickText(token)]]));
+  const labels = tokens.flatMap((token, i) => (i % step ? [] : [[i, tickText(token)]]));
   const ends = [-0.5, tokens.length - 0.5];
   return {
     title: { text: escape(title), standoff: 4, font: { size: theme.TICK_SIZE } },
-    tickvals: shown.map(([i]) => i),
-    ticktext: shown.map(([, text]) => text),
+    tickvals: labels.map(([i]) => i),
+    ticktext: labels.map(([, text]) => text),
     ticks: "", // beside a heatmap Plotly would draw marks
     ticklabelstandoff: 4,
     tickfont: { size: theme.TICK_SIZE },
@@ -62,7 +62,7 @@ export function tickAxis(tokens, title, { downwards = false, ...more } = {}) {
     automargin: false,
     ticklabeloverflow: "allow", // else Plotly measures every label
     tickangle: 0,
-    ...more,
+    ...properties,
   };
 }
 
@@ -71,7 +71,7 @@ export function tickAxis(tokens, title, { downwards = false, ...more } = {}) {
  * @param {any} axis
  * @param {number} room  pixels
  */
-export function thinned(axis, room) {
+export function thinLabels(axis, room) {
   if (axis.tickangle !== 0) return axis;
   const { tickvals, ticktext } = axis;
   const step = Math.ceil((ticktext.length * (tickWidth(ticktext) + BETWEEN)) / room);
@@ -79,7 +79,13 @@ export function thinned(axis, room) {
   return { ...axis, tickvals: tickvals.filter(isKept), ticktext: ticktext.filter(isKept) };
 }
 
-/** @param {number} left @param {number} top @param {string} language @param {{right?: number, bottom?: number}} more */
+/**
+ * A layout with margins in pixels.
+ * @param {number} left
+ * @param {number} top
+ * @param {string} language
+ * @param {{right?: number, bottom?: number}} margins
+ */
 export function layoutOf(left, top, language, { right = 58, bottom = 10 } = {}) {
   return {
     paper_bgcolor: theme.TRANSPARENT,

@@ -1,7 +1,7 @@
 // The next word of a text: bars of its most probable ones, and how it can be drawn.
 
 import { GRID, layoutOf, tickAxis } from "./looks.js";
-import { written } from "../text/sentences.js";
+import { formatNumber } from "../text/sentences.js";
 import { hoverTexts, label, tickWidth, visible } from "../text/text.js";
 import * as theme from "./theme.js";
 
@@ -9,7 +9,7 @@ import * as theme from "./theme.js";
 /** @typedef {import("../../stage/main/message.js").Field} Field */
 
 /**
- * The distribution of the next word, and a continuation. `NextPayload` in viz/stage/payload/sampling.py says the same.
+ * The distribution of the next word, and a continuation. `NextPayload` in viz/stage/payload/sampling.py is the same.
  * @typedef {object} NextPayload
  * @property {Float32Array} logits  (V,), the largest first; -Infinity: never drawn
  * @property {Float32Array} own  probabilities of the first of them, which have bars
@@ -27,19 +27,19 @@ const FALLS_OUT = "rgba(138,141,147,0.55)";
 const LEGEND = { orientation: "h", x: 1, xanchor: "right", y: 1, yanchor: "bottom" };
 
 export class NextWords {
-  /** @type {{key: string, view: any} | null} the bars as they were drawn last */ drawn = null;
+  /** @type {{key: string, view: any} | null} the bars that were drawn last */ cached = null;
   /** @type {Field[] | null} controls as they are shown */ options = null;
 
   /** @param {NextPayload} payload @param {Speech} speech */
   constructor(payload, speech) {
-    const { logits, own, seed, continued } = payload;
+    const { logits, own: probabilities, seed, continued } = payload;
     const tokens = payload.tokens.map(label); // as they stand in the line of the text
     this.logits = logits;
-    this.own = own;
+    this.probabilities = probabilities;
     this.seed = seed;
     this.continued = continued;
     this.names = tokens.map(visible);
-    this.said = hoverTexts(tokens, speech.say);
+    this.hoverTexts = hoverTexts(tokens, speech.say);
     this.look = bars(tokens, speech);
     this.fields = drawingFields(payload, speech);
     this.writing = writingFields(payload, speech);
@@ -53,10 +53,10 @@ export class NextWords {
  * @returns {import("./looks.js").Look}
  */
 function bars(tokens, { say, language }) {
-  const [word, own, drawn] = [0, 1, 2].map((place) => `%{customdata[${place}]}`);
+  const [word, ofModel, ofSampling] = [0, 1, 2].map((place) => `%{customdata[${place}]}`);
   const bar = {
     ...{ type: "bar", orientation: "h", y: [...tokens.keys()] },
-    hovertemplate: `${say("bar_hover", { word, own, drawn })}<extra></extra>`,
+    hovertemplate: `${say("bar_hover", { word, own: ofModel, drawn: ofSampling })}<extra></extra>`,
     ...{ textposition: "outside", constraintext: "none", cliponaxis: false },
   };
   const outline = { color: theme.TRANSPARENT, line: { color: theme.HATCH_FILL, width: 1.5 } };
@@ -78,7 +78,7 @@ function bars(tokens, { say, language }) {
 /** @param {NextPayload} payload @param {Speech} speech @returns {Field[]} */
 function drawingFields({ usual, top_ks: allowed }, { say, language }) {
   const { temperature, "top-k": k, "top-p": p } = usual;
-  const options = allowed.map((count) => [String(count), count ? written(count, ",", language) : say("all_words")]);
+  const options = allowed.map((count) => [String(count), count ? formatNumber(count, ",", language) : say("all_words")]);
   return [
     {
       ...{ type: "range", name: "temperature", label: say("temperature"), value: temperature },

@@ -32,7 +32,7 @@ export function inOrder(parts) {
   const inputs = ["input", "input.tokens", "input.positions"].filter((name) => name in parts);
   for (const name of inputs) ordered.set(name, parts[name]);
   const numbers = Object.keys(parts).flatMap((name) => /^decoder\.layers\.(\d+)\./.exec(name)?.[1] ?? []);
-  for (const layer of [...new Set(numbers.map(Number))].sort((one, other) => one - other)) {
+  for (const layer of [...new Set(numbers.map(Number))].sort((a, b) => a - b)) {
     const names = ORDER.map((module) => `decoder.layers.${layer}.${module}`).filter((name) => name in parts);
     for (const name of names) ordered.set(name, parts[name]);
   }
@@ -50,12 +50,12 @@ export function inOrder(parts) {
 function largest(parts) {
   if (parts.length <= MOST_PARTS) return parts;
   const sizes = parts.map(([, numbers]) => Math.max(...Array.from(numbers, Math.abs)));
-  const least = [...sizes].sort((one, other) => other - one)[MOST_PARTS - 2];
-  const rest = new Float64Array(parts[0][1].length);
+  const least = [...sizes].sort((a, b) => b - a)[MOST_PARTS - 2];
+  const remainder = new Float64Array(parts[0][1].length);
   parts.forEach(([, numbers], i) => {
-    if (sizes[i] < least) Array.from(numbers).forEach((value, step) => (rest[step] += value));
+    if (sizes[i] < least) Array.from(numbers).forEach((value, step) => (remainder[step] += value));
   });
-  return [...parts.filter((_, i) => sizes[i] >= least), ["others", rest]];
+  return [...parts.filter((_, i) => sizes[i] >= least), ["others", remainder]];
 }
 
 /**

@@ -3,7 +3,7 @@
 import { axisTokens } from "../maps/axes.js";
 import { GRID, layoutOf, tickAxis, tokenMap } from "./looks.js";
 import { maskAt } from "../maps/maps.js";
-import { escape, named, quoted, tickText, visible, label } from "../text/text.js";
+import { escape, tokenNames, quote, tickText, visible, label } from "../text/text.js";
 import * as theme from "./theme.js";
 
 /** @typedef {import("./looks.js").Speech} Speech */
@@ -42,20 +42,22 @@ export function mask(recording, { code, masks, shape }, layer, rows, titles, spe
   const { say } = speech;
   const { queries, keys } = axisTokens(recording, code, rows);
   const hover = `${escape(say("query"))} ${ROW}<br>${escape(say("key"))} ${COLUMN}<br>${CELL}`;
-  const look = tokenMap(named(queries), named(keys), speech, { titles, hover, scale: theme.MASK_SCALE });
+  const look = tokenMap(tokenNames(queries), tokenNames(keys), speech, { titles, hover, scale: theme.MASK_SCALE });
   const values = [say("blocked"), say("may_attend")];
   Object.assign(look.data[0].colorbar, { tickvals: [0.25, 0.75], ticktext: values, tickangle: -90, ticks: "" });
   look.hover.values = values;
-  const known = masks && maskAt(masks, layer);
-  if (!known) {
+  const layerMask = masks && maskAt(masks, layer);
+  if (!layerMask) {
     const unknown = Array.from({ length: shape[2] }, () => new Float32Array(shape[3]).fill(Number.NaN));
     return { name: "", kind: code, look, z: unknown, line: say("unknown_mask") };
   }
-  const z = known.map((row) => Uint8Array.from(row));
+  const z = layerMask.map((row) => Uint8Array.from(row));
   const total = shape[2] * shape[3];
   const n = total - z.reduce((count, row) => count + row.filter(Boolean).length, 0);
   const causal = code === "decoder_self" && isCausal(z);
-  const line = say(!n ? "nothing_blocked" : causal ? "causal" : "cells_blocked", { n, total });
+  let sentence = causal ? "causal" : "cells_blocked";
+  if (!n) sentence = "nothing_blocked";
+  const line = say(sentence, { n, total });
   if (recording.source_tokens.length || !causal) return { name: "", kind: code, look, z, line };
   look.hover.values = values.map((value, allowed) => `${value}: ${allowed ? "0" : "-inf"}`);
   if (z.length <= WRITTEN_UP_TO) look.texts = z.map((row) => Array.from(row, (may) => (may ? "0" : "-inf")));
@@ -73,7 +75,7 @@ export function positions(recording, speech) {
   return /** @type {const} */ (["source", "target"]).flatMap((side) => {
     const table = recording.positions[side];
     if (!table) return [];
-    const tokens = named(recording[`${side}_tokens`]);
+    const tokens = tokenNames(recording[`${side}_tokens`]);
     const name = say(side === "source" ? "of_source" : "of_translation");
     const hover = `${escape(say("position"))} ${ROW}<br>${escape(say("dimension"))} %{x:d}<br>${escape(say("value"))} %{z:.3f}`;
     const numbers = Array.from(table[0], (_, dimension) => String(dimension));
@@ -108,17 +110,17 @@ function waves(tokens, table, { say, language }) {
 }
 
 /**
- * What could have been written at each step, as it is shown: names and probabilities.
+ * The candidates of each step: names, as they are shown, and probabilities.
  * @param {Recording} recording
  * @returns {[string, number][][]}
  */
-export function candidates({ candidates: known, predicted_tokens: written, target_tokens: read }) {
-  if (!known) return [];
-  const names = named(written.length ? written : read);
-  return known.tokens.map((tokens, step) =>
+export function candidates({ candidates: recorded, predicted_tokens: predicted, target_tokens: target }) {
+  if (!recorded) return [];
+  const names = tokenNames(predicted.length ? predicted : target);
+  return recorded.tokens.map((tokens, step) =>
     tokens.map((token, rank) => {
-      const own = written.length > 0 && token === written[step];
-      return [own ? names[step] : visible(label(token)), known.probabilities[step][rank]];
+      const isPredicted = predicted.length > 0 && token === predicted[step];
+      return [isPredicted ? names[step] : visible(label(token)), recorded.probabilities[step][rank]];
     }),
   );
 }
@@ -131,18 +133,18 @@ export function candidates({ candidates: known, predicted_tokens: written, targe
  */
 export function nextWords(recording, speech) {
   const { say } = speech;
-  const { candidates: known, log_probabilities: logs } = recording;
-  if (!known || !logs) return null;
-  const steps = named(recording.predicted_tokens.length ? recording.predicted_tokens : recording.target_tokens);
+  const { candidates: recorded, log_probabilities: logs } = recording;
+  if (!recorded || !logs) return null;
+  const steps = tokenNames(recording.predicted_tokens.length ? recording.predicted_tokens : recording.target_tokens);
   const all = candidates(recording);
   const names = all.map((row) => row.map(([name]) => name));
   const ranks = names[0].map((_, rank) => String(rank + 1));
   const hover = `${escape(say("step_name"))} ${ROW}<br>${escape(say("candidate"))} ${CELL}<br>${escape(say("probability"))} %{z:.3f}`;
   const titles = [say("written_word"), say("rank")];
   const look = tokenMap(steps, ranks, speech, { titles, hover, leaning: 0 });
-  look.hover.cells = names.map((row) => row.map((name) => quoted(name, say)));
+  look.hover.cells = names.map((row) => row.map((name) => quote(name, say)));
   look.texts = names.map((row) => row.map(tickText));
   const first = say(recording.source_tokens.length ? "probability" : "probability_of_next");
   const cells = all.map((row, step) => [Math.exp(logs[step]), ...row.map(([word, p]) => say("word_share", { word, p }))]);
-  return { name: "", look, z: known.probabilities, table: [steps, [first, ...ranks], cells], line: say("next_words_line") };
+  return { name: "", look, z: recorded.probabilities, table: [steps, [first, ...ranks], cells], line: say("next_words_line") };
 }

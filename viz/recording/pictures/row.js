@@ -38,8 +38,8 @@ const NEAR = 1e-3; // within which two divisors are the same
 export const AS_RECORDED = { unscaled: false, unmasked: false, temperature: 1, dropout: false, sample: 1 };
 
 /**
- * What an address asks for; what is not allowed is as recorded.
- * @param {Record<string, unknown>} asked
+ * Reads switches from the parameters of an address; values that are not allowed become as recorded.
+ * @param {Record<string, unknown>} parameters
  * @returns {Switches}
  */
 export function switchesOf({ unscaled, unmasked, temperature, dropout, sample }) {
@@ -53,7 +53,7 @@ export function switchesOf({ unscaled, unmasked, temperature, dropout, sample })
 }
 
 /**
- * Their codes in an address; null for what is as recorded.
+ * The codes of switches in an address; null for what is as recorded.
  * @param {Switches} switches
  * @returns {Record<string, number | null>}
  */
@@ -79,8 +79,8 @@ export const isChanged = ({ unscaled, unmasked, temperature, dropout }) =>
 function softmax(scores, mask, sink) {
   const most = scores.reduce((best, score, j) => (mask[j] ? Math.max(best, score) : best), sink ?? -Infinity);
   const powers = Array.from(scores, (score, j) => (mask[j] ? Math.exp(score - most) : 0));
-  const whole = powers.reduce((total, power) => total + power, sink === null ? 0 : Math.exp(sink - most));
-  return Float32Array.from(powers, (power) => (whole ? power / whole : 0));
+  const normaliser = powers.reduce((total, power) => total + power, sink === null ? 0 : Math.exp(sink - most));
+  return Float32Array.from(powers, (power) => (normaliser ? power / normaliser : 0));
 }
 
 /**
@@ -89,17 +89,17 @@ function softmax(scores, mask, sink) {
  * @returns {Steps}
  */
 export function stepsOf(inside, switches) {
-  const { raw_scores, cap, bias, sink, mask: recorded, weights: own, sizes, dropout: p, draws } = inside;
+  const { raw_scores, cap, bias, sink, mask: recordedMask, weights: recordedWeights, sizes, dropout: p, draws } = inside;
   const { unscaled, unmasked, temperature, dropout, sample } = switches;
-  const mask = Uint8Array.from(recorded, (may) => Number(may || unmasked));
+  const mask = Uint8Array.from(recordedMask, (may) => Number(may || unmasked));
   const divisor = (unscaled ? 1 : inside.divisor) * temperature;
   const scaled = raw_scores.map((score) => score / divisor);
   const capped = cap ? scaled.map((score) => cap * Math.tanh(score / cap)) : scaled;
   const scores = bias ? capped.map((score, j) => score + bias[j]) : capped;
-  const isRecorded = !unscaled && temperature === 1 && mask.every((may, j) => may === recorded[j]);
-  const weights = isRecorded ? own : softmax(scores, mask, sink);
-  const left = dropout && draws ? draws[sample - 1] : null;
-  const dropped = left ? weights.map((weight, j) => (left[j] ? weight / (1 - p) : 0)) : weights;
+  const isRecorded = !unscaled && temperature === 1 && mask.every((may, j) => may === recordedMask[j]);
+  const weights = isRecorded ? recordedWeights : softmax(scores, mask, sink);
+  const keptKeys = dropout && draws ? draws[sample - 1] : null;
+  const dropped = keptKeys ? weights.map((weight, j) => (keptKeys[j] ? weight / (1 - p) : 0)) : weights;
   return {
     ...{ raw_scores, scaled, capped, scores, mask, weights, dropped },
     masked: scores.map((score, j) => (mask[j] ? score : Number.NaN)),
@@ -114,14 +114,17 @@ export const isDivided = ({ divisor }) => Math.abs(divisor - 1) > NEAR;
 export const isDividedByRoot = ({ divisor, depth }) => Math.abs(divisor / Math.sqrt(depth) - 1) < NEAR;
 
 /**
- * What is said of weights: the key with the largest, it, their entropy in nats, and how strongly the softmax answers a
- * change of its scores (the Frobenius norm of its Jacobian): from 0, where one key takes all, to 0.5, where two share.
+ * Measures of weights: the key with the largest, this weight, their entropy in nats, and how strongly the softmax answers
+ * a change of its scores (the Frobenius norm of its Jacobian): from 0, where one key takes all, to 0.5, where two share.
  * @param {Row} weights
  */
 export function measures(weights) {
   const key = argmax(weights);
   let [squares, cubes] = [0, 0];
-  for (const weight of weights) [squares, cubes] = [squares + weight ** 2, cubes + weight ** 3];
+  for (const weight of weights) {
+    squares += weight ** 2;
+    cubes += weight ** 3;
+  }
   const gradient = Math.sqrt(Math.max(0, squares - 2 * cubes + squares ** 2));
   return { key, weight: weights[key], entropy: entropy(weights), gradient };
 }

@@ -2,7 +2,7 @@
 
 import { GRID, layoutOf, tickAxis } from "./looks.js";
 import { HIGHEST, LOWEST, isChanged, isDivided, isDividedByRoot, measures, stepsOf } from "./row.js";
-import { escape, hoverTexts, named, textWidth, tickWidth } from "../text/text.js";
+import { escape, hoverTexts, tokenNames, textWidth, tickWidth } from "../text/text.js";
 import { GLYPH_WIDTH, LEANING, LINES, TICK_SIZE } from "./theme.js";
 
 /** @typedef {import("./looks.js").Speech} Speech */
@@ -23,14 +23,22 @@ const SCALE = 44; // pixels at the right, for the numbers of the panels
  */
 export function rowPicture(inside, switches, { queries, keys }, speech) {
   const { say } = speech;
-  const [query, names] = [named(queries)[inside.place.row], named(keys)];
+  const query = tokenNames(queries)[inside.place.row];
+  const names = tokenNames(keys);
   const steps = stepsOf(inside, switches);
   const lines = [lineOf("row_line", steps.weights, query, names, say)];
   if (isChanged(switches)) lines.push(lineOf("row_recorded", inside.weights, query, names, say));
-  if (inside.sink !== null) lines.push(say("row_sink", { weight: 1 - steps.weights.reduce((total, weight) => total + weight, 0) }));
-  const turned = rotationLine(inside, steps, query, names, say);
-  if (turned) lines.push(turned);
-  return { look: panels(panelsOf(inside, steps, switches, say), steps, names, speech), line: lines.join(" "), options: form(inside, switches, say) };
+  if (inside.sink !== null) {
+    const total = steps.weights.reduce((partial, weight) => partial + weight, 0);
+    lines.push(say("row_sink", { weight: 1 - total }));
+  }
+  const rotationText = rotationLine(inside, steps, query, names, say);
+  if (rotationText) lines.push(rotationText);
+  return {
+    look: panels(panelsOf(inside, steps, switches, say), steps, names, speech),
+    line: lines.join(" "),
+    options: form(inside, switches, say),
+  };
 }
 
 /**

@@ -13,16 +13,16 @@ const isFlagLetter = (sign) => /^[\u{1f1e6}-\u{1f1ff}]$/u.test(sign);
  */
 function characters(signs) {
   /** @type {string[]} */
-  const found = [];
+  const groups = [];
   for (const sign of signs) {
-    const before = found.at(-1) ?? "\n";
+    const before = groups.at(-1) ?? "\n";
     const last = /** @type {string} */ ([...before].at(-1));
-    const whole = !/[\p{Cc}\p{Cs}]/u.test(last);
+    const canExtend = !/[\p{Cc}\p{Cs}]/u.test(last);
     const half = isFlagLetter(before) && isFlagLetter(sign);
-    if (whole && (EXTENDS.test(sign) || last === "\u200d" || half)) found[found.length - 1] += sign;
-    else found.push(sign);
+    if (canExtend && (EXTENDS.test(sign) || last === "\u200d" || half)) groups[groups.length - 1] += sign;
+    else groups.push(sign);
   }
-  return found;
+  return groups;
 }
 
 /** @param {string} character */
@@ -40,7 +40,7 @@ const byteName = (byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0"
  * The characters of UTF-8; a byte that is part of none is U+DC00 and it.
  * @param {number[]} bytes
  */
-function decoded(bytes) {
+function decode(bytes) {
   const signs = [];
   for (let i = 0; i < bytes.length; ) {
     const sizes = [1, 2, 3, 4].filter((size) => i + size <= bytes.length);
@@ -67,7 +67,7 @@ export function spellBytes(tokens) {
     let end = start;
     while (bytes[end]) end++;
     const run = bytes.slice(start, end).map((match) => Number.parseInt(/** @type {string[]} */ (match)[1], 16));
-    names.splice(start, end - start, ...characters(decoded(run)).flatMap(byteNames));
+    names.splice(start, end - start, ...characters(decode(run)).flatMap(byteNames));
     start = end;
   }
   return names;

@@ -55,20 +55,20 @@ export function tileNames(layerNumbers, headCount, options, say) {
 export const valueName = (options, say) => say(options.summary === "single" ? "weight" : `value_${options.summary}`);
 
 /**
- * What was done to a map, in sentences.
- * @param {import("../maps/maps.js").Drawn} drawn
+ * What options did to a map, in sentences.
+ * @param {import("../maps/maps.js").MapData} mapData
  * @param {[number, number]} place  layer and head
  * @param {Options} options
  * @param {Say} say
  */
-export function notes({ removed, shown }, [layer, head], options, say) {
+export function notes({ removed, visible }, [layer, head], options, say) {
   const lines = [];
   if (options.summary !== "single") lines.push(say("no_single_head"));
   if (["max", "deviation"].includes(options.summary)) lines.push(say("not_to_one"));
   if (options.words) lines.push(say("merged"));
   const rows = removed[layer][head];
   if (options.hide) lines.push(say("hidden_tokens", { hidden: sum(rows) / rows.length }));
-  const marks = shown?.[layer][head];
+  const marks = visible?.[layer][head];
   if (marks && options.share < 100) {
     const [n, total] = [sum(marks.map(sum)), marks.length * marks[0].length];
     lines.push(say("largest_cells", { share: options.share, n, total }));

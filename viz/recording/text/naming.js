@@ -3,8 +3,8 @@
 import { axisTitles, kindNames, tileNames, valueName } from "./captions.js";
 import { Drawing, at } from "../maps/drawing.js";
 import { axesOf } from "../maps/maps.js";
-import { written } from "./sentences.js";
-import { named } from "./text.js";
+import { formatNumber } from "./sentences.js";
+import { tokenNames } from "./text.js";
 import { dull } from "./tokens.js";
 
 /** @typedef {import("../maps/drawing.js").Place} Place  a row and a column of the tiles */
@@ -28,11 +28,11 @@ export class Naming extends Drawing {
   }
 
   get queries() {
-    return this.once("queries", () => named(this.tokens.queries));
+    return this.once("queries", () => tokenNames(this.tokens.queries));
   }
 
   get keys() {
-    return this.once("keys", () => named(this.tokens.keys));
+    return this.once("keys", () => tokenNames(this.tokens.keys));
   }
 
   get dull() {
@@ -112,7 +112,7 @@ export class Naming extends Drawing {
   }
 
   /** @param {number} value */
-  written(value) {
-    return written(value, this.signed ? "+.2f" : ".2f", this.about.speech.language);
+  formatValue(value) {
+    return formatNumber(value, this.signed ? "+.2f" : ".2f", this.about.speech.language);
   }
 }

@@ -71,16 +71,16 @@ export function mergeWords(matrix, queries, keys) {
 }
 
 /**
- * A matrix without some rows and columns, and how much of each row that is left was in those columns.
+ * A part of a matrix, and how much of each of its rows was in columns that are hidden.
  * @param {Matrix} matrix
- * @param {number[]} rows  that stay
+ * @param {number[]} rows  of the part
  * @param {number[]} columns
- * @param {number[]} left  out
+ * @param {number[]} hidden  columns
  */
-export function keep(matrix, rows, columns, left) {
-  const kept = rows.map((i) => Float32Array.from(columns, (j) => matrix[i][j]));
-  const removed = Float32Array.from(rows, (i) => left.reduce((total, j) => total + matrix[i][j], 0));
-  return { kept, removed };
+export function submatrix(matrix, rows, columns, hidden) {
+  const part = rows.map((i) => Float32Array.from(columns, (j) => matrix[i][j]));
+  const removed = Float32Array.from(rows, (i) => hidden.reduce((total, j) => total + matrix[i][j], 0));
+  return { matrix: part, removed };
 }
 
 /** @type {Record<string, (values: Float64Array) => number>} */
@@ -122,11 +122,11 @@ export function topShare(row, share) {
   let count = 0;
   for (let before = 0; count < sorted.length && before < enough && sorted[count] > 0; count++) before += sorted[count];
   const least = sorted[count - 1];
-  const marked = new Uint8Array(row.length);
+  const marks = new Uint8Array(row.length);
   let equal = 0; // how many of the least are among them
   for (let n = 0; n < count; n++) if (sorted[n] === least) equal++;
   for (let j = 0; count && j < row.length; j++) {
-    if (row[j] > least || (row[j] === least && equal-- > 0)) marked[j] = 1;
+    if (row[j] > least || (row[j] === least && equal-- > 0)) marks[j] = 1;
   }
-  return marked;
+  return marks;
 }

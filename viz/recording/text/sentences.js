@@ -3,7 +3,7 @@
 const PLACE = /\{(\w+)(?::([^}]*))?\}/g;
 const SPEC = /^(\+?)(,?)(?:\.(\d+))?([dfg%]?)$/;
 
-/** @type {Map<string, Intl.NumberFormat>} by language and specification: one takes longer to make than to use */
+/** @type {Map<string, Intl.NumberFormat>} by language and specification: a format takes longer to build than to use */
 const formats = new Map();
 
 /**
@@ -12,7 +12,7 @@ const formats = new Map();
  * @param {string} spec
  * @param {string} language
  */
-export function written(value, spec, language) {
+export function formatNumber(value, spec, language) {
   const name = `${language} ${spec}`;
   const format = formats.get(name) ?? formatOf(spec, language);
   formats.set(name, format);
@@ -43,7 +43,7 @@ export function fill(text, values, language = "en") {
   return text.replace(PLACE, (place, name, spec) => {
     const value = values[name];
     if (value === undefined || value === null) return place;
-    return typeof value === "number" && spec ? written(value, spec, language) : String(value);
+    return typeof value === "number" && spec ? formatNumber(value, spec, language) : String(value);
   });
 }
 

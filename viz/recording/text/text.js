@@ -4,7 +4,7 @@ import { EXTENDS, spellBytes } from "./bytes.js";
 import { GLYPH_WIDTH, MAX_TICK_WIDTH } from "../pictures/theme.js";
 
 const MARK = "▁";
-const REMEMBERED = 4096; // texts that are not made again: a picture names each many times
+const CACHED = 4096; // texts that are not made again: a picture names each many times
 const ESCAPED = new Map(Object.entries({ "&": "&amp;", "<": "&lt;", ">": "&gt;", $: "&#36;" }));
 const CONTROL = /<0x([01][0-9A-F]|7F)>/g; // a token that is the byte of a line feed, a tab, ...
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Zs}]/u;
@@ -15,13 +15,18 @@ const WIDE = /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3
 // eslint-disable-next-line no-control-regex
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** @template R @param {(text: string) => R} make @returns {(text: string) => R} */
-function remembered(make) {
-  const known = new Map();
+/**
+ * A function that caches its results by its text.
+ * @template R
+ * @param {(text: string) => R} make
+ * @returns {(text: string) => R}
+ */
+function memoise(make) {
+  const cache = new Map();
   return (text) => {
-    if (known.size > REMEMBERED) known.clear();
-    if (!known.has(text)) known.set(text, make(text));
-    return known.get(text);
+    if (cache.size > CACHED) cache.clear();
+    if (!cache.has(text)) cache.set(text, make(text));
+    return cache.get(text);
   };
 }
 
@@ -42,7 +47,7 @@ function visibleSign(before, sign, after) {
 }
 
 /** Writes out what cannot be seen, a line feed the same whether a token is that or the byte of it. */
-export const visible = remembered((token) => {
+export const visible = memoise((token) => {
   const signs = [...token.replace(CONTROL, (_, byte) => String.fromCharCode(Number.parseInt(byte, 16)))];
   return signs.map((sign, i) => visibleSign(signs[i - 1] ?? "", sign, signs[i + 1] ?? "")).join("") || "∅";
 });
@@ -59,34 +64,38 @@ export const label = (token) => (token.startsWith(MARK) ? token.slice(1) : token
  */
 export function textWidth(text) {
   if (PLAIN.test(text)) return text.length;
-  return [...text].reduce((sum, sign) => sum + (EXTENDS.test(sign) ? 0 : WIDE.test(sign) ? 2 : 1), 0);
+  let width = 0;
+  for (const sign of text) {
+    if (!EXTENDS.test(sign)) width += WIDE.test(sign) ? 2 : 1;
+  }
+  return width;
 }
 
 /** Cut for a tick, never inside a letter with marks or a joined emoji. */
-const shortened = remembered((token) => {
+const shorten = memoise((token) => {
   const text = visible(token);
   if (textWidth(text) <= MAX_TICK_WIDTH) return text;
   const signs = [...text];
-  let used = 0;
+  let width = 0;
   let end = 0;
   signs.forEach((sign, i) => {
-    if (used < MAX_TICK_WIDTH && i && !EXTENDS.test(sign) && signs[i - 1] !== "\u200d") end = i;
-    used += textWidth(sign);
+    if (width < MAX_TICK_WIDTH && i && !EXTENDS.test(sign) && signs[i - 1] !== "\u200d") end = i;
+    width += textWidth(sign);
   });
   return `${signs.slice(0, end).join("")}…`;
 });
 
 /** @param {string} token */
-export const tickText = (token) => escape(shortened(token));
+export const tickText = (token) => escape(shorten(token));
 
 /**
  * The pixels that the widest tick label takes.
  * @param {string[]} tokens
  */
 export const tickWidth = (tokens) =>
-  GLYPH_WIDTH * tokens.reduce((most, token) => Math.max(most, textWidth(shortened(token))), 0);
+  GLYPH_WIDTH * tokens.reduce((most, token) => Math.max(most, textWidth(shorten(token))), 0);
 
-const isolated = remembered((token) => {
+const isolate = memoise((token) => {
   const text = visible(token);
   return escape(RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 });
@@ -96,16 +105,16 @@ const isolated = remembered((token) => {
  * @param {string} token
  * @param {import("../message/types.js").Say} say
  */
-export const quoted = (token, say) => say("quoted", { text: isolated(token) });
+export const quote = (token, say) => say("quoted", { text: isolate(token) });
 
 /**
  * @param {string[]} tokens
  * @param {import("../message/types.js").Say} say
  */
-export const hoverTexts = (tokens, say) => tokens.map((token, i) => `${i} ${quoted(token, say)}`);
+export const hoverTexts = (tokens, say) => tokens.map((token, i) => `${i} ${quote(token, say)}`);
 
 /**
  * The tokens of a text, in order, as they are shown.
  * @param {string[]} tokens
  */
-export const named = (tokens) => spellBytes(tokens.map(label)).map(visible);
+export const tokenNames = (tokens) => spellBytes(tokens.map(label)).map(visible);

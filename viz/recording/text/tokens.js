@@ -57,7 +57,7 @@ export function dull(tokens) {
 
 /** @param {string} before @param {string} token @param {string} mark */
 function beginsWord(before, token, mark) {
-  if ([before, token].some((one) => SPECIAL.has(one) || BREAK.test(one))) return true;
+  if ([before, token].some((text) => SPECIAL.has(text) || BREAK.test(text))) return true;
   if (mark === CONTINUED) return !token.startsWith(mark);
   return token.startsWith(mark) || isMarkOfPunctuation(token, mark) !== isMarkOfPunctuation(before, mark);
 }
@@ -85,22 +85,22 @@ function spell(group, mark) {
  * @returns {Words}
  */
 export function wordsOf(tokens, mark = MARKS[0]) {
-  const own = wordMark(tokens) ?? mark;
+  const prefix = wordMark(tokens) ?? mark;
   /** @type {string[][]} */
   const groups = [];
   const ofToken = tokens.map((token, i) => {
-    if (!i || beginsWord(tokens[i - 1], token, own)) groups.push([]);
+    if (!i || beginsWord(tokens[i - 1], token, prefix)) groups.push([]);
     groups[groups.length - 1].push(token);
     return groups.length - 1;
   });
-  return { names: groups.map((group) => spell(group, own)), ofToken };
+  return { names: groups.map((group) => spell(group, prefix)), ofToken };
 }
 
 /**
  * Whether each token goes on with the word before it.
  * @param {string[]} tokens
  */
-export function joined(tokens) {
+export function continuations(tokens) {
   const mark = wordMark(tokens);
   const { ofToken } = mark ? wordsOf(tokens, mark) : { ofToken: tokens.map((_, i) => i) };
   return ofToken.map((word, i) => i > 0 && word === ofToken[i - 1]);

@@ -13,19 +13,19 @@ export class Controls {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    const { wanted, speech, settings } = app;
+    const { request, speech, settings } = app;
     const { say } = speech;
     const label = { "aria-label": "", placeholder: say("hint") };
     const take = (/** @type {string} */ text, /** @type {boolean} */ isStep) => app.turn({ text }, isStep);
-    this.sentence = sentenceBox("#sentence", wanted.text, take, label);
-    this.model = this.modelChoice(wanted.model, (model) => app.turn({ model }), say("model"));
-    const close = (/** @type {() => void} */ done) => this.exampleItems(done);
+    this.sentence = sentenceBox("#sentence", request.text, take, label);
+    this.model = this.modelChoice(request.model, (model) => app.turn({ model }), say("model"));
+    const items = (/** @type {() => void} */ close) => this.exampleItems(close);
     /** @type {any} */
-    this.examples = menu("examples", say("examples"), say("examples"), close);
+    this.examples = menu("examples", say("examples"), say("examples"), items);
     /** @type {any} */
     this.search = menu("search", " ", say("search"), () => searchFields(app));
     /** @type {any} */
-    this.other = el("div.ask");
+    this.otherSide = el("div.ask");
     /** @type {any} */
     this.status = el("p.status#status", { role: "status", hidden: true });
     /** @type {any} */
@@ -37,42 +37,42 @@ export class Controls {
     const speak = (/** @type {string} */ code) => app.speak(code);
     const head = [
       el("strong.brand", "Headlight"),
-      tabs(pages, "pages", "page", PAGES, wanted.page, (/** @type {any} */ change) => app.turn(change)),
+      tabs(pages, "pages", "page", PAGES, request.page, (/** @type {any} */ change) => app.turn(change)),
       el("span.space"),
       select(languages, speech.language, speak, { ...labelAttributes(say("language")), "data-testid": "stage-language" }),
       button("plain.sign#theme", "◐", () => app.turnTheme(), labelAttributes(say("theme"))),
     ];
     const row = el("div.ask", this.sentence, this.model, this.search, this.examples);
     const lines = [this.status, this.problem, this.lost];
-    this.box = el("div.controls", el("header.header", head), row, this.other, lines);
-    this.buildOther();
+    this.box = el("div.controls", el("header.header", head), row, this.otherSide, lines);
+    this.buildOtherSide();
     this.renew(["text"]);
   }
 
   /**
-   * @param {string} chosen
+   * @param {string} selected
    * @param {(name: string) => void} take
    * @param {string} label
    * @returns {any}
    */
-  modelChoice(chosen, take, label) {
+  modelChoice(selected, take, label) {
     const { models } = this.app.settings;
     const nameOf = (/** @type {typeof models[0]} */ model) =>
       model.source ? directionOf(model, this.app.speech, " → ") : model.name;
     const options = models.map((model) => [model.name, nameOf(model)]);
-    return select(options, chosen, take, { ...labelAttributes(label), hidden: models.length < 2 });
+    return select(options, selected, take, { ...labelAttributes(label), hidden: models.length < 2 });
   }
 
-  /** What the other side has, on the page Compare. */
-  buildOther() {
+  /** Builds the controls of side B, on the page Compare. */
+  buildOtherSide() {
     const { app } = this;
-    const { wanted, speech } = app;
+    const { request, speech } = app;
     const { say } = speech;
-    const { b } = wanted;
+    const { b } = request;
     const names = { versus: say("differs"), ...Object.fromEntries(VERSUS.map((code) => [code, say(`by_${code}`)])) };
     const pick = (/** @type {any} */ change) => app.turn(change);
     const turn = (/** @type {Partial<typeof b>} */ part, isStep = true) =>
-      app.turn({ b: { ...app.wanted.b, ...part } }, isStep);
+      app.turn({ b: { ...app.request.b, ...part } }, isStep);
     const beams = BEAMS.map((beam) => [String(beam), searchName(beam, speech)]);
     const take = (/** @type {string} */ beam) => turn({ beam: Number(beam) });
     const about = { "aria-label": say("sentence_b"), placeholder: say("hint") };
@@ -80,32 +80,35 @@ export class Controls {
       sentence: () => sentenceBox("#sentence-b", b.text, (text, isStep) => turn({ text }, isStep), about),
       model: () => this.modelChoice(b.model, (model) => turn({ model }), say("model_b")),
       search: () => select(beams, String(b.beam), take, labelAttributes(say("search_b"))),
-    }[wanted.versus];
-    this.other.hidden = wanted.page !== "compare";
-    setChildren(this.other, tabs(names, "versus", "versus", VERSUS, wanted.versus, pick), control());
+    }[request.versus];
+    this.otherSide.hidden = request.page !== "compare";
+    setChildren(this.otherSide, tabs(names, "versus", "versus", VERSUS, request.versus, pick), control());
   }
 
   /**
-   * Brings them in step with what is wanted now.
-   * @param {string[]} changed names of what has changed
+   * Updates the controls to the request.
+   * @param {string[]} names of its properties that have changed
    */
-  renew(changed) {
-    const { wanted, speech, models } = this.app;
+  renew(names) {
+    const { request, speech, models } = this.app;
     const { say } = speech;
-    const { source } = models.named(wanted.model);
+    const { source } = models.get(request.model);
     this.sentence.ariaLabel = say("sentence_in", { language: say(`language_${source}`) });
-    if (this.sentence.value !== wanted.text) this.sentence.value = wanted.text;
-    this.model.value = wanted.model;
-    this.search.firstChild.textContent = wanted.reference === null ? searchName(wanted.beam, speech) : say("reference");
-    if (!changed.includes("reference") || wanted.reference === null) this.search.renew();
-    if (changed.includes("versus")) this.buildOther();
+    if (this.sentence.value !== request.text) this.sentence.value = request.text;
+    this.model.value = request.model;
+    this.search.firstChild.textContent = request.reference === null ? searchName(request.beam, speech) : say("reference");
+    if (!names.includes("reference") || request.reference === null) this.search.renew();
+    if (names.includes("versus")) this.buildOtherSide();
   }
 
   /** @param {() => void} close */
   exampleItems(close) {
     const { settings, speech } = this.app;
     const item = (/** @type {string} */ text, /** @type {number} */ i) => {
-      const take = () => (close(), this.app.turn({ text }));
+      const take = () => {
+        close();
+        this.app.turn({ text });
+      };
       return button("item", [el("strong", speech.say(`example_${i}`)), el("br"), text], take);
     };
     return settings.examples.map(item);
@@ -124,8 +127,8 @@ export class Controls {
   }
 
   /**
-   * Says that changes were dropped, which can be undone.
-   * @param {string | null} sentence that they named words of; null hides it
+   * Says that changes were dropped, and offers to undo it.
+   * @param {string | null} sentence whose words the changes named; null hides the offer
    * @param {() => void} undo
    */
   offer(sentence, undo) {

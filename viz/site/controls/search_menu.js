@@ -1,4 +1,4 @@
-// How is searched for a translation: beam, length penalty, or a reference that is read instead.
+// The search for a translation: beam, length penalty, or a reference that the decoder reads instead.
 
 import { fields } from "../../stage/frame/menus.js";
 import { sentenceBox } from "./sentence_box.js";
@@ -9,13 +9,13 @@ import { BEAMS } from "../view/view.js";
  * @param {import("../app.js").App} app
  */
 export function searchFields(app) {
-  const { wanted, speech } = app;
+  const { request, speech } = app;
   const { say } = speech;
-  const { beam, penalty, reference } = wanted;
+  const { beam, penalty, reference } = request;
   const isForced = reference !== null;
   const beams = BEAMS.map((width) => [String(width), say(`beam_${width}`)]);
   /** @type {import("../../recording/message/payloads.js").Field[]} */
-  const shown = [
+  const menuFields = [
     {
       ...{ type: "choice", name: "beam", label: say("beam"), value: String(beam), help: say("about_search") },
       ...{ options: beams, enabled: !isForced },
@@ -34,7 +34,7 @@ export function searchFields(app) {
     if (penalty) app.turn({ penalty: Number(penalty) });
     if (reference) app.turn({ reference: reference === "1" ? app.translation : null });
   };
-  const controls = fields(shown, take);
+  const controls = fields(menuFields, take);
   if (!isForced) return controls;
   const type = (/** @type {string} */ text, /** @type {boolean} */ isStep) => app.turn({ reference: text }, isStep);
   const about = { "aria-label": say("reference"), placeholder: say("reference") };

@@ -3,7 +3,7 @@
 import { el } from "../../stage/frame/dom.js";
 
 /**
- * A text box whose text is taken up while it is typed; all of one visit is one step for who goes back.
+ * A text box whose text is taken while it is typed; all that is typed in one visit is one entry of the history.
  * @param {string} look
  * @param {string} value
  * @param {(value: string, isStep: boolean) => void} take

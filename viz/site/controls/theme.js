@@ -3,14 +3,14 @@
 const CHOSEN = "headlight-theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
-/** Takes up what was chosen on an earlier visit, and calls back when the system changes. @param {() => void} changed */
-export function startTheme(changed) {
+/** Restores the theme of an earlier visit, and calls back when the system's changes. @param {() => void} onChange */
+export function startTheme(onChange) {
   try {
     document.documentElement.dataset.theme = localStorage.getItem(CHOSEN) ?? "";
   } catch {
     // A page without storage begins as the system is.
   }
-  dark.addEventListener("change", changed);
+  dark.addEventListener("change", onChange);
 }
 
 /** Turns light into dark and back. */

@@ -1,7 +1,7 @@
 // Every change in a few words, and what all of them cost.
 
 import { writeEdits } from "../../engine/analysis/edit_code.js";
-import { named } from "../../recording/text/text.js";
+import { tokenNames } from "../../recording/text/text.js";
 import { movesPositions } from "../view/changes.js";
 
 /** @typedef {import("../../engine/run/answer.js").Answer} Answer */
@@ -25,17 +25,17 @@ export function chipsOf(changes, answer, say) {
   const chips = new Map();
   codes.forEach((code, i) => {
     const letter = code[0];
-    const n = codes.filter((other) => other[0] === letter).length;
+    const n = codes.filter(([initial]) => initial === letter).length;
     if ("ba".includes(letter) && n > MANY) chips.set(letter, say(`chips_${letter}`, { n }));
     else chips.set(code, textOf(letter, edits[i], answer, say));
   });
   if (changes.locked.length) {
     const n = changes.locked.length;
-    const token = named(answer.predicted_tokens.slice(0, n)).at(-1);
+    const token = tokenNames(answer.predicted_tokens.slice(0, n)).at(-1);
     chips.set("prefix", say("locked", { token, n }));
   }
-  const moved = movedText(changes, say);
-  if (moved) chips.set("positions", moved);
+  const positions = positionsText(changes, say);
+  if (positions) chips.set("positions", positions);
   return [...chips];
 }
 
@@ -49,8 +49,8 @@ function textOf(letter, edit, answer, say) {
   const values = { ...edit, kind: say(`kind_${edit.kind}`) };
   if (edit.query === undefined) return say(`chip_${letter}`, values);
   const ofSource = edit.kind === "encoder_self";
-  const queries = named(ofSource ? answer.source_tokens : answer.predicted_tokens);
-  const keys = named(edit.kind === "decoder_self" ? answer.target_tokens : answer.source_tokens);
+  const queries = tokenNames(ofSource ? answer.source_tokens : answer.predicted_tokens);
+  const keys = tokenNames(edit.kind === "decoder_self" ? answer.target_tokens : answer.source_tokens);
   values.step = edit.query + 1;
   values.query = queries[edit.query] ?? edit.query;
   values.key = keys[edit.key] ?? edit.key;
@@ -61,7 +61,7 @@ function textOf(letter, edit, answer, say) {
 }
 
 /** @param {Changes} changes @param {Say} say */
-function movedText(changes, say) {
+function positionsText(changes, say) {
   if (!movesPositions(changes)) return "";
   const { scale, shift, stacks } = changes;
   const parts = [];

@@ -1,4 +1,4 @@
-// What the engine computed of direct effects, as the stage takes it beside their maps.
+// Direct effects computed by the engine, as the stage takes them beside their maps.
 
 /** @typedef {import("../../engine/run/answer.js").Answer} Answer */
 
@@ -14,9 +14,9 @@
 export function effectsPayload(answer, { measured }, against) {
   const { effects, lens, occlusion } = answer;
   const { logits, parts } = effects;
-  const others = effects.others && tokensOf(effects.others, answer);
+  const alternatives = effects.others && tokensOf(effects.others, answer);
   return {
-    ...{ against, logits, others, parts, measured },
+    ...{ against, logits, others: alternatives, parts, measured },
     ...(lens && { lens }),
     ...(occlusion && { left_out: rowsOf(occlusion) }),
     lacks: ["agree"], // which needs every measure of every head

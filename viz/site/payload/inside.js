@@ -5,11 +5,11 @@ import { fromBase64 } from "../settings.js";
 /** @typedef {import("../settings.js").Model} Model */
 
 /**
- * Whether the steps that the stage shows are all that weights come from: no bias of positions, no cap of scores, no
+ * Whether the stage shows every step that weights come from: the model has no bias of positions, no cap of scores and no
  * sink.
  * @param {Model} model
  */
-export const isWhole = ({ config: { positional, score_cap, attention_sink } }) =>
+export const isComplete = ({ config: { positional, score_cap, attention_sink } }) =>
   positional !== "alibi" && positional !== "buckets" && !score_cap && !attention_sink;
 
 /**

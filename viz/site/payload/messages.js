@@ -4,86 +4,88 @@ import { CANDIDATES } from "../../engine/search/candidates.js";
 import { recordingOf } from "../../engine/run/recording.js";
 import { forEngine, isChange, noChanges } from "../view/changes.js";
 import { effectsPayload } from "./effects.js";
-import { insidePayload, isWhole } from "./inside.js";
+import { insidePayload, isComplete } from "./inside.js";
 import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
-import { beside, steeringOf, sumOf } from "./steering.js";
+import { wordPairs, steeringOf, sumOf } from "./steering.js";
 
 /** @typedef {import("../../engine/run/answer.js").Answer} Answer */
 /** @typedef {import("../models.js").Models} Models */
 /** @typedef {import("../speech.js").Speech} Speech */
-/** @typedef {import("../view/view.js").Wanted} Wanted */
+/** @typedef {import("../view/view.js").PageRequest} PageRequest */
 
 const LENS_WORDS = 5; // of each cell
 
 /**
  * @typedef {object} Message
- * @property {any} whole
+ * @property {any} message
  * @property {Record<"after" | "before", any>} recordings
  * @property {Answer} answer of `after`
  */
 
 /**
- * The message of what is wanted; null where a newer request has taken its place.
- * @param {Wanted} wanted
+ * The message that answers a request; null where a newer request took its place.
+ * @param {PageRequest} request
  * @param {Models} models
  * @param {Speech} speech
  * @returns {Promise<Message | null>}
  */
-export async function messageOf(wanted, models, speech) {
-  if (wanted.page === "compare") return comparison(wanted, models, speech);
-  const changes = wanted.page === "steer" ? wanted.changes : noChanges();
-  const after = await sideOf({ ...wanted, changes }, models, speech);
+export async function messageOf(request, models, speech) {
+  if (request.page === "compare") return comparison(request, models, speech);
+  const changes = request.page === "steer" ? request.changes : noChanges();
+  const after = await sideOf({ ...request, changes }, models, speech);
   if (!after) return null;
   const { answer } = after;
-  const alone = { whole: wholeOf(speech, after.told), recordings: { after: after.recording, before: null }, answer };
-  if (wanted.page === "translate") return alone;
-  const before = isChange(changes) ? await sideOf({ ...wanted, changes: noChanges() }, models, speech) : after;
-  const steering = before && (await steeringOf({ ...wanted, changes }, answer, before.answer, models, speech.say));
+  const alone = { message: stageMessage(speech, after.payload), recordings: { after: after.recording, before: null }, answer };
+  if (request.page === "translate") return alone;
+  const before = isChange(changes) ? await sideOf({ ...request, changes: noChanges() }, models, speech) : after;
+  const steering = before && (await steeringOf({ ...request, changes }, answer, before.answer, models, speech.say));
   if (!before || !steering) return null;
-  if (before === after) return { ...alone, whole: { ...alone.whole, steering } };
-  const whole = { ...alone.whole, before: before.told, steering };
-  return { whole, recordings: { after: after.recording, before: before.recording }, answer };
+  if (before === after) return { ...alone, message: { ...alone.message, steering } };
+  const message = { ...alone.message, before: before.payload, steering };
+  return { message, recordings: { after: after.recording, before: before.recording }, answer };
 }
 
-/** @param {Speech} speech @param {any} after */
-function wholeOf(speech, after, comparing = null) {
+/** A message of the stage with one version. @param {Speech} speech @param {any} after */
+function stageMessage(speech, after, comparing = null) {
   const words = speech.stageWords(Boolean(comparing));
   const nothing = { setting: null, least: null, steering: null, before: null, address: {} };
   return { ...nothing, language: speech.language, words, after, comparing };
 }
 
 /**
- * One translation: its answer, its recording, and what is told of it beside.
- * @param {Wanted} wanted
+ * One translation: its answer, its recording, and its payload, without the recording.
+ * @param {PageRequest} request
  * @param {Models} models
  * @param {Speech} speech
  */
-async function sideOf(wanted, models, speech) {
-  const { text, model, beam, penalty, reference, changes } = wanted;
-  const about = models.named(model);
+async function sideOf(request, models, speech) {
+  const { text, model, beam, penalty, reference, changes } = request;
+  const about = models.get(model);
   const { prefix, ...ofEngine } = forEngine(changes);
   const how = reference === null ? { beam, penalty, prefix } : { target: reference };
-  const asksEffects = wanted.page !== "compare" && wanted.measure === "effects";
-  const rowwise = wanted.page !== "compare" && !isChange(changes) && isWhole(about);
-  const also = asksEffects ? alsoOf(wanted) : rowwise && wanted.row ? { row: wanted.row } : {};
+  const asksEffects = request.page !== "compare" && request.measure === "effects";
+  const rowwise = request.page !== "compare" && !isChange(changes) && isComplete(about);
+  /** @type {import("../../engine/service.js").Job["also"]} */
+  let also = rowwise && request.row ? { row: request.row } : {};
+  if (asksEffects) also = alsoOf(request);
   const answer = await models.answer(model, { text, ...how, ...ofEngine }, also);
   if (!answer) return null;
   const notes = [
     ...(reference === null ? [] : [speech.say("by_reference")]),
     ...(answer.finished ? [] : [speech.say("length_limit")]),
   ];
-  const program = programOf(wanted);
+  const program = programOf(request);
   const kinds = Object.keys(answer.effects?.heads ?? {});
-  const code = codeOfEffects(program, wanted, kinds);
-  const effects = asksEffects ? { ...effectsPayload(answer, about, wanted.against), code } : null;
+  const code = codeOfEffects(program, request, kinds);
+  const effects = asksEffects ? { ...effectsPayload(answer, about, request.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
-  const told = { ...toldOf(about, speech, rowwise, program), notes, effects, inside };
-  return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), told };
+  const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside };
+  return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), payload };
 }
 
 /**
  * What is to be computed of direct effects, beside the translation.
- * @param {Wanted} wanted
+ * @param {PageRequest} request
  * @returns {import("../../engine/service.js").Job["also"]}
  */
 const alsoOf = ({ against, view }) => ({
@@ -93,28 +95,37 @@ const alsoOf = ({ against, view }) => ({
 });
 
 /**
- * What is told of any translation of a model.
+ * The payload that all translations of a model share.
  * @param {import("../settings.js").Model} model
  * @param {Speech} speech
  * @param {boolean} rowwise whether rows can be looked into
  * @param {import("../../recording/message/payloads.js").ProgramPayload} program that makes it
  */
-export const toldOf = ({ roles, rules, first }, speech, rowwise, program) => ({
-  ...{ roles: roles[speech.language], rules: rules[speech.language], first, rowwise, predicts: true, notes: /** @type {string[]} */ ([]) },
-  ...{ program, code: { words: codeOfWords(program, CANDIDATES) }, effects: null, inside: null, next: null },
+export const versionPayload = ({ roles, rules, first }, speech, rowwise, program) => ({
+  roles: roles[speech.language],
+  rules: rules[speech.language],
+  first,
+  rowwise,
+  predicts: true,
+  notes: /** @type {string[]} */ ([]),
+  program,
+  code: { words: codeOfWords(program, CANDIDATES) },
+  effects: null,
+  inside: null,
+  next: null,
 });
 
 /**
  * Two translations beside each other.
- * @param {Wanted} wanted
+ * @param {PageRequest} request
  * @param {Models} models
  * @param {Speech} speech
  * @returns {Promise<Message | null>}
  */
-async function comparison(wanted, models, speech) {
-  const { versus, b: other } = wanted;
-  const a = { ...wanted, changes: noChanges() };
-  const part = { sentence: { text: other.text }, model: { model: other.model }, search: { beam: other.beam } }[versus];
+async function comparison(request, models, speech) {
+  const { versus, b: sideB } = request;
+  const a = { ...request, changes: noChanges() };
+  const part = { sentence: { text: sideB.text }, model: { model: sideB.model }, search: { beam: sideB.beam } }[versus];
   const b = { ...a, ...part };
   const before = await sideOf(a, models, speech);
   const after = before && (await sideOf(b, models, speech));
@@ -128,29 +139,29 @@ async function comparison(wanted, models, speech) {
   const comparing = {
     names: names.map(({ letter, differing }) => [letter, differing].filter(Boolean).join(" · ")),
     about: names.map(({ differing }, i) => [differing, scores[i]].filter(Boolean).join(" · ")),
-    words: beside(before.answer.text, after.answer.text),
+    words: wordPairs(before.answer.text, after.answer.text),
     note: noteOf(a, b, models, speech),
     program: programOfBoth(a, b),
   };
-  const whole = { ...wholeOf(speech, after.told, /** @type {any} */ (comparing)), before: before.told };
-  return { whole, recordings: { after: after.recording, before: before.recording }, answer: after.answer };
+  const message = { ...stageMessage(speech, after.payload, /** @type {any} */ (comparing)), before: before.payload };
+  return { message, recordings: { after: after.recording, before: before.recording }, answer: after.answer };
 }
 
 /** @param {number} beam @param {Speech} speech */
 export const searchName = (beam, speech) => (beam > 1 ? speech.say("beam_of", { width: beam }) : speech.say("beam_1"));
 
 /**
- * @param {Wanted} a
- * @param {Wanted} b
+ * @param {PageRequest} a
+ * @param {PageRequest} b
  * @param {Models} models
  * @param {Speech} speech
  */
 function noteOf(a, b, models, speech) {
   if (a.text === b.text && a.model === b.model && a.beam === b.beam) return speech.say("same");
   if (a.model === b.model) return "";
-  const [one, other] = [a, b].map(({ model }) => models.named(model));
-  if (one.source === other.source && one.target === other.target) return speech.say("other_heads");
-  const [first, second] = [one, other].map((model) => directionOf(model, speech));
+  const [modelA, modelB] = [a, b].map(({ model }) => models.get(model));
+  if (modelA.source === modelB.source && modelA.target === modelB.target) return speech.say("other_heads");
+  const [first, second] = [modelA, modelB].map((model) => directionOf(model, speech));
   return speech.say("other_languages", { a: first, b: second });
 }
 

@@ -1,13 +1,13 @@
 // The Python that makes what the page shows, as text: viz/views/recipes.py.
 
 import { writeEdits } from "../../engine/analysis/edit_code.js";
-import { callOf, repr, written } from "../../recording/message/program.js";
+import { callOf, repr, writeProgram } from "../../recording/message/program.js";
 import { forEngine, hasEdits, movesPositions } from "../view/changes.js";
 import { PENALTY } from "../view/view.js";
 
 /** @typedef {import("../../recording/message/payloads.js").ProgramPayload} Program */
-/** @typedef {import("../view/view.js").Wanted} Wanted */
-/** @typedef {Pick<Wanted, "text" | "model" | "beam" | "penalty" | "reference" | "changes">} Translated */
+/** @typedef {import("../view/view.js").PageRequest} PageRequest */
+/** @typedef {Pick<PageRequest, "text" | "model" | "beam" | "penalty" | "reference" | "changes">} Translated */
 
 const LOAD = "from model import load_translator";
 const EDITS = "from model.interventions.edits import Edits";
@@ -23,12 +23,12 @@ const loading = (model, name) => `${name} = load_translator(${repr(model)})`;
 
 /**
  * How Python makes `result`, a translation.
- * @param {Translated} wanted
+ * @param {Translated} request
  * @returns {Program}
  */
-export function programOf(wanted) {
-  const { imports, lines } = translating(wanted, "result", "translator");
-  return { imports: [LOAD, ...imports], lines: [loading(wanted.model, "translator"), ...lines] };
+export function programOf(request) {
+  const { imports, lines } = translating(request, "result", "translator");
+  return { imports: [LOAD, ...imports], lines: [loading(request.model, "translator"), ...lines] };
 }
 
 /**
@@ -45,7 +45,8 @@ export function programOfBoth(a, b) {
 }
 
 /**
- * @param {Translated} wanted
+ * How Python makes one translation with a translator.
+ * @param {Translated} request
  * @param {string} result
  * @param {string} translator
  * @returns {Program}
@@ -54,21 +55,24 @@ function translating({ text, beam, penalty, reference, changes }, result, transl
   const { prefix, positions } = forEngine(changes);
   const isChanged = hasEdits(changes.edits);
   const edits = isChanged ? [`edits = ${callOf("Edits.from_code", [repr(writeEdits(changes.edits))])}`] : [];
-  const searched = [
-    ...[repr(text), `beam=${beam}`, penalty !== PENALTY && `length_penalty=${float(penalty)}`],
-    ...[isChanged && "edits=edits", prefix.length > 0 && `prefix=[${prefix.join(", ")}]`],
+  const args = [
+    repr(text),
+    `beam=${beam}`,
+    penalty !== PENALTY && `length_penalty=${float(penalty)}`,
+    isChanged && "edits=edits",
+    prefix.length > 0 && `prefix=[${prefix.join(", ")}]`,
   ];
-  const translated =
+  const callText =
     reference === null
-      ? callOf(`${translator}.translate`, searched)
+      ? callOf(`${translator}.translate`, args)
       : callOf(`${translator}.force`, [repr(text), repr(reference), isChanged && "edits=edits"]);
-  const line = `${result} = ${translated}`;
+  const line = `${result} = ${callText}`;
   const imports = isChanged ? [EDITS] : [];
   if (!movesPositions(changes)) return { imports, lines: [...edits, line] };
   const { scale, shift, sides } = positions;
-  const named = sides.length > 1 ? `(${sides.map(repr).join(", ")})` : `(${repr(sides[0])},)`;
-  const moved = callOf("changed_positions", [`${translator}.config.positional`, float(scale), String(shift), named]);
-  const inside = `with ${moved}:\n    ${line.replaceAll("\n", "\n    ")}`;
+  const pythonSides = sides.length > 1 ? `(${sides.map(repr).join(", ")})` : `(${repr(sides[0])},)`;
+  const context = callOf("changed_positions", [`${translator}.config.positional`, float(scale), String(shift), pythonSides]);
+  const inside = `with ${context}:\n    ${line.replaceAll("\n", "\n    ")}`;
   return { imports: [...imports, POSITIONS], lines: [...edits, inside] };
 }
 
@@ -78,20 +82,20 @@ function translating({ text, beam, penalty, reference, changes }, result, transl
  * @param {number} count of candidates
  */
 export function codeOfWords(program, count) {
-  const given = ["np.exp(logs)", "result.predicted_tokens", "names", "written=np.exp(result.log_probabilities)"];
+  const args = ["np.exp(logs)", "result.predicted_tokens", "names", "written=np.exp(result.log_probabilities)"];
   const lines = [
     `ids, logs = analysis.candidates(result.trace['logits'], ${count})`,
     "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
-    `figure = ${callOf("candidates_heatmap", given)}`,
+    `figure = ${callOf("candidates_heatmap", args)}`,
     "figure.show()",
   ];
-  return written(program, [NUMPY, ANALYSIS, "from viz.figures import candidates_heatmap"], lines);
+  return writeProgram(program, [NUMPY, ANALYSIS, "from viz.figures import candidates_heatmap"], lines);
 }
 
 /**
  * How Python makes the pictures of direct effects, by kind and view; {layer} and {head} stand for the opened head.
  * @param {Program} program
- * @param {Translated & Pick<Wanted, "against">} wanted
+ * @param {Translated & Pick<PageRequest, "against">} request
  * @param {string[]} kinds
  * @returns {Record<string, string>}
  */
@@ -99,9 +103,9 @@ export function codeOfEffects(program, { against, changes }, kinds) {
   const effects = callOf("translator.effects", ["result", against !== "mean" && `against=${repr(against)}`]);
   const ofKinds = kinds.map((kind) => {
     const numbers = `effects.heads(${repr(kind)})[{layer}, {head}]`;
-    const given = [numbers, "result.predicted_tokens", "value='direct effect (logits)'", "column_axis='key'"];
-    const lines = [`effects = ${effects}`, `figure = ${callOf("values_heatmap", given)}`, "figure.show()"];
-    return [kind, written(program, ["from viz.figures import values_heatmap"], lines)];
+    const args = [numbers, "result.predicted_tokens", "value='direct effect (logits)'", "column_axis='key'"];
+    const lines = [`effects = ${effects}`, `figure = ${callOf("values_heatmap", args)}`, "figure.show()"];
+    return [kind, writeProgram(program, ["from viz.figures import values_heatmap"], lines)];
   });
   const ofLens = [
     "lens = translator.lens(result)",
@@ -112,9 +116,9 @@ export function codeOfEffects(program, { against, changes }, kinds) {
   const agree = ["print(agreement.of_words(translator, result)['cross'])"];
   return {
     ...Object.fromEntries(ofKinds),
-    parts: written(program, [], [`for name, part in ${effects}.parts.items():`, "    print(name, part)"]),
-    lens: written(program, [], ofLens),
-    "left-out": written(program, [], [`print(${without})`]),
-    agree: written(program, ["from model.measures import agreement"], agree),
+    parts: writeProgram(program, [], [`for name, part in ${effects}.parts.items():`, "    print(name, part)"]),
+    lens: writeProgram(program, [], ofLens),
+    "left-out": writeProgram(program, [], [`print(${without})`]),
+    agree: writeProgram(program, ["from model.measures import agreement"], agree),
   };
 }

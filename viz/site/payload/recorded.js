@@ -3,26 +3,26 @@
 import { unpack } from "../../recording/message/packed.js";
 import { recordingOf } from "../../recording/message/reading.js";
 import { isChange, noChanges } from "../view/changes.js";
-import { isWhole } from "./inside.js";
-import { toldOf } from "./messages.js";
+import { isComplete } from "./inside.js";
+import { versionPayload } from "./messages.js";
 import { programOf } from "./program.js";
 import { fromBase64, inflate } from "../settings.js";
-import { unchanged } from "./steering.js";
+import { baseSteering } from "./steering.js";
 import { PENALTY } from "../view/view.js";
 
 /**
- * What the stage is told of it.
+ * The message of the recorded sentence.
  * @param {import("../settings.js").Settings} settings
- * @param {import("../view/view.js").Wanted} wanted
+ * @param {import("../view/view.js").PageRequest} request
  * @param {import("../speech.js").Speech} speech
  */
-export async function recordedMessage({ first, models: [model], text, beam }, wanted, speech) {
+export async function recordedMessage({ first, models: [model], text, beam }, request, speech) {
   const packed = unpack(await inflate(fromBase64(first)));
-  const rowwise = isWhole(model) && !isChange(wanted.changes);
+  const rowwise = isComplete(model) && !isChange(request.changes);
   const program = programOf({ text, model: model.name, beam, penalty: PENALTY, reference: null, changes: noChanges() });
-  const after = { ...packed.after, ...toldOf(model, speech, rowwise, program) };
-  const steering = wanted.page === "steer" ? unchanged(speech.say) : null;
+  const after = { ...packed.after, ...versionPayload(model, speech, rowwise, program) };
+  const steering = request.page === "steer" ? baseSteering(speech.say) : null;
   const about = { language: speech.language, words: speech.stageWords(false), steering, address: {} };
   const recording = recordingOf(packed.after.recording, () => Promise.reject(new Error("all maps are here")));
-  return { whole: { ...packed, ...about, after }, recordings: { after: recording, before: null } };
+  return { message: { ...packed, ...about, after }, recordings: { after: recording, before: null } };
 }

@@ -1,4 +1,4 @@
-// What the stage shows of changes: what was changed, what it costs, what each head is worth.
+// The changes as the stage shows them: which there are, what they cost, what each head is worth.
 
 import { layersOf, KINDS } from "../../engine/run/config.js";
 import { pairs } from "../../recording/maps/differences.js";
@@ -10,14 +10,14 @@ import { chipsOf, costText } from "./chips.js";
 /** @typedef {import("../../recording/message/types.js").Say} Say */
 /** @typedef {import("../view/changes.js").Changes} Changes */
 /** @typedef {import("../models.js").Models} Models */
-/** @typedef {import("../view/view.js").Wanted} Wanted */
+/** @typedef {import("../view/view.js").PageRequest} PageRequest */
 
 /**
- * What steer.js reads of a message where nothing is changed.
+ * The payload for steer.js where nothing is changed.
  * @param {Say} say
  * @param {Changes} changes
  */
-export function unchanged(say, changes = noChanges()) {
+export function baseSteering(say, changes = noChanges()) {
   const { off, uniform, forced, cells } = changes.edits;
   const place = (/** @type {any} */ { kind, layer, head }) => [kind, layer, head];
   return {
@@ -31,26 +31,26 @@ export function unchanged(say, changes = noChanges()) {
 }
 
 /**
- * What steer.js reads of a message; null where a newer request has taken its place.
- * @param {Wanted} wanted
+ * The payload for steer.js; null where a newer request took its place.
+ * @param {PageRequest} request
  * @param {Answer} answer
  * @param {Answer} before without the changes
  * @param {Models} models
  * @param {Say} say
  */
-export async function steeringOf(wanted, answer, before, models, say) {
-  const { changes } = wanted;
-  const steering = unchanged(say, changes);
-  steering.importance = wanted.importance ? await importanceOf(wanted, before, models) : null;
+export async function steeringOf(request, answer, before, models, say) {
+  const { changes } = request;
+  const steering = baseSteering(say, changes);
+  steering.importance = request.importance ? await importanceOf(request, before, models) : null;
   if (!isChange(changes)) return steering;
-  const change = await costOf(wanted, before, models);
+  const change = await costOf(request, before, models);
   if (change === null) return null;
   const { cells } = changes.edits;
   const isFuture = cells.some(({ kind, open, key, query }) => kind === "decoder_self" && open && key > query);
   return {
     ...steering,
     chips: chipsOf(changes, answer, say),
-    pairs: beside(before.text, answer.text),
+    pairs: wordPairs(before.text, answer.text),
     cost: costText(change, say),
     ...(isFuture && { future: say("opens_future") }),
   };
@@ -71,8 +71,8 @@ function positionFields({ scale, shift, stacks }, say) {
 export const sumOf = ({ log_probabilities }) => log_probabilities.reduce((a, b) => a + b, 0);
 
 /**
- * How the log-probability (nats) of the unchanged model's translation changes; null where a newer request came.
- * @param {Wanted} wanted
+ * The change of the log-probability (nats) of the unchanged model's translation; null where a newer request came.
+ * @param {PageRequest} request
  * @param {Answer} old
  * @param {Models} models
  */
@@ -81,20 +81,20 @@ async function costOf({ text, model, changes }, old, models) {
   const steps = old.predicted_ids.length;
   const isIn = (/** @type {{kind: AttentionKind, query: number, key: number}} */ { kind, query, key }) =>
     (kind === "encoder_self" || query < steps) && (kind !== "decoder_self" || key < steps);
-  const here = { ...edits, forced: edits.forced.filter(isIn), cells: edits.cells.filter(isIn) };
-  const request = { text, target: old.predicted_ids, edits: here, positions };
-  const read = await models.answer(model, request);
-  return read && sumOf(read) - sumOf(old);
+  const applicable = { ...edits, forced: edits.forced.filter(isIn), cells: edits.cells.filter(isIn) };
+  const request = { text, target: old.predicted_ids, edits: applicable, positions };
+  const answer = await models.answer(model, request);
+  return answer && sumOf(answer) - sumOf(old);
 }
 
 /**
  * How switching off each head changes the log-probability of the translation, by kind (layers, heads).
- * @param {Wanted} wanted
+ * @param {PageRequest} request
  * @param {Answer} old without changes
  * @param {Models} models
  */
 async function importanceOf({ text, model }, old, models) {
-  const { config } = models.named(model);
+  const { config } = models.get(model);
   /** @type {Partial<Record<AttentionKind, Float32Array[]>>} */
   const changes = {};
   for (const kind of KINDS) {
@@ -103,9 +103,9 @@ async function importanceOf({ text, model }, old, models) {
     for (const [layer, row] of changes[kind].entries()) {
       for (let head = 0; head < config.n_heads; head++) {
         const request = { text, target: old.predicted_ids, edits: { off: [{ kind, layer, head }] } };
-        const read = await models.answer(model, request);
-        if (!read) return null;
-        row[head] = sumOf(read) - sumOf(old);
+        const answer = await models.answer(model, request);
+        if (!answer) return null;
+        row[head] = sumOf(answer) - sumOf(old);
       }
     }
   }
@@ -118,8 +118,10 @@ async function importanceOf({ text, model }, old, models) {
  * @param {string} after
  * @returns {[string, string][]}
  */
-export function beside(before, after) {
-  const [old, now] = [before, after].map((text) => text.split(/\s+/).filter(Boolean));
+export function wordPairs(before, after) {
+  const wordsOf = (/** @type {string} */ text) => text.split(/\s+/).filter(Boolean);
+  const old = wordsOf(before);
+  const now = wordsOf(after);
   /** @type {[string, string][]} */
   const rows = [];
   let [i, j] = [0, 0];

@@ -30,121 +30,123 @@ export async function changesAfter(action, { changes, answer, config, encode }) 
     case "uniform":
     case "alone":
     case "layer":
-      return { ...changes, edits: { ...edits, ...switched(edits, action, config) } };
+      return { ...changes, edits: { ...edits, ...switchHeads(edits, action, config) } };
     case "cells":
-      return { ...changes, edits: { ...edits, cells: painted(edits.cells, action) } };
+      return { ...changes, edits: { ...edits, cells: paintCells(edits.cells, action) } };
     case "force":
-      return forced(changes, action, answer.predicted_ids);
+      return forceCell(changes, action, answer.predicted_ids);
     case "positions": {
       const { scale = changes.scale, shift = changes.shift, stacks = changes.stacks } = action;
       return { ...changes, scale: Number(scale), shift: Number(shift), stacks };
     }
     case "drop":
-      return dropped(changes, action.code);
+      return dropChange(changes, action.code);
     case "reset":
       return noChanges();
     default:
-      return written(changes, action, answer, encode);
+      return lockWords(changes, action, answer, encode);
   }
 }
 
 /**
+ * Switches a head, or all heads of a layer.
  * @param {EditValues} edits
  * @param {any} action
  * @param {Steered["config"]} config
  */
-function switched({ off, uniform }, { do: what, kind, layer, head = 0 }, config) {
+function switchHeads({ off, uniform }, { do: mode, kind, layer, head = 0 }, config) {
   const every = Array.from({ length: layersOf(config, kind) * config.n_heads }, (_, i) => {
     return { kind, layer: Math.floor(i / config.n_heads), head: i % config.n_heads };
   });
-  const one = { kind, layer, head };
-  const ofLayer = every.filter((other) => other.layer === layer);
-  const others = every.filter((other) => !same(other, one));
-  if (what === "off") {
-    const now = flipped(off, one);
+  const target = { kind, layer, head };
+  const ofLayer = every.filter((item) => item.layer === layer);
+  const otherHeads = every.filter((item) => !sameHead(item, target));
+  if (mode === "off") {
+    const now = flip(off, target);
     return { off: now, uniform: without(uniform, now) };
   }
-  if (what === "layer") {
-    const isOff = ofLayer.every((other) => has(off, other));
+  if (mode === "layer") {
+    const isOff = ofLayer.every((item) => has(off, item));
     const now = [...without(off, ofLayer), ...(isOff ? [] : ofLayer)];
     return { off: now, uniform: without(uniform, now) };
   }
-  if (what === "uniform") {
-    const now = flipped(uniform, one);
+  if (mode === "uniform") {
+    const now = flip(uniform, target);
     return { off: without(off, now), uniform: now };
   }
-  const isAlone = others.every((other) => has(off, other)) && !has(off, one);
-  const now = [...without(off, every), ...(isAlone ? [] : others)];
+  const isAlone = otherHeads.every((item) => has(off, item)) && !has(off, target);
+  const now = [...without(off, every), ...(isAlone ? [] : otherHeads)];
   return { off: now, uniform: without(uniform, now) };
 }
 
-/** @param {Head} one @param {Head} other */
-const same = (one, other) => one.kind === other.kind && one.layer === other.layer && one.head === other.head;
+/** @param {Head} a @param {Head} b */
+const sameHead = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
-/** @param {Head[]} heads @param {Head} one */
-const has = (heads, one) => heads.some((head) => same(head, one));
+/** @param {Head[]} heads @param {Head} target */
+const has = (heads, target) => heads.some((head) => sameHead(head, target));
 
-/** @param {Head[]} heads @param {Head[]} others */
-const without = (heads, others) => heads.filter((head) => !has(others, head));
+/** @param {Head[]} heads @param {Head[]} removed */
+const without = (heads, removed) => heads.filter((head) => !has(removed, head));
 
-/** @param {Head[]} heads @param {Head} one */
-const flipped = (heads, one) => (has(heads, one) ? without(heads, [one]) : [...heads, one]);
+/** @param {Head[]} heads @param {Head} target */
+const flip = (heads, target) => (has(heads, target) ? without(heads, [target]) : [...heads, target]);
 
 /**
- * A cell that was edited is as it was before when it is flipped back.
+ * Blocks or opens cells; a cell that is flipped back is no longer edited.
  * @param {EditValues["cells"]} cells
  * @param {{kind: AttentionKind, cells: [number, number][], open: boolean}} action
  */
-function painted(cells, { kind, cells: places, open }) {
+function paintCells(cells, { kind, cells: places, open }) {
   const isThere = (/** @type {EditValues["cells"][0]} */ cell, /** @type {number[]} */ [query, key]) =>
     cell.kind === kind && cell.query === query && cell.key === key;
-  const kept = cells.filter((cell) => !places.some((place) => isThere(cell, place)));
+  const remaining = cells.filter((cell) => !places.some((place) => isThere(cell, place)));
   const fresh = places.filter((place) => (cells.find((cell) => isThere(cell, place))?.open ?? open) === open);
-  return [...kept, ...fresh.map(([query, key]) => ({ kind, query, key, open }))];
+  return [...remaining, ...fresh.map(([query, key]) => ({ kind, query, key, open }))];
 }
 
 /**
- * What stands before a step stays as it is, so that the cell means the same step.
+ * Forces a cell, and locks the tokens before its step, so that the cell stands for the same step.
  * @param {Changes} changes
  * @param {any} action
  * @param {number[]} ids of the translation
  * @returns {Changes}
  */
-function forced(changes, { kind = "cross", row, key, strength, heads }, ids) {
+function forceCell(changes, { kind = "cross", row, key, strength, heads }, ids) {
   const force = { kind, query: row, key, strength, heads };
-  const named = heads.map(String);
-  const shares = (/** @type {[number, number][]} */ others) =>
-    !heads.length || !others.length || others.some((head) => named.includes(String(head)));
-  const others = changes.edits.forced.filter((old) => old.kind !== kind || old.query !== row || !shares(old.heads));
+  const headKeys = heads.map(String);
+  const shares = (/** @type {[number, number][]} */ otherHeads) =>
+    !heads.length || !otherHeads.length || otherHeads.some((head) => headKeys.includes(String(head)));
+  const remaining = changes.edits.forced.filter((old) => old.kind !== kind || old.query !== row || !shares(old.heads));
   const locked = kind === "encoder_self" ? changes.locked : ids.slice(0, row);
-  return { ...changes, edits: { ...changes.edits, forced: [...others, force] }, locked };
+  return { ...changes, edits: { ...changes.edits, forced: [...remaining, force] }, locked };
 }
 
 /**
- * Of several cells the code is their letter.
+ * Takes a change back by its code, which for several cells is their letter.
  * @param {Changes} changes
  * @param {string} code
  * @returns {Changes}
  */
-function dropped(changes, code) {
+function dropChange(changes, code) {
   if (code === "prefix") return { ...changes, locked: [] };
   if (code === "positions") return { ...changes, scale: 1, shift: 0 };
-  const kept = writeEdits(changes.edits).split("_").filter((item) => code !== item && code !== item[0]);
-  return { ...changes, edits: /** @type {EditValues} */ (readEdits(kept.length > 1 ? kept.join("_") : "")) };
+  const codes = writeEdits(changes.edits).split("_").filter((item) => code !== item && code !== item[0]);
+  return { ...changes, edits: /** @type {EditValues} */ (readEdits(codes.length > 1 ? codes.join("_") : "")) };
 }
 
 /**
+ * Locks the translation up to a step: as it is, with a candidate, or with a text that was typed.
  * @param {Changes} changes
  * @param {any} action
  * @param {Steered["answer"]} answer
  * @param {Steered["encode"]} encode
  */
-async function written(changes, { do: what, step, rank, text }, { predicted_ids: ids, candidates }, encode) {
+async function lockWords(changes, { do: mode, step, rank, text }, { predicted_ids: ids, candidates }, encode) {
   if (!(step >= 0 && step < ids.length)) return null;
   const before = ids.slice(0, step);
-  if (what === "keep") return { ...changes, locked: ids.slice(0, step + 1) };
-  if (what === "write") return { ...changes, locked: [...before, candidates.ids[step][rank]] };
-  if (what !== "type") return null;
-  const typed = await encode(text);
-  return typed.length ? { ...changes, locked: [...before, ...typed] } : null;
+  if (mode === "keep") return { ...changes, locked: ids.slice(0, step + 1) };
+  if (mode === "write") return { ...changes, locked: [...before, candidates.ids[step][rank]] };
+  if (mode !== "type") return null;
+  const typedIds = await encode(text);
+  return typedIds.length ? { ...changes, locked: [...before, ...typedIds] } : null;
 }

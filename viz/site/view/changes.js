@@ -36,7 +36,7 @@ export const hasEdits = (edits) => Object.values(edits).some((list) => list.leng
 export const isChange = (changes) => hasEdits(changes.edits) || changes.locked.length > 0 || movesPositions(changes);
 
 /**
- * Those that hold for any sentence.
+ * The changes that make sense for any sentence: those that do not name its words.
  * @param {Changes} changes
  * @returns {Changes}
  */
@@ -75,10 +75,12 @@ export function addressOf(changes) {
  * @returns {Changes}
  */
 export function readChanges(query) {
-  const [scale, shift] = [Number(query.get("scale") || 1), Number(query.get("shift") || 0)];
+  const scale = Number(query.get("scale") || 1);
+  const shift = Number(query.get("shift") || 0);
   const stacks = STACKS.find((name) => name === (query.get("stacks") || "both"));
-  const moved = scale >= 0 && scale <= MAX_SCALE && Number.isInteger(shift) && shift >= 0 && shift <= MAX_SHIFT;
-  if (!moved || !stacks) {
+  const isScale = scale >= 0 && scale <= MAX_SCALE;
+  const isShift = Number.isInteger(shift) && shift >= 0 && shift <= MAX_SHIFT;
+  if (!isScale || !isShift || !stacks) {
     const allowed = `scale 0 - ${MAX_SCALE}, shift 0 - ${MAX_SHIFT}, stacks ${STACKS.join(", ")}`;
     throw new Problem(`the change of positions cannot be read: allowed is ${allowed}`);
   }

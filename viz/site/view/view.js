@@ -15,7 +15,7 @@ const EXAMPLE = "The animal didn't cross the street because it was too tired.";
 const B_EXAMPLE = "The animal didn't cross the street because it was too wide."; // beside the example
 
 /**
- * @typedef {object} Wanted
+ * @typedef {object} PageRequest
  * @property {typeof PAGES[number]} page
  * @property {string} text
  * @property {string} model name
@@ -29,23 +29,23 @@ const B_EXAMPLE = "The animal didn't cross the street because it was too wide.";
  * @property {string} view of the stage
  * @property {import("../../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it comes about
  * @property {typeof VERSUS[number]} versus what differs on the page Compare
- * @property {{text: string, model: string, beam: number}} b what the other side has there
+ * @property {{text: string, model: string, beam: number}} b side B of that page
  */
 
 /**
- * What an address asks for, and what in it cannot be, as name=value or a Problem.
+ * Reads an address: the request, the parameters that cannot be read, as name=value, and why changes cannot be, if so.
  * @param {URLSearchParams} query
  * @param {Settings} settings
- * @returns {{wanted: Wanted, missed: string[], problem: Problem | null}}
+ * @returns {{request: PageRequest, missed: string[], problem: Problem | null}}
  */
-export function readWanted(query, settings) {
+export function readRequest(query, settings) {
   /** @type {string[]} */
   const missed = [];
   const names = settings.models.map(({ name }) => name);
-  /** @template V @param {string} name @param {V} usual @param {(text: string) => V | undefined} read @returns {V} */
-  const read = (name, usual, read) => {
+  /** @template V @param {string} name @param {V} usual @param {(text: string) => V | undefined} parse @returns {V} */
+  const readParameter = (name, usual, parse) => {
     const text = query.get(name);
-    const value = text === null ? usual : read(text);
+    const value = text === null ? usual : parse(text);
     if (value === undefined) missed.push(`${name}=${/** @type {string} */ (text).slice(0, 40)}`);
     return value ?? usual;
   };
@@ -54,35 +54,35 @@ export function readWanted(query, settings) {
   const sentence = (/** @type {string} */ text) => text.slice(0, MOST_CHARACTERS);
   const penalty = (/** @type {string} */ text) => (Number(text) >= 0 && Number(text) <= 2 ? Number(text) : undefined);
 
-  const text = read("text", settings.text, sentence);
-  const model = read("model", names[0], oneOf(names));
-  /** @type {Wanted} */
-  const wanted = {
-    page: read("page", "translate", oneOf(PAGES)),
+  const text = readParameter("text", settings.text, sentence);
+  const model = readParameter("model", names[0], oneOf(names));
+  /** @type {PageRequest} */
+  const request = {
+    page: readParameter("page", "translate", oneOf(PAGES)),
     ...{ text, model },
-    beam: read("beam", settings.beam, oneOf(BEAMS)),
-    penalty: read("penalty", PENALTY, penalty),
+    beam: readParameter("beam", settings.beam, oneOf(BEAMS)),
+    penalty: readParameter("penalty", PENALTY, penalty),
     reference: query.has("reference") ? sentence(query.get("reference") ?? "") : null,
     ...{ changes: noChanges(), importance: false },
     measure: query.get("measure") ?? "weights",
     against: query.get("against") === "mean" ? "mean" : "runner-up",
     view: query.get("view") ?? "",
     row: rowOf(Object.fromEntries(query)),
-    versus: read("versus", "sentence", oneOf(VERSUS)),
+    versus: readParameter("versus", "sentence", oneOf(VERSUS)),
     b: {
-      text: read("text-b", otherText(text), sentence),
-      model: read("model-b", names.find((name) => name !== model) ?? model, oneOf(names)),
-      beam: read("beam-b", 1, oneOf(BEAMS)),
+      text: readParameter("text-b", otherText(text), sentence),
+      model: readParameter("model-b", names.find((name) => name !== model) ?? model, oneOf(names)),
+      beam: readParameter("beam-b", 1, oneOf(BEAMS)),
     },
   };
   let problem = null;
   try {
-    wanted.changes = readChanges(query);
+    request.changes = readChanges(query);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     problem = error;
   }
-  return { wanted, missed, problem };
+  return { request, missed, problem };
 }
 
 /**
@@ -101,27 +101,27 @@ const otherText = (text) => (text === EXAMPLE ? B_EXAMPLE : text);
 
 /**
  * The parameters of an address; null takes one out.
- * @param {Wanted} wanted
+ * @param {PageRequest} request
  * @param {Settings} settings
  * @returns {Record<string, string | number | null>}
  */
 export function parametersOf({ page, text, model, beam, penalty, reference, changes, versus, b }, settings) {
-  /** @param {string | number} value @param {unknown} other */
-  const usual = (value, other) => (value === other ? null : value);
+  /** @param {string | number} value @param {unknown} usual */
+  const unlessUsual = (value, usual) => (value === usual ? null : value);
   const compares = page === "compare";
   const first = settings.models[0].name;
-  const other = settings.models.find(({ name }) => name !== model)?.name ?? model;
+  const secondModel = settings.models.find(({ name }) => name !== model)?.name ?? model;
   return {
-    page: usual(page, "translate"),
-    text: usual(text, settings.text),
-    model: usual(model, first),
-    beam: usual(beam, settings.beam),
-    penalty: usual(penalty, PENALTY),
+    page: unlessUsual(page, "translate"),
+    text: unlessUsual(text, settings.text),
+    model: unlessUsual(model, first),
+    beam: unlessUsual(beam, settings.beam),
+    penalty: unlessUsual(penalty, PENALTY),
     reference,
     ...addressOf(changes),
-    versus: compares ? usual(versus, "sentence") : null,
-    "text-b": compares && versus === "sentence" ? usual(b.text, otherText(text)) : null,
-    "model-b": compares && versus === "model" ? usual(b.model, other) : null,
-    "beam-b": compares && versus === "search" ? usual(b.beam, 1) : null,
+    versus: compares ? unlessUsual(versus, "sentence") : null,
+    "text-b": compares && versus === "sentence" ? unlessUsual(b.text, otherText(text)) : null,
+    "model-b": compares && versus === "model" ? unlessUsual(b.model, secondModel) : null,
+    "beam-b": compares && versus === "search" ? unlessUsual(b.beam, 1) : null,
   };
 }

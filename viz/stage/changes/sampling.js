@@ -6,7 +6,7 @@ import { button, percent } from "../frame/dom.js";
 import { fields } from "../frame/menus.js";
 
 /** @typedef {import("../main/message.js").Field} Field */
-/** @typedef {import("../main/message.js").Given} Given */
+/** @typedef {import("../main/message.js").FieldValues} FieldValues */
 /** @typedef {import("../main/stage.js").Stage} Stage */
 /** @typedef {import("../main/state.js").Open} Open */
 
@@ -85,15 +85,15 @@ function buildView(stage) {
   const { language } = stage;
   const chance = stage.state.chance ?? {};
   const key = JSON.stringify(chance);
-  if (next?.drawn?.key === key) return next.drawn.view;
+  if (next?.cached?.key === key) return next.cached.view;
   if (!next) return {};
   const all = restrict(next.logits, chance);
-  const modelShares = Array.from(next.own);
+  const modelShares = Array.from(next.probabilities);
   const sampledShares = Array.from(all.subarray(0, modelShares.length));
   const remaining = sampledShares.map((share) => share || null);
   const excluded = sampledShares.map((share, i) => (share ? null : modelShares[i]));
   const numbers = [remaining, excluded, modelShares];
-  const customdata = modelShares.map((share, i) => [next.said[i], percent(share), percent(sampledShares[i])]);
+  const customdata = modelShares.map((share, i) => [next.hoverTexts[i], percent(share), percent(sampledShares[i])]);
   const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], customdata }));
   data[0].text = sampledShares.map(percent);
   const line = stage.say("can_be_drawn", {
@@ -106,17 +106,17 @@ function buildView(stage) {
   /** @type {[string[], string[], number[][]]} */
   const table = [next.names, [data[2].name, data[0].name], modelShares.map((share, i) => [share, sampledShares[i]])];
   next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
-  const choose = (/** @type {Given} */ values) => chooseValues(stage, values);
-  const live = (/** @type {Given} */ values) => {
+  const choose = (/** @type {FieldValues} */ values) => chooseValues(stage, values);
+  const live = (/** @type {FieldValues} */ values) => {
     setValues(stage, values);
     stage.render();
   };
   const view = { look: { ...next.look, data }, line, table, options: next.options, choose, live };
-  next.drawn = { key, view };
+  next.cached = { key, view };
   return view;
 }
 
-/** Sets values, and shows the word that comes next with them. @param {Stage} stage @param {Given} values */
+/** Sets values, and shows the word that comes next with them. @param {Stage} stage @param {FieldValues} values */
 function setValues(stage, values) {
   const { result, state, translation } = stage;
   const { chance } = state;
@@ -126,7 +126,11 @@ function setValues(stage, values) {
   if (result.next && !result.next.continued) translation.textContent = answer(stage);
 }
 
-/** Sets values that were chosen; where the text is continued, the server draws again. @param {Stage} stage @param {Given} values */
+/**
+ * Sets values that were chosen; where the text is continued, the server draws again.
+ * @param {Stage} stage
+ * @param {FieldValues} values
+ */
 function chooseValues(stage, values) {
   const { next } = stage.result;
   setValues(stage, values);
@@ -146,7 +150,7 @@ function writing(stage) {
   const go = () => stage.host.ask?.({ seed: fresh ? chance.seed : (chance.seed + 1) % 10000 });
   const controls = next.writing.map((field) => ({ ...field, value: chance[field.name] }));
   const draw = button("chip#go-on", stage.say(fresh ? "go_on" : "again"), go);
-  return [draw, ...fields(controls, (/** @type {Given} */ values) => chooseValues(stage, values))];
+  return [draw, ...fields(controls, (/** @type {FieldValues} */ values) => chooseValues(stage, values))];
 }
 
 export const sampling = { answer, open, parameters, restore, buildView, title, writing };

@@ -6,7 +6,7 @@ import { fields, form } from "../frame/menus.js";
 import { paint } from "./paint.js";
 import { WordMenu } from "./word_menu.js";
 
-/** @typedef {import("../main/message.js").Given} Given */
+/** @typedef {import("../main/message.js").FieldValues} FieldValues */
 /** @typedef {import("../main/message.js").SteeringPayload} SteeringPayload */
 /** @typedef {import("../main/stage.js").Stage} Stage */
 
@@ -69,7 +69,11 @@ export class Steering {
     this.switches.fillIn();
   }
 
-  /** Changes what a click on a cell of a large map stands for; false where it stands for nothing. @param {number} row @param {number} column */
+  /**
+   * Makes the change that a click on a cell of a large map stands for; false where it stands for none.
+   * @param {number} row
+   * @param {number} column
+   */
   cell(row, column) {
     const { state, kind } = this.stage;
     if (!this.acts) return false;
@@ -94,7 +98,7 @@ export class Steering {
   render() {
     const { words } = this;
     const { state, kind } = this.stage;
-    const changePositions = (/** @type {Given} */ values) => {
+    const changePositions = (/** @type {FieldValues} */ values) => {
       const isReset = Object.values(values).includes(null);
       this.act({ do: "positions", ...(isReset ? { scale: 1, shift: 0 } : values) });
     };
@@ -121,7 +125,7 @@ export class Steering {
       { type: "range", name: "strength", label: words.strength, value: strength, low: 0, high: 1, step: 0.05 },
       { type: "choice", name: "heads", label: words.within, value: heads, options },
     ];
-    const set = (/** @type {Given} */ values) => Object.assign(this, values);
+    const set = (/** @type {FieldValues} */ values) => Object.assign(this, values);
     return [el("span", words.click_force), ...fields(controls, set, set)];
   }
 

@@ -1,6 +1,6 @@
 // Elements of the page.
 
-import { written } from "../../recording/text/sentences.js";
+import { formatNumber } from "../../recording/text/sentences.js";
 
 /**
  * What an element can have in it; empty ones and false are left out.
@@ -53,7 +53,7 @@ export function el(name, ...about) {
   const space = `http://www.w3.org/${tag === "svg" ? "2000/svg" : "1999/xhtml"}`;
   const element = document.createElementNS(space, tag);
   const all = {
-    class: classes.map((name) => `hl-${name}`).join(" ") || null,
+    class: classes.map((className) => `hl-${className}`).join(" ") || null,
     "data-testid": part && `stage-${part}`,
     ...properties,
   };
@@ -91,7 +91,7 @@ export const labelAttributes = (text) => ({ title: text, "aria-label": text });
 export const icon = (look, sign, text, onclick) => button(`plain.sign${look}`, sign, onclick, labelAttributes(text));
 
 /** A number as the language of the page writes it. @param {number} value @param {number} n  decimals */
-export const decimals = (value, n) => written(value, `.${n}f`, document.documentElement.lang || "en");
+export const decimals = (value, n) => formatNumber(value, `.${n}f`, document.documentElement.lang || "en");
 
 /** A number with its sign. @param {number} value */
 export const change = (value) => (value > 0 ? "+" : "") + decimals(value, 2);
@@ -112,7 +112,11 @@ export const markDifferences = (pairs, side, look) =>
     .flatMap((pair) => [" ", pair[0] === pair[1] ? pair[side] : el(`span.${look}`, pair[side])])
     .slice(1);
 
-/** Marks a tab or tile as selected, or not; only the selected one takes the focus. @param {HTMLElement} element @param {boolean} isSelected */
+/**
+ * Marks a tab or tile as selected, or not; only the selected one takes the focus.
+ * @param {HTMLElement} element
+ * @param {boolean} isSelected
+ */
 export function mark(element, isSelected) {
   if (element.ariaSelected === String(isSelected)) return;
   element.ariaSelected = String(isSelected);

@@ -52,7 +52,7 @@ function csv(stage) {
 }
 
 /** Gzip in base64. @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<string>} */
-export async function packed(bytes) {
+export async function compress(bytes) {
   const stream = new Blob([/** @type {ArrayBuffer} */ (bytes)]).stream().pipeThrough(new CompressionStream("gzip"));
   const blob = await new Response(stream).blob();
   return new Promise((resolve) => {
@@ -73,7 +73,7 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
   for (let layer = 0; layer < nLayers; layer++) {
     for (let head = 0; head < nHeads; head++) {
       const place = `${address}/${layer}/${head}`;
-      parts[place] ??= await packed(await part(`${place}?bytes`));
+      parts[place] ??= await compress(await part(`${place}?bytes`));
     }
   }
 }
@@ -81,13 +81,13 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 /** The page (files.py) with the message and all maps. @param {Stage} stage */
 async function page({ host, message, recordings, sides, bytes, memory }) {
   /** @type {Record<string, string>} */
-  const parts = { "": await packed(bytes ?? writeMessage(message, recordings)) };
+  const parts = { "": await compress(bytes ?? writeMessage(message, recordings)) };
   const { address } = message.words;
-  if (address) parts[address] = await packed(await host.part(address));
+  if (address) parts[address] = await compress(await host.part(address));
   const remotes = Object.values(sides).flatMap(({ result }) => result.recording.kinds.flatMap(({ remote }) => remote ?? []));
   for (const remote of remotes) {
     if (remote.byHead) await heads(host, parts, remote.address, remote.shape);
-    else parts[remote.address] ??= await packed(await host.part(remote.address));
+    else parts[remote.address] ??= await compress(await host.part(remote.address));
   }
   const content = JSON.stringify({ place: memory, parts }).replaceAll("<", "\\u003c");
   return ((await host.shell?.()) ?? "").replace("@message@", () => content);

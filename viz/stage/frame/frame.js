@@ -53,10 +53,11 @@ export function build(stage) {
     beside: message.comparing ? new Beside(stage) : null,
     options: menu("options", words.options, words.options, () => form(optionFields(stage), words, (codes) => stage.turnMaps(codes))),
   });
+  const hasCode = result.payload.program || Object.keys(result.payload.code).length > 0;
   const tools = [
     stage.options,
     menu("download", words.download, words.download, (close) => downloads(stage, close)),
-    (result.payload.program || Object.keys(result.payload.code).length > 0) && menu("code", words.code, words.code, () => code(stage)),
+    hasCode && menu("code", words.code, words.code, () => code(stage)),
     icon("#table", words.table, words.table, () => stage.choose({ table: !stage.state.table })),
   ];
   const { beside, places, tiles, lines, map, fold } = stage;

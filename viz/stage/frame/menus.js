@@ -5,22 +5,22 @@ import { button, copyText, decimals, el } from "./dom.js";
 import { select } from "./widgets.js";
 
 /** @typedef {import("../main/message.js").Field} Field */
-/** @typedef {import("../main/message.js").Given} Given */
-/** @typedef {(given: Given) => unknown} Take */
+/** @typedef {import("../main/message.js").FieldValues} FieldValues */
+/** @typedef {(values: FieldValues) => unknown} TakeValues */
 /** @typedef {[names: string[], keys: string[], cells: ArrayLike<string | number | null>[], corner?: string]} Grid */
 
 /**
  * Controls; `ask` is called when one is chosen, `live` while one is moved.
  * @param {Field[]} options
- * @param {Take} ask
- * @param {Take} [live]
+ * @param {TakeValues} ask
+ * @param {TakeValues} [live]
  */
 export const fields = (options, ask, live) => options.map((option) => field(option, ask, live));
 
-/** @param {Field} about @param {Take} ask @param {Take} [live] */
+/** @param {Field} about @param {TakeValues} ask @param {TakeValues} [live] */
 function field({ type, name, label, value, help, enabled = true, options, low, high, step = 1, unit = "" }, ask, live) {
   /** @typedef {{target: HTMLInputElement}} Changed */
-  const set = (/** @type {string} */ code) => ask({ [name]: code });
+  const set = (/** @type {string} */ newValue) => ask({ [name]: newValue });
   const onchange = (/** @type {Changed} */ { target }) => target.value && target.reportValidity() && set(target.value);
   const between = { type, min: low, max: high, value, onchange };
   const output = el("output", `${value}${unit}`);
@@ -46,8 +46,8 @@ function field({ type, name, label, value, help, enabled = true, options, low, h
  * Fields as a form, which null for all of them resets.
  * @param {Field[]} options
  * @param {Record<string, string>} words
- * @param {Take} ask
- * @param {Take} [live]
+ * @param {TakeValues} ask
+ * @param {TakeValues} [live]
  */
 export function form(options, words, ask, live) {
   const nothing = Object.fromEntries(options.map(({ name }) => [name, null]));

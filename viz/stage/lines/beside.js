@@ -1,6 +1,6 @@
 // Two translations beside each other, A ("before") and B ("after"), and B minus A on the tokens of B.
 
-import { aligned } from "../../recording/maps/differences.js";
+import { align } from "../../recording/maps/differences.js";
 import { dress, el, markDifferences, setChildren } from "../frame/dom.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -83,7 +83,7 @@ export class Beside {
   /** The rows and columns of both that belong together. @param {string} code */
   pairs(code) {
     const [before, after] = SIDES.map((version) => this.stage.sides[version].kinds.get(code));
-    return before && after && after.once("pairs", () => aligned(before.tokens, after.tokens));
+    return before && after && after.once("pairs", () => align(before.tokens, after.tokens));
   }
 
   /**

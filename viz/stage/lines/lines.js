@@ -53,14 +53,14 @@ export class Lines {
    */
   build(result, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
-    const tokens = JSON.stringify([result.source, result.target.tokens, result.target.joined, result.target.start]);
+    const tokens = JSON.stringify([result.source, result.target.tokens, result.target.continues, result.target.start]);
     if (tokens !== this.tokens || start !== Boolean(this.start)) {
       this.spots = null;
       this.sizes.disconnect();
       this.start = start ? this.chip("target", -1, result.target.start) : null;
       for (const side of SIDES) {
-        const { tokens, joined } = result[side];
-        this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, joined[index]));
+        const { tokens, continues } = result[side];
+        this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, continues[index]));
         setChildren(this[side], side === "target" && this.start, this.chips[side]);
         if (tokens.length) this.chips[side][0].tabIndex = 0;
         for (const chip of this[side].children) this.sizes.observe(chip);
@@ -76,7 +76,7 @@ export class Lines {
     const point = () => stage.pointing.pointAt({ of: version, token: [side, index] });
     const pin = () => {
       stage.pointing.pin(side, index, version);
-      stage.steering?.wordMenu.ask(stage.pinned());
+      stage.steering?.wordMenu.ask(stage.pinnedToken());
     };
     return button(continues ? "token.joined" : "token", token, pin, {
       tabindex: "-1",

@@ -93,7 +93,7 @@ export class Pointing {
     const lit = this.lit(stage.part);
     tiles.light(...cross(lit), state.step);
     effects.tint(stage, state.view === "map" || !lit.both ? lit.row : -1);
-    if (stage.pinned()) stage.describe();
+    if (stage.pinnedToken()) stage.describe();
     says.textContent = line(stage, lit) ?? says.textContent;
   }
 

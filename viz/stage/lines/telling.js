@@ -32,13 +32,14 @@ export function line(stage, lit) {
   if (!kind.has(layer, head)) return null;
   const map = kind.map(layer, head, true);
   const byColumn = lit.row < 0 && lit.column >= 0;
-  let row = lit.row >= 0 ? lit.row : kind.telling[layer][head];
+  let { row } = lit;
   if (byColumn) row = largest(map.map((weights) => weights[lit.column]));
+  else if (row < 0) row = kind.telling[layer][head];
   const key = byColumn ? lit.column : largest(map[row]);
   const value = map[row][key];
   const [ofRow, ofColumn, none] = SAYS[kind.effect ? "effects" : kind.signed ? "differences" : "weights"];
   const empty = kind.signed ? Math.abs(value) < SLIGHT : !value && !byColumn;
-  const values = { query: kind.queries[row], key: kind.keys[key], weight: kind.written(value) };
+  const values = { query: kind.queries[row], key: kind.keys[key], weight: kind.formatValue(value) };
   return stage.say(empty ? none : byColumn ? ofColumn : ofRow, values);
 }
 
@@ -50,7 +51,7 @@ export function line(stage, lit) {
  */
 export function card(stage, place) {
   const { kind, result } = stage;
-  const pinned = stage.pointing.filmPin?.token ?? stage.pinned();
+  const pinned = stage.pointing.filmPin?.token ?? stage.pinnedToken();
   /** @type {(string | false | null | undefined)[]} */
   const parts = [];
   /** @type {typeof parts} numbers that few readers ask for */
@@ -71,7 +72,7 @@ export function card(stage, place) {
       role && kind.rule([layer, head]),
       kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
-      kind.measured?.[layer][head],
+      kind.statistics?.[layer][head],
     );
   }
   parts.push(kind?.note);
@@ -116,7 +117,7 @@ function writing(stage, place) {
 function strongest(stage) {
   const { kind } = stage;
   const { partner } = stage.pointing;
-  const pinned = stage.pinned();
+  const pinned = stage.pinnedToken();
   const isKnown = kind && (kind.loaded || kind.peak(0, 0, 0));
   const row = isKnown && pinned && (!kind.signed || kind.did) ? stage.lines.of(...pinned).row : -1;
   if (!kind || row < 0) return [];
@@ -164,7 +165,7 @@ function linkList(stage, row, links, title) {
   if (!kind || !first.length) return [];
   const heads = first.slice(0, MOST_HEADS).map(({ layer, head, key, value }) => {
     const [number] = kind.headAt([layer, head]);
-    const text = stage.say("link", { layer: number, head, key: kind.keys[key], weight: kind.written(value) });
+    const text = stage.say("link", { layer: number, head, key: kind.keys[key], weight: kind.formatValue(value) });
     const turn = () => stage.steering?.switches.tile([layer, head], false) || stage.open([layer, head]);
     return button("plain", text, turn);
   });

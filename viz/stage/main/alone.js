@@ -10,14 +10,14 @@ const { parts, place } = JSON.parse(inPage("hl-message"));
 let library;
 
 /** What gzip in base64 holds. @param {string} text */
-function unpacked(text) {
+function decompress(text) {
   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
 async function plotly() {
   const script = document.createElement("script");
-  script.textContent = await unpacked(inPage("hl-plotly")).text();
+  script.textContent = await decompress(inPage("hl-plotly")).text();
   document.head.append(script);
   return /** @type {any} */ (window).Plotly;
 }
@@ -38,14 +38,14 @@ const sizeOf = (texts) => texts.reduce((sum, { length }) => sum + length, 0);
 
 const stage = new Stage({
   plotly: () => (library ??= plotly()),
-  part: (/** @type {string} */ address) => unpacked(parts[address]).arrayBuffer(),
+  part: (/** @type {string} */ address) => decompress(parts[address]).arrayBuffer(),
   read: () => (location.hash.length > 1 ? Object.fromEntries(fragment()) : place),
   write,
   memories: {},
   size: sizeOf([...Object.values(parts), inPage("hl-plotly"), new XMLSerializer().serializeToString(document.head)]),
 });
 document.getElementById("hl-place")?.append(stage.root);
-unpacked(parts[""]).arrayBuffer().then(async (message) => {
+decompress(parts[""]).arrayBuffer().then(async (message) => {
   await stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.language;
   document.title = stage.result.translation || document.title;

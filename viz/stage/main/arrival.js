@@ -31,7 +31,7 @@ export async function present(stage, message, recordings, bytes) {
   if (setting) Object.assign(stage, { state: null, openHeads: null });
   stage.isDark = isDark(stage.root);
   dress(stage.root, { set: setting, board: setting && message.steering });
-  if (!(await take(stage)) || message !== stage.message) return;
+  if (!(await update(stage)) || message !== stage.message) return;
   if (!setting && stage.host.ask) stage.host.write(message.address);
   stage.remember();
   stage.fillIn().then(() => {
@@ -47,7 +47,7 @@ export async function present(stage, message, recordings, bytes) {
  * @param {Stage} stage
  * @returns {Promise<boolean>} false where weights that it needs could not be fetched
  */
-export async function take(stage) {
+export async function update(stage) {
   const { message } = stage;
   const request = stage.state ?? message.setting ?? { ...stage.memory, ...stage.host.read() };
   stage.mapOptions = request.options ?? readOptions(request);
@@ -65,7 +65,7 @@ export async function take(stage) {
     needed = [...stage.kinds.values()];
   }
   if (needed.some((kind) => kind.waits) && !(await prepare(stage, needed))) return false;
-  forget(stage, message.comparing ? [sides.after.result, sides.before.result] : [result]);
+  resetPin(stage, message.comparing ? [sides.after.result, sides.before.result] : [result]);
   if (languageKeyOf(message) !== stage.languageKey) build(stage);
   stage.languageKey = languageKeyOf(message);
   stage.restore(request);
@@ -108,7 +108,7 @@ async function prepare({ says, say }, kinds) {
  * @param {Stage} stage
  * @param {import("../../recording/message/version.js").Version[]} results
  */
-function forget(stage, results) {
+function resetPin(stage, results) {
   const tokens = JSON.stringify(results.map(({ source, target }) => [source.tokens, target.tokens]));
   if (stage.tokens === tokens) return;
   if (stage.state && stage.tokens) Object.assign(stage.state, { pin: null, step: null });

@@ -10,7 +10,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
 /** @typedef {import("../../recording/message/payloads.js").VersionPayload} VersionPayload */
 
 /** @typedef {import("../../recording/message/payloads.js").Field} Field */
-/** @typedef {Record<string, any>} Given  values of controls by name; null: as it is by default */
+/** @typedef {Record<string, any>} FieldValues  values of controls by name; null: the default */
 
 /**
  * What can be changed, and what is.

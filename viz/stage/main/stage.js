@@ -3,7 +3,7 @@
 import { codesOf, readOptions } from "../../recording/message/options.js";
 import { fill } from "../../recording/text/sentences.js";
 import { writingLater } from "./address.js";
-import { present, take } from "./arrival.js";
+import { present, update } from "./arrival.js";
 import { dress, el, setChildren } from "../frame/dom.js";
 import { effects } from "../map/effects.js";
 import { Elements } from "../frame/elements.js";
@@ -44,8 +44,8 @@ export class Stage extends Elements {
   constructor(host) {
     super(writingLater(host));
     this.root = el("div.stage", { tabindex: "-1", onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event) });
-    new ResizeObserver(() => this.resized()).observe(this.root);
-    addEventListener("resize", () => this.resized());
+    new ResizeObserver(() => this.onResize()).observe(this.root);
+    addEventListener("resize", () => this.onResize());
     this.projector = new Projector(this);
     this.pointing = new Pointing(this);
   }
@@ -114,7 +114,7 @@ export class Stage extends Elements {
   /** Changes what is open where the numbers change with it. @param {Partial<OpenState>} change */
   async turn(change) {
     Object.assign(this.state, change);
-    if (!(await take(this))) return;
+    if (!(await update(this))) return;
     this.remember();
     await this.fillIn();
   }
@@ -168,7 +168,7 @@ export class Stage extends Elements {
     await Promise.all(parts.map((target) => draw(this, target)));
   }
 
-  resized() {
+  onResize() {
     const width = this.root.clientWidth;
     const top = this.message?.setting ? Math.round(Math.max(0, this.root.getBoundingClientRect().top)) : "";
     const size = `${width} ${innerHeight} ${top}`;

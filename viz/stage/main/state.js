@@ -95,7 +95,7 @@ export class Open {
     const requestedHead = [Number(request.layer), Number(request.head)];
     for (const kind of this.kinds.values()) {
       const heads = [kind === this.kind ? requestedHead : undefined, this.openHeads?.[kind.code]];
-      kind.chosen = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
+      kind.selection = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
     }
   }
 
@@ -131,7 +131,7 @@ export class Open {
   }
 
   /** The pinned token, if its tiles are shown. */
-  pinned() {
+  pinnedToken() {
     const pin = this.pinOf();
     return pin && (!this.beside || (pin.of === "before") === (this.version === "before")) ? pin.token : null;
   }
@@ -140,7 +140,7 @@ export class Open {
   remember() {
     // `kind.open` computes which head to open first: not for kinds that nobody has looked at.
     const headOf = (/** @type {Kind} */ kind) => {
-      const place = kind === this.kind ? kind.open : kind.chosen;
+      const place = kind === this.kind ? kind.open : kind.selection;
       return place ? kind.headAt(place) : this.openHeads?.[kind.code];
     };
     this.openHeads = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));

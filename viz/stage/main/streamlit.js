@@ -4,7 +4,7 @@ import { setParameters } from "./address.js";
 import { plotly } from "../frame/plotly.js";
 import { Stage } from "./stage.js";
 
-/** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
+/** @typedef {(name: string, value: unknown) => void} Trigger  sends a value to Python */
 /** @typedef {{stage: Stage, trigger: Trigger, colour: string, page?: Element | null}} Mounted */
 
 /** @type {WeakMap<Element, Mounted>} */
@@ -70,7 +70,7 @@ export function show({ data, parentElement, setTriggerValue }) {
   if (!stage.root.isConnected) {
     parentElement.append(stage.root);
     const page = parentElement.closest(".stMainBlockContainer");
-    if (page && page !== mounted.page) new ResizeObserver(() => stage.resized()).observe(page); // what is above may come later
+    if (page && page !== mounted.page) new ResizeObserver(() => stage.onResize()).observe(page); // what is above may come later
     mounted.page = page;
   }
   mounted.trigger = setTriggerValue;

@@ -22,8 +22,8 @@ import { sampling } from "../changes/sampling.js";
  * @property {number | null} [height]  in pixels
  * @property {HTMLElement | false | null | undefined} [choice]
  * @property {import("./message.js").Field[]} [options]
- * @property {(given: import("./message.js").Given) => unknown} [choose]
- * @property {(given: import("./message.js").Given) => unknown} [live]  while a control is moved
+ * @property {(values: import("./message.js").FieldValues) => unknown} [choose]
+ * @property {(values: import("./message.js").FieldValues) => unknown} [live]  while a control is moved
  */
 
 /**

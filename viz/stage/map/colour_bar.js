@@ -1,7 +1,7 @@
 // What the colours of the large picture stand for: drawn here, for Plotly measures its own bar again at every redraw.
 
 import { el, setChildren } from "../frame/dom.js";
-import { written } from "../../recording/text/sentences.js";
+import { formatNumber } from "../../recording/text/sentences.js";
 
 const STEPS = 5; // about as many between the lowest and the highest number
 const GAP = 8; // pixels from the picture
@@ -44,7 +44,7 @@ export class ColourBar {
     this.box.hidden = type !== "heatmap" || !colorbar;
     if (this.box.hidden) return;
     const { tickvals = roundTicks(zmin, zmax), ticktext, tickangle } = colorbar;
-    const texts = ticktext ?? tickvals.map((/** @type {number} */ value) => written(value, ".4g", language).replace("-", "−"));
+    const texts = ticktext ?? tickvals.map((/** @type {number} */ value) => formatNumber(value, ".4g", language).replace("-", "−"));
     const place = {
       left: `${xaxis._offset + xaxis._length + GAP}px`,
       top: `${yaxis._offset}px`,

@@ -62,9 +62,13 @@ function measures(stage) {
   return bar;
 }
 
-/** The step of the pinned word, else of the film, else of the word with the largest logit. @param {Stage} stage @returns {number} */
+/**
+ * The step of the pinned word, else of the film, else of the word with the largest logit.
+ * @param {Stage} stage
+ * @returns {number}
+ */
 function stepOf(stage) {
-  const pinned = stage.pinned();
+  const pinned = stage.pinnedToken();
   return pinned?.[0] === "target" ? pinned[1] : (stage.state.step ?? stage.result.effects?.view?.step ?? 0);
 }
 

@@ -6,7 +6,7 @@ import { codesOfSwitches, switchesOf } from "../../recording/pictures/row.js";
 import { rowPicture } from "../../recording/pictures/row_picture.js";
 import { request } from "../main/request.js";
 
-/** @typedef {import("../main/message.js").Given} Given */
+/** @typedef {import("../main/message.js").FieldValues} FieldValues */
 /** @typedef {import("../main/stage.js").Stage} Stage */
 /** @typedef {import("../main/view.js").View} View */
 
@@ -21,11 +21,15 @@ const views = new WeakMap();
  */
 const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : OF_ROWS);
 
-/** The picture of the pinned row, else of the one that says most; null until the host has sent its arrays. @param {Stage} stage @returns {View | null} */
+/**
+ * The picture of the pinned row, else of the one that says most; null until the host has sent its arrays.
+ * @param {Stage} stage
+ * @returns {View | null}
+ */
 function buildView(stage) {
   const { kind, result, state, language } = stage;
   if (!kind) return null;
-  const pinned = stage.pinned();
+  const pinned = stage.pinnedToken();
   const lit = pinned ? stage.lines.of(...pinned).row : -1;
   const [layer, head] = kind.headAt(kind.open);
   const place = { kind: kind.code, layer, head, row: lit >= 0 ? lit : at(kind.open, kind.telling) };
@@ -38,13 +42,13 @@ function buildView(stage) {
   if (before?.key === key) return before.view;
   const picture = rowPicture(inside, state.switches, axisTokens(result.recording, kind.code, result.options.rows), stage);
   const options = (before?.moves && before.view.options) || picture.options; // the slider that is moved stays
-  const choose = (/** @type {Given} */ values, moves = false) => {
+  const choose = (/** @type {FieldValues} */ values, moves = false) => {
     stage.state.switches = switchesOf({ ...codesOfSwitches(stage.state.switches), ...values });
     Object.assign(views.get(stage) ?? {}, { moves });
     stage.remember();
     stage.render();
   };
-  const view = { ...picture, options, choose, live: (/** @type {Given} */ values) => choose(values, true) };
+  const view = { ...picture, options, choose, live: (/** @type {FieldValues} */ values) => choose(values, true) };
   views.set(stage, { key, view, moves: false });
   return view;
 }

@@ -4,7 +4,7 @@ import { AxisTitles, withoutTitles } from "./axis_titles.js";
 import { hoverBoxes, cellTexts } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "../frame/dom.js";
-import { thinned } from "../../recording/pictures/looks.js";
+import { thinLabels } from "../../recording/pictures/looks.js";
 import { onPage } from "../frame/page_colours.js";
 import { MapWindow } from "./window.js";
 
@@ -67,7 +67,7 @@ export class LargeMap {
       const factor = font.size / 12;
       const layout = this.window.applyTo({ ...enlarge(look.layout, factor), ...size, font }, look.names);
       const { l, r } = layout.margin;
-      if (look.names) layout.xaxis = thinned(layout.xaxis, (size.width - l - r) / factor);
+      if (look.names) layout.xaxis = thinLabels(layout.xaxis, (size.width - l - r) / factor);
       figure = { key, heat, otherTraces, layout };
       this.figures.set(look, figure);
     }
@@ -84,13 +84,21 @@ export class LargeMap {
     if (!this.isOfTokens) return null;
     const { xaxis, yaxis } = this.node._fullLayout;
     const { left, top } = this.node.getBoundingClientRect();
-    const place = (/** @type {any} */ axis, /** @type {number} */ pixel) => (pixel < 0 || pixel >= axis._length ? -1 : Math.round(axis.p2l(pixel)));
+    const place = (/** @type {any} */ axis, /** @type {number} */ pixel) => {
+      const isInside = pixel >= 0 && pixel < axis._length;
+      return isInside ? Math.round(axis.p2l(pixel)) : -1;
+    };
     const row = place(yaxis, clientY - top - yaxis._offset);
     const column = place(xaxis, clientX - left - xaxis._offset);
     return row < 0 || column < 0 ? null : [row, column];
   }
 
-  /** Moves a mark around a row and column of cells; -1 stands for all rows, or all columns. @param {HTMLElement} mark @param {number} row @param {number} column */
+  /**
+   * Moves a mark around a row and column of cells; -1 stands for all rows, or all columns.
+   * @param {HTMLElement} mark
+   * @param {number} row
+   * @param {number} column
+   */
   frame(mark, row, column) {
     const { xaxis, yaxis } = this.node._fullLayout;
     const inside = (/** @type {any} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));

@@ -38,17 +38,17 @@ export async function draw(stage, part) {
   const numbers = view && (await numbersOf(stage, view));
   if (!numbers || ticket !== part.ticket || part !== stage.parts[part.version]) return;
   map.grid?.remove();
-  const tabled = state.table || (view.tabled && isNarrow(stage));
+  const isTable = state.table || (view.tabled && isNarrow(stage));
   const around = surroundings(stage, map);
   if (view.height && !message.setting) around.size.height = view.height;
-  const isDrawn = !tabled && view.look && (await map.draw(view.look, numbers.z, { ...around, ...numbers }));
-  if (!tabled && view.map) view.map.fetch(...view.map.open).catch(() => {}); // the other heads, meanwhile
+  const isDrawn = !isTable && view.look && (await map.draw(view.look, numbers.z, { ...around, ...numbers }));
+  if (!isTable && view.map) view.map.fetch(...view.map.open).catch(() => {}); // the other heads, meanwhile
   if (!isDrawn) {
     map.grid?.remove();
     map.grid = table(...map.window.table(tableOf(view, stage)));
     map.box.append(map.grid);
     dress(root, { tabled: true });
-    if (!tabled) says.textContent = stage.say("no_plotly");
+    if (!isTable) says.textContent = stage.say("no_plotly");
   } else if (isMain) {
     const rings = message.setting?.rings ?? [];
     if (rings.length) map.outline(rings, "ring#ring");
@@ -94,11 +94,11 @@ async function numbersOf(stage, { map: kind, kind: code, z = [] }) {
       return null;
     }
   }
-  const removed = (/** @type {number} */ share) => `<br>${stage.say("hidden", { share: percent(share) })}`;
+  const hiddenNote = (/** @type {number} */ share) => `<br>${stage.say("hidden", { share: percent(share) })}`;
   return {
     z: rowsUntil(stage, kind.map(layer, head), kind.steps),
-    removed: kind.hidden ? Array.from(kind.hidden, removed) : null,
-    complete: kind.shown ? kind.map(layer, head, true) : null,
+    removed: kind.hidden ? Array.from(kind.hidden, hiddenNote) : null,
+    complete: kind.visible ? kind.map(layer, head, true) : null,
     top: kind.stretch ? kind.largest[layer][head] || 1 : null,
   };
 }

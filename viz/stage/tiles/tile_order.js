@@ -71,7 +71,7 @@ function byRole(stage, kind) {
 function effectsOf(stage, kind) {
   const did = stage.result.effects?.kinds?.[kind.code]?.did;
   if (!did) return null;
-  const pinned = stage.pinned();
+  const pinned = stage.pinnedToken();
   const row = pinned ? stage.lines.of(...pinned).row : effects.stepOf(stage);
   return did.map((heads) => heads.map((rows) => Math.abs(rows[row] ?? rows[argmax(rows.map(Math.abs))])));
 }
