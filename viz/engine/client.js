@@ -1,4 +1,4 @@
-// The engine as a page has it: promises, behind which a worker computes.
+// The engine as a page uses it: promises of what a worker computes.
 
 import { Problem } from "./run/problem.js";
 
@@ -8,8 +8,8 @@ import { Problem } from "./run/problem.js";
 
 /**
  * @typedef {object} Pending
- * @property {(answer: any) => void} done
- * @property {(error: Error) => void} failed
+ * @property {(answer: any) => void} resolve
+ * @property {(error: Error) => void} reject
  * @property {(received: number) => void} [progress]
  */
 
@@ -22,8 +22,8 @@ export class Engine {
   constructor(worker) {
     this.worker = worker;
     worker.addEventListener("message", ({ data }) => this.#receive(data));
-    const refused = "the engine could not be started";
-    worker.addEventListener("error", ({ message }) => this.#fail(new Error(message || refused)));
+    const startError = "the engine could not be started";
+    worker.addEventListener("error", ({ message }) => this.#fail(new Error(message || startError)));
   }
 
   /**
@@ -31,7 +31,7 @@ export class Engine {
    * @param {string} name
    * @param {Load["files"]} files
    * @param {Load["kernels"]} kernels
-   * @param {(received: number) => void} [progress] is told how many bytes of all files have come
+   * @param {(received: number) => void} [progress] called with the bytes of all files received so far
    * @returns {Promise<{config: import("./run/config.js").Config, kernel: string}>}
    */
   load(name, files, kernels, progress) {
@@ -39,7 +39,7 @@ export class Engine {
   }
 
   /**
-   * Translates; null if the answer is no longer wanted, because another request of the same lane came.
+   * Translates; null where a newer request of the same lane took its place.
    * @param {string} name
    * @param {import("./run/translator.js").Request} request
    * @param {{lane?: string, also?: import("./service.js").Job["also"]}} options
@@ -68,8 +68,8 @@ export class Engine {
    */
   #send(message, progress) {
     const id = ++this.#last;
-    return new Promise((done, failed) => {
-      this.#pending.set(id, { done, failed, progress });
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject, progress });
       this.worker.postMessage({ ...message, id });
     });
   }
@@ -80,13 +80,13 @@ export class Engine {
     if (!pending) return;
     if (received !== undefined) return void pending.progress?.(received);
     this.#pending.delete(id);
-    if (problem) pending.failed(errorOf(problem));
-    else pending.done(dropped ? null : answer);
+    if (problem) pending.reject(errorOf(problem));
+    else pending.resolve(dropped ? null : answer);
   }
 
   /** @param {Error} error */
   #fail(error) {
-    for (const { failed } of this.#pending.values()) failed(error);
+    for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
   }
 }

@@ -1,4 +1,4 @@
-// Answers requests one after the other, and none that is no longer wanted. worker.js gives it its messages.
+// Answers requests one after the other, and drops those that a newer one replaces. worker.js passes messages to it.
 
 import { lens, occlusion } from "./analysis/attribution.js";
 import { openTranslator } from "./run/checkpoint.js";
@@ -11,7 +11,7 @@ import { Problem } from "./run/problem.js";
 /** @typedef {import("./run/translator.js").Translator} Translator */
 
 /**
- * @typedef {object} Load What is to be opened under a name, by its addresses, or its contents where they are there.
+ * @typedef {object} Load A model to open under a name: the addresses of its files, or their contents.
  * @property {"load"} do
  * @property {number} id
  * @property {string} name
@@ -30,7 +30,7 @@ import { Problem } from "./run/problem.js";
  */
 
 /**
- * @typedef {object} Also What is to be computed beside the translation.
+ * @typedef {object} Also What to compute beside the translation.
  * @property {{against: string | number[] | null}} [effects] direct effects, and what logits are compared with
  * @property {number} [lens] how many words of each cell of the layer lens
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
@@ -71,10 +71,10 @@ export class Service {
 
   /** @param {Load} message */
   async #load({ id, name, files, kernels }) {
-    const opened = this.#open(id, files, kernels);
-    this.#translators.set(name, opened);
+    const loading = this.#open(id, files, kernels);
+    this.#translators.set(name, loading);
     try {
-      const { model } = await opened;
+      const { model } = await loading;
       this.reply({ id, answer: { config: model.config, kernel: model.memory.variant } });
     } catch (error) {
       this.#translators.delete(name);
@@ -101,8 +101,8 @@ export class Service {
     const all = [files.config, files.tokenizer, files.weights, ...Object.values(kernels)];
     const [config, tokenizer, weights, ...compiled] = await Promise.all(all.map(bytesOf));
     const json = (/** @type {Uint8Array} */ bytes) => JSON.parse(new TextDecoder().decode(bytes));
-    const named = Object.keys(kernels).map((name, i) => [name, compiled[i]]);
-    return openTranslator({ config: json(config), tokenizer: json(tokenizer), weights }, Object.fromEntries(named));
+    const entries = Object.keys(kernels).map((name, i) => [name, compiled[i]]);
+    return openTranslator({ config: json(config), tokenizer: json(tokenizer), weights }, Object.fromEntries(entries));
   }
 
   /** @param {string} lane */
@@ -118,7 +118,7 @@ export class Service {
       this.#running = job;
       try {
         const answer = await this.#answer(job);
-        await this.#pause(job, true); // whoever has asked again does not want it any more
+        await this.#pause(job, true); // a newer request may have come
         this.reply({ id: job.id, answer });
       } catch (error) {
         if (error instanceof Dropped) this.reply({ id: job.id, dropped: true });
@@ -145,7 +145,7 @@ export class Service {
   }
 
   /**
-   * Lets messages in, now and then.
+   * Lets the worker receive messages now and then; throws Dropped where a newer request came.
    * @param {Job} job
    */
   async #pause(job, now = false) {
@@ -166,13 +166,13 @@ export class Service {
   }
 }
 
-/** Ends when the messages that have come are taken; timers would take four milliseconds. */
+/** Resolves once messages that have come are received; timers would take four milliseconds. */
 function nextTask() {
-  return new Promise((done) => {
+  return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       port1.close();
-      done(undefined);
+      resolve(undefined);
     };
     port2.postMessage(null);
   });

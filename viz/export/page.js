@@ -7,12 +7,12 @@ const read = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "nul
 const { lang } = document.documentElement;
 const place = /** @type {HTMLElement} */ (document.getElementById("place"));
 const dictionary = read("buttons");
-const kept = (/** @type {string} */ format, /** @type {number} */ scale) => ({ format, scale, filename: place.dataset.name });
+const imageOptions = (/** @type {string} */ format, /** @type {number} */ scale) => ({ format, scale, filename: place.dataset.name });
 const svg = {
   name: "svg",
   title: dictionary["Download plot as an SVG"],
   icon: library.Icons.disk,
-  click: (/** @type {any} */ plot) => library.downloadImage(plot, kept("svg", 1)),
+  click: (/** @type {any} */ plot) => library.downloadImage(plot, imageOptions("svg", 1)),
 };
 const config = {
   locale: lang,
@@ -21,7 +21,7 @@ const config = {
   showSendToCloud: false, // a figure leaves this file only as a picture
   responsive: true,
   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"],
-  toImageButtonOptions: kept("png", 2),
+  toImageButtonOptions: imageOptions("png", 2),
   modeBarButtonsToAdd: [svg],
 };
 library.newPlot(place, { ...read("figure"), config });

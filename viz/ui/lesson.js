@@ -5,7 +5,7 @@ const BUTTONS = { ArrowRight: "next", PageDown: "next", ArrowLeft: "back", PageU
 const OWN = "input, select, textarea, [role=gridcell], [role=tab], [role=radio], [role=slider], [role=combobox]";
 
 /** @param {KeyboardEvent} event */
-function pressed(event) {
+function pressButton(event) {
   const name = BUTTONS[event.key];
   if (!name || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
   if (event.target instanceof Element && event.target.closest(OWN)) return;
@@ -16,9 +16,9 @@ function pressed(event) {
 }
 
 export function keys() {
-  document.addEventListener("keydown", pressed); // the same one twice is one
+  document.addEventListener("keydown", pressButton); // adding it twice has no effect
 }
 
 export function leave() {
-  document.removeEventListener("keydown", pressed);
+  document.removeEventListener("keydown", pressButton);
 }

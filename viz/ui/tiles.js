@@ -1,4 +1,4 @@
-// All of them, small: tiles of a page of which one is chosen. Python gives the pixels; a click gives back a code.
+// Small pictures of a page, of which one is selected. Python sends the pixels; a click sends a code back.
 
 import { unpack } from "../recording/message/packed.js";
 import { DIVERGING, DIVERGING_ON_DARK, colours } from "../recording/pictures/theme.js";
@@ -18,7 +18,7 @@ import { arrows } from "../stage/frame/widgets.js";
  * @property {string} [flag]  of a tile that stands out, in the colour of rings
  * @property {Pixels} [pixels]
  *
- * @typedef {object} Told
+ * @typedef {object} TilesMessage
  * @property {string} stamp
  * @property {string} label  of all, for screen readers
  * @property {number} columns
@@ -53,21 +53,21 @@ function picture(pixels, dark) {
   return canvas;
 }
 
-/** @param {Tile} tile @param {Told} told @param {boolean} dark @param {() => void} choose */
-function tileOf({ code, name, note, flag, pixels }, told, dark, choose) {
-  const chosen = code === told.chosen;
+/** A tile as a button. @param {Tile} tile @param {TilesMessage} message @param {boolean} dark @param {() => void} choose */
+function tileOf({ code, name, note, flag, pixels }, message, dark, choose) {
+  const isChosen = code === message.chosen;
   const about = {
     type: "button",
     role: "radio",
-    "aria-checked": String(chosen),
+    "aria-checked": String(isChosen),
     "aria-label": [name, note, flag].filter(Boolean).join(", "),
-    title: told.small ? name : null,
-    tabindex: chosen ? "0" : "-1",
+    title: message.small ? name : null,
+    tabindex: isChosen ? "0" : "-1",
     "data-code": code,
     onclick: choose,
   };
   const below = el("span.below", note && el("small", note), flag && el("small.flag", flag));
-  const words = told.small ? [] : [el("b", name)];
+  const words = message.small ? [] : [el("b", name)];
   return el("button.choice", about, words, pixels && picture(pixels, dark), (note || flag) && below);
 }
 
@@ -96,24 +96,24 @@ class Tiles {
     place.append(this.box);
   }
 
-  /** @param {Told} told */
-  show(told) {
+  /** @param {TilesMessage} message */
+  show(message) {
     const { box } = this;
     const dark = isDark(box);
-    const stamp = `${told.stamp} ${dark}`;
+    const stamp = `${message.stamp} ${dark}`;
     if (this.stamp === stamp) return;
-    Object.assign(this, { stamp, columns: told.columns });
+    Object.assign(this, { stamp, columns: message.columns });
     const focused = box.contains(document.activeElement);
-    box.setAttribute("aria-label", told.label);
-    box.style.setProperty("--hl-columns", String(told.columns));
-    box.style.setProperty("--hl-tile-height", `${told.height}px`);
-    dress(box, { small: told.small, fills: told.fills, scrolls: told.scrolls });
+    box.setAttribute("aria-label", message.label);
+    box.style.setProperty("--hl-columns", String(message.columns));
+    box.style.setProperty("--hl-tile-height", `${message.height}px`);
+    dress(box, { small: message.small, fills: message.fills, scrolls: message.scrolls });
     /** @param {Tile} tile */
-    const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, told, dark, () => this.choose(tile.code))];
-    setChildren(box, told.tiles.flatMap(parts));
-    const chosen = /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'));
-    if (focused) chosen?.focus();
-    else if (chosen && told.scrolls) requestAnimationFrame(() => reveal(box, chosen));
+    const parts = (tile) => [tile.heading && el("p.heading", tile.heading), tileOf(tile, message, dark, () => this.choose(tile.code))];
+    setChildren(box, message.tiles.flatMap(parts));
+    const checkedTile = /** @type {HTMLElement | null} */ (box.querySelector('[aria-checked="true"]'));
+    if (focused) checkedTile?.focus();
+    else if (checkedTile && message.scrolls) requestAnimationFrame(() => reveal(box, checkedTile));
   }
 }
 

@@ -18,7 +18,7 @@ import { normalise } from "../model/norm.js";
  */
 
 /**
- * Puts the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
+ * Passes the stream after every sublayer through the final norm and the output matrix (nostalgebraist 2020).
  * @param {Translator} translator
  * @param {Answer} answer with its trace
  * @param {number} k words that are kept
@@ -57,7 +57,7 @@ export function lens({ model, target }, { trace }, k = 5) {
 }
 
 /**
- * By how many nats each written word becomes less probable without each source token, (T, S).
+ * How many nats the log-probability of each written word drops without each source token, (T, S).
  * @param {Translator} translator
  * @param {Answer} answer
  * @param {import("../run/translator.js").Request} request that it answers
@@ -66,19 +66,19 @@ export function lens({ model, target }, { trace }, k = 5) {
 export async function occlusion({ model }, { source_ids, predicted_ids }, request, pause) {
   let edits = new Edits(request.edits);
   if (request.target === undefined) edits = edits.withoutFuture;
-  const read = [BOS_ID, ...predicted_ids.slice(0, -1)];
+  const inputIds = [BOS_ID, ...predicted_ids.slice(0, -1)];
   const logProbabilities = (/** @type {number} */ hidden) => {
     const changes = { edits, positions: request.positions ?? {}, hidden };
     model.begin();
-    const { logits } = model.read(read, model.encode(source_ids, changes), changes);
+    const { logits } = model.read(inputIds, model.encode(source_ids, changes), changes);
     return predicted_ids.map((id, step) => readLogits(model, logits, step, 1).of(id));
   };
-  const whole = logProbabilities(-1);
+  const unablated = logProbabilities(-1);
   const data = new Float32Array(predicted_ids.length * source_ids.length);
   for (let token = 0; token < source_ids.length; token++) {
     await pause?.();
     const without = logProbabilities(token);
-    without.forEach((value, step) => (data[step * source_ids.length + token] = whole[step] - value));
+    without.forEach((value, step) => (data[step * source_ids.length + token] = unablated[step] - value));
   }
   return { data, shape: [predicted_ids.length, source_ids.length] };
 }

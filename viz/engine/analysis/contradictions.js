@@ -13,17 +13,17 @@ const float = (number) => (Number.isInteger(number) ? number.toFixed(1) : String
 /** @param {Required<EditValues>} edits */
 export function refuseContradictions({ off, uniform, forced, cells }) {
   forced.forEach(checkForce);
-  const both = off.find((head) => uniform.some((other) => sameHead(head, other)));
+  const both = off.find((head) => uniform.some((candidate) => sameHead(head, candidate)));
   if (both) {
     const where = `${IN_WORDS[both.kind]}, layer ${both.layer}, head ${both.head}`;
     throw new Problem(`a head is either switched off or made uniform, but both are set for ${where}`);
   }
-  const twice = cells.find((cell) => cells.some((other) => sameCell(cell, other) && cell.open !== other.open));
+  const twice = cells.find((cell) => cells.some((duplicate) => sameCell(cell, duplicate) && cell.open !== duplicate.open));
   if (twice) {
     const where = `${IN_WORDS[twice.kind]} cell in row ${twice.query}, column ${twice.key}`;
     throw new Problem(`the ${where} cannot be both open and blocked`);
   }
-  const clash = forced.find((force, i) => forced.some((other, j) => i < j && sharesRow(force, other)));
+  const clash = forced.find((force, i) => forced.some((later, j) => i < j && sharesRow(force, later)));
   if (clash) throw new Problem(`the attention of step ${clash.query} is forced twice in the same head`);
 }
 
@@ -36,30 +36,30 @@ function checkForce({ kind, query, key, strength }) {
 }
 
 /**
- * @param {import("./edits.js").Head} one
- * @param {import("./edits.js").Head} other
+ * @param {import("./edits.js").Head} a
+ * @param {import("./edits.js").Head} b
  */
-const sameHead = (one, other) => one.kind === other.kind && one.layer === other.layer && one.head === other.head;
+const sameHead = (a, b) => a.kind === b.kind && a.layer === b.layer && a.head === b.head;
 
 /**
- * @param {import("./edits.js").Cell} one
- * @param {import("./edits.js").Cell} other
+ * @param {import("./edits.js").Cell} a
+ * @param {import("./edits.js").Cell} b
  */
-const sameCell = (one, other) => one.kind === other.kind && one.query === other.query && one.key === other.key;
+const sameCell = (a, b) => a.kind === b.kind && a.query === b.query && a.key === b.key;
 
 /**
  * Whether two force different keys on a row of the same head.
- * @param {Force} one
- * @param {Force} other
+ * @param {Force} a
+ * @param {Force} b
  */
-function sharesRow(one, other) {
-  if (one.kind !== other.kind || one.query !== other.query || sameForce(one, other)) return false;
-  const shared = one.heads.some(([layer, head]) => other.heads.some(([l, h]) => l === layer && h === head));
-  return shared || !one.heads.length || !other.heads.length;
+function sharesRow(a, b) {
+  if (a.kind !== b.kind || a.query !== b.query || sameForce(a, b)) return false;
+  const shared = a.heads.some(([layer, head]) => b.heads.some(([l, h]) => l === layer && h === head));
+  return shared || !a.heads.length || !b.heads.length;
 }
 
 /**
- * @param {Force} one
- * @param {Force} other
+ * @param {Force} a
+ * @param {Force} b
  */
-const sameForce = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+const sameForce = (a, b) => JSON.stringify(a) === JSON.stringify(b);

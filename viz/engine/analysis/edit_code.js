@@ -16,7 +16,7 @@ const PLACE = /^([ouab])([edc])(\d{1,3})-(\d{1,3})$/;
 const KIND_OF = Object.fromEntries(KINDS.map((kind) => [kind[0], kind]));
 
 /**
- * All of it in a text of letters, digits and "-_."; empty for no edits.
+ * Writes edits as a text of letters, digits and "-_."; empty for no edits.
  * @param {import("./edits.js").EditValues} edits
  */
 export function writeEdits({ off = [], uniform = [], forced = [], cells = [] }) {
@@ -26,8 +26,8 @@ export function writeEdits({ off = [], uniform = [], forced = [], cells = [] }) 
     ...off.map(place("o")),
     ...uniform.map(place("u")),
     ...forced.map(({ kind, query, key, strength, heads }) => {
-      const named = heads.map(([layer, head]) => `h${layer}-${head}`).join("");
-      return `f${kind === "cross" ? "" : kind[0]}${query}-${key}-${Number(strength.toFixed(4))}${named}`;
+      const headCodes = heads.map(([layer, head]) => `h${layer}-${head}`).join("");
+      return `f${kind === "cross" ? "" : kind[0]}${query}-${key}-${Number(strength.toFixed(4))}${headCodes}`;
     }),
     ...cells.map(({ kind, query, key, open }) => `${open ? "a" : "b"}${kind[0]}${query}-${key}`),
   ];
@@ -35,7 +35,7 @@ export function writeEdits({ off = [], uniform = [], forced = [], cells = [] }) 
 }
 
 /**
- * What `writeEdits` wrote, or somebody typed.
+ * Reads the text of `writeEdits`, or one that somebody typed.
  * @param {string} code
  * @returns {EditValues}
  */

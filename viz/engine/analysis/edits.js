@@ -33,14 +33,14 @@ export class Edits {
     this.changesWeights = off.length + uniform.length + forced.length > 0;
   }
 
-  /** Those that a decoder can make that writes token by token: no cells that open the future. */
+  /** The edits that are possible in a decoder which writes token by token: no cells that open the future. */
   get withoutFuture() {
     const future = (/** @type {Cell} */ { kind, open, key, query }) => kind === "decoder_self" && open && key > query;
     return new Edits({ ...this, cells: this.cells.filter((cell) => !future(cell)) });
   }
 
   /**
-   * Refuses what a model, or a sentence of so many source tokens and steps, does not have.
+   * Throws a Problem for a layer or head that the model lacks, or a row or column beyond the tokens.
    * @param {import("../run/config.js").Config} config
    * @param {number} nSource
    * @param {number} nTarget
@@ -108,12 +108,12 @@ export class Edits {
     const name = `${kind} ${layer}`;
     let edits = this.#layers.get(name);
     if (edits) return edits;
-    const here = (/** @type {Head} */ head) => head.kind === kind && head.layer === layer;
+    const isInLayer = (/** @type {Head} */ head) => head.kind === kind && head.layer === layer;
     const forced = this.forced
       .filter((force) => force.kind === kind)
       .map((force) => ({ force, heads: force.heads.filter(([at]) => at === layer).map(([, head]) => head) }))
       .filter(({ force, heads }) => !force.heads.length || heads.length);
-    const heads = (/** @type {Head[]} */ list) => list.filter(here).map(({ head }) => head);
+    const heads = (/** @type {Head[]} */ list) => list.filter(isInLayer).map(({ head }) => head);
     edits = { off: heads(this.off), uniform: heads(this.uniform), forced };
     this.#layers.set(name, edits);
     return edits;
@@ -126,8 +126,8 @@ export class Edits {
  * @param {number} place
  * @param {number} count
  */
-function checkPlace(kind, name, place, count, here = "") {
+function checkPlace(kind, name, place, count, location = "") {
   if (!KINDS.includes(kind)) throw new Problem(`the kind of attention is one of ${KINDS.join(", ")}, got ${kind}`);
   if (place >= 0 && place < count) return;
-  throw new Problem(`${name}s of the ${IN_WORDS[kind]}-attention are 0 to ${count - 1}${here}, got ${name} ${place}`);
+  throw new Problem(`${name}s of the ${IN_WORDS[kind]}-attention are 0 to ${count - 1}${location}, got ${name} ${place}`);
 }

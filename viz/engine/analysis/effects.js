@@ -33,8 +33,8 @@ export function directEffects(model, answer, against = null) {
   const trace = answer.trace ?? new Map();
   if (!(softmax instanceof FullSoftmax))
     throw new Problem("direct effects need one output matrix over all words; an adaptive softmax has several");
-  const others = othersOf(answer, against);
-  const { direction, logits, offsets } = compare(model, softmax, answer, others);
+  const alternativeIds = alternativesOf(answer, against);
+  const { direction, logits, offsets } = compare(model, softmax, answer, alternativeIds);
   const split = new Split(model, trace, direction, logits.length);
   const sublayers = layers.flatMap(({ self, selfResidual, source, feedForward, feedForwardResidual }) => [
     { module: self, residual: selfResidual },
@@ -69,7 +69,7 @@ export function directEffects(model, answer, against = null) {
     parts[`input.${name}`] = split.along(numbersOf(trace, `decoder.input.${name}`));
   parts.norm = Float32Array.from(split.ofNorms);
   const stacked = Object.entries(heads).map(([kind, ofLayers]) => [kind, stack(ofLayers)]);
-  return { logits, others, parts, heads: Object.fromEntries(stacked) };
+  return { logits, others: alternativeIds, parts, heads: Object.fromEntries(stacked) };
 }
 
 /**
@@ -83,11 +83,11 @@ function numbersOf(trace, name) {
 }
 
 /**
- * The words that those written are compared with.
+ * The ids of the words that the written words are compared with, one per step; null: the mean of all words.
  * @param {Answer} answer
  * @param {string | number[] | null} against
  */
-function othersOf(answer, against) {
+function alternativesOf(answer, against) {
   if (against === null || Array.isArray(against)) return against;
   if (against !== RUNNER_UP) throw new Problem(`against must be ${RUNNER_UP} or an id per step, got ${against}`);
   return answer.candidates.ids.map((ids, step) => ids.find((id) => id !== answer.predicted_ids[step]) ?? 0);
@@ -98,25 +98,25 @@ function othersOf(answer, against) {
  * @param {Transformer} model
  * @param {FullSoftmax} softmax
  * @param {Answer} answer
- * @param {number[] | null} others
+ * @param {number[] | null} alternativeIds
  */
-function compare({ memory, config }, { linear }, { predicted_ids: written, trace }, others) {
+function compare({ memory, config }, { linear }, { predicted_ids: predictedIds, trace }, alternativeIds) {
   const { d_model: size, vocab_size } = config;
   const numbers = memory.floats;
   const all = numbersOf(trace ?? new Map(), "logits"); // (T, V)
   const biasOf = (/** @type {number} */ id) => (linear.bias ? numbers[linear.bias / 4 + id] : 0);
-  const means = others ? null : meanWord(memory, linear, biasOf);
-  const direction = new Float64Array(written.length * size);
-  const logits = new Float32Array(written.length);
-  const offsets = new Float32Array(written.length);
-  written.forEach((id, step) => {
+  const means = alternativeIds ? null : meanWord(memory, linear, biasOf);
+  const direction = new Float64Array(predictedIds.length * size);
+  const logits = new Float32Array(predictedIds.length);
+  const offsets = new Float32Array(predictedIds.length);
+  predictedIds.forEach((id, step) => {
     const row = all.subarray(step * vocab_size, (step + 1) * vocab_size);
-    const other = others?.[step] ?? 0;
+    const alternativeId = alternativeIds?.[step] ?? 0;
     const mean = means && row.reduce((a, b) => a + b, 0) / vocab_size;
-    logits[step] = row[id] - (mean ?? row[other]);
-    offsets[step] = biasOf(id) - (means?.bias ?? biasOf(other));
+    logits[step] = row[id] - (mean ?? row[alternativeId]);
+    offsets[step] = biasOf(id) - (means?.bias ?? biasOf(alternativeId));
     const vector = rowOf(memory, linear, id);
-    const against = means?.vector ?? rowOf(memory, linear, other);
+    const against = means?.vector ?? rowOf(memory, linear, alternativeId);
     for (let i = 0; i < size; i++) direction[step * size + i] = vector[i] - against[i];
   });
   return { direction, logits, offsets };

@@ -76,9 +76,9 @@ export class PlainKernel {
       const k = integers[places / 4 + key] / 4 + offset;
       for (let head = 0; head < heads; head++) {
         const q = query / 4 + head * dHead;
-        const own = k + Math.floor((head * groups) / heads) * dHead;
+        const keyAddress = k + Math.floor((head * groups) / heads) * dHead;
         let sum = 0;
-        for (let i = 0; i < dHead; i++) sum += floats[q + i] * floats[own + i];
+        for (let i = 0; i < dHead; i++) sum += floats[q + i] * floats[keyAddress + i];
         floats[scores / 4 + head * nKeys + key] = sum;
       }
     }
@@ -96,8 +96,8 @@ export class PlainKernel {
       for (let head = 0; head < heads; head++) {
         const weight = floats[weights / 4 + head * nKeys + key];
         const y = context / 4 + head * dHead;
-        const own = v + Math.floor((head * groups) / heads) * dHead;
-        for (let i = 0; i < dHead; i++) floats[y + i] += weight * floats[own + i];
+        const valueAddress = v + Math.floor((head * groups) / heads) * dHead;
+        for (let i = 0; i < dHead; i++) floats[y + i] += weight * floats[valueAddress + i];
       }
     }
   }
@@ -140,14 +140,14 @@ export class PlainKernel {
   find_largest(places, x, n, count) {
     const { floats, integers } = this.memory;
     const numbers = floats.subarray(x / 4, x / 4 + n);
-    const found = integers.subarray(places / 4, places / 4 + count);
+    const largest = integers.subarray(places / 4, places / 4 + count);
     let size = 0;
     for (let i = 0; i < n; i++) {
-      if (Number.isNaN(numbers[i]) || (size === count && !(numbers[i] > numbers[found[count - 1]]))) continue;
+      if (Number.isNaN(numbers[i]) || (size === count && !(numbers[i] > numbers[largest[count - 1]]))) continue;
       if (size < count) size++;
       let at = size - 1;
-      for (; at > 0 && numbers[i] > numbers[found[at - 1]]; at--) found[at] = found[at - 1];
-      found[at] = i;
+      for (; at > 0 && numbers[i] > numbers[largest[at - 1]]; at--) largest[at] = largest[at - 1];
+      largest[at] = i;
     }
     return size;
   }

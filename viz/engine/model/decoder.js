@@ -12,7 +12,7 @@ import { startPass } from "../run/pass.js";
 /** @typedef {import("../arithmetic/memory.js").Memory} Memory */
 
 /**
- * @typedef {object} Row What the decoder reads next.
+ * @typedef {object} Row A token that the decoder reads next.
  * @property {number} token
  * @property {number} position
  * @property {number[]} cache places of what the tokens before left
@@ -64,8 +64,8 @@ export class Decoder {
     const all = together ? writePlaces(memory, places) : 0;
     const self = new Maps(memory, rows.length, this.layers.length, heads, nKeys);
     const selfReadings = rows.map(({ position, cache }, row) => {
-      const seen = together ? all : writePlaces(memory, [...cache, places[row]]);
-      return { query: position, places: seen, nKeys, visible: position + 1, window };
+      const cachePlaces = together ? all : writePlaces(memory, [...cache, places[row]]);
+      return { query: position, places: cachePlaces, nKeys, visible: position + 1, window };
     });
     const { places: memoryPlaces, length } = source ?? { places: 0, length: 0 };
     const cross = new Maps(memory, rows.length, this.layers.length, heads, length);

@@ -16,8 +16,8 @@ export class InputEmbedding {
    * @param {import("../run/config.js").Config} config
    */
   constructor(side, table, weights, config) {
-    const learned = config.positional === "learned";
-    this.learned = learned ? weights.numbers(`${side}.input.table`) : null;
+    const isLearned = config.positional === "learned";
+    this.learned = isLearned ? weights.numbers(`${side}.input.table`) : null;
     this.side = side;
     this.table = table;
     this.config = config;

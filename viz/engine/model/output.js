@@ -99,15 +99,15 @@ export class AdaptiveSoftmax {
 }
 
 /**
- * Logits become log-probabilities, and something is added to each.
+ * Turns logits into log-probabilities in place, and adds a number to each.
  * @param {Memory} memory
  * @param {number} x
  * @param {number} n
- * @param {number} added
+ * @param {number} bias
  */
-function logSoftmax(memory, x, n, added) {
+function logSoftmax(memory, x, n, bias) {
   const numbers = memory.floats.subarray(x / 4, x / 4 + n);
   const most = numbers.reduce((a, b) => Math.max(a, b), -Infinity);
-  const offset = added - most - Math.log(numbers.reduce((sum, logit) => sum + Math.exp(logit - most), 0));
+  const offset = bias - most - Math.log(numbers.reduce((sum, logit) => sum + Math.exp(logit - most), 0));
   for (let i = 0; i < n; i++) numbers[i] += offset;
 }

@@ -46,11 +46,11 @@ function rotary({ d_model, n_heads, rotary_base, positional }) {
     for (let pair = 0; pair < size / 2; pair++) {
       const angle = position * rotary_base ** ((-2 * pair) / size);
       const [cosine, sine] = [Math.cos(angle), Math.sin(angle)];
-      const [one, other] = neighbours ? [2 * pair, 2 * pair + 1] : [pair, pair + size / 2];
+      const [dimX, dimY] = neighbours ? [2 * pair, 2 * pair + 1] : [pair, pair + size / 2];
       for (let head = first; head < first + heads * size; head += size) {
-        const [x, y] = [numbers[head + one], numbers[head + other]];
-        numbers[head + one] = x * cosine - y * sine;
-        numbers[head + other] = x * sine + y * cosine;
+        const [x, y] = [numbers[head + dimX], numbers[head + dimY]];
+        numbers[head + dimX] = x * cosine - y * sine;
+        numbers[head + dimY] = x * sine + y * cosine;
       }
     }
   };

@@ -39,11 +39,11 @@ import { BOS_ID, EOS_ID } from "../text/special.js";
  * @typedef {object} Parts What a translator computed.
  * @property {Source | null} source
  * @property {number[]} sourceIds
- * @property {number[]} written
+ * @property {number[]} predictedIds
  * @property {import("../search/search.js").Search | null} search
  * @property {import("../model/encoder.js").Changes} changes
  * @property {import("./trace.js").Trace | null} trace
- * @property {number[]} [read] what the decoder read, unless it is the start token and what was written
+ * @property {number[]} [inputIds] what the decoder read; the start token and the predicted ids but the last, by default
  * @property {Row[]} [rows] of its maps, where they were read already
  */
 
@@ -56,9 +56,9 @@ import { BOS_ID, EOS_ID } from "../text/special.js";
  * @returns {Omit<Answer, "source" | "text">}
  */
 export function record({ model, source: sourceSide, target: targetSide }, parts) {
-  const { sourceIds, written, search, changes, trace } = parts;
-  const { read = [BOS_ID, ...written.slice(0, -1)] } = parts; // what was written last is never read
-  const rows = parts.rows ?? (search && !trace ? ofSearch(search) : readRows(model, read, parts));
+  const { sourceIds, predictedIds, search, changes, trace } = parts;
+  const { inputIds = [BOS_ID, ...predictedIds.slice(0, -1)] } = parts; // the last token is never read
+  const rows = parts.rows ?? (search && !trace ? ofSearch(search) : readRows(model, inputIds, parts));
   const predictions = rows.map(({ prediction }) => prediction);
   const candidates = predictions.map(({ ids }) => ids.slice(0, CANDIDATES));
   const positionsOf = (/** @type {InputEmbedding} */ embedding, /** @type {number[]} */ ids) => ({
@@ -68,16 +68,16 @@ export function record({ model, source: sourceSide, target: targetSide }, parts)
   return {
     source_ids: sourceIds,
     source_tokens: sourceSide.tokens(sourceIds),
-    target_tokens: targetSide.tokens(read),
-    predicted_tokens: targetSide.tokens(written),
-    predicted_ids: written,
-    log_probabilities: Float32Array.from(predictions, ({ of }, step) => of(written[step])),
-    finished: written[written.length - 1] === EOS_ID,
+    target_tokens: targetSide.tokens(inputIds),
+    predicted_tokens: targetSide.tokens(predictedIds),
+    predicted_ids: predictedIds,
+    log_probabilities: Float32Array.from(predictions, ({ of }, step) => of(predictedIds[step])),
+    finished: predictedIds[predictedIds.length - 1] === EOS_ID,
     attention: attentionOf(model.memory, parts.source, rows),
-    masks: masksOf(changes, model.config, sourceIds.length, read.length),
+    masks: masksOf(changes, model.config, sourceIds.length, inputIds.length),
     positions: {
       ...(model.encoder && { source: positionsOf(model.encoder.input, sourceIds) }),
-      target: positionsOf(model.decoder.input, read),
+      target: positionsOf(model.decoder.input, inputIds),
     },
     candidates: {
       tokens: candidates.map((ids) => targetSide.tokens(ids)),
@@ -104,7 +104,7 @@ function ofSearch({ hypotheses, tree, readings }) {
  * The rows of a text that is read at once (teacher forcing).
  * @param {Transformer} model
  * @param {number[]} ids
- * @param {Omit<Parts, "written">} parts
+ * @param {Omit<Parts, "predictedIds">} parts
  * @returns {Row[]}
  */
 export function readRows(model, ids, { source, changes, trace }) {

@@ -1,17 +1,17 @@
-// Files of a checkpoint over the network: with how far they have come, and remembered for the next visit.
+// Files of a checkpoint over the network, with their progress, cached for the next visit.
 
 const CACHE = "headlight";
 
 /**
- * The bytes at an address, which changes when they do (it is remembered where the browser lets pages do that).
+ * The bytes at an address, which changes when they do (cached where the browser lets pages do that).
  * @param {string} url
- * @param {(received: number) => void} progress is told how many bytes have come
+ * @param {(received: number) => void} progress called with the bytes received so far
  * @returns {Promise<Uint8Array>}
  */
 export async function fetchBytes(url, progress) {
   const cache = await openCache();
-  const remembered = await cache?.match(url);
-  const response = remembered ?? (await fetch(url));
+  const cached = await cache?.match(url);
+  const response = cached ?? (await fetch(url));
   if (!response.ok || !response.body) throw new Error(`${url} could not be fetched: ${response.status}`);
   /** @type {Uint8Array[]} */
   const chunks = [];
@@ -24,7 +24,7 @@ export async function fetchBytes(url, progress) {
   }
   const bytes = new Uint8Array(received);
   chunks.reduce((first, chunk) => (bytes.set(chunk, first), first + chunk.length), 0);
-  if (!remembered) await remember(cache, url, bytes);
+  if (!cached) await store(cache, url, bytes);
   return bytes;
 }
 
@@ -42,7 +42,7 @@ async function openCache() {
  * @param {string} url
  * @param {Uint8Array} bytes
  */
-async function remember(cache, url, bytes) {
+async function store(cache, url, bytes) {
   try {
     await cache?.put(url, new Response(/** @type {any} */ (bytes)));
   } catch {

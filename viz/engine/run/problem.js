@@ -1,4 +1,4 @@
-// What whoever types and chooses can cause, as model/errors.py has it.
+// Errors that a visitor can cause, as in model/errors.py.
 
 /** An error with a template in English and its values, so that it can be said in another language. */
 export class Problem extends Error {
@@ -7,7 +7,7 @@ export class Problem extends Error {
    * @param {Record<string, string | number>} values
    */
   constructor(template, values = {}) {
-    super(template.replace(/\{(\w+)(:,)?\}/g, (_, name, grouped) => written(values[name], Boolean(grouped))));
+    super(template.replace(/\{(\w+)(:,)?\}/g, (_, name, grouped) => formatValue(values[name], Boolean(grouped))));
     this.name = "Problem";
     this.template = template;
     this.values = values;
@@ -18,4 +18,4 @@ export class Problem extends Error {
  * @param {string | number} value
  * @param {boolean} grouped
  */
-const written = (value, grouped) => (grouped ? Number(value).toLocaleString("en") : String(value));
+const formatValue = (value, grouped) => (grouped ? Number(value).toLocaleString("en") : String(value));

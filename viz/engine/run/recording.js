@@ -23,11 +23,11 @@ export function recordingOf(answer, config, effects = null) {
     const ofHeads = effects?.heads[code];
     return {
       code,
-      weights: nested(weights.data, weights.shape),
+      weights: nest(weights.data, weights.shape),
       shape: weights.shape,
       layers: [...Array(weights.shape[0]).keys()],
-      masks: mask ? [nested(mask.data, mask.shape)] : null,
-      effects: ofHeads ? nested(ofHeads.data, ofHeads.shape) : null,
+      masks: mask ? [nest(mask.data, mask.shape)] : null,
+      effects: ofHeads ? nest(ofHeads.data, ofHeads.shape) : null,
       remote: null,
     };
   });
@@ -39,8 +39,8 @@ export function recordingOf(answer, config, effects = null) {
       entropy: Float32Array.from(answer.entropies),
     },
     positions: {
-      ...(source && { source: nested(source.data, source.shape) }),
-      target: nested(target.data, target.shape),
+      ...(source && { source: nest(source.data, source.shape) }),
+      target: nest(target.data, target.shape),
     },
     model: { ...config },
   };
@@ -52,8 +52,8 @@ export function recordingOf(answer, config, effects = null) {
  * @param {number[]} shape
  * @returns {any}
  */
-function nested(numbers, [count, ...rest]) {
-  if (!rest.length) return numbers;
+function nest(numbers, [count, ...innerShape]) {
+  if (!innerShape.length) return numbers;
   const size = numbers.length / count;
-  return Array.from({ length: count }, (_, i) => nested(numbers.subarray(i * size, (i + 1) * size), rest));
+  return Array.from({ length: count }, (_, i) => nest(numbers.subarray(i * size, (i + 1) * size), innerShape));
 }

@@ -23,7 +23,7 @@ const MAX_CHARACTERS = 2000;
  * @property {number[]} [prefix] ids that the translation begins with
  * @property {import("../model/positions.js").PositionChange} [positions]
  * @property {string | number[]} [target] a translation, or its ids, to read instead of searching for one
- * @property {boolean} [traced] whether every array of the pass is wanted, not the weights only
+ * @property {boolean} [traced] whether every array of the pass is kept, not the weights only
  */
 
 export class Translator {
@@ -49,23 +49,23 @@ export class Translator {
     const { beam = 4, penalty = 0.6, prefix = [], positions = {} } = request;
     const [tidied, ids] = this.#read(request.text, this.source, this.asMeant ? asMeant : tidy);
     const limit = Math.min(2 * ids.length + 10, model.config.max_length);
-    const given = request.target === undefined ? null : this.#targetIds(request.target);
+    const targetIds = request.target === undefined ? null : this.#targetIds(request.target);
     let edits = new Edits(request.edits);
-    edits.check(model.config, ids.length, given?.length ?? limit);
-    if (!given) edits = edits.withoutFuture;
+    edits.check(model.config, ids.length, targetIds?.length ?? limit);
+    if (!targetIds) edits = edits.withoutFuture;
     const changes = { edits, positions, hidden: -1 };
 
     model.begin();
     const trace = request.traced ? new Trace(model.memory) : null;
     const source = model.encode(ids, changes, trace);
     let search = null;
-    if (!given) {
+    if (!targetIds) {
       checkSearch(beam, penalty, prefix, this.target.all.length);
       search = await beamSearch(model, source, changes, { width: beam, alpha: penalty, limit, prefix, pause });
     }
-    const written = search ? search.tree.path(search.hypotheses[0].node) : (given ?? []);
-    const parts = { source, sourceIds: ids, written, search, changes, trace };
-    return { source: tidied, text: this.target.decode(written), ...record(this, parts) };
+    const predictedIds = search ? search.tree.path(search.hypotheses[0].node) : (targetIds ?? []);
+    const parts = { source, sourceIds: ids, predictedIds, search, changes, trace };
+    return { source: tidied, text: this.target.decode(predictedIds), ...record(this, parts) };
   }
 
   /**

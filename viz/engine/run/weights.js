@@ -38,8 +38,8 @@ export class Weights {
    * @returns {Linear}
    */
   linear(...names) {
-    const biased = this.tensors.has(`${names[0]}.bias`);
-    const bias = biased ? this.place(...names.map((name) => `${name}.bias`)) : 0;
+    const hasBias = this.tensors.has(`${names[0]}.bias`);
+    const bias = hasBias ? this.place(...names.map((name) => `${name}.bias`)) : 0;
     return { ...this.matrix(...names.map((name) => `${name}.weight`)), bias };
   }
 

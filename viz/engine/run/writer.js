@@ -1,4 +1,4 @@
-// A language model in the browser: what it computes when it reads a text; see Writer in model/translator.py.
+// A language model in the browser, which reads a text; see Writer in model/translator.py.
 
 import { readRows, record } from "./answer.js";
 import { Memory } from "../arithmetic/memory.js";
@@ -34,7 +34,7 @@ export class Writer {
    * An answer without a source: target_tokens is what was read, the end of the line before it first; predicted_tokens
    * are the words that followed and, last, the most probable next one.
    * @param {string} text
-   * @param {boolean} traced whether every array of the pass is wanted
+   * @param {boolean} traced whether every array of the pass is kept
    * @returns {import("./answer.js").Answer}
    */
   read(text, traced = false) {
@@ -45,8 +45,8 @@ export class Writer {
     const parts = { source: null, sourceIds: [], search: null, changes: UNCHANGED, trace };
     const rows = readRows(model, ids, parts);
     const [next] = rows[rows.length - 1].prediction.ids;
-    const written = [...ids.slice(1), next];
-    const answer = record({ model, source: tokenizer, target: tokenizer }, { ...parts, read: ids, written, rows });
+    const predictedIds = [...ids.slice(1), next];
+    const answer = record({ model, source: tokenizer, target: tokenizer }, { ...parts, inputIds: ids, predictedIds, rows });
     return { source: "", text: tokenizer.decode(ids.slice(1)), ...answer, finished: true };
   }
 

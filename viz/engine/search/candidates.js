@@ -29,8 +29,8 @@ export function readLogits({ memory, config }, logits, row, count) {
   const places = memory.allocate(count);
   const summary = memory.allocate(3);
   memory.kernel.summarise(summary, address, size);
-  const found = memory.kernel.find_largest(places, address, size, count);
-  const ids = Array.from(memory.integers.subarray(places / 4, places / 4 + found));
+  const length = memory.kernel.find_largest(places, address, size, count);
+  const ids = Array.from(memory.integers.subarray(places / 4, places / 4 + length));
   const [most, sum, products] = memory.read(summary, 3);
   memory.release(mark);
   if (!Number.isFinite(most) || !Number.isFinite(sum)) throw new Problem(NOT_NUMBERS);

@@ -40,7 +40,7 @@ const NEVER = [PAD_ID, BOS_ID];
  */
 
 /**
- * Searches for the best translation, until as many have ended as the beam is wide.
+ * Searches for the best translation, until as many hypotheses have ended as the beam is wide.
  * @param {import("../model/transformer.js").Transformer} model
  * @param {Source | null} source
  * @param {Changes} changes
@@ -57,12 +57,14 @@ export async function beamSearch(model, source, changes, { width, alpha, limit, 
   const finished = [];
   for (let position = 0; ; position++) {
     await pause?.();
-    read(model, source, changes, tree, live, position, readings, 2 * width);
+    readNodes(model, source, changes, tree, live, position, readings, 2 * width);
     const locked = position < prefix.length ? prefix[position] : null;
     const before = live;
     live = [];
     for (const { parent, token, total } of extensions(model, tree, before, readings, locked, 2 * width)) {
-      const fate = live.length === width ? "pruned" : token === EOS_ID ? "finished" : "kept";
+      /** @type {"kept" | "finished" | "pruned"} */
+      let fate = token === EOS_ID ? "finished" : "kept";
+      if (live.length === width) fate = "pruned";
       const node = tree.add(parent, token, total, fate);
       if (fate === "finished") finished.push(node);
       if (fate === "kept") live.push(node);
@@ -74,7 +76,7 @@ export async function beamSearch(model, source, changes, { width, alpha, limit, 
 }
 
 /**
- * Has the decoder read the live nodes, whose tokens stand at a position.
+ * Reads the live nodes, whose tokens are at one position, with the decoder.
  * @param {import("../model/transformer.js").Transformer} model
  * @param {Source | null} source
  * @param {Changes} changes
@@ -84,7 +86,7 @@ export async function beamSearch(model, source, changes, { width, alpha, limit, 
  * @param {Map<number, Reading>} readings
  * @param {number} count of candidates
  */
-function read(model, source, changes, tree, live, position, readings, count) {
+function readNodes(model, source, changes, tree, live, position, readings, count) {
   const cacheOf = (/** @type {number} */ node) => readings.get(tree.parent[node])?.cache ?? [];
   const rows = live.map((node) => ({ token: tree.token[node], position, cache: cacheOf(node) }));
   const step = model.step(rows, source, changes);
@@ -108,14 +110,14 @@ function read(model, source, changes, tree, live, position, readings, count) {
  * @param {number} count
  */
 function extensions(model, tree, live, readings, locked, count) {
-  const found = live.flatMap((parent) => {
+  const candidates = live.flatMap((parent) => {
     const prediction = /** @type {Reading} */ (readings.get(parent)).prediction;
     const best = prediction.ids.map((token, rank) => ({ token, value: prediction.logProbabilities[rank] }));
     const allowed = best.filter(({ token, value }) => !NEVER.includes(token) && value > -Infinity).slice(0, count);
     const tokens = locked === null ? allowed : [{ token: locked, value: prediction.of(locked) }];
     return tokens.map(({ token, value }) => ({ parent, token, total: tree.total[parent] + value }));
   });
-  return found.sort((a, b) => b.total - a.total).slice(0, count);
+  return candidates.sort((a, b) => b.total - a.total).slice(0, count);
 }
 
 /**

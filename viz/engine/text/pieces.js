@@ -45,8 +45,8 @@ export class PieceTokenizer extends Vocabulary {
    */
   encode(text) {
     const [code = ""] = text.match(CODE) ?? [];
-    const rest = text.slice(code.length).replace(/\p{Surrogate}/gu, "\ufffd");
-    const pieces = [...(code ? [code] : []), ...this.#cut(this.#normalise(rest))];
+    const remaining = text.slice(code.length).replace(/\p{Surrogate}/gu, "\ufffd");
+    const pieces = [...(code ? [code] : []), ...this.#segment(this.#normalise(remaining))];
     return pieces.map((piece) => (SPECIAL_TOKENS.includes(piece) ? UNK_ID : (this.ids.get(piece) ?? UNK_ID)));
   }
 
@@ -55,7 +55,7 @@ export class PieceTokenizer extends Vocabulary {
    * @param {number[]} ids
    */
   decode(ids) {
-    return this.written(ids).join("").replaceAll(MARK, " ").replace(EDGES, "");
+    return this.ordinaryTokens(ids).join("").replaceAll(MARK, " ").replace(EDGES, "");
   }
 
   /**
@@ -76,46 +76,46 @@ export class PieceTokenizer extends Vocabulary {
     let normal = addsSpace ? MARK : "";
     let afterSpace = removesSpaces;
     for (const part of parts) {
-      const kept = afterSpace ? part.replace(/^ +/, "") : part;
-      if (kept) {
-        normal += kept.replaceAll(" ", MARK);
-        afterSpace = removesSpaces && kept.endsWith(" ");
+      const stripped = afterSpace ? part.replace(/^ +/, "") : part;
+      if (stripped) {
+        normal += stripped.replaceAll(" ", MARK);
+        afterSpace = removesSpaces && stripped.endsWith(" ");
       }
     }
     return removesSpaces ? normal.replace(new RegExp(`${MARK}+$`), "") : normal;
   }
 
   /**
-   * What is written instead of the next characters.
+   * The replacement of the next characters, and how many bytes it replaces.
    * @param {Uint8Array} bytes
    * @param {number} first
    * @returns {{length: number, text: string}}
    */
   #next(bytes, first) {
     const lead = bytes[first];
-    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    const length = 1 + [0x80, 0xe0, 0xf0].filter((limit) => lead >= limit).length; // bytes of a UTF-8 character
     if (this.literal.length) {
-      const rest = textOf(bytes.subarray(first));
-      const found = this.literal.filter((text) => rest.startsWith(text)).sort((a, b) => b.length - a.length);
-      if (found.length) return { length: new TextEncoder().encode(found[0]).length, text: found[0] };
+      const remaining = textOf(bytes.subarray(first));
+      const literals = this.literal.filter((text) => remaining.startsWith(text)).sort((a, b) => b.length - a.length);
+      if (literals.length) return { length: new TextEncoder().encode(literals[0]).length, text: literals[0] };
     }
     const sign = bytes.subarray(first, first + length);
     return this.charsmap.replace(bytes, first) ?? { length, text: textOf(sign) };
   }
 
   /**
-   * The most probable pieces of a text (Viterbi 1967); neighbours that no piece has are one.
+   * The most probable pieces of a text (Viterbi 1967); neighbouring characters without a piece become one.
    * @param {string} text
    */
-  #cut(text) {
+  #segment(text) {
     const signs = Array.from(text);
-    const best = Array.from({ length: signs.length + 1 }, () => ({ score: 0, from: -1, known: false }));
+    const best = Array.from({ length: signs.length + 1 }, () => ({ score: 0, from: -1, isPiece: false }));
     for (let first = 0; first < signs.length; first++) {
       let piece = "";
       let single = false;
-      const extend = (/** @type {number} */ end, /** @type {number} */ own, /** @type {boolean} */ known) => {
-        const score = Math.fround(own + best[first].score);
-        if (best[end].from < 0 || score > best[end].score) best[end] = { score, from: first, known };
+      const extend = (/** @type {number} */ end, /** @type {number} */ pieceScore, /** @type {boolean} */ isPiece) => {
+        const score = Math.fround(pieceScore + best[first].score);
+        if (best[end].from < 0 || score > best[end].score) best[end] = { score, from: first, isPiece };
       };
       for (let end = first + 1; end <= Math.min(signs.length, first + this.longest); end++) {
         piece += signs[end - 1];
@@ -126,14 +126,14 @@ export class PieceTokenizer extends Vocabulary {
       }
       if (!single) extend(first + 1, this.unknown, false);
     }
-    /** @type {{text: string, known: boolean}[]} */
+    /** @type {{text: string, isPiece: boolean}[]} */
     const pieces = [];
     for (let end = signs.length; end > 0; end = best[end].from) {
-      const { from, known } = best[end];
+      const { from, isPiece } = best[end];
       const part = signs.slice(from, end).join("");
       const next = pieces[pieces.length - 1];
-      if (!known && next && !next.known) next.text = part + next.text;
-      else pieces.push({ text: part, known });
+      if (!isPiece && next && !next.isPiece) next.text = part + next.text;
+      else pieces.push({ text: part, isPiece });
     }
     return pieces.reverse().map((piece) => piece.text);
   }

@@ -82,17 +82,17 @@ export function readSentencePiece(bytes) {
   for (const [field, value] of fieldsOf(bytes)) {
     if (field === 1) model.pieces.push(readPiece(value));
     if (field === 2)
-      for (const [choice, chosen] of fieldsOf(value)) {
-        if (choice === 3) model.algorithm = chosen;
-        if (choice === 24) model.endsWords = Boolean(chosen);
-        if (choice === 35) model.spellsBytes = Boolean(chosen);
+      for (const [choice, setting] of fieldsOf(value)) {
+        if (choice === 3) model.algorithm = setting;
+        if (choice === 24) model.endsWords = Boolean(setting);
+        if (choice === 35) model.spellsBytes = Boolean(setting);
       }
     if (field === 3)
-      for (const [choice, chosen] of fieldsOf(value)) {
-        if (choice === 2) model.charsmap = chosen;
-        if (choice === 3) model.addsSpace = Boolean(chosen);
-        if (choice === 4) model.removesSpaces = Boolean(chosen);
-        if (choice === 5) model.marksSpaces = Boolean(chosen);
+      for (const [choice, setting] of fieldsOf(value)) {
+        if (choice === 2) model.charsmap = setting;
+        if (choice === 3) model.addsSpace = Boolean(setting);
+        if (choice === 4) model.removesSpaces = Boolean(setting);
+        if (choice === 5) model.marksSpaces = Boolean(setting);
       }
   }
   return model;

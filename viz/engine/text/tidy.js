@@ -21,7 +21,7 @@ const FRACTION = /(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])/gu; // 2½ is 2 1/2
 const POWER = /(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])/gu; // 10² is 10^2
 
 /** @param {string} text @param {Map<string, string>} table */
-const translated = (text, table) => Array.from(text, (sign) => table.get(sign) ?? sign).join("");
+const translateSigns = (text, table) => Array.from(text, (sign) => table.get(sign) ?? sign).join("");
 
 /**
  * The text without what nobody sees, with white space as single spaces and none at the ends.
@@ -34,8 +34,8 @@ export const tidy = (text) => text.replace(UNSEEN, "").split(SPACES).filter(Bool
  * @param {string} text
  */
 export function asMeant(text) {
-  let plain = translated(tidy(text), MEANT);
-  if (!GERMAN_QUOTES.test(plain)) plain = translated(plain, MEANT_QUOTES);
+  let plain = translateSigns(tidy(text), MEANT);
+  if (!GERMAN_QUOTES.test(plain)) plain = translateSigns(plain, MEANT_QUOTES);
   const spaced = plain.replace(FRACTION, " ").replace(POWER, "^");
-  return tidy(translated(spaced.normalize("NFKC"), MEANT));
+  return tidy(translateSigns(spaced.normalize("NFKC"), MEANT));
 }

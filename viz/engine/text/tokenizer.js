@@ -35,8 +35,8 @@ export class Tokenizer extends Vocabulary {
     if (!text) return [];
     const normal = (this.lowercase ? text.toLowerCase() : text).replace(/\p{Surrogate}/gu, "\ufffd").normalize("NFC");
     // A mark that the text itself contains must not come back as a space: it stands apart, spelt in bytes.
-    const [first, ...others] = ` ${normal}`.split(MARK).map((part) => part.replaceAll(" ", MARK));
-    return [...this.#encodePart(first), ...others.flatMap((part) => [...this.#bytes(MARK), ...this.#encodePart(part)])];
+    const [first, ...otherParts] = ` ${normal}`.split(MARK).map((part) => part.replaceAll(" ", MARK));
+    return [...this.#encodePart(first), ...otherParts.flatMap((part) => [...this.#bytes(MARK), ...this.#encodePart(part)])];
   }
 
   /**
@@ -47,7 +47,7 @@ export class Tokenizer extends Vocabulary {
     let text = "";
     /** @type {number[]} */
     let bytes = [];
-    for (const token of [...this.written(ids), ""]) {
+    for (const token of [...this.ordinaryTokens(ids), ""]) {
       const byte = token.match(BYTE);
       if (byte) {
         bytes.push(parseInt(byte[1], 16));

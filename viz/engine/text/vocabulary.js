@@ -24,7 +24,7 @@ export class Vocabulary {
    * The tokens that are not special.
    * @param {number[]} ids
    */
-  written(ids) {
+  ordinaryTokens(ids) {
     return this.tokens(ids).filter((token) => !SPECIAL_TOKENS.includes(token));
   }
 }

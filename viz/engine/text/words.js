@@ -23,11 +23,11 @@ export class TextWords extends Vocabulary {
    */
   encode(text) {
     const lines = text.replace(/\p{Surrogate}/gu, "\ufffd").split("\n");
-    const words = lines.map((line) => line.split(SPACES).filter(Boolean).flatMap((piece) => this.#cut(piece)));
+    const words = lines.map((line) => line.split(SPACES).filter(Boolean).flatMap((piece) => this.#split(piece)));
     const first = words.findIndex((line) => line.length);
     const last = words.findLastIndex((line) => line.length);
-    const kept = words.slice(Math.max(0, first), last + 1);
-    return kept.flatMap((line, number) => (number ? [this.eos, ...line] : line));
+    const trimmed = words.slice(Math.max(0, first), last + 1);
+    return trimmed.flatMap((line, number) => (number ? [this.eos, ...line] : line));
   }
 
   /**
@@ -36,12 +36,12 @@ export class TextWords extends Vocabulary {
    */
   decode(ids) {
     const words = this.tokens(ids).map((word) => (word === EOS ? "\n" : word));
-    const joined = words.join(" ").replace(/ ?@([-,.])@ ?/g, "$1");
-    return joined.replace(/([(\n]) | (?=[\n.,;:!?)%]|'[\p{L}\p{N}_])/gu, (_, kept = "") => kept).trim();
+    const text = words.join(" ").replace(/ ?@([-,.])@ ?/g, "$1");
+    return text.replace(/([(\n]) | (?=[\n.,;:!?)%]|'[\p{L}\p{N}_])/gu, (_, bracket = "") => bracket).trim();
   }
 
   /** @param {string} piece */
-  #cut(piece) {
+  #split(piece) {
     if (this.ids.has(piece)) return [this.#id(piece)];
     return (piece.replace(INSIDE, " @$&@ ").match(PARTS) ?? []).map((part) => this.#id(part));
   }

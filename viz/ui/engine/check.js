@@ -61,9 +61,9 @@ async function open({ client, worker, kernels, files }) {
 async function compute(task) {
   const { name, files, request, expected } = task;
   try {
-    const opened = engines.get(files.weights) ?? open(task);
-    engines.set(files.weights, opened);
-    const engine = await opened;
+    const loading = engines.get(files.weights) ?? open(task);
+    engines.set(files.weights, loading);
+    const engine = await loading;
     return { name, ...compareAnswers(await engine.translate("model", request), expected) };
   } catch (error) {
     engines.delete(files.weights); // may be tried again

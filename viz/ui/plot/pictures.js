@@ -7,13 +7,13 @@ import { plotly } from "../../stage/frame/plotly.js";
 /** Buttons that make pictures of a figure. @param {{data: Uint8Array, parentElement: Element}} component */
 export function show({ data: bytes, parentElement }) {
   const { data, layout, name, width, words } = unpack(bytes);
-  const said = el("small", { role: "status" });
+  const status = el("small", { role: "status" });
   /** @param {string} format @param {number} scale */
   const make = async (format, scale) => {
-    said.textContent = words.drawing;
+    status.textContent = words.drawing;
     const library = await plotly().catch(() => null);
     if (!library) {
-      said.textContent = words.missing;
+      status.textContent = words.missing;
       return;
     }
     try {
@@ -21,13 +21,13 @@ export function show({ data: bytes, parentElement }) {
       const size = { width, height: layout.height };
       const address = await library.toImage({ data, layout: { ...layout, width } }, { format, scale, ...size });
       el("a", { href: address, download: `${name}.${format}` }).click();
-      said.textContent = "";
+      status.textContent = "";
     } catch (error) {
-      said.textContent = words.failed.replace("{reason}", () => (error instanceof Error ? error.message : String(error)));
+      status.textContent = words.failed.replace("{reason}", () => (error instanceof Error ? error.message : String(error)));
     }
   };
   const png = button("picture", "PNG", () => make("png", 2));
   const svg = button("picture", "SVG", () => make("svg", 1));
   const place = /** @type {Element} */ (parentElement.querySelector(".hl-place"));
-  setChildren(place, el("div.pictures-of", png, svg, said));
+  setChildren(place, el("div.pictures-of", png, svg, status));
 }

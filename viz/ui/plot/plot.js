@@ -18,10 +18,10 @@ import { table } from "../../stage/frame/menus.js";
  * @property {Record<string, any>} words
  * @property {number} least  pixels of width
  * @property {[number, number, number] | null} fills  it is as high as the window: least pixels, those below it, its share
- * @property {boolean} clicks  whether Python is told of clicks
+ * @property {boolean} clicks  whether clicks are sent to Python
  * @property {{rows: string[], columns: string[], corner: string} | null} table
  */
-/** @typedef {(name: string, value: unknown) => void} Trigger  tells Python */
+/** @typedef {(name: string, value: unknown) => void} Trigger  sends a value to Python */
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
 const CONFIG = { displayModeBar: false, doubleClick: "reset" };
@@ -32,7 +32,7 @@ const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering w
 const plots = new WeakMap();
 
 class Plot {
-  /** @type {PlotMessage | null} */ told = null;
+  /** @type {PlotMessage | null} */ message = null;
   /** @type {Trigger} */ click = () => {};
   /** @type {HTMLElement | null} the same as a table */ grid = null;
   /** @type {string | null} what is drawn, and how */ now = null;
@@ -42,59 +42,59 @@ class Plot {
     this.node = /** @type {any} */ (el("div", { role: "img" })); // which Plotly gives methods
     this.box = el("div.scrolled", this.node);
     this.note = el("p", { role: "status", hidden: true });
-    this.button = button("plain.seldom", "", () => this.tabled(!this.grid));
+    this.button = button("plain.seldom", "", () => this.showTable(!this.grid));
     this.root = el("div.figure", { "data-testid": "plot" }, this.box, this.note, this.button);
     this.observer = new ResizeObserver(() => this.draw());
     this.observer.observe(this.root);
-    addEventListener("resize", (this.resized = () => this.told?.fills && this.draw()));
+    addEventListener("resize", (this.resized = () => this.message?.fills && this.draw()));
   }
 
   /** @param {Uint8Array} bytes */
   show(bytes) {
     /** @type {PlotMessage} */
-    const told = unpack(bytes);
-    if (told.stamp !== this.told?.stamp) {
-      this.told = told;
-      this.node.ariaLabel = told.alt;
-      dress(this.root, { clicked: told.clicks });
-      this.button.textContent = told.words.table;
-      this.button.hidden = !told.table;
-      this.tabled(Boolean(this.grid));
+    const message = unpack(bytes);
+    if (message.stamp !== this.message?.stamp) {
+      this.message = message;
+      this.node.ariaLabel = message.alt;
+      dress(this.root, { clicked: message.clicks });
+      this.button.textContent = message.words.table;
+      this.button.hidden = !message.table;
+      this.showTable(Boolean(this.grid));
       // Where something above it grows, it moves without a new size of its own.
-      const frame = told.fills && this.root.closest(".st-key-frame");
+      const frame = message.fills && this.root.closest(".st-key-frame");
       if (frame) this.observer.observe(frame);
     }
     return this.draw();
   }
 
   async draw() {
-    const { told, node } = this;
-    if (!told) return;
-    const width = Math.max(this.box.clientWidth, told.least);
+    const { message, node } = this;
+    if (!message) return;
+    const width = Math.max(this.box.clientWidth, message.least);
     const style = getComputedStyle(this.root);
-    const height = this.height(told, width);
-    const now = [told.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
+    const height = this.height(message, width);
+    const now = [message.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
     node.style.height = `${height}px`;
     const library = await plotly().catch(() => null);
-    const { language: locale, words, data, layout, stamp } = told;
+    const { language: locale, words, data, layout, stamp } = message;
     this.note.textContent = words.missing;
     this.note.hidden = Boolean(library);
     if (!library) this.now = null;
-    if (now !== this.now) return; // something newer is drawn, or nothing can be
+    if (now !== this.now) return; // a newer figure is drawn, or Plotly is missing
     const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
-    await library.react(node, onThisPage(data, style.color), { ...layout, ...this.look(told, style, width), height }, config);
+    await library.react(node, onThisPage(data, style.color), { ...layout, ...this.look(message, style, width), height }, config);
     node.dataset.stamp = stamp;
     if (this.isListening) return;
     this.isListening = true;
     node.on("plotly_click", (/** @type {any} */ { points: [{ curveNumber: curve, x, y, customdata }] }) => {
-      if (this.told?.clicks) this.click("clicked", { curve, x, y, customdata });
+      if (this.message?.clicks) this.click("clicked", { curve, x, y, customdata });
     });
   }
 
   /**
-   * That of the figure or, where it fills the window, what is left of it below the upper edge.
+   * The height of the figure in pixels; where it fills the window, the room below its upper edge.
    * @param {PlotMessage} told
    * @param {number} width
    */
@@ -127,12 +127,12 @@ class Plot {
   }
 
   /** Shows the table, or takes it away. @param {boolean} open */
-  tabled(open) {
+  showTable(open) {
     this.grid?.remove();
-    if (!this.told) return;
-    const { data, table: told } = this.told;
+    if (!this.message) return;
+    const { data, table: names } = this.message;
     const { z } = data.find((trace) => trace.z) ?? {};
-    this.grid = open && told && z ? table(told.rows, told.columns, z, told.corner) : null;
+    this.grid = open && names && z ? table(names.rows, names.columns, z, names.corner) : null;
     if (this.grid) this.root.append(this.grid);
   }
 }
