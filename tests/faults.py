@@ -348,35 +348,35 @@ FAULTS = (
         "viz/stage/map/map.js",
         "[point.y, point.x]",
         "[point.x, point.y]",
-        f"{_APP}browser_steer.py::test_a_cell_is_forced_a_mask_painted_and_a_word_written",
+        f"{_APP}browser_steer.py::test_cells_are_forced_a_mask_painted_and_words_written",
     ),
     Fault(
         "painted cell with its axes swapped",
         "viz/stage/map/map.js",
         "row < 0 || column < 0 ? null : [row, column]",
         "row < 0 || column < 0 ? null : [column, row]",
-        f"{_APP}browser_steer.py::test_a_cell_is_forced_a_mask_painted_and_a_word_written",
+        f"{_APP}browser_steer.py::test_cells_are_forced_a_mask_painted_and_words_written",
     ),
     Fault(
         "another row lit",
         "viz/stage/map/map.js",
         "[this.row, row, -1]",
         "[this.row, row - 1, -1]",
-        f"{_STAGE}one_sentence_its_heads_its_words_what_is_lit_and_what_cannot_be_translated",
+        f"{_STAGE}one_sentence_its_heads_its_words_what_is_lit_its_views_and_what_cannot_be_translated",
     ),
     Fault(
         "film shows a step too few",
         "viz/stage/map/picture.js",
         "(i <= step ? row",
         "(i < step ? row",
-        f"{_STAGE}the_slider_hides_what_comes_later_and_the_film_goes_through_the_steps",
+        f"{_STAGE}steps_and_options_answer_without_a_message_and_options_stay_in_the_address",
     ),
     Fault(
         "address of the stage forgets the head",
         "viz/stage/main/state.js",
         "head: hasHead ? head : null",
         "head: null",
-        f"{_APP}browser_stage.py::TestAddress::test_back_reloading_the_menu_another_browser_and_a_second_tab",
+        f"{_APP}browser_stage.py::TestAddress::test_back_reloading_the_menu_and_another_visitor",
     ),
     Fault(
         "top-k forgotten in the browser",
@@ -406,6 +406,18 @@ def misplaced(root: Path = ROOT) -> list[str]:
     """The mistakes whose text does not occur exactly once in its file, with how often it does."""
     found = {fault.name: _text(root / fault.file).count(fault.old) for fault in FAULTS}
     return [f"{name}: its text occurs {count} times" for name, count in found.items() if count != 1]
+
+
+def lost(root: Path = ROOT) -> list[str]:
+    """The tests of mistakes that are not there: a file, or a name in it."""
+    found = []
+    for fault in FAULTS:
+        for test in fault.tests.split():
+            file, *names = test.split("::")
+            text = _text(root / file)
+            if not text or not all(re.search(rf"(?:def|class) {name}\b", text) for name in names):
+                found.append(f"{fault.name}: {test}")
+    return found
 
 
 def _text(path: Path) -> str:

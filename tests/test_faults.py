@@ -8,6 +8,15 @@ def test_the_text_of_every_mistake_occurs_once_in_its_file() -> None:
     assert len(faults.FAULTS) >= 40 and not faults.misplaced()
 
 
+def test_the_tests_of_every_mistake_are_there(monkeypatch) -> None:
+    assert faults.lost() == []
+    gone = ("tests/gone.py", "tests/test_faults.py::test_gone", "tests/test_faults.py::test_the_tests_of_every")
+    monkeypatch.setattr(
+        faults, "FAULTS", [Fault("it", "file", "old", "new", f"tests/test_faults.py {test}") for test in gone]
+    )
+    assert faults.lost() == [f"it: {test}" for test in gone]
+
+
 def test_only_a_mistake_whose_tests_fail_is_caught(monkeypatch, capsys) -> None:
     """With one line as the file, and a test that fails where it does not say what is right."""
     monkeypatch.setattr(faults, "prepare", lambda: None)
