@@ -1,4 +1,7 @@
-"""The frame that pages share, as a browser lays it out: the same places, sizes and edges on every page."""
+"""The frame that pages share, as a browser lays it out: the same places, sizes and edges on every page.
+
+What holds of all pages is looked at in test_browser_walk.py, which opens each of them.
+"""
 
 from __future__ import annotations
 
@@ -74,22 +77,27 @@ def opened(page: Page, url: str) -> None:
     settle(page)
 
 
-def test_every_page_has_the_same_places(page, app_server):
-    answers = {size: {} for size in SIZES}
-    for name, path in PAGES.items():
-        opened(page, f"{app_server}/{path}")
-        for size in SIZES:
-            resize(page, *size)
-            places = page.evaluate(PLACES)
-            assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
-            assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], (name, size)
-            assert 0 <= size[1] - places["bottom"] <= 40, (name, size)
-            assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, (name, size)
-            assert places["right"]["top"] - places["notes"] < 300, (name, size)
-            assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], (name, size)
-            answers[size][name] = places["answer"]["top"] - places["notes"]
-    for tops in answers.values():
-        assert max(tops.values()) - min(tops.values()) <= 2, answers
+def top_of_the_answer(page: Page, name: str, size: tuple[int, int]) -> float:
+    """Looks at where the parts of a page's frame are in a window; returns where its answer begins."""
+    places = page.evaluate(PLACES)
+    assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
+    assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], (name, size)
+    assert 0 <= size[1] - places["bottom"] <= 40, (name, size)
+    assert places["sizes"] == {"answer": "22px", "title": "14px", "note": "13px"}, (name, size)
+    assert places["right"]["top"] - places["notes"] < 300, (name, size)
+    assert places["left"]["right"] - places["left"]["left"] < 0.42 * size[0], (name, size)
+    return places["answer"]["top"] - places["notes"]
+
+
+def top_of_the_translation(page: Page, name: str, size: tuple[int, int]) -> float:
+    """The same of a page of the stage."""
+    places = page.evaluate(STAGE_PLACES)
+    assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
+    assert abs(places["controls"][0] - places["controls"][1]) <= 2, (name, size)
+    assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], (name, size)
+    assert 0 <= size[1] - places["bottom"] <= 40, (name, size)
+    assert places["sizes"] == {"answer": "22px", "title": "14px"}, (name, size)
+    return places["answer"]["top"]
 
 
 def test_what_answers_is_on_the_first_screen(page, shipped_server, guard):
@@ -106,26 +114,6 @@ def test_what_answers_is_on_the_first_screen(page, shipped_server, guard):
             for part in (*parts, ".hl-answer", ".hl-set [data-testid=stage-map]", ".hl-says"):
                 box = page.locator(f".st-key-frame {part}").bounding_box()
                 assert box and box["y"] + box["height"] <= size[1], (path, size, part)
-
-
-def test_pages_of_the_stage_have_these_places_too(page, app_server, all_served):
-    page.set_default_timeout(PATIENCE)
-    answers = {size: {} for size in SIZES}
-    for name, path in STAGES.items():
-        page.goto(f"{app_server}/{path}")
-        expect(page.locator(".hl-stage[data-ready] .js-plotly-plot .main-svg").first).to_be_visible()
-        for size in SIZES:
-            resize(page, *size)
-            places = page.evaluate(STAGE_PLACES)
-            assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
-            assert abs(places["controls"][0] - places["controls"][1]) <= 2, (name, size)
-            assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"], (name, size)
-            assert 0 <= size[1] - places["bottom"] <= 40, (name, size)
-            assert places["sizes"] == {"answer": "22px", "title": "14px"}, (name, size)
-            if name != "compare":  # which asks for two sentences
-                answers[size][name] = places["answer"]["top"]
-    for tops in answers.values():
-        assert max(tops.values()) - min(tops.values()) <= 2, answers
 
 
 def test_lessons_have_these_places_too(page, shipped_server, guard):

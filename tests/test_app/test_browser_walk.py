@@ -1,5 +1,5 @@
 """One walk through all pages: by keyboard to every control, whose name is read aloud; what is read stands out enough,
-and nothing is cut off on a phone or at twice the size.
+the parts of every page are in the same places, and nothing is cut off on a phone or at twice the size.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 from tests.support.layout import resize, settle
-from tests.test_app.test_browser_frame import PAGES
+from tests.test_app.test_browser_frame import PAGES, SIZES, STAGES, top_of_the_answer, top_of_the_translation
 from viz.app.menu import MENU
 
 PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
@@ -126,16 +126,37 @@ def assert_the_picture_comes_before_the_tiles(page: Page) -> None:
     assert answer["y"] + answer["height"] <= picture["y"] < tiles["y"]
 
 
+def assert_answers_begin_alike(page: Page, path: str, tops: dict) -> None:
+    """In every window the parts are where the frame has them, and the answer where other pages have theirs."""
+    kinds = {"frame": (PAGES, top_of_the_answer), "stage": (STAGES, top_of_the_translation)}
+    for size in SIZES[::-1]:
+        resize(page, *size)
+        for kind, (pages, top_of) in kinds.items():
+            if path not in pages.values():
+                continue
+            top, others = top_of(page, path, size), tops.setdefault((kind, size), {})
+            if path != "compare":  # which asks for two sentences
+                others[path] = top
+                assert max(others.values()) - min(others.values()) <= 2, (size, others)
+
+
+@pytest.fixture(scope="module")
+def tops() -> dict:
+    """Where the answers of the pages begin, as far as they have been opened: by kind of page and window, by path."""
+    return {}
+
+
 @pytest.mark.parametrize("path", PATHS)
 def test_a_page_is_seen_on_a_phone_walked_by_keyboard_and_read_aloud_in_light_and_dark(
-    page, app_server, all_served, path
+    page, app_server, all_served, tops, path
 ):
     """On one page, since opening one takes longer than all of it."""
     opened_on_a_phone(page, app_server, path)
     assert max(page.evaluate(CUT)) <= 0, "cut off on a phone"
     if path in PAGES.values():
         assert_the_picture_comes_before_the_tiles(page)
-    resize(page, 1400, 900)
+    assert_answers_begin_alike(page, "" if path == "translate" else path, tops)
+    assert page.viewport_size == {"width": 1400, "height": 900}
     for scheme in ("light", "dark"):
         assert pale_texts(page, scheme) == [], scheme
     assert unnamed(page) == []
