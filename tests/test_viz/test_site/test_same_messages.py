@@ -114,21 +114,22 @@ def normal(made: changes.Changes) -> tuple:
     return edits, made.locked, made.scale, made.shift, made.stacks if made.moves else "both"
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_changes_are_said_in_the_same_words(language: str, tmp_path: Path, settings, translators) -> None:
+def test_changes_are_said_in_the_same_words(tmp_path: Path, settings, translators) -> None:
     code = "v1_oc2-1_ue0-3_fe1-3-0.5h0-0h0-1_f0-1-0.25_bc1-2_ad1-2_be0-2_be0-3_be1-2_be1-3"
     query = {"edits": code, "prefix": "v1_2371", "scale": "0.5", "shift": "2", "stacks": "encoder"}
-    hash_ = urlencode({"page": "steer", "text": TEXT, "lang": language, **query})
-    visits = [{"hash": hash_}, {"hash": urlencode({"page": "steer", "text": TEXT}), "actions": [{"do": "importance"}]}]
-    [[look], [_, weighed]] = visit(tmp_path, settings, translators, *visits)
+    here = {"page": "steer", "text": TEXT}
+    visits = [{"hash": urlencode(here | query | {"lang": language})} for language in LANGUAGES]
+    visits.append({"hash": urlencode(here), "actions": [{"do": "importance"}]})
+    *looks, [_, weighed] = visit(tmp_path, settings, translators, *visits)
     request = Request(TEXT, "en-de", changes=changes.read(query))
-    told = look["steering"]
-    with using(language):
-        assert dict(told["chips"]) == dict(steering.chips(request))
-        assert told["cost"] == steering._spoken_cost(request)
     old, new = compute(request.plain), compute(request)
-    assert [list(pair) for pair in comparison.beside(old.text.split(), new.text.split())] == told["pairs"]
-    assert "future" in told
+    for language, [look] in zip(LANGUAGES, looks, strict=True):
+        told = look["steering"]
+        with using(language):
+            assert dict(told["chips"]) == dict(steering.chips(request)), language
+            assert told["cost"] == steering._spoken_cost(request), language
+        assert [list(pair) for pair in comparison.beside(old.text.split(), new.text.split())] == told["pairs"]
+        assert "future" in told
     same(heads_results.importance(request.plain), weighed["steering"]["importance"])
 
 
@@ -161,21 +162,23 @@ def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Pa
 VIEWS = ("parts", "lens", "left-out")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_row_is_told_as_in_the_app(kind: str, tmp_path: Path, settings, translators) -> None:
+def test_a_row_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
     translator = translators["de-en"]
-    place = inside.Place(kind, 1, 6, 3)
-    asked = {"text": GERMAN, "model": "de-en", "view": "inside"} | place._asdict()
+    places = [inside.Place(kind, 1, 6, 3) for kind in KINDS]
+    asked = {"text": GERMAN, "model": "de-en", "view": "inside"}
     changed = {"page": "steer", "edits": "v1_oc2-1"}
     outside = [{"row": 99}, {"head": 8}, {"layer": 3}, {"kind": "none"}, {"view": "map"}, changed]
-    visits = ({"hash": urlencode(asked | other)} for other in ({}, *outside))
-    [[look], *others] = visit(tmp_path, settings, translators, *visits)
+    queries = [asked | place._asdict() | other for place in places for other in ({}, *outside)]
+    looks = iter(visit(tmp_path, settings, translators, *({"hash": urlencode(query)} for query in queries)))
     result = translator.translate(GERMAN)
-    ours = inside.payload(place, recorded(result, kind, 1), translator.config.dropout)
-    assert ours["draws"] is not None and look["after"]["rowwise"]
-    same(ours, look["after"]["inside"], kind)
-    assert [look["after"]["inside"] for [look] in others] == [None] * len(outside)
-    assert not others[-1][0]["after"]["rowwise"]
+    for place in places:
+        [look] = next(looks)
+        ours = inside.payload(place, recorded(result, place.kind, 1), translator.config.dropout)
+        assert ours["draws"] is not None and look["after"]["rowwise"]
+        same(ours, look["after"]["inside"], place.kind)
+        others = [next(looks) for _ in outside]
+        assert [look["after"]["inside"] for [look] in others] == [None] * len(outside), place.kind
+        assert not others[-1][0]["after"]["rowwise"]
 
 
 PROGRAMS = [
@@ -208,12 +211,14 @@ def parts_of(program: str) -> tuple[list[str], str]:
     return sorted(imports.split("\n")), lines
 
 
-@pytest.mark.parametrize("versus", ["sentence", "model", "search"])
-def test_the_same_python_makes_what_is_compared(versus: str, tmp_path: Path, settings, translators) -> None:
-    asked = {"text": TEXT, "page": "compare", "versus": versus, "text-b": GERMAN}
-    [[look]] = visit(tmp_path, settings, translators, {"hash": urlencode(asked)})
-    other = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {"beam": 1}}[versus]
+OTHERS = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {"beam": 1}}
+
+
+def test_the_same_python_makes_what_is_compared(tmp_path: Path, settings, translators) -> None:
+    asked = {"text": TEXT, "page": "compare", "text-b": GERMAN}
+    visits = [{"hash": urlencode(asked | {"versus": versus})} for versus in OTHERS]
     a = Request(TEXT, "en-de")
-    program = stage_page.program_of(recipes.code_of_both(a, dataclasses.replace(a, **other)))
-    theirs = look["comparing"]["program"]
-    assert program.imports == theirs["imports"] and program.lines == "\n".join(theirs["lines"]).split("\n")
+    for other, [look] in zip(OTHERS.values(), visit(tmp_path, settings, translators, *visits), strict=True):
+        program = stage_page.program_of(recipes.code_of_both(a, dataclasses.replace(a, **other)))
+        theirs = look["comparing"]["program"]
+        assert program.imports == theirs["imports"] and program.lines == "\n".join(theirs["lines"]).split("\n"), other
