@@ -1,7 +1,7 @@
 """A page's address, copied and opened elsewhere, brings the same picture.
 
-State is made by hand on every page, the address that the browser then shows is opened in another tab, and both
-must come to the same controls, words and numbers.
+State is made by hand, the address that the browser then shows is opened in another tab, and both must come to the same
+controls, words and numbers. test_addresses.py asks for that of every choice on every page, without a browser.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import re
 from urllib.parse import parse_qsl, quote, urlsplit
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
@@ -79,31 +78,6 @@ def pick(page: Page, key: str, name: str) -> None:
     """Choose from a list."""
     page.locator(f".st-key-{key} input").click()
     page.get_by_role("option", name=name, exact=True).click()
-
-
-def on_board(page: Page) -> None:
-    pick(page, "kind", "Decoder self")
-    pick(page, "layer", "1")
-    expect(page).to_have_url(re.compile("(?=.*kind=decoder_self)(?=.*layer=1)"))
-
-
-def on_contribution(page: Page) -> None:
-    radio(page, "part", "Contribution")
-    radio(page, "added-show", "Contributions minus weights")
-    expect(page).to_have_url(re.compile("added-show="))
-
-
-def on_positions(page: Page) -> None:
-    page.locator(".st-key-trained label").click()
-    expect(page).to_have_url(re.compile("trained=1"))
-
-
-# By a name: where it begins, and what is done there one after the other; every stop has an address of its own.
-# A reload is another visitor to the server too: Masks is above.
-WALKS = {
-    "atlas": ("atlas", on_board, on_contribution),
-    "positions": ("positions?picture=order", on_positions),
-}
 
 
 def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server):
@@ -180,24 +154,20 @@ def test_a_stage_whose_page_is_left_keeps_off_the_address(page, app_server):
     assert page.url == f"{app_server}/masks?lang=de"
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", WALKS)
-def test_the_same_picture_elsewhere(page, context, app_server, name):
-    path, *walks = WALKS[name]
+def test_the_same_picture_elsewhere(page, context, app_server):
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{app_server}/{path}{'&' if '?' in path else '?'}text={quote(TEXT)}")
-    here = picture(page)
+    page.goto(f"{app_server}/positions?picture=order&text={quote(TEXT)}")
+    before = picture(page)
+    page.locator(".st-key-trained label").click()
+    expect(page).to_have_url(re.compile("trained=1"))
+    here, address = new_picture(page, before), page.url
+    assert here != before
     other = context.new_page()  # to the server it is another visitor's
-    for walk in walks:
-        walk(page)
-        before, here = here, new_picture(page, here)
-        assert here != before
-        address = page.url
-        other.goto(address, timeout=PATIENCE)
-        there = picture(other)
-        for _ in range(PATIENT):  # on a busy machine a page may be still for a while and then go on
-            if there == here:
-                break
-            there, here = picture(other), picture(page)
-        assert there == here
-        expect(other).to_have_url(address)  # what was read is written again
+    other.goto(address, timeout=PATIENCE)
+    there = picture(other)
+    for _ in range(PATIENT):  # on a busy machine a page may be still for a while and then go on
+        if there == here:
+            break
+        there, here = picture(other), picture(page)
+    assert there == here
+    expect(other).to_have_url(address)  # what was read is written again
