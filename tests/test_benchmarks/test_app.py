@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
@@ -41,10 +41,17 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
 
 
-def test_a_visitor_gets_the_maps_and_the_stopwatch_sees_the_same_run(
-    environment: None, folder: Path, tmp_path: Path
-) -> None:
-    log = tmp_path / "runs.jsonl"
+@pytest.fixture(scope="module")
+def timed_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The address of the app with the tiny checkpoint and a stopwatch on, and the stopwatch's log."""
+    log = tmp_path_factory.mktemp("stopwatch") / "runs.jsonl"
+    told = {"HEADLIGHT_CHECKPOINTS": str(folder.parent), "PYTHONPATH": str(ROOT), timed_server.VARIABLE: str(log)}
+    with serve(module="benchmarks.support.timed_server", environment=told) as url:
+        yield url, log
+
+
+def test_a_visitor_gets_the_maps_and_the_stopwatch_sees_the_same_run(timed_app: tuple[str, Path], folder: Path) -> None:
+    url, log = timed_app
     first, second, _ = texts = [text for text, _ in zip(sentences(), range(3))]
 
     async def come(url: str) -> list[int]:
@@ -54,10 +61,10 @@ def test_a_visitor_gets_the_maps_and_the_stopwatch_sees_the_same_run(
             assert set(visitor.charts) == {"stage"}
             return [await visitor.type(text) for text in (first, second, second)]
 
-    with serve(module="benchmarks.support.timed_server", environment={timed_server.VARIABLE: str(log)}) as url:
-        new_charts = asyncio.run(come(url))
+    new_charts = asyncio.run(come(url))
     assert new_charts == [1, 1, 0]  # the same sentence again changes nothing
-    _, *runs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    # What another visitor's page opened with may stand before.
+    runs = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()][-2:]
     assert [run["text"] for run in runs] == texts[:2]  # and is not translated again
     translator = load_translator(str(folder))
     for run in runs:
@@ -67,10 +74,11 @@ def test_a_visitor_gets_the_maps_and_the_stopwatch_sees_the_same_run(
 
 
 def test_visitors_prints_a_table_of_everybody_with_the_right_sentence(
-    environment: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    environment: None, timed_app: tuple[str, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     """Four at once, one with long texts and one who changes heads; the benchmark itself compares what each is shown."""
     options = "--visitors 4 --sentences 1 --rounds 2 --think 0 --long 1 --changing 1 --after 0"
+    monkeypatch.setattr(visitors, "serve", lambda *_, **__: nullcontext(timed_app[0]))
     monkeypatch.setattr(sys, "argv", ["visitors", *options.split()])
     visitors.main()
     title, *_ = lines = capsys.readouterr().out.splitlines()
