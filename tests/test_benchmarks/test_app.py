@@ -180,7 +180,11 @@ def test_page_prints_what_is_wanted_beside_each_figure(
 
 
 @pytest.mark.long
-def test_pages_prints_when_each_was_there(environment: None, printed: Callable[..., str], capsys) -> None:
+def test_pages_prints_when_each_was_there(
+    timed_app: tuple[str, Path], printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    monkeypatch.setattr(pages, "serve", lambda: nullcontext(timed_app[0]))
+    monkeypatch.setattr(pages, "STILL", 1)
     out = printed(pages, "--rounds", "1", "--only", "Pitfalls", "Self-check")
     for name in ("Pitfalls", "Self-check"):
         window, whole = re.search(rf"^{name} +(\d+\.\d) .* (\d+\.\d) +\S+ to \S+$", out, re.M).groups()
