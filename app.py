@@ -55,5 +55,5 @@ app = st.App(
     Path(guard.__file__).with_name("main.py"),
     lifespan=loading,
     routes=[*assets.routes(), *engine_files.routes()],
-    middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, added=HEAD, later=language_menu.SCRIPTS.values())],
+    middleware=[Middleware(guard.Guard), Middleware(guard.PageHead, head=HEAD, later=language_menu.SCRIPTS.values())],
 )

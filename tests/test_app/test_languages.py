@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile, messages
 from tests.test_app import screen
+from viz.stage import words as stage_words
 from viz.text import extract, language
 from viz.text.language import LANGUAGES
 
@@ -111,9 +112,18 @@ def complaints(at: AppTest) -> list[str]:
     return found + [f"{where}: {text}" for where, text in said if WORD.search(unmarked(text))]
 
 
-@pytest.mark.parametrize("page", hostile.PAGES)
-def test_everything_a_page_says_comes_from_the_catalogue(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def marked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Mark whatever comes from a catalogue, also what the stage keeps of one."""
     monkeypatch.setattr(language, "catalogue", lambda code: Marked())
+    stage_words.packed.cache_clear()
+    yield
+    stage_words.packed.cache_clear()
+
+
+@pytest.mark.usefixtures("marked")
+@pytest.mark.parametrize("page", hostile.PAGES)
+def test_everything_a_page_says_comes_from_the_catalogue(page: str) -> None:
     at = screen.open_page(page, lang="de", tables="1")
     assert complaints(at) == []
     assert sum("⟦" in text for _, text in shown(at)) >= 5, "nothing is marked: this test would find nothing"
@@ -122,8 +132,8 @@ def test_everything_a_page_says_comes_from_the_catalogue(page: str, monkeypatch:
         assert complaints(screen.open_page(page, lang="de", **{key: view})) == [], view
 
 
-def test_a_row_of_a_head_comes_about_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(language, "catalogue", lambda code: Marked())
+@pytest.mark.usefixtures("marked")
+def test_a_row_of_a_head_comes_about_in_the_language_of_the_page() -> None:
     for more in ({}, {"unscaled": "1", "temperature": "2", "unmasked": "1", "dropout": "1"}):
         at = screen.open_app(lang="de", view="inside", kind="decoder_self", layer="0", head="1", row="1", **more)
         assert screen.stage(at)["inside"] is not None and complaints(at) == []

@@ -1,20 +1,56 @@
 """What does "Fahrrad" attend to? Queries, keys, values, and the softmax between them."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from model.experiments.recorded_model import Place
 from viz.pages.lessons.card import OnStage, Story, asks, card
-from viz.views.cached import compute, layer_of
+from viz.pages.lessons.since_recorded import best
+from viz.views.cached import cache_results, compute, layer_of
 
-SENTENCE = asks("A man is riding a bicycle down the street.")
+SENTENCE = asks("A man is riding a bicycle down the street.", beam=1)
 WORD, READ = "▁Fahrrad", "▁bicycle"
-SHARP, SOFT, SINK = (2, 3), (2, 5), (2, 1)  # layer and head of cross-attention: clear, near one half, and on the end
-NEXT = (0, 7)  # of the encoder
 
 
-def _weights(head: tuple[int, int]) -> np.ndarray:
+def _weights(head: Place) -> np.ndarray:
     """The row of the word in a head, float64 (S,)."""
     result = compute(SENTENCE)
     return result.attention("cross")[head][result.predicted_tokens.index(WORD)].astype(np.float64)
+
+
+@cache_results()
+def heads_of_cards() -> dict[str, Place]:
+    """The heads that cards show, chosen by how they read the row of WORD; "next" is one of the encoder.
+
+    "sharp" gives READ the largest weight of all heads, "soft" the one nearest to a half. "sink" gives the end token its
+    largest weight, and READ hands over more all the same, by most of all such heads. "next" has the most rows whose
+    largest weight is on the next token.
+    """
+    result = compute(SENTENCE)
+    shape, read = result.attention("cross").shape[:2], result.source_tokens.index(READ)
+    to_read, differences = np.zeros(shape), np.full(shape, -np.inf)
+    for head in np.ndindex(shape):
+        weights, shares = _weights(head), _handed(head)
+        to_read[head] = weights[read] if weights.argmax() == read else 0
+        if weights.argmax() == len(weights) - 1:
+            differences[head] = shares[read] - shares[-1]
+    keys = result.attention("encoder_self").argmax(-1)  # (L, H, S)
+    nexts = (keys == np.arange(1, keys.shape[-1] + 1)).sum(-1)
+    scores = {"sharp": to_read, "soft": -np.abs(to_read - 0.5), "sink": differences, "next": nexts}
+    return {name: best(of_heads) for name, of_heads in scores.items()}
+
+
+def _at(name: str) -> Callable[[], Place]:
+    return lambda: heads_of_cards()[name]
+
+
+def _handed(head: Place) -> np.ndarray:
+    """The share of each source token in what the head hands over to WORD, float64 (S,)."""
+    layer, number = head
+    lengths = np.linalg.norm(layer_of(SENTENCE, "cross", layer)[0]["v"][number], axis=-1)
+    sizes = _weights(head) * lengths
+    return sizes / sizes.sum()
 
 
 def powered(weights: np.ndarray, power: float) -> np.ndarray:
@@ -22,8 +58,8 @@ def powered(weights: np.ndarray, power: float) -> np.ndarray:
     return 1 / ((weights / weights.max(-1, keepdims=True)) ** power).sum(-1)
 
 
-def _inside(head: tuple[int, int], **answered: object) -> OnStage:
-    return OnStage(SENTENCE, {"at": head, "view": "inside", "row": WORD, "pin": WORD}, answered)
+def _inside(name: str, **answered: object) -> OnStage:
+    return OnStage(SENTENCE, {"at": _at(name), "view": "inside", "row": WORD, "pin": WORD}, answered)
 
 
 STORY = Story(
@@ -40,11 +76,11 @@ STORY = Story(
     "riding bicycle street".split(),
     "“{key}”, with a weight of {weight:.2f}: the framed cell.",
     "No one labelled word pairs; learning to translate was enough.",
-    OnStage(SENTENCE, {"at": SHARP, "step": "▁dem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
+    OnStage(SENTENCE, {"at": _at("sharp"), "step": "▁dem"}, {"step": WORD, "pin": WORD, "ring": (WORD, READ)}),
     right=1,
 )
 def results() -> dict:
-    weights = _weights(SHARP)
+    weights = _weights(heads_of_cards()["sharp"])
     return {"key": compute(SENTENCE).source_tokens[weights.argmax()].strip("▁"), "weight": weights.max()}
 
 
@@ -56,11 +92,11 @@ def results() -> dict:
     "The largest weight is {scaled:.2f}, without the division {unscaled:.2f}, as now drawn; over all cross-attention "
     "rows, {mean:.2f} and {mean_unscaled:.2f} on average.",
     "The paper suspects that peaked rows make learning hard.",
-    _inside(SOFT, unscaled=1),
+    _inside("soft", unscaled=1),
     right=0,
 )
 def divided() -> dict:
-    result, row = compute(SENTENCE), _weights(SOFT)
+    result, row = compute(SENTENCE), _weights(heads_of_cards()["soft"])
     root, every = result.config.d_head**0.5, result.attention("cross").astype(np.float64)
     means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).mean()}
     return {"scaled": row.max(), "unscaled": powered(row, root)} | means
@@ -73,11 +109,11 @@ def divided() -> dict:
     ("It grows", "It shrinks", "It stays the same"),
     "From {one:.2f} to {two:.2f}; at temperature 0.5 it grows to {half:.2f}.",
     "The order of the tokens stays.",
-    _inside(SOFT, temperature=2),
+    _inside("soft", temperature=2),
     right=1,
 )
 def tempered() -> dict:
-    row = _weights(SOFT)
+    row = _weights(heads_of_cards()["soft"])
     return {"one": row.max(), "two": powered(row, 0.5), "half": powered(row, 2.0)}
 
 
@@ -89,13 +125,13 @@ def tempered() -> dict:
     "“bicycle” has {word:.0%} of the weight but {word_share:.0%} of what is handed over; </s> has {end:.0%} and "
     "{end_share:.0%}, for its value is short.",
     "A weight alone does not say what a token contributes.",
-    _inside(SINK),
+    _inside("sink"),
     right=1,
 )
 def handed() -> dict:
-    weights, (layer, head) = _weights(SINK), SINK
-    sizes = weights * np.linalg.norm(layer_of(SENTENCE, "cross", layer)[0]["v"][head], axis=-1)
-    shares, (end, word) = sizes / sizes.sum(), map(compute(SENTENCE).source_tokens.index, ("</s>", READ))
+    head = heads_of_cards()["sink"]
+    weights, shares = _weights(head), _handed(head)
+    end, word = map(compute(SENTENCE).source_tokens.index, ("</s>", READ))
     return {"end": weights[end], "word": weights[word], "end_share": shares[end], "word_share": shares[word]}
 
 
@@ -105,9 +141,9 @@ def handed() -> dict:
     ("Themselves", "The next one", "The first one"),
     "{n} of {total} rows have their largest weight just right of the diagonal.",
     "The equation is the same, softmax(QKᵀ/√d) V; only where Q, K and V come from differs.",
-    OnStage(SENTENCE, {"kind": "encoder_self", "at": NEXT}),
+    OnStage(SENTENCE, {"kind": "encoder_self", "at": _at("next")}),
     right=1,
 )
 def next_token() -> dict:
-    keys = compute(SENTENCE).attention("encoder_self")[NEXT].argmax(-1)
+    keys = compute(SENTENCE).attention("encoder_self")[heads_of_cards()["next"]].argmax(-1)
     return {"n": int((keys == np.arange(1, len(keys) + 1)).sum()), "total": len(keys)}

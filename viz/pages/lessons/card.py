@@ -14,7 +14,7 @@ from viz.ui.stage import stage_page
 from viz.views.cached import Request, compute
 from viz.views.changes import Changes
 from viz.views.snippets import Plot
-from viz.views.view import ROW, View
+from viz.views.view import BEAM, ROW, View
 
 ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
 LOWEST = 150  # pixels of a figure beside others
@@ -52,17 +52,22 @@ def card(*parts: Any, right: int, live: Callable[[], str | None] | None = None) 
     return lambda numbers: Card(*parts, right=right, numbers=numbers, live=live)
 
 
-def asks(text: str, **changes: Any) -> Request:
+def asks(text: str, beam: int = BEAM, **changes: Any) -> Request:
     """Have the model whose numbers the lessons are about translate, with changes."""
-    return Request(text, "en-de", changes=Changes(**changes))
+    return Request(text, "en-de", beam, changes=Changes(**changes))
+
+
+def view_of(request: Request) -> View:
+    """The view of what a card translates."""
+    return View(text=request.text, beam=request.beam)
 
 
 @dataclass(frozen=True)
 class OnStage:
     """The stage, as a card sets it.
 
-    Place and then are as in an address, but "step", "row" and "pin" are written tokens, "at" is a layer and a head, and
-    "ring" the cell to frame, of a written and a source token.
+    Place and then are as in an address, but "step", "row" and "pin" are written tokens, "at" is a layer and a head, or
+    a function that chooses them, and "ring" the cell to frame, of a written and a source token.
     """
 
     before: Request
@@ -74,7 +79,7 @@ class OnStage:
         """Show the picture; `answered`: with the answer in it."""
         request, place, ring = self._set(answered)
         query = st.session_state[stage_page.QUERY] = place | st.session_state.get(ASKED, {})
-        version = stage_page.version_of(compute(request), request, View(text=request.text))
+        version = stage_page.version_of(compute(request), request, view_of(request))
         stage_page.show_stage(
             version, on_request=self._asked, setting=query | {"rings": [ring] if ring else []}, least=LEAST
         )
@@ -82,7 +87,7 @@ class OnStage:
     def link(self) -> Link:
         """Where the picture can be played with."""
         request, place, _ = self._set(True)
-        text = View(text=request.text).address()
+        text = view_of(request).address()
         return "steer" if request.changes else "", text | request.changes.address() | place
 
     def _set(self, answered: bool) -> tuple[Request, dict[str, str], tuple[int, int] | None]:
@@ -93,7 +98,8 @@ class OnStage:
         if "pin" in place:
             place["pin"] = f"t{row(place['pin'])}"
         if "at" in place:
-            place["layer"], place["head"] = place.pop("at")
+            at = place.pop("at")
+            place["layer"], place["head"] = at() if callable(at) else at
         ring = place.pop("ring", None)
         ring = ring and (row(ring[0]), key(ring[1]))
         return request, {name: str(value) for name, value in place.items()}, ring

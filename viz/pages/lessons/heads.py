@@ -1,34 +1,32 @@
 """Break it: how many heads of the cross-attention a translation can do without."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import streamlit as st
 
 from model.interventions.edits import Edits, Head
-from viz.pages.lessons.card import Link, Story, asks, card
+from model.translator import Translator
+from viz.pages.lessons.card import Link, Story, asks, card, view_of
 from viz.stage.assets import stage
 from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.ui.stage import stage_page, steering
-from viz.views.cached import Request, cache_results, compute
+from viz.views.cached import Request, cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
-from viz.views.view import View
+from viz.views.turns import in_turn
 
-SENTENCE = asks("A man is riding a bicycle down the street.")
+SENTENCE = asks("A man is riding a bicycle down the street.", beam=1)
 WORD = "Fahrrad"
 BOARD = tuple(np.ndindex(3, 8))  # layers and heads
-# Off one after the other, each time the head that costs the old translation least (tests find the same).
-ORDER = "25 02 23 13 14 27 01 16 04 06 26 00 05 03 24 12 07 20 17 15 21 22 11 10"
-GREEDY = tuple((int(layer), int(head)) for layer, head in ORDER.split())
 OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what the visitor has changed; why not
 
 
 def without(heads: Iterable[tuple[int, int]]) -> Request:
     """The sentence with these heads, (layer, head) of the cross-attention, off."""
-    return asks(SENTENCE.text, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
+    return asks(SENTENCE.text, SENTENCE.beam, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
 
 
 @cache_results()
@@ -38,21 +36,36 @@ def alone() -> int:
 
 
 @cache_results()
-def greedy() -> int:
-    """How many heads can be off in the order of GREEDY with the word still in the translation."""
-    return next(n for n in range(len(GREEDY)) if WORD not in compute(without(GREEDY[: n + 1])).text)
+def greedy_order() -> list[tuple[int, int]]:
+    """All heads in the order in which they go: each time the one that costs the old translation least."""
+    translator, plain, off = loaded_as(Translator, SENTENCE.model), SENTENCE.translated(), []
+
+    def chance_without(head: tuple[int, int]) -> float:
+        edits = without([*off, head]).changes.edits
+        return in_turn(translator.force)(SENTENCE.text, plain, edits).log_probabilities.sum(dtype=float)
+
+    while len(off) < len(BOARD):
+        off.append(max((head for head in BOARD if head not in off), key=chance_without))
+    return off
+
+
+@cache_results()
+def greedy() -> list[tuple[int, int]]:
+    """The heads that can be off in that order with the word still in the translation."""
+    order = greedy_order()
+    return order[: next(n for n in range(len(order)) if WORD not in compute(without(order[: n + 1])).text)]
 
 
 @dataclass(frozen=True)
 class Tiles:
     """The heads of the cross-attention as tiles, which the visitor switches off and on."""
 
-    after: Sequence[tuple[int, int]] = ()  # heads that are off with the answer, until the visitor switches some
+    after: Callable[[], Sequence[tuple[int, int]]] = tuple  # heads that are off with the answer, at first
 
     def draw(self, answered: bool) -> None:
         """Show them; `answered`: with those of the answer off."""
         request, state = self._request(answered), st.session_state
-        state[stage_page.QUERY], view = {}, View(text=request.text)
+        state[stage_page.QUERY], view = {}, view_of(request)
         payload = steering.payload(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
         def apply(action: Action) -> None:
@@ -66,11 +79,11 @@ class Tiles:
     def link(self) -> Link:
         """Where the page Steer goes on with it."""
         request = self._request(True)
-        return "steer", {"text": request.text, "kind": "cross"} | request.changes.address()
+        return "steer", view_of(request).address() | {"kind": "cross"} | request.changes.address()
 
     def _request(self, answered: bool) -> Request:
         heads_off = st.session_state.setdefault(OFF, {})
-        return heads_off.get((self, answered)) or without(self.after if answered else ())
+        return heads_off.get((self, answered)) or without(self.after() if answered else ())
 
 
 STORY = Story(
@@ -102,7 +115,7 @@ def each() -> dict:
     ("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
     "“{text}” The last layer still reads the source.",
     "But the old translation is {factor:.1f} times less probable.",
-    Tiles(BOARD[:16]),
+    Tiles(lambda: BOARD[:16]),
     right=0,
 )
 def layers() -> dict:
@@ -116,11 +129,11 @@ def layers() -> dict:
     ("About 5", "About 12", "About 20"),
     "Always taking the head that costs least, {greedy} can go, as now drawn: “{text}” Can you switch off one more?",
     "Heads that matter little alone may matter together.",
-    Tiles(GREEDY[:21]),
+    Tiles(greedy),
     right=2,
 )
 def played() -> dict:
-    return {"greedy": greedy(), "text": compute(without(GREEDY[: greedy()])).text}
+    return {"greedy": len(greedy()), "text": compute(without(greedy())).text}
 
 
 @card(
@@ -129,7 +142,7 @@ def played() -> dict:
     ("Nothing", "The same sentence", "A sentence about something else"),
     "“{text}” Without the source the decoder is a language model: it writes what German often says.",
     "The old translation has lost {drop:.0f} nats.",
-    Tiles(BOARD),
+    Tiles(lambda: BOARD),
     right=2,
 )
 def finale() -> dict:

@@ -11,7 +11,7 @@ from viz.text.language import message, say
 from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.position_results import shuffled, table
 
-DOG, CAT = "The dog chases the cat.", "The cat chases the dog."
+DOG, CAT = "The dog follows the cat.", "The cat follows the dog."
 OFF = {"scale": 0.0, "stacks": "encoder"}
 LENGTH = 50  # positions of the dials
 DIALS = {1: message("fast dial"), 79: message("middle dial"), 254: message("slow dial")}  # columns of the encoding
@@ -74,11 +74,11 @@ STORY = Story(
 
 
 @card(
-    "“The dog chases the cat.” is translated correctly. Attention compares tokens, wherever they stand; where they "
+    "“The dog follows the cat.” is translated correctly. Attention compares tokens, wherever they stand; where they "
     "stand is added to each token. Now we switch that off in the encoder.",
     "What becomes of the translation?",
-    "Der Hund verfolgt die Katze.|Die Katze verfolgt den Hund.|Der Hund verfolgt den Hund.".split("|"),
-    "“{off}” The words are all known to the model, but no longer who chases whom.",
+    "Der Hund folgt der Katze.|Die Katze folgt dem Hund.|Der Hund folgt dem Hund.".split("|"),
+    "“{off}” The words are all known to the model, but no longer who follows whom.",
     "With positions it writes “{on}”",
     OnStage(asks(DOG), after=asks(DOG, **OFF)),
     right=1,
@@ -88,7 +88,7 @@ def text() -> dict:
 
 
 @card(
-    "Dog and cat change places: “The cat chases the dog.”",
+    "Dog and cat change places: “The cat follows the dog.”",
     "Without positions, does this sentence get another translation than the first?",
     ("Yes", "No, the same one"),
     "“{text}” again: a bag of words.",

@@ -32,7 +32,7 @@ from viz.pages.pitfalls.common import (
 from viz.text.language import format_count, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
-EXAMPLE = "My brother gave the old man his umbrella because it was raining."
+EXAMPLE = "My father told me that he would come home early because he was tired."
 FIRST, INPUT = "encoder.layers.0.self_attention.", "encoder.input."
 DROPOUT = 0.1
 

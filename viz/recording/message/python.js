@@ -103,7 +103,7 @@ export function ofMap(recording, { code, masks, layers }, place, options, titles
   const at = `[${isSummary ? place.join(", ") : indexOf("result", code, layers, place)}]`;
   const figure = figureLine("attention_heatmap", [
     ...[`weights${at}`, "rows", "columns", ...axes, isMasked && "mask=mask"],
-    options.share < 100 && `shown=shown${at}`,
+    options.share < 100 && `visible=shown${at}`,
     options.hide && `removed=removed${at}`,
     options.summary !== "single" && `value=${repr(value)}`,
     !options.words && !options.hide && beside,

@@ -82,7 +82,7 @@ function translating({ text, beam, penalty, reference, changes }, result, transl
  * @param {number} count of candidates
  */
 export function codeOfWords(program, count) {
-  const args = ["np.exp(logs)", "result.predicted_tokens", "names", "written=np.exp(result.log_probabilities)"];
+  const args = ["np.exp(logs)", "result.predicted_tokens", "names", "output_probabilities=np.exp(result.log_probabilities)"];
   const lines = [
     `ids, logs = analysis.candidates(result.trace['logits'], ${count})`,
     "names = [translator.tokenizer.target.tokens(row.tolist()) for row in ids]",
