@@ -99,7 +99,7 @@ class OnStage:
             place["pin"] = f"t{row(place['pin'])}"
         if "at" in place:
             at = place.pop("at")
-            place["layer"], place["head"] = at() if callable(at) else at
+            place["layer"], place["head"] = at if isinstance(at, tuple) else at()
         ring = place.pop("ring", None)
         ring = ring and (row(ring[0]), key(ring[1]))
         return request, {name: str(value) for name, value in place.items()}, ring
