@@ -17,7 +17,7 @@ from viz.stage import words
 from viz.stage.payload.payloads import Message
 
 ARRAYS = ("weights", "tiles", "entropy", "largest", "telling", "shown", "removed", "opened", "did", "z", "x", "y")
-ARRAYS += ("probability", "blocked", "logits", "own", "cross", "encoder_self", "decoder_self")
+ARRAYS += ("probability", "blocked", "logits", "own", "probabilities", "cross", "encoder_self", "decoder_self")
 
 TYPES = {"u1": np.uint8, "u2": np.uint16, "i2": np.int16, "i4": np.int32, "f4": np.float32}
 

@@ -57,7 +57,7 @@ def assert_told(at, writer, text=TEXT, **drawn):
     following, logits = told["next"], told["next"]["logits"].astype(np.float64)
     chances = np.exp(logits - logits.max())
     np.testing.assert_allclose(chances / chances.sum(), writer.distribution(text, False)[best], atol=1e-6)
-    np.testing.assert_allclose(following["own"], own[best[:SHOWN]], atol=1e-6)
+    np.testing.assert_allclose(following["probabilities"], own[best[:SHOWN]], atol=1e-6)
     assert following["names"] == writer.tokenizer.tokens(best[:SHOWN].tolist())
     assert best[np.isneginf(following["logits"])].tolist() == [writer.tokenizer.unk_id]
     written = writer.write(text, **drawn) if drawn else result.text

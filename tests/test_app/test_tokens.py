@@ -16,5 +16,5 @@ def test_no_script_makes_html_of_data():
     assert len(SCRIPTS) > 40
     for script in SCRIPTS:
         text = script.read_text(encoding="utf-8").replace("http://www.w3.org/", "")  # a name, no address
-        text = text.replace("this.svg.innerHTML = found.map((line) => pathOf(", "")  # paths of numbers, many at a time
+        text = text.replace("this.svg.innerHTML = lines.map((line) => pathOf(", "")  # paths of numbers, many at a time
         assert [danger for danger in DANGERS if danger in text] == [], script.name

@@ -28,7 +28,7 @@ def test_many_rows_carry_no_letters():
     ("arguments", "message"),
     [
         ({"candidates": [["a"], ["b"]]}, "candidates has 1 labels for 2 entries"),
-        ({"written": np.array([0.1, 7])}, "allowed are probabilities"),
+        ({"output_probabilities": np.array([0.1, 7])}, "allowed are probabilities"),
     ],
 )
 def test_what_does_not_fit_is_refused(arguments, message):

@@ -73,7 +73,7 @@ def say(text: str, /, **values: object) -> str:
 def format_count(number: int) -> str:
     """A count, with its thousands apart.
 
-    >>> counted(14220293)
+    >>> format_count(14220293)
     '14,220,293'
     """
     return say("{number:,}", number=number)
