@@ -62,11 +62,11 @@ class SubwordSampler:
 
     def piece_ids(self, piece: str, rng: random.Random) -> list[int]:
         """The ids of a piece, cut at random if `dropout` is set."""
-        restored = self._whole.get(piece)
-        if restored is None:
-            restored = self._whole[piece] = self.tokenizer.piece_ids(piece)
+        ids = self._whole.get(piece)
+        if ids is None:
+            ids = self._whole[piece] = self.tokenizer.piece_ids(piece)
         if self.dropout == 0 or len(piece) < 3 or piece[0] == "<":
-            return restored
+            return ids
         variants = self._variants.setdefault(piece, [])
         if len(variants) < _VARIANTS:
             variants.append(self._draw(piece, rng))

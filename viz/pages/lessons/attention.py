@@ -13,10 +13,18 @@ SENTENCE = asks("A man is riding a bicycle down the street.", beam=1)
 WORD, READ = "▁Fahrrad", "▁bicycle"
 
 
-def _weights(head: Place) -> np.ndarray:
-    """The row of the word in a head, float64 (S,)."""
+def _weights() -> np.ndarray:
+    """The row of the word in every head, float64 (L, H, S)."""
     result = compute(SENTENCE)
-    return result.attention("cross")[head][result.predicted_tokens.index(WORD)].astype(np.float64)
+    return result.attention("cross")[:, :, result.predicted_tokens.index(WORD)].astype(np.float64)
+
+
+def _handed() -> np.ndarray:
+    """The share of each source token in what every head hands over to the word, float64 (L, H, S)."""
+    weights = _weights()
+    values = np.stack([layer_of(SENTENCE, "cross", layer)[0]["v"] for layer in range(len(weights))])  # (L, H, S, K)
+    sizes = weights * np.linalg.norm(values, axis=-1)
+    return sizes / sizes.sum(-1, keepdims=True)
 
 
 @cache_results()
@@ -27,30 +35,22 @@ def heads_of_cards() -> dict[str, Place]:
     largest weight, and READ hands over more all the same, by most of all such heads. "next" has the most rows whose
     largest weight is on the next token.
     """
-    result = compute(SENTENCE)
-    shape, read = result.attention("cross").shape[:2], result.source_tokens.index(READ)
-    to_read, differences = np.zeros(shape), np.full(shape, -np.inf)
-    for head in np.ndindex(shape):
-        weights, shares = _weights(head), _handed(head)
-        to_read[head] = weights[read] if weights.argmax() == read else 0
-        if weights.argmax() == len(weights) - 1:
-            differences[head] = shares[read] - shares[-1]
+    result, weights, shares = compute(SENTENCE), _weights(), _handed()
+    read, end = result.source_tokens.index(READ), len(result.source_tokens) - 1
+    largest = weights.argmax(-1)  # (L, H)
+    to_read = np.where(largest == read, weights[..., read], 0)
     keys = result.attention("encoder_self").argmax(-1)  # (L, H, S)
-    nexts = (keys == np.arange(1, keys.shape[-1] + 1)).sum(-1)
-    scores = {"sharp": to_read, "soft": -np.abs(to_read - 0.5), "sink": differences, "next": nexts}
+    scores = {
+        "sharp": to_read,
+        "soft": -np.abs(to_read - 0.5),
+        "sink": np.where(largest == end, shares[..., read] - shares[..., end], -np.inf),
+        "next": (keys == np.arange(1, keys.shape[-1] + 1)).sum(-1),
+    }
     return {name: best(of_heads) for name, of_heads in scores.items()}
 
 
 def _at(name: str) -> Callable[[], Place]:
     return lambda: heads_of_cards()[name]
-
-
-def _handed(head: Place) -> np.ndarray:
-    """The share of each source token in what the head hands over to WORD, float64 (S,)."""
-    layer, number = head
-    lengths = np.linalg.norm(layer_of(SENTENCE, "cross", layer)[0]["v"][number], axis=-1)
-    sizes = _weights(head) * lengths
-    return sizes / sizes.sum()
 
 
 def powered(weights: np.ndarray, power: float) -> np.ndarray:
@@ -80,7 +80,7 @@ STORY = Story(
     right=1,
 )
 def results() -> dict:
-    weights = _weights(heads_of_cards()["sharp"])
+    weights = _weights()[heads_of_cards()["sharp"]]
     return {"key": compute(SENTENCE).source_tokens[weights.argmax()].strip("▁"), "weight": weights.max()}
 
 
@@ -96,7 +96,7 @@ def results() -> dict:
     right=0,
 )
 def divided() -> dict:
-    result, row = compute(SENTENCE), _weights(heads_of_cards()["soft"])
+    result, row = compute(SENTENCE), _weights()[heads_of_cards()["soft"]]
     root, every = result.config.d_head**0.5, result.attention("cross").astype(np.float64)
     means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).mean()}
     return {"scaled": row.max(), "unscaled": powered(row, root)} | means
@@ -113,7 +113,7 @@ def divided() -> dict:
     right=1,
 )
 def tempered() -> dict:
-    row = _weights(heads_of_cards()["soft"])
+    row = _weights()[heads_of_cards()["soft"]]
     return {"one": row.max(), "two": powered(row, 0.5), "half": powered(row, 2.0)}
 
 
@@ -130,7 +130,7 @@ def tempered() -> dict:
 )
 def handed() -> dict:
     head = heads_of_cards()["sink"]
-    weights, shares = _weights(head), _handed(head)
+    weights, shares = _weights()[head], _handed()[head]
     end, word = map(compute(SENTENCE).source_tokens.index, ("</s>", READ))
     return {"end": weights[end], "word": weights[word], "end_share": shares[end], "word_share": shares[word]}
 

@@ -74,15 +74,15 @@ def below_answer(compared: Compared, selection: Choices, result: Result | None, 
     if result is None:
         return ""
     number = say("Sentence {number} of {total}.", number=selection.sentence + 1, total=len(result.lengths))
-    original, with_mask = result.reference[selection.sentence]
-    if original == with_mask:
+    original, with_changes = result.reference[selection.sentence]
+    if original == with_changes:
         source, target = result.lengths[selection.sentence]
         line = message("{source} source and {target} target tokens are real, the rest is padding.")
         return f"{number} {say(line, source=source, target=target)}"
-    factor = np.exp(abs(original - with_mask))
+    factor = np.exp(abs(original - with_changes))
     times = words.number(float(factor)) if factor < 100 else say("{x:,.0f}", x=float(f"{factor:.1e}"))
     line = message("With the mask these cells get 0%. Without it the reference is {times} times more probable.")
-    if with_mask < original:
+    if with_changes < original:
         line = message(
             "With the mask these cells get 0%. Without it the reference is {times} times less probable: this model was "
             "trained with the mask."

@@ -111,14 +111,14 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
 def of_text(request: TextRequest, mask: str) -> Compared:
     """A head of a language model under the causal mask and under another one."""
     result = mask_results.compute_texts(request)
-    causal, second_mask = (result.passes[name] for name in ("causal", mask))
+    causal, second_pass = (result.passes[name] for name in ("causal", mask))
     tokens = result.packed.tokens
-    masked = (say(TEXT_MASKS[mask][0]), ""), second_mask, mask
+    masked = (say(TEXT_MASKS[mask][0]), ""), second_pass, mask
     plain = (say("Causal mask only"), ""), causal, "causal"
     if mask == "prefix":
-        first, second, opened = plain, masked, second_mask.mask & ~causal.mask
+        first, second, opened = plain, masked, second_pass.mask & ~causal.mask
     else:
-        first, second, opened = masked, plain, causal.mask & ~second_mask.mask
+        first, second, opened = masked, plain, causal.mask & ~second_pass.mask
     mark = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
     titles = first[0], (second[0][0], mark if opened.any() else "")
     codes = Codes(

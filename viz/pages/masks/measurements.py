@@ -54,16 +54,14 @@ def show_nothing(compared: Compared, selection: Choices, result: Result, place: 
 
 def effect(compared: Compared, selection: Choices, result: Result, place: tuple[int, int]) -> str:
     """How much the change moves weights, logits and the likeliest next tokens."""
-    kind, place_of_change = kind_of(compared.mask), (selection.sentence, *place)
+    kind, index = kind_of(compared.mask), (selection.sentence, *place)
     pairs = result.likeliest[selection.sentence]
     rows = [
         say("step {step}: {a} → {b}", step=t, a=shown_token(a), b=shown_token(b))
         for t, (a, b) in enumerate(pairs)
         if a != b
     ]
-    change = np.abs(
-        result.original.weights[kind][place_of_change] - result.with_changes.weights[kind][place_of_change]
-    ).max()
+    change = np.abs(result.original.weights[kind][index] - result.with_changes.weights[kind][index]).max()
     line = say(
         "Largest changes: {weight} for a weight in this map, {logit} for a logit at real steps. The likeliest next "
         "token changes at {n} of {total} steps.",

@@ -134,7 +134,7 @@ def _switched(request: Request, action: Mapping) -> Edits:
     edits, kind = request.changes.edits, action["kind"]
     head = Head(kind, int(action["layer"]), int(action.get("head", 0)))
     every = set(all_heads(request.translator.config, kind))
-    layer, all_others = {head_of for head_of in every if head_of.layer == head.layer}, every - {head}
+    layer, all_others = {each for each in every if each.layer == head.layer}, every - {head}
     off, uniform = set(edits.off), set(edits.uniform)
     match action["do"]:
         case "off":
