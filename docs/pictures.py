@@ -37,7 +37,7 @@ PAGES = {
 
 
 def ready(page: Any, more_than: int = 0) -> None:
-    """Wait until the stage has drawn another message than so many, or a page its figures."""
+    """Wait until the stage has drawn more messages than that, or a page its figures."""
     page.wait_for_function(
         """before => {
           const stage = document.querySelector('.hl-stage');

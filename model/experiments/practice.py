@@ -1,4 +1,4 @@
-"""A tiny model that learns to write strings backwards, a step at a time and in so many steps at most."""
+"""A tiny model that learns to write strings backwards, one step at a time, in a limited number of steps."""
 
 import threading
 from dataclasses import dataclass

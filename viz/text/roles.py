@@ -10,7 +10,7 @@ ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3
 
 
 def role_name(name: str, short: bool = False) -> str:
-    """A role of a head, as it is said; short: with a star for a positional head.
+    """A role of a head in words; short: with a star for a positional head.
 
     >>> role_name("positional: 2 before"), role_name("positional: 2 before", short=True)
     ('positional: 2 before', '★ 2 before')
@@ -62,7 +62,7 @@ _FAR = tuple(f"{n} {side}" for n in (2, 3) for side in ("before", "after"))
 
 
 def rules_of(roles: Iterable[str]) -> dict[str, str]:
-    """By every role, as it is said of a head, the rule by which heads are given it, where there is one."""
+    """The rule by which heads are given a role, by the words for that role, where there is one."""
     positional = {f"positional: {place}": "positional" for place in (*_NEAR, *_FAR)}
     rules = {role_name(name): say(_RULES[rule]) for name, rule in (_RULE_OF | positional).items()}
     return {role: rules[name] for role in set(roles) if (name := role.rpartition(", ")[2]) in rules}

@@ -46,7 +46,7 @@ class Changes:
 
     @property
     def position_change(self) -> str:
-        """How positions are changed, as it is said; "" where they are not."""
+        """How positions are changed, in words; "" where they are not."""
         parts = []
         if self.scale != 1:
             parts.append(say("positions × {scale:g}", scale=self.scale) if self.scale else say("positions off"))

@@ -142,7 +142,7 @@ class Source:
         return [(kind, *place) for kind in kinds for place in np.ndindex(np.shape(self.kinds[kind]["role"]))]
 
     def mark(self, kind: str, layer: int, head: int) -> str:
-        """Where a head is read as a word aligner, as it is said; "" where nowhere."""
+        """Where a head is read as a word aligner, in words; "" where nowhere."""
         at = self.kinds[kind]["aligns"][layer][head] if "aligns" in self.kinds[kind] else ""
         return at and (say("⇄ output") if at == "output" else say("⇄ input"))
 
