@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from benchmarks.common import table
 from model import load_translator
-from model.training.data.copying import PLACES
+from model.training.data.copying import PLACES, UNSEEN_EMOJI
 from model.translator import DEFAULT_CHECKPOINT
 
 N_SENTENCES = 200
@@ -41,7 +41,6 @@ TEMPLATES = {
 NAMES = "Müller Kowalski Nguyen Okafor Yilmaz Svensson Petrović Almeida Haruki Oyelaran Brzęczek Lindqvist".split()
 SITES = "example.org wiki.example.com kino-heute.de mytown.co.uk".split()
 ADDRESSES = ["https://www.{}/a{}", "post{1}@{0}"]
-EMOJI = "🎈 🐢 🍉 🚀 🌻 🎻".split()
 MARKUP = ["<b>new</b>", "**bold**", "$x^2$", "`run`", "<i>old</i>", "$a_1$", "_this_"]
 
 
@@ -60,7 +59,7 @@ def make_cases(source: str, seed: int = SEED, count: int = N_SENTENCES) -> list[
         "name": lambda: rng.choice(NAMES),
         "capitals": lambda: rng.choice(NAMES).upper(),
         "address": lambda: rng.choice(ADDRESSES).format(rng.choice(SITES), rng.randrange(99)),
-        "emoji": lambda: rng.choice(EMOJI),
+        "emoji": lambda: rng.choice(UNSEEN_EMOJI),
         "number": lambda: f"{rng.randrange(2, 999)} {rng.choice(['km', 'kg', 'm²', '€', 'GB'])}",
         "markup": lambda: rng.choice(MARKUP),
     }

@@ -10,9 +10,10 @@ from torch import Tensor
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
 from model.text.words import PairTokenizer
 from model.training.config import TrainingConfig
+from model.training.data.clauses import Recombination
 from model.training.data.copying import Copying
 from model.training.data.corpora import Pair
-from model.training.data.noise import Pieces, SubwordSampler, main_clause, misspell, recase, subordinate_clause
+from model.training.data.noise import Pieces, SubwordSampler, misspell, recase
 
 _POOL = 8192  # pairs are sorted by length inside pools of this size: nearly no padding, and a random order
 _JOIN_PIECES = 20  # only short sentences are joined; long ones are there by themselves
@@ -75,16 +76,10 @@ class TrainingStream:
 
     def _recombine(self, pairs: list[Pieces], rng: random.Random) -> list[Pieces]:
         rate = self._config.clause_rate
-        clauses = [clause for pair in pairs if (clause := subordinate_clause(pair))] if rate else []
-        if not clauses:
+        if not rate:
             return pairs
-        recombined = []
-        for pair in pairs:
-            if rng.random() < rate and (main := main_clause(pair)):
-                clause = rng.choice(clauses)
-                pair = main[0] + clause[0], main[1] + clause[1]
-            recombined.append(pair)
-        return recombined
+        recombination = Recombination(pairs)
+        return [recombination.extend(pair, rng) if rng.random() < rate else pair for pair in pairs]
 
     def _join(self, pairs: list[Pieces], rng: random.Random) -> list[Pieces]:
         rate = self._config.join_rate
@@ -97,14 +92,16 @@ class TrainingStream:
         return joined_pairs
 
     def _encode(self, pair: Pieces, rng: random.Random) -> Example:
-        typos, recased = self._config.typo_rate, self._config.recase_rate
         if self._copying and rng.random() < self._config.copy_rate:
-            pair = self._copying.change(pair, rng)
-            typos = recased = 0.0  # a span that is misspelt would not be copied
+            # Without noise: a span that is misspelt, or cut in another way than on the other side, is not copied.
+            source, target = self._copying.change(pair, rng)
+            src = [index for piece in source for index in self._source.tokenizer.piece_ids(piece)]
+            tgt = [index for piece in target for index in self._target.tokenizer.piece_ids(piece)]
+            return src, tgt
         source, target = pair
-        if typos:
+        if typos := self._config.typo_rate:
             source = [misspell(piece, rng) if rng.random() < typos else piece for piece in source]
-        if recased:
+        if recased := self._config.recase_rate:
             source = [recase(piece) if rng.random() < recased else piece for piece in source]
         src = [index for piece in source for index in self._source.piece_ids(piece, rng)]
         tgt = [index for piece in target for index in self._target.piece_ids(piece, rng)]

@@ -6,16 +6,20 @@ own in either language, and so have times of day. Pieces are those of `Tokenizer
 """
 
 import random
+import string
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable
 
 from model.text.special import MARK, join_pieces
 from model.training.data import times
 from model.training.data.noise import Pieces
+from model.training.data.times import Texts
 
 Cut = Callable[[str], list[str]]  # a text to its pieces
+Slot = tuple[slice, slice]  # the places on both sides that a span takes
 
-PLACES = (  # English and German, where they differ
+PLACES: tuple[Texts, ...] = (  # English and German, where they differ
     ("Cologne", "Köln"),
     ("Munich", "München"),
     ("Nuremberg", "Nürnberg"),
@@ -51,38 +55,85 @@ PLACES = (  # English and German, where they differ
     ("Havana", "Havanna"),
     ("Singapore", "Singapur"),
 )
-_EMOJI = "😀 😂 😍 🙂 😉 😢 😡 👍 👏 🙏 💪 ❤️ 🎉 🎂 ⭐ 🔥 ☀️ 🌧️ 🐶 🐱 🌍 🚗 🚲 ✈️ 🏠 📷 📚 💡 ✅ ❌ ⚽ 🎸 🍕 🍎 ☕".split()
-_ONSETS = "B D F G H J K L M N P R S T V W Br Kr Sch St Tr Gr Fl Ch Th Z".split()
-_MIDDLES = "a e i o u au ei ie ö ü ä".split()
-_CODAS = "l n r s t m k ller nn rg ck wski sen mann ski berg er in a o".split()
+UNSEEN_EMOJI = "🎈 🐢 🍉 🚀 🌻 🎻".split()  # left to tests: what copies these has learned to copy
+_EMOJI = [
+    chr(code)
+    for first, last in (
+        (0x2600, 0x27BF),
+        (0x1F300, 0x1F64F),
+        (0x1F680, 0x1F6FF),
+        (0x1F900, 0x1F9FF),
+        (0x1FA70, 0x1FAFF),
+    )
+    for code in range(first, last + 1)
+    if unicodedata.category(chr(code)) == "So" and chr(code) not in UNSEEN_EMOJI
+]
+_USUAL_EMOJI = (
+    "😀 😂 😍 🙂 😉 😢 😡 👍 👏 🙏 💪 ❤️ 🎉 🎂 ⭐ 🔥 ☀️ 🌧️ 🐶 🐱 🌍 🚗 🚲 ✈️ 🏠 📷 📚 💡 ✅ ❌ ⚽ 🎸 🍕 🍎 ☕".split()
+)
+FRAMES: tuple[Texts, ...] = (  # sentences for a span that no pair has a place for, English and German
+    ("Look at {}!", "Schau dir {} an!"),
+    ("This is {}.", "Das ist {}."),
+    ("{} is new.", "{} ist neu."),
+    ("Do you know {}?", "Kennst du {}?"),
+    ("Click on {}.", "Klick auf {}."),
+    ("I found {} here.", "Ich habe {} hier gefunden."),
+    ("He sent me {} yesterday.", "Er hat mir gestern {} geschickt."),
+    ("Where is {} now?", "Wo ist {} jetzt?"),
+    ("My address is {}.", "Meine Adresse ist {}."),
+    ("You can read it at {}.", "Du kannst es auf {} lesen."),
+    ("Send the letter to {}, please.", "Schick den Brief bitte an {}."),
+    ("The word {} is long.", "Das Wort {} ist lang."),
+    ("We need {} today.", "Wir brauchen heute {}."),
+    ("She wrote {} on the board.", "Sie schrieb {} an die Tafel."),
+    ("The box is {} long.", "Die Kiste ist {} lang."),
+    ("They have {} in the kitchen.", "Sie haben {} in der Küche."),
+)
+_ONSETS = "B D F G H J K L M N P R S T V W Br Kr Sch St Tr Gr Fl Ch Th Z C Y Sz Š Č Ł Ng Kh Ø É".split()
+_MIDDLES = "a a a e e e i i o o u u au ei ie oo y ö ü ä ą ę é í ó å ø ñe ã".split()
+_CODAS = "l n r s t m k ller nn rg ck wski sen mann ski berg er in a o ć ç š ng vić quist dze".split()
 _WORDS = "news shop blog data home play open my the web mail list test page photo travel music".split()
 _ENDINGS = "com de org net eu io co.uk at ch".split()
 _UNITS = "km kg m cm m² € $ % GB km/h °C".split()
-_VARIABLES = "x y n k a_i f(x) e^x x^2 a+b n! \\alpha".split()
+_SUFFIXES = "_i _1 _0 ^2 ^n (x) +1 !".split()
 
 
 def made_up_name(rng: random.Random) -> str:
     """A word that looks like a surname and that nobody has read before."""
-    syllables = rng.choice(_ONSETS) + rng.choice(_MIDDLES) + rng.choice(_CODAS)
-    if rng.random() < 0.5:
-        syllables += rng.choice(_MIDDLES) + rng.choice(_CODAS)
-    return syllables[0].upper() + syllables[1:].lower()
+    name = "".join(rng.choice(_ONSETS) + rng.choice(_MIDDLES) for _ in range(rng.choice([1, 1, 2, 3])))
+    if rng.random() < 0.8:
+        name += rng.choice(_CODAS)
+    return name.capitalize()
 
 
 def address(rng: random.Random) -> str:
     """A made-up URL or e-mail address."""
-    site = "".join(rng.sample(_WORDS, 2)) + "." + rng.choice(_ENDINGS)
-    match rng.randrange(3):
+    site = rng.choice(["", "-", "."]).join(rng.sample(_WORDS, rng.choice([1, 2, 2]))) + "." + rng.choice(_ENDINGS)
+    page = rng.choice([*_WORDS, rng.choice(string.ascii_lowercase)]) + rng.choice(["", str(rng.randrange(1000))])
+    match rng.randrange(4):
         case 0:
-            return f"https://{rng.choice(['www.', ''])}{site}/{rng.choice(_WORDS)}"
+            return f"http{rng.choice(['s', 's', ''])}://{rng.choice(['www.', ''])}{site}/{page}"
         case 1:
-            return f"www.{site}"
+            return rng.choice(["www.", ""]) + site
+        case 2:
+            return f"{page}@{site}"
     return f"{rng.choice(_WORDS)}.{made_up_name(rng).lower().encode('ascii', 'ignore').decode()}@{site}"
 
 
 def emphasised(text: str, rng: random.Random) -> str:
-    """A text in markup of HTML or Markdown, or in capitals."""
+    """A text in markup of HTML or Markdown, or in quotation marks."""
     return rng.choice(["<b>{}</b>", "<i>{}</i>", "**{}**", "*{}*", "`{}`", "_{}_", '"{}"']).format(text)
+
+
+def formula(rng: random.Random) -> str:
+    """A short formula in the markup of LaTeX, "$x^2$"."""
+    letter = rng.choice(string.ascii_letters)
+    return f"${letter}{rng.choice(_SUFFIXES)}$" if rng.random() < 0.8 else f"$\\{rng.choice(['alpha', 'beta', 'pi'])}$"
+
+
+def emoji(rng: random.Random) -> str:
+    """One emoji or two, of all that Unicode has but `UNSEEN_EMOJI`, the usual ones more often."""
+    return " ".join(rng.choice(_USUAL_EMOJI if rng.random() < 0.3 else _EMOJI) for _ in range(rng.choice([1, 1, 1, 2])))
 
 
 def find_names(pairs: Iterable[Pieces], least: int = 3) -> list[str]:
@@ -93,7 +144,7 @@ def find_names(pairs: Iterable[Pieces], least: int = 3) -> list[str]:
     both: Counter[str] = Counter()
     small: set[str] = set()
     for source, target in pairs:
-        small.update(piece for piece in source if piece[1:].islower())
+        small.update(piece for piece in (*source, *target) if piece[1:].islower())
         both.update({piece for piece in source[1:] if _is_capitalised(piece)} & set(target[1:]))
     names = [piece for piece, count in both.most_common() if count >= least]
     return [piece for piece in names if MARK + piece[1].lower() + piece[2:] not in small]
@@ -116,64 +167,88 @@ class Copying:
         self._name_pieces = frozenset(self.names)
         self._cuts = cut_source, cut_target
         self._source = source
-        self._places = PLACES if source == "en" else tuple(place[::-1] for place in PLACES)
+        self._places = PLACES if source == "en" else tuple((german, english) for english, german in PLACES)
+        self._frames = FRAMES if source == "en" else tuple((german, english) for english, german in FRAMES)
+        slots = ((pair, slot) for pair in pairs if (slot := self._name_slot(pair)))
+        self._placed = [(pair, slot) for pair, slot in slots if _is_place(pair, slot)]
         texts = [(join_pieces(pair[0]), join_pieces(pair[1])) for pair in pairs]
         self._timed = times.find_timed(texts if source == "en" else [(target, source) for source, target in texts])
 
     def change(self, pair: Pieces, rng: random.Random) -> Pieces:
-        """Put another span in place of a name, add one at the end, write everything in capitals.
+        """Put another span in place of a name or a number, add one at an end, mark up or capitalise everything.
 
-        Or give, instead of the pair, a sentence in which a time is told.
+        Or give, instead of the pair, a sentence with a place, with a time, or one made for a span.
         """
         kind = rng.random()
-        if kind < 0.1:
+        if kind < 0.08:
             source, target = pair
             return [piece.upper() for piece in source], [piece.upper() for piece in target]
-        if kind < 0.2 and self._timed:
+        if kind < 0.16 and self._timed:
             return self._tell_time(rng)
-        slot = self._slot(pair)
-        if slot is None or kind < 0.3:
-            return self._append(pair, rng)
-        return self._replace(pair, slot, rng)
+        if kind < 0.28 and self._placed:
+            return self._replace(*rng.choice(self._placed), rng.choice(self._places))
+        if kind < 0.5:
+            return self._frame(rng)
+        if kind < 0.9 and (slot := self._name_slot(pair)):
+            span = self._span(rng)
+            return self._replace(pair, slot, (span, span))
+        if slot := _number_slot(pair):
+            number = str(rng.randrange(2, 10 ** rng.randint(1, 5)))
+            return self._replace(pair, slot, (number, number))
+        return self._surround(pair, rng)
 
-    def _slot(self, pair: Pieces) -> tuple[int, int] | None:
-        """The places of the one name that stands on both sides exactly once."""
+    def _name_slot(self, pair: Pieces) -> Slot | None:
+        """Where the one name is that stands on both sides exactly once."""
         shared = [piece for piece in pair[0] if piece in self._name_pieces and piece in pair[1]]
         if len(shared) != 1 or pair[1].count(shared[0]) != 1:
             return None
-        return pair[0].index(shared[0]), pair[1].index(shared[0])
+        source, target = pair[0].index(shared[0]), pair[1].index(shared[0])
+        return slice(source, source + 1), slice(target, target + 1)
 
-    def _replace(self, pair: Pieces, slot: tuple[int, int], rng: random.Random) -> Pieces:
-        before = [side[i - 1].lower() if i else "" for side, i in zip(pair, slot)]
-        if all(word in (MARK + "in", MARK + "to", MARK + "nach", MARK + "from", MARK + "aus") for word in before):
-            texts = rng.choice(self._places)
-        else:
-            texts = (self._span(rng),) * 2
+    def _replace(self, pair: Pieces, slot: Slot, texts: Texts) -> Pieces:
         source, target = (
-            [*side[:i], *cut(text), *side[i + 1 :]] for side, i, text, cut in zip(pair, slot, texts, self._cuts)
+            [*side[: at.start], *cut(text), *side[at.stop :]]
+            for side, at, text, cut in zip(pair, slot, texts, self._cuts)
         )
         return source, target
 
     def _span(self, rng: random.Random) -> str:
         """A random span to copy."""
         kind = rng.random()
-        if kind < 0.45:
+        if kind < 0.25:
             return made_up_name(rng)
-        if kind < 0.7 and self.names:
+        if kind < 0.35 and self.names:
             return rng.choice(self.names).lstrip(MARK)
-        if kind < 0.8:
-            return emphasised(made_up_name(rng), rng)
-        if kind < 0.87:
+        if kind < 0.5:
+            return emphasised(made_up_name(rng) if rng.random() < 0.5 else rng.choice(_WORDS), rng)
+        if kind < 0.7:
             return address(rng)
-        if kind < 0.91:
-            return f"${rng.choice(_VARIABLES)}$"
-        if kind < 0.95:
+        if kind < 0.78:
+            return formula(rng)
+        if kind < 0.9:
             return f"{rng.randrange(1, 1000)} {rng.choice(_UNITS)}"
         return made_up_name(rng).upper()
 
-    def _append(self, pair: Pieces, rng: random.Random) -> Pieces:
-        text = " ".join(rng.choices(_EMOJI, k=rng.choice([1, 1, 1, 2]))) if rng.random() < 0.6 else address(rng)
-        source, target = ([*side, *cut(text)] for side, cut in zip(pair, self._cuts))
+    def _frame(self, rng: random.Random) -> Pieces:
+        span = self._span(rng)
+        source, target = (cut(frame.format(span)) for frame, cut in zip(rng.choice(self._frames), self._cuts))
+        return source, target
+
+    def _surround(self, pair: Pieces, rng: random.Random) -> Pieces:
+        """The pair with an emoji or an address after it, an emoji before it, or in markup."""
+        sides = pair
+        kind = rng.random()
+        if kind < 0.15:
+            template = emphasised("{}", rng)
+        elif kind < 0.3:
+            template = "{} " + address(rng)
+        elif kind < 0.4:
+            template = emoji(rng) + " {}"
+        else:
+            template = "{} " + emoji(rng)
+            if rng.random() < 0.5 and all(side[-1:] == ["."] for side in pair):  # as people write
+                sides = pair[0][:-1], pair[1][:-1]
+        source, target = (cut(template.format(join_pieces(side))) for side, cut in zip(sides, self._cuts))
         return source, target
 
     def _tell_time(self, rng: random.Random) -> Pieces:
@@ -181,6 +256,35 @@ class Copying:
         source, target = texts if self._source == "en" else texts[::-1]
         cut_source, cut_target = self._cuts
         return cut_source(source), cut_target(target)
+
+
+def _number_slot(pair: Pieces) -> Slot | None:
+    """Where the one number, but 1, is that stands on both sides exactly once."""
+    runs = [_digit_runs(side) for side in pair]
+    if any(len(side) != 1 for side in runs):
+        return None
+    (source, source_text), (target, target_text) = runs[0][0], runs[1][0]
+    return (source, target) if source_text == target_text != "1" else None
+
+
+def _digit_runs(side: list[str]) -> list[tuple[slice, str]]:
+    """The runs of digits in pieces, which have one digit each: their places and texts."""
+    runs: list[tuple[slice, str]] = []
+    for i, piece in enumerate(side):
+        digit = piece.removeprefix(MARK)
+        if not digit.isdecimal():
+            continue
+        if runs and runs[-1][0].stop == i and digit == piece:
+            runs[-1] = slice(runs[-1][0].start, i + 1), runs[-1][1] + digit
+        else:
+            runs.append((slice(i, i + 1), digit))
+    return runs
+
+
+def _is_place(pair: Pieces, slot: Slot) -> bool:
+    """Whether a name stands after a preposition of places on both sides."""
+    before = [side[at.start - 1].removeprefix(MARK).lower() if at.start else "" for side, at in zip(pair, slot)]
+    return all(word in ("in", "to", "nach", "from", "aus") for word in before)
 
 
 def _is_capitalised(piece: str) -> bool:

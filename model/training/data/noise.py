@@ -1,12 +1,10 @@
-"""Random changes of the text of pairs, from a seeded generator: subwords, typing errors, case, clauses.
+"""Random changes of the text of pairs, from a seeded generator: subwords, typing errors, case.
 
-A main clause is joined with the subordinate clause of another pair (Jia and Liang 2016, "Data Recombination for Neural
-Semantic Parsing"): before one, it keeps its word order in English and German. Pieces are those of `Tokenizer.pieces`.
+Pieces are those of `Tokenizer.pieces`.
 """
 
 import json
 import random
-from functools import cache
 from string import ascii_lowercase
 from typing import Any
 
@@ -17,25 +15,6 @@ from model.text.words import WordTokenizer
 Pieces = tuple[list[str], list[str]]
 
 _VARIANTS = 12  # of a word in a pass, drawn once and reused
-
-# Both words begin a subordinate clause, and each is the other's translation more often than not.
-CONJUNCTIONS = (
-    ("because", "weil"),
-    ("because", "da"),
-    ("if", "wenn"),
-    ("if", "falls"),
-    ("when", "als"),
-    ("when", "wenn"),
-    ("while", "während"),
-    ("although", "obwohl"),
-    ("though", "obwohl"),
-    ("before", "bevor"),
-    ("after", "nachdem"),
-    ("until", "bis"),
-)
-_WORDS = frozenset(word for pair in CONJUNCTIONS for word in pair)
-# Their German depends on the main clause: the gender of what is meant, or how somebody is spoken to.
-_BOUND = frozenset(("it", "its", "itself", "you", "your", "yours", "yourself"))
 
 
 class SubwordSampler:
@@ -112,50 +91,3 @@ def recase(piece: str) -> str:
     at = len(piece) - len(piece.lstrip(MARK))
     swapped = piece[at : at + 1].swapcase()
     return piece[:at] + swapped + piece[at + 1 :] if len(swapped) == 1 else piece
-
-
-def main_clause(pair: Pieces) -> Pieces | None:
-    """Both sides without the full stop, if they are one statement of three words or more; else None."""
-    for side in pair:
-        if len(side) < 4 or side[-1] != "." or not all(_is_word(piece) for piece in side[:-1]):
-            return None
-        if not _WORDS.isdisjoint(map(_word, side)):
-            return None
-    return pair[0][:-1], pair[1][:-1]
-
-
-def subordinate_clause(pair: Pieces) -> Pieces | None:
-    """Both sides from their one conjunction, in German from the comma before it, to the full stop; else None.
-
-    A main clause must come before, and the German must not depend on it ("it", "you").
-    """
-    if any(side[-1:] != ["."] for side in pair):  # most pairs of a dictionary, at once
-        return None
-    words = [[_word(piece) for piece in side] for side in pair]
-    places = [[i for i, word in enumerate(side) if word in _WORDS] for side in words]
-    if any(len(conjunctions) != 1 or conjunctions[0] == 0 for conjunctions in places):
-        return None
-    at = [conjunctions[0] for conjunctions in places]
-    conjunction = tuple(side[i] for side, i in zip(words, at))
-    if conjunction not in CONJUNCTIONS and conjunction[::-1] not in CONJUNCTIONS:
-        return None
-    if not all(_is_word(piece) for side, i in zip(pair, at) for piece in side[i:-1]):
-        return None
-    english = 0 if conjunction in CONJUNCTIONS else 1
-    german = 1 - english
-    if _BOUND & set(words[english][at[english] :]) or words[german][at[german] - 1] != ",":
-        return None
-    at[german] -= 1
-    if words[english][at[english] - 1] == ",":
-        at[english] -= 1
-    return (pair[0][at[0] :], pair[1][at[1] :]) if min(at) >= 2 else None
-
-
-@cache
-def _word(piece: str) -> str:
-    return piece.lstrip(MARK).lower()
-
-
-def _is_word(piece: str) -> bool:
-    bare = piece.lstrip(MARK)
-    return bare == "'" or bare.isalnum()

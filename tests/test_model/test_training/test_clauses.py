@@ -9,7 +9,7 @@ import pytest
 from model.text.subwords import Tokenizer
 from model.training.batching import TrainingStream
 from model.training.config import TrainingConfig
-from model.training.data.noise import CONJUNCTIONS, main_clause, subordinate_clause
+from model.training.data.clauses import CONJUNCTIONS, as_sentence, copular_clause, main_clause, subordinate_clause
 from tests.test_model.test_training.test_batching import texts
 
 MAINS = [("I am here.", "Ich bin hier."), ("He doesn't know Mary.", "Er kennt Maria nicht.")]
@@ -67,6 +67,43 @@ def test_every_conjunction_is_found(tokenizer):
         assert subordinate_clause(pieces) == (pieces[0][2:], pieces[1][2:])
     wrong = cut(tokenizer, ("I go because he comes.", "Ich gehe, bis er kommt."))
     assert subordinate_clause(wrong) is None
+
+
+@pytest.mark.parametrize("turned", [False, True], ids=["en-de", "de-en"])
+@pytest.mark.parametrize(
+    ("pair", "clause"),
+    [
+        (("Studying is hard.", "Lernen ist schwer."), ("because studying is hard.", "weil Lernen schwer ist.")),
+        (
+            ("The dogs were very tired.", "Die Hunde waren sehr müde."),
+            ("because the dogs were very tired.", "weil die Hunde sehr müde waren."),
+        ),
+    ],
+)
+def test_a_statement_with_a_copula_becomes_a_clause_whose_verb_stands_last_in_german(tokenizer, pair, clause, turned):
+    expected = (tokenizer.pieces(clause[0]), [",", *tokenizer.pieces(clause[1])])
+    made = copular_clause(cut(tokenizer, pair, turned))
+    assert made == (expected[::-1] if turned else expected)
+    sentence = cut(tokenizer, (clause[0].capitalize(), clause[1][0].upper() + clause[1][1:]), turned)
+    assert as_sentence(made) == sentence
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("He is here.", "Hier ist er."),  # the subject comes last
+        ("He is a good man.", "Er ist ein guter Mann."),  # more than an adjective
+        ("Everything is ready.", "Alles ist fertig."),  # no noun: "Alles" would keep its capital letter
+        ("Today is cold.", "Heute ist kalt."),
+        ("It is very late.", "Es ist sehr spät."),  # its gender depends on what came before
+        ("He was here.", "Er ist hier."),
+        ("Is he very tired?", "Ist er sehr müde?"),
+        ("What he said is true.", "Was er sagte ist wahr."),
+    ],
+)
+def test_statements_whose_german_order_is_not_certain_are_left_out(tokenizer, pair):
+    assert copular_clause(cut(tokenizer, pair)) is None
+    assert copular_clause(cut(tokenizer, pair, turned=True)) is None
 
 
 def test_recombined_pairs_are_a_main_clause_and_a_clause_of_another_pair_on_both_sides(tokenizer):
