@@ -1,4 +1,4 @@
-"""Clauses of pairs of sentences, joined anew.
+"""Clauses of pairs of sentences, joined again.
 
 A main clause gets the subordinate clause of another pair (Jia and Liang 2016, "Data Recombination for Neural Semantic
 Parsing"): before one, it keeps its word order in English and German. Pieces are those of `Tokenizer.pieces`.

@@ -68,7 +68,7 @@ _EMOJI = [
     for code in range(first, last + 1)
     if unicodedata.category(chr(code)) == "So" and chr(code) not in UNSEEN_EMOJI
 ]
-_USUAL_EMOJI = (
+_WELL_KNOWN_EMOJI = (
     "😀 😂 😍 🙂 😉 😢 😡 👍 👏 🙏 💪 ❤️ 🎉 🎂 ⭐ 🔥 ☀️ 🌧️ 🐶 🐱 🌍 🚗 🚲 ✈️ 🏠 📷 📚 💡 ✅ ❌ ⚽ 🎸 🍕 🍎 ☕".split()
 )
 FRAMES: tuple[Texts, ...] = (  # sentences for a span that no pair has a place for, English and German
@@ -132,8 +132,10 @@ def formula(rng: random.Random) -> str:
 
 
 def emoji(rng: random.Random) -> str:
-    """One emoji or two, of all that Unicode has but `UNSEEN_EMOJI`, the usual ones more often."""
-    return " ".join(rng.choice(_USUAL_EMOJI if rng.random() < 0.3 else _EMOJI) for _ in range(rng.choice([1, 1, 1, 2])))
+    """One emoji or two, of all that Unicode has but `UNSEEN_EMOJI`, well-known ones more often."""
+    return " ".join(
+        rng.choice(_WELL_KNOWN_EMOJI if rng.random() < 0.3 else _EMOJI) for _ in range(rng.choice([1, 1, 1, 2]))
+    )
 
 
 def find_names(pairs: Iterable[Pieces], least: int = 3) -> list[str]:
