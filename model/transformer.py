@@ -33,9 +33,9 @@ class InputEmbedding(nn.Module):
         if config.positional == "learned":
             self.table = nn.Parameter(torch.empty(config.max_length, config.d_model).normal_(std=0.02))
         else:
-            added = TABLES.get(config.positional, TABLES["none"])  # relative positions are not added here
+            make_table = TABLES.get(config.positional, TABLES["none"])  # relative positions are not added here
             with torch.device("cpu"):  # even where parameters have no numbers yet
-                table = added(config.max_length, config.d_model)  # float64
+                table = make_table(config.max_length, config.d_model)  # float64
             self.register_buffer("table", table.to(torch.get_default_dtype()), persistent=False)  # (max_length, D)
         self.dropout = Dropout(config.dropout)
         self.tap_tokens = Tap("B T D")
@@ -128,12 +128,12 @@ class Cache:
 
     def select(self, rows: Tensor) -> Self:
         """The cache with the rows of an index tensor, of any length."""
-        moved = replace(self, decoder_self=select_keys_values(self.decoder_self, rows))
+        selected = replace(self, decoder_self=select_keys_values(self.decoder_self, rows))
         sentences = self.sentences[rows]
         if torch.equal(sentences, self.sentences):  # the memory stays where rows move within their sentences
-            return moved
+            return selected
         cross = [select_rows(pair, rows) for pair in self.cross]
-        return replace(moved, cross=cross, cross_mask=self.cross_mask[rows], sentences=sentences)
+        return replace(selected, cross=cross, cross_mask=self.cross_mask[rows], sentences=sentences)
 
 
 class Decoder(Stack):

@@ -113,7 +113,7 @@ class Translation:
         """For a notebook: both texts, and a row per step, where it can be with the most attended source token."""
         heads = ["step", "reads", "writes", "probability"]
         steps = zip(self.target_tokens, self.predicted_tokens, np.exp(self.log_probabilities), strict=True)
-        rows = [[str(step), read, written, f"{chance:.1%}"] for step, (read, written, chance) in enumerate(steps)]
+        rows = [[str(step), *tokens, f"{chance:.1%}"] for step, (*tokens, chance) in enumerate(steps)]
         if any("cross_attention" in address for address in self.trace):
             heads.append("looks at most")
             for row, weights in zip(rows, self.attention("cross").mean(axis=(0, 1))):  # (S,)

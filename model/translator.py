@@ -58,18 +58,18 @@ class System(Generic[Model, Words, Settings]):
         return attribution.lens(self.model, result, k, self.tokenizer.target.tokens)
 
     def _result(
-        self, read: list[int], output_ids: list[int], logits: Tensor, trace: Mapping[str, Tensor], **others: Any
+        self, input_ids: list[int], output_ids: list[int], logits: Tensor, trace: Mapping[str, Tensor], **fields: Any
     ) -> Translation:
         log_probabilities = logits[0].float().log_softmax(-1)  # (T, V)
         target = self.tokenizer.target
         return Translation(
-            target_tokens=target.tokens(read),
+            target_tokens=target.tokens(input_ids),
             predicted_tokens=target.tokens(output_ids),
             predicted_ids=output_ids,
             log_probabilities=log_probabilities.gather(1, torch.tensor(output_ids)[:, None])[:, 0].numpy(),  # (T,)
             trace={address: as_array(value)[0] for address, value in trace.items()},
             config=self.config,
-            **others,
+            **fields,
         )
 
 

@@ -98,12 +98,12 @@ def checked(recording: Recording) -> Recording:
 def read_attention(file: BinaryIO | Path | str) -> Recording:
     """Read a recording from its file; a ValueError says what is wrong with it. Sizes are checked before unpacking."""
     try:
-        with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as opened:
-            opened.seek(0)
-            entries = sum(part.count(ENTRY) for part in iter(partial(opened.read, 1 << 20), b""))
+        with Path(file).open("rb") if isinstance(file, Path | str) else nullcontext(file) as stream:
+            stream.seek(0)
+            entries = sum(part.count(ENTRY) for part in iter(partial(stream.read, 1 << 20), b""))
             if entries > MAX_ENTRIES:  # zipfile takes 12 microseconds for each before it can be asked
                 raise ValueError(f"the file has {entries:,} entries; at most {MAX_ENTRIES:,} are allowed")
-            with zipfile.ZipFile(opened) as archive:
+            with zipfile.ZipFile(stream) as archive:
                 return _read(archive)
     except FileNotFoundError:
         raise ValueError(f"the file {file} does not exist") from None
@@ -117,11 +117,11 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     if any(entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for entry in archive.infolist()):
         raise ValueError("the file is packed in another way than numpy.savez and savez_compressed do it")
     entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
-    stacks = {kind: found for kind in KINDS if (found := _addresses(kind, entries))}
+    stacks = {kind: addresses for kind in KINDS if (addresses := _addresses(kind, entries))}
     unnamed = [] if stacks else [name for name in UNNAMED if name in entries][:1]
     if not stacks and not unnamed:
-        needed, found = ", ".join(KINDS), ", ".join(sorted(map(repr, entries))[:5]) or "nothing"
-        raise ValueError(f"there is no attention in the file: at least one of {needed} is needed, got {found}")
+        needed, entry_names = ", ".join(KINDS), ", ".join(sorted(map(repr, entries))[:5]) or "nothing"
+        raise ValueError(f"there is no attention in the file: at least one of {needed} is needed, got {entry_names}")
     stacks |= {name: [name] for name in unnamed}
     masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
     numbers = [*(name for stack in stacks.values() for name in stack), *masked.values()]

@@ -168,13 +168,13 @@ def _take_back(snapshot: Path) -> None:
     """Delete a revision of a model from the cache, and the files that no other revision uses."""
     if not snapshot.exists():
         return
-    others = [revision for revision in snapshot.parent.iterdir() if revision != snapshot]
-    if not others:
+    old_revisions = [revision for revision in snapshot.parent.iterdir() if revision != snapshot]
+    if not old_revisions:
         shutil.rmtree(snapshot.parents[1])
         return
-    used = {os.path.realpath(path) for revision in others for path in revision.iterdir()}
+    files_in_use = {os.path.realpath(path) for revision in old_revisions for path in revision.iterdir()}
     for link in snapshot.iterdir():  # to the files' contents, which are kept by their hash
-        if link.is_symlink() and os.path.realpath(link) not in used:
+        if link.is_symlink() and os.path.realpath(link) not in files_in_use:
             (link.parent / link.readlink()).unlink(missing_ok=True)
     shutil.rmtree(snapshot)
 

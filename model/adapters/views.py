@@ -61,9 +61,9 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
             raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
         target_ids = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)
         _check_ids(target_ids, config)
-        read = [start, *target_ids[:-1]]
-        outputs = _run(folder, model, **arguments, decoder_input_ids=torch.tensor([read]))
-        tokens = {"source": names(ids), "target": names(read), "predicted": names(target_ids)}
+        decoder_ids = [start, *target_ids[:-1]]
+        outputs = _run(folder, model, **arguments, decoder_input_ids=torch.tensor([decoder_ids]))
+        tokens = {"source": names(ids), "target": names(decoder_ids), "predicted": names(target_ids)}
         attention = attention_from({stack: outputs[f"{stack}_attentions"] for stack in NAMES}, tokens)
         decoder = getattr(config, "decoder_layers", None) or config.num_decoder_layers
         layers |= {"decoder_self": decoder, "cross": decoder}

@@ -78,11 +78,11 @@ def direct_effects(
     """
     logits, ids, steps = trace["logits"].astype(np.float64), np.asarray(output_ids), np.arange(len(output_ids))
     bias = np.zeros(len(matrix)) if bias is None else bias
-    others = compared_words(logits, ids, against)
-    if others is None:
+    alternatives = compared_words(logits, ids, against)
+    if alternatives is None:
         compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
     else:
-        compared, row, offset = logits[steps, others], matrix[others], bias[others]
+        compared, row, offset = logits[steps, alternatives], matrix[alternatives], bias[alternatives]
     parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(output_ids))}
     heads: dict[str, list[np.ndarray]] = {}
     modules = sublayers(trace)
@@ -122,7 +122,7 @@ def direct_effects(
     dtype = trace["logits"].dtype
     return Effects(
         (logits[steps, ids] - compared).astype(dtype),
-        others,
+        alternatives,
         {name: part.astype(dtype) for name, part in reversed(parts.items())},
         {kind: np.stack(heads[name]).astype(dtype) for kind, name in _MODULES.items() if name in heads},
     )

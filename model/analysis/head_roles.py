@@ -63,7 +63,7 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     mass = weights.sum(axis=(2, 3), dtype=np.float64)
     has_choice = mask.sum(axis=1) > 1
     weights, mask = weights[:, :, has_choice].astype(np.float64), mask[has_choice]
-    read = weights.any(axis=-1)  # (L, H, T)
+    has_weight = weights.any(axis=-1)  # (L, H, T)
     queries = np.flatnonzero(has_choice)
     offsets = np.arange(len(keys))[None] - queries[:, None]  # (T, S)
     entropy = analysis.entropy(weights)  # (L, H, T)
@@ -73,7 +73,7 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     sums = {name: (weights * place).sum(axis=(2, 3)) for name, place in places.items()}
     sums["entropy"] = entropy.sum(axis=2)
     sums["relative_entropy"] = (entropy / np.log(mask.sum(axis=1))).sum(axis=2)
-    sums["sharpness"] = read.sum(axis=2) / 2 - sums["relative_entropy"]  # one half minus it: 0 where nothing is read
+    sums["sharpness"] = has_weight.sum(axis=2) / 2 - sums["relative_entropy"]  # 1/2 - it: 0 where nothing is read
     sums["distance"] = (weights * np.abs(offsets)).sum(axis=(2, 3))
     strongest = weights.argmax(axis=-1) - queries  # (L, H, T), the offset of the largest weight
     # An even row has no largest weight.
@@ -81,10 +81,10 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     largest = [(has_strongest & (strongest == offset)).sum(axis=2) for offset in OFFSETS]
     readable = np.stack([(mask & (offsets == offset)).any(axis=1) for offset in OFFSETS], axis=-1)  # (T, offsets)
     return Tally(
-        rows=read.sum(axis=2),
+        rows=has_weight.sum(axis=2),
         sums=np.stack([sums[name] for name in NUMBERS]),
         largest=np.stack(largest, axis=-1).astype(np.float64),
-        possible=read.astype(np.float64) @ readable,
+        possible=has_weight.astype(np.float64) @ readable,
         mass=mass,
     )
 

@@ -13,7 +13,7 @@ from model.adapters.loading import load_model
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits, Head
-from model.measures import kept, text_roles
+from model.measures import reports, text_roles
 
 KIND_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
 _HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
@@ -86,7 +86,7 @@ def atlas(args: Namespace, texts: Sequence[str], say: Callable[[str], None]) -> 
     if args.out:
         about = {"command": args.command_line, "model": args.model, "data": args.data.name, "credit": args.credit}
         args.out.parent.mkdir(parents=True, exist_ok=True)
-        kept.write(args.out, about | report)
+        reports.write(args.out, about | report)
         print(args.out)
 
 

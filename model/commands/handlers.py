@@ -19,7 +19,7 @@ from model.adapters.views import look
 from model.commands import any_model, table
 from model.commands.refresh import refresh
 from model.commands.results import as_json, save
-from model.measures import atlas, checks, context, kept
+from model.measures import atlas, checks, context, reports
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
 from model.text.cleaning import tidy
@@ -233,7 +233,7 @@ def run_atlas(args: Namespace) -> None:
     of = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
     out.parent.mkdir(parents=True, exist_ok=True)
     report = atlas.measure(translator, pairs, args.sentences, args.bleu_sentences, links, _say)
-    kept.write(out, of | report)
+    reports.write(out, of | report)
     print(out)
 
 
@@ -250,7 +250,7 @@ def run_check(args: Namespace) -> None:
     report = {"command": args.command_line, "data": args.data.name}
     report |= checks.measure(translator, sources, _say)
     if args.save:
-        kept.write(translator.folder / checks.FILE, report)
+        reports.write(translator.folder / checks.FILE, report)
     print(json.dumps(report))
 
 
@@ -262,7 +262,7 @@ def run_context(args: Namespace) -> None:
     report = {"command": args.command_line, "data": args.data.name}
     report |= context.measure(writer, list(read_lines(args.data)), _say)
     if args.save:
-        kept.write(writer.folder / context.FILE, report)
+        reports.write(writer.folder / context.FILE, report)
     print(json.dumps(report))
 
 

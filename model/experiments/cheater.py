@@ -44,7 +44,7 @@ def train(looks_ahead: bool) -> Trained:
     optimizer, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
     for _ in range(STEPS):
         ids = batch(BATCH, generator)
-        with opened(model) if looks_ahead else nullcontext():
+        with open_mask(model) if looks_ahead else nullcontext():
             loss = F.cross_entropy(model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=-1)
         optimizer.zero_grad()
         loss.backward()
@@ -53,7 +53,7 @@ def train(looks_ahead: bool) -> Trained:
     return Trained(model.eval(), np.array(losses, dtype=np.float32))
 
 
-def opened(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None) -> AbstractContextManager[None]:
+def open_mask(model: LanguageModel, cells: Sequence[tuple[int, int]] | None = None) -> AbstractContextManager[None]:
     """Open cells (row, column), all if None, of the causal mask of every layer inside a block."""
 
     def change(mask: Tensor) -> Tensor:  # (B, 1, T, T)
@@ -118,6 +118,6 @@ def leaks(model: LanguageModel, words: Sequence[str]) -> np.ndarray:
     probabilities = np.zeros((len(words), len(words)), dtype=np.float32)
     for row in range(len(words)):
         for column in range(len(words)):
-            with opened(model, [(row, column)]):
+            with open_mask(model, [(row, column)]):
                 probabilities[row, column] = model(ids[:, :-1])[0, row].softmax(-1)[ids[0, row + 1]]
     return probabilities

@@ -107,12 +107,12 @@ def _divisor(arrays: Mapping[str, np.ndarray], cap: float) -> float:
     """The divisor of a layer's products: models differ in it, so it is estimated from the scores (least squares)."""
     products, scores = (arrays[name].astype(np.float64) for name in ("raw_scores", "scores"))  # (H, T, S)
     scores = scores - arrays.get("bias", 0.0)
-    read = np.isfinite(scores)
+    is_allowed = np.isfinite(scores)
     if cap:
-        read &= np.abs(scores) < 0.9 * cap  # nearer to the cap the tangent has lost the digits
-        scores = cap * np.arctanh(np.where(read, scores, 0.0) / cap)
-    share = (products[read] * scores[read]).sum()
-    return float((products[read] ** 2).sum() / share) if share else math.sqrt(arrays["q"].shape[-1])
+        is_allowed &= np.abs(scores) < 0.9 * cap  # nearer to the cap the tangent has lost the digits
+        scores = cap * np.arctanh(np.where(is_allowed, scores, 0.0) / cap)
+    share = (products[is_allowed] * scores[is_allowed]).sum()
+    return float((products[is_allowed] ** 2).sum() / share) if share else math.sqrt(arrays["q"].shape[-1])
 
 
 def _sink_score(arrays: Mapping[str, np.ndarray], head: int, query: int) -> float | None:

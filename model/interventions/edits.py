@@ -264,20 +264,20 @@ def _check_head(head: Head, n_heads: Mapping[int, int]) -> None:
     _check_place(head.kind, "head", head.head, n_heads[head.layer])
 
 
-def _check_place(kind: str, name: str, place: int, count: int, here: str = "") -> None:
+def _check_place(kind: str, name: str, place: int, count: int, where: str = "") -> None:
     if not 0 <= place < count:
-        allowed = f"{name}s of the {IN_WORDS[kind]}-attention are 0 to {count - 1}{here}"
+        allowed = f"{name}s of the {IN_WORDS[kind]}-attention are 0 to {count - 1}{where}"
         raise ValueError(f"{allowed}, got {name} {place}")
 
 
 def _read_edit(item: str) -> tuple[str, Head | Force | Cell]:
     """The field of `Edits` and the edit that one part of a code stands for."""
     if match := _PLACE.fullmatch(item):
-        what, letter, row, column = match.groups()
+        operation, letter, row, column = match.groups()
         place = _LETTERS[letter], int(row), int(column)
-        if what in "ou":
-            return {"o": "off", "u": "uniform"}[what], Head(*place)
-        return "cells", Cell(*place, what == "a")
+        if operation in "ou":
+            return {"o": "off", "u": "uniform"}[operation], Head(*place)
+        return "cells", Cell(*place, operation == "a")
     if match := _FORCE.fullmatch(item):
         letter, query, key, strength, heads = match.groups()
         pairs = [pair.split("-") for pair in heads.split("h")[1:]]

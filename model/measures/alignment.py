@@ -111,8 +111,8 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         if "norms" in measures:
             mass["norms"] = contributions(translator.transformer, result, "cross")
         for start, at in enumerate(READ_AT):  # row t predicted token t and read token t - 1
-            for what, groups in counts[at].items():
-                values = mass[what][..., start : start + len(target_of), : len(source_of)]
+            for quantity, groups in counts[at].items():
+                values = mass[quantity][..., start : start + len(target_of), : len(source_of)]
                 for name, of_group in groups.items():
                     of_group.add(best_words(_GROUPS[name](values), source_of, target_of), targets, pair)
         share = (np.array(targets) + 0.5) / len(pair.target_words)
@@ -130,7 +130,7 @@ def measure(translator: Translator, text: LinkedText) -> dict[str, Any]:
         "words": best.links,
         "links": best.sure,
         "outside": text.outside,
-        "aer": {at: {what: _rates(groups) for what, groups in of_place.items()} for at, of_place in counts.items()},
+        "aer": {at: {name: _rates(groups) for name, groups in of_place.items()} for at, of_place in counts.items()},
         **_rates({"diagonal": diagonal, "best": best}),
     }
 

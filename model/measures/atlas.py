@@ -15,7 +15,7 @@ from model.analysis.effects import RUNNER_UP
 from model.checkpoint import WEIGHTS, sha256_of
 from model.config import Config, GruConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
-from model.measures import agreement, alignment, kept
+from model.measures import agreement, alignment, reports
 from model.measures.word_links import LinkedText
 from model.text.cleaning import source_text, tidy
 from model.training.data.corpora import Pair
@@ -258,9 +258,9 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
 def read(folder: Path, config: Config) -> dict[str, Any] | None:
     """The result of `measure` in a checkpoint's folder, with its "command", "data" and "credit", or None.
 
-    Errors as in `kept.read`; also a ValueError if the atlas is of a model of other sizes.
+    Errors as in `reports.read`; also a ValueError if the atlas is of a model of other sizes.
     """
-    atlas = kept.read(folder / FILE, "atlas")
+    atlas = reports.read(folder / FILE, "atlas")
     if atlas is None:
         return None
     n_heads = 1 if isinstance(config, GruConfig) else config.n_heads

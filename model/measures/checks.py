@@ -18,7 +18,7 @@ from model.config import TransformerConfig
 from model.decoding.protocol import Decodable, between_steps
 from model.errors import Problem
 from model.experiments import masks as mask_experiments
-from model.measures import kept
+from model.measures import reports
 from model.positional import TABLES
 from model.relative import Buckets, alibi_slopes, bucket_of, offsets, rotary_frequencies
 from model.taps import intervene, record
@@ -77,7 +77,7 @@ def check(translator: Translator, result: Translation) -> list[Check]:
     src = torch.tensor([translator.source_ids(result.source)])
     tgt = torch.tensor([[BOS_ID, *result.predicted_ids][: len(result.target_tokens)]])
     run = _Run(translator, result, src, tgt)
-    return [Check(claim, *measured(run)) for claim, measured in _MEASURED_BY.items()]
+    return [Check(claim, *measure_claim(run)) for claim, measure_claim in _MEASURED_BY.items()]
 
 
 def measure(translator: Translator, sources: Sequence[str], say: Callable[[str], None] = lambda text: None) -> dict:
@@ -110,8 +110,8 @@ def _worst(checks: Sequence[Check]) -> Check:
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The result of `measure` in a checkpoint's folder, "claims" as Checks, or None; errors as `kept.read`."""
-    result = kept.read(folder / FILE, "check --save")
+    """The result of `measure` in a checkpoint's folder, "claims" as Checks, or None; errors as `reports.read`."""
+    result = reports.read(folder / FILE, "check --save")
     if result is None:
         return None
     return result | {"claims": [Check(**values) for values in result["claims"]]}
@@ -178,12 +178,12 @@ def _future(run: _Run) -> tuple:
             between_steps()
             cuts = range(first, min(first + CUTS_AT_A_TIME, n_steps))
             rows = run.tgt.repeat(1 + len(cuts), 1)  # the first row stays as it is
-            for row, cut in enumerate(cuts, 1):
-                rows[row, cut:] = UNK_ID
+            for row, length in enumerate(cuts, 1):
+                rows[row, length:] = UNK_ID
             logits = model(run.src.expand(len(rows), -1), rows)  # (B, T, V)
-            for row, cut in enumerate(cuts, 1):
-                worst = _largest(worst, (logits[row, :cut] - logits[0, :cut]).numpy())
-                compared += logits[row, :cut].numel()
+            for row, length in enumerate(cuts, 1):
+                worst = _largest(worst, (logits[row, :length] - logits[0, :length]).numpy())
+                compared += logits[row, :length].numel()
         return worst, compared
 
     deviation, compared = leak()

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from model.checkpoint import WEIGHTS, load_parameters, sha256_of
 from model.language_model import LanguageModel
-from model.measures import kept
+from model.measures import reports
 from model.translator import Writer
 
 FILE = "context.json"  # beside a checkpoint's weights
@@ -91,8 +91,8 @@ def measure(writer: Writer, lines: Sequence[str], say: Callable[[str], None] = l
 
 
 def read(folder: Path) -> dict[str, Any] | None:
-    """The result of `measure` in a checkpoint's folder, or None; errors as `kept.read`."""
-    return kept.read(folder / FILE, "context --save")
+    """The result of `measure` in a checkpoint's folder, or None; errors as `reports.read`."""
+    return reports.read(folder / FILE, "context --save")
 
 
 def cache_bytes(n_layers: int, n_groups: int, d_head: int, n_tokens: int, bytes_per_number: int = 4) -> int:

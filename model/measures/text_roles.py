@@ -85,11 +85,11 @@ def measure(
     kinds = {
         kind: {
             "layers": layers[kind],
-            **{name: _rounded(values) for name, values in counted.numbers().items()},
-            "role": head_roles.roles(counted, kind),
+            **{name: _rounded(values) for name, values in role_tally.numbers().items()},
+            "role": head_roles.roles(role_tally, kind),
             "examples": examples[kind],
         }
-        for kind, counted in tallies.items()
+        for kind, role_tally in tallies.items()
     }
     if _is_decoder(reader):
         values = kinds["decoder_self"]

@@ -60,10 +60,10 @@ class PieceTokenizer(Vocabulary):
         return join_pieces(self._ordinary_tokens(ids))
 
 
-def texts(value: object, what: str) -> list[str]:
+def texts(value: object, name: str) -> list[str]:
     """The value; a ValueError if it is not a list of texts."""
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise ValueError(f"{what} must be a list of texts")
+        raise ValueError(f"{name} must be a list of texts")
     return value
 
 

@@ -148,18 +148,18 @@ def record_grid(
         raise ValueError(f"{out} holds a grid: pass --resume to go on with it, or choose another --out")
     tasks_of_cells = Tasks(data_dir, cells[0])
     run, task = cells[0].run(), tasks_of_cells.of(cells[0])
-    values, arrays, done = _header(run, task, data_dir, command), {}, set()
+    values, arrays, recorded = _header(run, task, data_dir, command), {}, set()
     if begun:
         header, (values, arrays) = values, grid.read_files(out)
         different = [key for key in header if key not in ("about", "runs") and values.get(key) != header[key]]
         if different:
             raise ValueError(f"{out} holds another grid: its {different[0]} differs. Choose another --out")
-        done = set(grid.read_grid(out).runs)
-        if any(bool(cell.mistake) != with_mistakes for cell in done):
+        recorded = set(grid.read_grid(out).runs)
+        if any(bool(cell.mistake) != with_mistakes for cell in recorded):
             raise ValueError(f"{out} holds the other grid, with or without --mistakes. Choose another --out")
     pairs = load_corpus(data_dir, run.training.data, "valid", (run.training.source, run.training.target))
     pairs = pairs[: run.training.validation_pairs]
-    for cell in (cell for cell in selection if cell not in done):
+    for cell in (cell for cell in selection if cell not in recorded):
         n_tokens = count_tokens(tasks_of_cells.of(cell.reference).tokenizer, pairs)
         with TemporaryDirectory() as empty:
             trainer = CellTrainer(cell, tasks_of_cells.of(cell), pairs, n_tokens, data_dir, Path(empty))

@@ -175,23 +175,23 @@ class Trainer:
 
     def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
         """From where the run stands, without end, each with the progress after it."""
-        epoch, done, final = self.progress.epoch, self.progress.batch, self.progress.final
+        epoch, n_seen, final = self.progress.epoch, self.progress.batch, self.progress.final
         config = self.run.training
         mix = parse_mix(config.data)
         last = dict.fromkeys(mix, 0.0) | parse_mix(config.final_data) if config.final_data else mix
         while True:
             if self._is_final() != final:  # back again, too: a finished run may be given more steps
-                epoch, done, final = epoch + 1, 0, not final
+                epoch, n_seen, final = epoch + 1, 0, not final
             number = 0
             for number, batch in enumerate(self.stream.epoch(epoch, list((last if final else mix).values())), start=1):
-                if number > done:
+                if number > n_seen:
                     yield batch, (epoch, number, final)
                 if self._is_final() != final:
                     break
             else:
                 if number == 0:
                     raise ValueError("the training data hold no sentence pair that is short enough")
-                epoch, done = epoch + 1, 0
+                epoch, n_seen = epoch + 1, 0
 
     def _is_final(self) -> bool:
         config = self.run.training

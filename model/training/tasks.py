@@ -66,8 +66,8 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
         if of_tokenizer != of_run:
             raise ValueError(f"{name} is {of_run} for the run, but {of_tokenizer} for its tokenizer")
     if isinstance(tokenizer, WordTokenizers) != (config.min_count > 0):
-        its = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
-        raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {its}")
+        unit = "words" if isinstance(tokenizer, WordTokenizers) else "subwords"
+        raise ValueError(f"min_count is {config.min_count} for the run, but its tokenizer is one of {unit}")
     valid = {name: load(name, "valid") for name in mix}
     valid = {name: corpus for name, corpus in valid.items() if corpus}
     data = {

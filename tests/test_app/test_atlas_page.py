@@ -17,7 +17,7 @@ from PIL import Image
 from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
-from model.measures import agreement, atlas, contribution, kept
+from model.measures import agreement, atlas, contribution, reports
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import (
@@ -63,7 +63,7 @@ def measured(tmp_path_factory):
     found = {"command": "python -m model atlas --data x", "data": "x.tsv", "credit": "<b>written</b> here"}
     found |= atlas.measure(translator, PAIRS, 2, bleu_sentences=1, links=sets)
     found["kinds"]["cross"]["aligns"] = [["", "", "", "input"], ["", "", "output", ""]]  # random heads align nothing
-    kept.write(translator.folder / atlas.FILE, found)
+    reports.write(translator.folder / atlas.FILE, found)
     return folder, atlas.read(translator.folder, translator.config)
 
 
@@ -155,7 +155,7 @@ class TestBoard:
 
     def test_an_atlas_of_other_weights_is_told(self, report, tmp_path, monkeypatch):
         folder = save_tiny(tmp_path / "en-de", d_ff=44)
-        kept.write(folder / atlas.FILE, report)
+        reports.write(folder / atlas.FILE, report)
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         at = open_page(PAGE)
         assert not at.exception and "run python -m model atlas again" in at.warning[0].value

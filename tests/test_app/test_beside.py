@@ -11,7 +11,7 @@ import pytest
 
 from model import load_translator
 from model.interventions.edits import Cell, Edits, Force, Head
-from model.measures import atlas, kept
+from model.measures import atlas, reports
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.messages import unpack
 from tests.test_app import screen
@@ -203,7 +203,7 @@ def test_atlas(offered, elsewhere, query, expected):
     links = LinkedText("toys", ("en", "de"), "a test", [pair], 1)
     found = {"command": "python -m model atlas", "data": "x", "credit": ""}
     found |= atlas.measure(translator, [("A man", "Ein Mann")], 1, links=[links])
-    kept.write(translator.folder / atlas.FILE, found)
+    reports.write(translator.folder / atlas.FILE, found)
     check(screen.open_page("atlas.py", text=SENTENCE, **query), offered, expected)
 
 

@@ -10,7 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from model import load_translator
-from model.measures import checks, kept
+from model.measures import checks, reports
 from tests.support.javascript import node
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
@@ -75,7 +75,7 @@ def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
 def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = load_translator(str(save_tiny(tmp_path / "en-de")))
     found = checks.measure(translator, [EXAMPLE, "A man is riding."])
-    kept.write(translator.folder / checks.FILE, {"command": "python -m model check", "data": "d.tsv", **found})
+    reports.write(translator.folder / checks.FILE, {"command": "python -m model check", "data": "d.tsv", **found})
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     st.cache_data.clear()
     at = screen.open_page("check.py")

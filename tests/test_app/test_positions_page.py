@@ -10,7 +10,7 @@ import pytest
 
 from model import load_translator, positional
 from model.experiments import positions as experiments
-from model.measures import context, kept
+from model.measures import context, reports
 from tests.test_app import screen
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
@@ -256,7 +256,7 @@ def modern(tmp_path_factory):
     for name in ("adding", "turning"):
         writer = load_translator(str(folder / name))
         found = {"command": "x", "data": "y"} | context.measure(writer, ["the cat sat"] * 99)
-        kept.write(writer.folder / context.FILE, found)
+        reports.write(writer.folder / context.FILE, found)
     return folder
 
 

@@ -42,7 +42,7 @@ OF_FILES = {
     "checkpoint.py",
     "config.py",
     "measures/atlas.py",
-    "measures/kept.py",
+    "measures/reports.py",
     "text/pieces.py",
     "text/subwords.py",
     "text/words.py",

@@ -121,7 +121,7 @@ class PageHead(BaseHTTPMiddleware):
 
     def __init__(self, app: ASGIApp, head: str, later: Iterable[str] = ()) -> None:
         super().__init__(app)
-        self.added, self.later = head.encode(), [script.encode() for script in later]
+        self.head_html, self.later = head.encode(), [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with the head added where the answer is the page."""
@@ -138,7 +138,7 @@ class PageHead(BaseHTTPMiddleware):
             return answer
         streamed: Any = answer  # starlette streams every one
         page = b"".join([part async for part in streamed.body_iterator])
-        page = page.replace(b"<head>", b"<head>" + self.added, 1)
+        page = page.replace(b"<head>", b"<head>" + self.head_html, 1)
         rules = policy([*_INLINE.findall(page), *self.later], request.headers.get("host", ""))
         response = Response(page)
         response.raw_headers = answer.raw_headers

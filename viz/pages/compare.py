@@ -91,7 +91,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     chose = {name: codes.code(state[name]) for name in ("versus", OF[versus]) if state[name] != default[name]}
     example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))
     answered = shared.compute_or_keep(
-        "compare-answered", (versus, (a, b)), lambda asked: list(map(cached.compute, asked[1])), example
+        "compare-answered", (versus, (a, b)), lambda versions: list(map(cached.compute, versions[1])), example
     )
     if answered is None:
         return

@@ -46,8 +46,8 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
     state, came = st.session_state, widgets.arrives("beginning")
     if came:
         state[stage_page.QUERY] = st.query_params.to_dict()
-    query, asked = state[stage_page.QUERY], state.pop(stage_page.ASKED, False)
-    if asked or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
+    query, is_requested = state[stage_page.QUERY], state.pop(stage_page.ASKED, False)
+    if is_requested or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
         (current_view, problems), (chance, chance_problems) = view.read(query, names, View(EXAMPLE)), chance_of(query)
         widgets.note_problems(problems + chance_problems if came else ())
         state[KEPT] = current_view, chance
@@ -151,7 +151,7 @@ def show() -> None:
     with st.container():
         key, example = f"language-model-answered-{name}", (name, EXAMPLE)
         answered = shared.compute_or_keep(
-            key, (name, text), lambda asked: version_of_text(asked[0], asked[1], current_view, chance), example
+            key, (name, text), lambda names: version_of_text(names[0], names[1], current_view, chance), example
         )
     with memory:
         model_choice.say_memory()

@@ -238,10 +238,10 @@ def show_words(systems: Sequence[SystemMap]) -> None:
     table = {}
     for system in systems:
         side = system.side
-        read = [say("the one vector")] * len(side.words)
+        cells_read = [say("the one vector")] * len(side.words)
         if side.weights is not None:
-            read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in system.values]
-        for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), read)):
+            cells_read = [say("{key} {x:.2f}", key=side.keys[row.argmax()], x=row.max()) for row in system.values]
+        for name, cells in ((side.name, side.words), (say("{name} reads", name=side.name), cells_read)):
             table[name] = ["" if word is None else cells[word] for word in system.places]
     st.dataframe(pd.DataFrame(table), hide_index=True, key="words")
     frame.note(f"{say(BESIDE)} {say('Beside each word: the source word with the largest weight.')}")

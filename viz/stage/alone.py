@@ -264,8 +264,8 @@ def report(
     stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
     settings = [(say("checkpoint"), checkpoint), (say("about it"), card), *vars(result.config).items()]
     chances = [say("{p:.4f}", p=p) for p in np.exp(result.log_probabilities)]
-    source, read, predicted = map(spell_bytes, (result.source_tokens, result.target_tokens, result.predicted_tokens))
-    steps = zip(range(len(chances)), read, predicted, chances, strict=True)
+    source, inputs, predicted = map(spell_bytes, (result.source_tokens, result.target_tokens, result.predicted_tokens))
+    steps = zip(range(len(chances)), inputs, predicted, chances, strict=True)
     address = html.escape(link)
     in_app = _part("p", say("The same in a running app:")), f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
     parts = (

@@ -110,7 +110,7 @@ def keep(maps: np.ndarray) -> str:
     with _LOCK:
         _MAPS.pop(name, None)
         _MAPS[name] = maps  # behind all others
-        while len(_MAPS) > 1 and sum(kept.nbytes for kept in _MAPS.values()) > KEPT:
+        while len(_MAPS) > 1 and sum(stack.nbytes for stack in _MAPS.values()) > KEPT:
             del _MAPS[next(iter(_MAPS))]
     return f"headlight/maps/{name}"
 

@@ -109,7 +109,7 @@ def catalogue(language: str) -> dict[str, str]:
         translations = {
             str(entry.id): str(entry.string) for entry in read_po(file, locale=language) if entry.id and entry.string
         }
-    return {begun(text): begun(other) for text, other in translations.items()} | translations
+    return {begun(text): begun(translation) for text, translation in translations.items()} | translations
 
 
 def begun(text: str, small: bool = False) -> str:

@@ -138,14 +138,14 @@ def sentence_box(source: str | None, example: str, key: str = "text", texts: dic
 
 def sentence(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
     """A box for a sentence, with examples under it; returns the sentence, or the first example where it is empty."""
-    state, kept = st.session_state, st.session_state.get(view.KEPT)
-    if key == "text" and kept is not None and key not in state and key not in st.query_params:
-        state[key] = kept.text  # what was translated on the page before
+    state, last_view = st.session_state, st.session_state.get(view.KEPT)
+    if key == "text" and last_view is not None and key not in state and key not in st.query_params:
+        state[key] = last_view.text  # what was translated on the page before
     typed = text(words.sentence_in(source), example, key, live="200ms", placeholder=say(HINT))
     with shared.row(gap="xsmall"):
         examples(key, texts)
     if key == "text":
-        state[view.KEPT] = replace(kept or View(), text=typed)
+        state[view.KEPT] = replace(last_view or View(), text=typed)
     return typed
 
 

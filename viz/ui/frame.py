@@ -348,7 +348,7 @@ def choose_head_by_pixels(
         heading = headings.get(kind, "") if layer == head == 0 else ""
         name = f"{say('layer')} {layer}, {say('head')} {head}"
         tiles.append(Tile(code, name, heading=heading, pixels=pictures[kind][layer][head]))
-    opened = place or default
+    selected = place or default
     payload = {
         "label": say("Heads") if headings else say("Heads of this kind"),
         "columns": n_heads,
@@ -356,11 +356,11 @@ def choose_head_by_pixels(
         "height": 0,
         "fills": fills,
         "scrolls": False,
-        "chosen": next(code for code, at in by_code.items() if at == opened),
+        "chosen": next(code for code, at in by_code.items() if at == selected),
         "tiles": [_packed(tile) for tile in tiles],
     }
     _mounted()(key="heads-tiles", data=packing.pack(payload), on_chosen_change=clicked)
-    return opened
+    return selected
 
 
 HEAD = "frame-head"  # in the session: kind, layer and head, None for the most telling one

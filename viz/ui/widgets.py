@@ -124,8 +124,8 @@ def part(name: str = "") -> Iterator[None]:
     if comes and not inside:  # of another page it is not known what its address holds
         parts = Parts()
     before = parts.codes.get(name, {}) if name else _codes(parts)
-    others = parts.codes if name else {}
-    state[PARTS] = Parts(run.page_script_hash, {**others, name: codes})
+    codes_of_parts = parts.codes if name else {}
+    state[PARTS] = Parts(run.page_script_hash, {**codes_of_parts, name: codes})
     notes, token, came = st.container(), _drawn.set(codes), _comes.set(comes)
     if not name and run.is_history_navigation:
         st.query_params.update()  # says it once more: the page that was left may have written its own over it

@@ -122,10 +122,10 @@ def _sublayer_hook(address: str) -> Any:
         path = _FOLLOWED.get()
         if path is None:
             return None
-        first, others = (output[0], output[1:]) if isinstance(output, tuple) else (output, None)
+        first, tail = (output[0], output[1:]) if isinstance(output, tuple) else (output, None)
         leaf = _leaf(first)
         path.sublayers.setdefault(address, []).append(leaf)
-        return leaf if others is None else (leaf, *others)
+        return leaf if tail is None else (leaf, *tail)
 
     return hook
 

@@ -51,16 +51,16 @@ def direct_effects(
     assert path.logits is not None  # the output matrix was passed
     scale, offset = _after_the_matrix(path.logits, final)
     logits = path.logits[0].float() * scale + offset  # (T, V)
-    others = compared_words(logits.detach().cpu().numpy(), output_ids, against)
+    alternatives = compared_words(logits.detach().cpu().numpy(), output_ids, against)
     constant = (offset if head.bias is None else offset + head.bias.detach() * scale).expand_as(logits)
 
     def compare(values: Tensor) -> Tensor:
         """The values (T, V) of the written words less those that they are compared with, (T,)."""
         rows = torch.arange(len(output_ids))
-        compared = values.mean(1) if others is None else values[rows, torch.from_numpy(others)]
+        compared = values.mean(1) if alternatives is None else values[rows, torch.from_numpy(alternatives)]
         return values[rows, torch.from_numpy(output_ids)] - compared
 
-    effects = _split(layout, path, compare(logits), compare(constant), others)
+    effects = _split(layout, path, compare(logits), compare(constant), alternatives)
     if not effects.rest <= EXACT * max(1.0, float(np.abs(effects.logits).max())):
         raise Problem(
             "the parts of this model miss its logits by {rest:.2g}: it computes something else between them, so direct "

@@ -288,15 +288,15 @@ class Reader:
         return trace[f"{module}.mask"].size(-1)
 
     def _predictions(
-        self, read: Sequence[int], logits: Tensor | None, output_ids: Sequence[int] | None
+        self, input_ids: Sequence[int], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
         """The fields of what a decoder read and predicted; `output_ids` is what it read next, with its best word."""
-        fields = {"target_tokens": self.words(read), "finished": True, "search": None, "masked_words": {}}
+        fields = {"target_tokens": self.words(input_ids), "finished": True, "search": None, "masked_words": {}}
         if logits is None:
             return fields | {"predicted_tokens": [], "predicted_ids": [], "log_probabilities": np.zeros(0, np.float32)}
         log_probabilities = logits[0].float().log_softmax(-1).cpu()  # (T, V)
         if output_ids is None:
-            output_ids = [*read[1:], int(log_probabilities[-1].argmax())]
+            output_ids = [*input_ids[1:], int(log_probabilities[-1].argmax())]
         of_written = log_probabilities.gather(1, torch.tensor(output_ids)[:, None])[:, 0]  # (T,)
         predicted = {"predicted_tokens": self.words(output_ids), "predicted_ids": list(output_ids)}
         return fields | predicted | {"log_probabilities": of_written.numpy()}

@@ -188,14 +188,14 @@ class PairReader(Reader):
 
     def _force(self, text: str, inputs: Mapping[str, Tensor], ids: Sequence[int], edits: Edits) -> Reading:
         """Record the pass in which the decoder reads ids, the start token first, all but the last."""
-        read = torch.tensor([ids[:-1]], device=self.model.device)
-        return self._record(text, {**inputs, "decoder_input_ids": read}, edits, ids[1:])
+        decoder_ids = torch.tensor([ids[:-1]], device=self.model.device)
+        return self._record(text, {**inputs, "decoder_input_ids": decoder_ids}, edits, ids[1:])
 
     def _fields(
         self, inputs: Mapping[str, Tensor], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
-        read = inputs["decoder_input_ids"][0].tolist()
-        fields = self._predictions(read, logits, output_ids)
+        decoder_ids = inputs["decoder_input_ids"][0].tolist()
+        fields = self._predictions(decoder_ids, logits, output_ids)
         source = self.words(inputs["input_ids"][0].tolist()) if "input_ids" in inputs else []
         fields["finished"] = bool(fields["predicted_ids"]) and fields["predicted_ids"][-1] in self._ends
         return fields | {"text": self.text_of(fields["predicted_ids"]), "source_tokens": source}

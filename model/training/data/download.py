@@ -169,9 +169,9 @@ def _chunks(url: str, name: str, advice: str) -> Generator[bytes, None, None]:
         raise ValueError(f"{url} could not be fetched ({reason}): {advice}")
 
 
-def _unpacked(path: Path, kind: str, opened: Callable[[], IO[bytes] | gzip.GzipFile]) -> str:
+def _unpacked(path: Path, kind: str, open_file: Callable[[], IO[bytes] | gzip.GzipFile]) -> str:
     try:
-        with opened() as file:
+        with open_file() as file:
             content = file.read(MAX_TEXT_BYTES + 1)
         if len(content) <= MAX_TEXT_BYTES:
             return content.decode("utf-8-sig")

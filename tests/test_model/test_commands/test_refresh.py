@@ -12,7 +12,7 @@ from model import checkpoint
 from model.__main__ import main
 from model.commands.refresh import differences
 from model.config import TransformerConfig
-from model.measures import checks, kept
+from model.measures import checks, reports
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 
@@ -46,12 +46,12 @@ def test_new_weights_are_measured_by_the_same_commands(folder: Path, capsys: pyt
     card = checkpoint.read_json(folder / "card.json")
     save_random(folder, 2, card)
     with pytest.raises(ValueError, match="other weights"):
-        kept.read(folder / checks.FILE, "check")
+        reports.read(folder / checks.FILE, "check")
     capsys.readouterr()
     assert main(["refresh", "small"]) == 0
     out = capsys.readouterr().out
     assert "small, check.json: " in out and "small, score pairs: " in out and "claims." in out
-    assert kept.read(folder / checks.FILE, "check")["command"].endswith("--checkpoint small --sentences 2 --save")
+    assert reports.read(folder / checks.FILE, "check")["command"].endswith("--checkpoint small --sentences 2 --save")
     again = checkpoint.read_json(folder / "card.json")["scores"]["pairs"]
     assert again["command"] == card["scores"]["pairs"]["command"]
     assert "small" in (folder.parent / "README.md").read_text(encoding="utf-8")

@@ -27,9 +27,9 @@ def test_the_models_differ_in_what_they_see_alone(monkeypatch: pytest.MonkeyPatc
     ids = cheater.batch(4, random.Random(1))
     with torch.inference_mode():
         plain = honest.model(ids)
-        with cheater.opened(honest.model, [(2, 5)]):
+        with cheater.open_mask(honest.model, [(2, 5)]):
             one = honest.model(ids)
-        with cheater.opened(honest.model):
+        with cheater.open_mask(honest.model):
             every = honest.model(ids)
     changed = (one - plain).abs().amax((0, 2)) > 1e-6
     assert changed.tolist() == [row == 2 for row in range(ids.size(1))]

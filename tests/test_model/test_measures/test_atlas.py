@@ -18,7 +18,7 @@ from model.analysis import head_roles
 from model.config import TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.interventions.edits import Edits, Head
-from model.measures import agreement, alignment, atlas, kept
+from model.measures import agreement, alignment, atlas, reports
 from model.measures.word_links import read_linked_text
 from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
@@ -180,7 +180,7 @@ def test_what_is_no_atlas_of_this_model_is_refused(folder: Path, translator, cha
     before = path.read_text(encoding="utf-8")
     try:
         if sealed:
-            kept.write(path, atlas.read(folder, translator.config) | change)
+            reports.write(path, atlas.read(folder, translator.config) | change)
         else:
             path.write_text(json.dumps(json.loads(before) | change), encoding="utf-8")
         with pytest.raises(ValueError, match=words):

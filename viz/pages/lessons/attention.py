@@ -36,14 +36,14 @@ def heads_of_cards() -> dict[str, Place]:
     largest weight is on the next token.
     """
     result, weights, shares = compute(SENTENCE), _weights(), _handed()
-    read, end = result.source_tokens.index(READ), len(result.source_tokens) - 1
+    column, end = result.source_tokens.index(READ), len(result.source_tokens) - 1
     largest = weights.argmax(-1)  # (L, H)
-    to_read = np.where(largest == read, weights[..., read], 0)
+    to_read = np.where(largest == column, weights[..., column], 0)
     keys = result.attention("encoder_self").argmax(-1)  # (L, H, S)
     scores = {
         "sharp": to_read,
         "soft": -np.abs(to_read - 0.5),
-        "sink": np.where(largest == end, shares[..., read] - shares[..., end], -np.inf),
+        "sink": np.where(largest == end, shares[..., column] - shares[..., end], -np.inf),
         "next": (keys == np.arange(1, keys.shape[-1] + 1)).sum(-1),
     }
     return {name: best(of_heads) for name, of_heads in scores.items()}

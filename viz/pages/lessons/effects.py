@@ -49,19 +49,19 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     source, target = torch.tensor([loaded.source_ids(result.source)]), result.predicted_ids
     each = source.repeat(source.shape[1], 1).fill_diagonal_(UNK_ID)
     with torch.inference_mode():
-        read = torch.tensor([[BOS_ID, *target[:-1]]]).expand(len(each) + 1, -1)
-        logs = loaded.model(torch.cat([source, each]), read).double().log_softmax(-1)  # (1 + S, T, V)
+        inputs = torch.tensor([[BOS_ID, *target[:-1]]]).expand(len(each) + 1, -1)
+        logs = loaded.model(torch.cat([source, each]), inputs).double().log_softmax(-1)  # (1 + S, T, V)
     scores = logs[:, range(len(target)), target].numpy()  # (1 + S, T)
     return result.predicted_tokens, result.source_tokens, (scores[0] - scores[1:]).T, np.exp(scores[0])
 
 
 def _gru(answered: bool) -> Figure:
-    target, read, lost, chances = left_out()
+    target, sources, lost, chances = left_out()
     if not answered:
         return bars(chances[:, None], target, value=message("probability"), top=1.0, say=say)
     row, value = target.index(BIKE), message("drop of the log-probability (nats)")
     framed = row, int(lost[row].argmax())
-    return head_board(lost.round(1) + 0, target, read, selected=framed, value=value, signed=True, say=say)  # no "-0"
+    return head_board(lost.round(1) + 0, target, sources, selected=framed, value=value, signed=True, say=say)  # no "-0"
 
 
 STORY = Story(
@@ -133,10 +133,10 @@ def parts() -> dict:
 )
 def apart() -> dict:
     result = compute(SENTENCE)
-    row, read = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
+    row, column = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
     sums = compute_result(SENTENCE, "effects").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
-    weight = result.attention("cross").mean((0, 1))[row, read]
-    return {"weight": weight, "effect": sums.max(), "own": sums[read]}
+    weight = result.attention("cross").mean((0, 1))[row, column]
+    return {"weight": weight, "effect": sums.max(), "own": sums[column]}
 
 
 @card(
@@ -165,6 +165,6 @@ def rates() -> dict:
     right=1,
 )
 def occluded() -> dict:
-    target, read, lost, _ = left_out()
+    target, sources, lost, _ = left_out()
     row = lost[target.index(BIKE)]
-    return {"key": read[row.argmax()], "drop": row.max()}
+    return {"key": sources[row.argmax()], "drop": row.max()}

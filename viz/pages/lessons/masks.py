@@ -25,7 +25,7 @@ def trained() -> tuple[list[np.ndarray], list[list[list[str]]], np.ndarray]:
     """The losses of both models, of the cheater last; what both write; and `cheater.leaks` of the example."""
     both = [in_turn(cheater.train)(looks_ahead) for looks_ahead in (False, True)]
     outputs = [cheater.write(run.model, WRITTEN) for run in both]
-    return [one.losses for one in both], outputs, cheater.leaks(both[1].model, EXAMPLE)
+    return [run.losses for run in both], outputs, cheater.leaks(both[1].model, EXAMPLE)
 
 
 def chance() -> float:
@@ -61,15 +61,15 @@ def _written(answered: bool) -> Figure:
 
 def _board(answered: bool) -> Figure:
     counts, size = trained()[2], len(EXAMPLE)
-    opened = np.triu(np.full((size, size), answered), 1)
+    is_open = np.triu(np.full((size, size), answered), 1)
     for cell in st.session_state.get(CELLS, ()):
-        opened[cell] = True
-    read = [cheater.STOP, *EXAMPLE[:-1]]
+        is_open[cell] = True
+    inputs = [cheater.STOP, *EXAMPLE[:-1]]
     return head_board(
-        np.where(opened, counts, np.tri(size)),
-        [f"{token} → {word}" for token, word in zip(read, EXAMPLE)],
-        [f"{number} {one}" for number, one in enumerate(read)],
-        texts=np.where(opened, np.vectorize("{:.2f}".format)(counts), " ").tolist(),
+        np.where(is_open, counts, np.tri(size)),
+        [f"{token} → {word}" for token, word in zip(inputs, EXAMPLE)],
+        [f"{number} {symbol}" for number, symbol in enumerate(inputs)],
+        texts=np.where(is_open, np.vectorize("{:.2f}".format)(counts), " ").tolist(),
         value=message("open, or probability of the right word"),
         selected=(ROW, ROW + 1) if answered else None,
         say=say,

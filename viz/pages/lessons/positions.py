@@ -43,14 +43,14 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
     """
     writer = loaded_as(Writer, "wikitext2-lm")
     masks = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(writer.config.n_layers)]
-    opened, off = dict.fromkeys(masks, torch.ones_like), {"decoder.input.positions": torch.zeros_like}
+    without_mask, off = dict.fromkeys(masks, torch.ones_like), {"decoder.input.positions": torch.zeros_like}
 
     def expected(text: str, changes: dict) -> np.ndarray:
         with intervene(changes):
             logits = writer.read(text).trace["logits"]  # (T, V)
         return torch.tensor(logits[-1], dtype=torch.float64).softmax(-1).numpy()
 
-    probabilities = np.stack([[expected(text, changes) for text in TWO] for changes in (off | opened, off)])
+    probabilities = np.stack([[expected(text, changes) for text in TWO] for changes in (off | without_mask, off)])
     best = np.argsort(-probabilities[1, 0], kind="stable")[:MOST]
     return (
         writer.tokenizer.tokens(best.tolist()),

@@ -47,7 +47,7 @@ def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     result, scores = writer.read(TEXT), []
     for start in (0, MOVED):
         positions = table[None, start : start + n].float()
-        with intervene({"decoder.input.positions": lambda _, there=positions: there}):
+        with intervene({"decoder.input.positions": lambda _, rows=positions: rows}):
             scores.append(writer.read(TEXT).trace["decoder.layers.0.self_attention.raw_scores"][n_heads - 1] / root)
     q, k = (
         torch.from_numpy(result.trace[f"decoder.layers.0.self_attention.{side}"][n_heads - 1]).double() for side in "qk"

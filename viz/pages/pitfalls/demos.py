@@ -295,7 +295,7 @@ def norm(sentence: Sentence) -> tuple:
     trained: nn.LayerNorm = encoder.layers[0].residual_self.norm
     norms = trained, nn.LayerNorm(x.size(-1), eps=trained.eps)
     wrong, fresh = (mistakes.own_layer_norm(x, norm.weight, norm.bias, norm.eps) for norm in norms)
-    right, fresh_right = (one(x) for one in norms)
+    right, fresh_right = (apply_norm(x) for apply_norm in norms)
     constant = math.sqrt(1 - 1 / x.size(-1))  # between the two deviations
     return values(wrong, right, sentence.result.source_tokens, message("normed")), {
         say("Largest difference with trained weights"): gap(wrong, right),

@@ -157,8 +157,8 @@ def live() -> None:
         text = controls.sentence_box(card.get("source"), EXAMPLE)
     request, example = (Request(sentence, name, beam=1) for sentence in (text, EXAMPLE))
     with places.notes:
-        computed = shared.compute_or_keep("pitfalls-answered", request, breaks, example)
-    request, n_changed = computed or (None, {})
+        pair = shared.compute_or_keep("pitfalls-answered", request, breaks, example)
+    request, n_changed = pair or (None, {})
     with places.left_controls:
         frame.label(say("Loss added: afterwards / trained with it"))
     with places.left:

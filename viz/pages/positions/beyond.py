@@ -77,18 +77,18 @@ def show_beyond(page: Page) -> None:
     with page.places.left:
         selected = frame.choose_tile(say("Models"), model_tiles(results), "measured", ALL, columns=2, fills=True)
     lines = {name: loss_lines(losses) for name, losses in results.items()}
-    losses = [line[1] for own in lines.values() for line in own.values()]
+    losses = [line[1] for lines_of_model in lines.values() for line in lines_of_model.values()]
     reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))
     axes: dict[str, Any] = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
     plots, titles, factors, notes = {}, {}, [], []
-    for name, own in results.items():
+    for name, result in results.items():
         key, title = f"beyond-{name}", say("{name}: loss by position", name=name)
         figure = curves(lines[name], reach=reach, **axes, say=say)
         listed_lines = {label: line.tolist() for label, line in lines[name].items()}
         code = program(snippet(LOSSES, lines=listed_lines, reach=reach, **axes))
-        plots[key] = Plot(title, own["command"], figure, code)
+        plots[key] = Plot(title, result["command"], figure, code)
         titles[key] = name, "", encoding_of(name)
-        first, last = own["lengths"][0], own["lengths"][-1]
+        first, last = result["lengths"][0], result["lengths"][-1]
         factor = last["perplexity"] / first["perplexity"]
         factors.append(say("{factor:.2f} ({name})", factor=factor, name=name))
         line = message("{name} has perplexity {a} at the trained {n:,} tokens, {b} when it reads {m:,} at once.")
@@ -100,5 +100,5 @@ def show_beyond(page: Page) -> None:
     with page.places.right:
         visible = {key: plot for key, plot in plots.items() if selected in (ALL, key.removeprefix("beyond-"))}
         frame.pictures(visible, titles=titles, is_map=False)
-        tokens = max(own["tokens"] for own in results.values())
+        tokens = max(result["tokens"] for result in results.values())
         frame.note(say("Measured over {n:,} tokens by {command}.", n=tokens, command="python -m model context"))

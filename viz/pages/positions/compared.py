@@ -131,7 +131,7 @@ def show_wavelengths(page: Page) -> None:
         with page.places.right:
             st.info(say("Neither encoding has waves: none and learned positions have no wavelength."))
         return
-    longest = {place: words.number(float(one.max())) for place, one in waves.items()}
+    longest = {place: words.number(float(wave.max())) for place, wave in waves.items()}
     with page.places.answer:
         line = say(
             "The longest wave of “{name}” takes {n} positions.",

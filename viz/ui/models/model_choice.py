@@ -114,8 +114,8 @@ class Opening:
         except ValueError as error:
             self.problem = error
 
-    def _progress(self, done: int, total: int) -> None:
-        self.done, self.total = done, total
+    def _progress(self, n_bytes: int, total: int) -> None:
+        self.done, self.total = n_bytes, total
         if self.is_stopped or not self._is_present():
             raise Stopped
 

@@ -287,16 +287,16 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     kind, layer, number = head.kind, head.layer, head.head
     numbers = source.kinds[kind]
     examples = numbers["examples"][layer][number] if "examples" in numbers else []
-    read = [texts[int(example[0])] for example in examples] or list(texts[:1])
-    results = [cached.compute(_request(name, text)) for text in read]
+    example_texts = [texts[int(example[0])] for example in examples] or list(texts[:1])
+    results = [cached.compute(_request(name, text)) for text in example_texts]
     at = 0
-    if len(read) > 1:
+    if len(example_texts) > 1:
         tiles = []
-        for place, (text, result) in enumerate(zip(read, results)):
+        for place, (text, result) in enumerate(zip(example_texts, results)):
             tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=head_pixels(result, head)))
         title = say("Texts where this head attends most to one token, the first one and its own apart")
         at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
-    result, request = results[at], _request(name, read[at])
+    result, request = results[at], _request(name, example_texts[at])
     ring = tuple(examples[at][1:3]) if examples else None
     place = place_of_head(kind, source.number(kind, layer), number)
     pin = pin_of(kind, ring[0]) if ring else None
@@ -305,7 +305,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     stage_page.show_head(result, request, place, [ring] if ring else [], _roles_of(source, result))
     for rule in rules_of([role_name(numbers["role"][layer][number])]).values():
         frame.note(rule)
-    query = {"model": name, "text": read[at], **place}
+    query = {"model": name, "text": example_texts[at], **place}
     st.html(language_menu.link(say("Open this head on the stage →"), "steer", query))
     return result
 

@@ -66,8 +66,8 @@ def effects_payload(
         return {}, reason
     if query.get("measure") != "effects":
         return {}, None
-    view, asked = query.get("view"), query.get("against", RUNNER_UP)
-    against, is_reader = None if asked == AGAINST[1] else asked, isinstance(loaded, Reader)
+    view, against_code = query.get("view"), query.get("against", RUNNER_UP)
+    against, is_reader = None if against_code == AGAINST[1] else against_code, isinstance(loaded, Reader)
     settings: dict[str, Any] = {"lacks": ("agree",) if request.changes or is_reader else ()}
     other_word = ""
     if against not in (None, RUNNER_UP):

@@ -219,10 +219,10 @@ def cost(request: Request) -> float:
     with request.positions():
         loaded = request.translator
         if isinstance(loaded, Reader):
-            read = loaded.read(request.text, target=old.predicted_ids, edits=edits)
+            forced = loaded.read(request.text, target=old.predicted_ids, edits=edits)
         else:
-            read = cached.loaded_as(Translator, request.model).force(request.text, old, edits)
-    return float((read.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
+            forced = cached.loaded_as(Translator, request.model).force(request.text, old, edits)
+    return float((forced.log_probabilities.astype(np.float64) - old.log_probabilities).sum())
 
 
 def _cost_of_answer(request: Request, old: cached.Result) -> float:

@@ -126,14 +126,14 @@ class Leak:
 SEEN = 0.05  # weight from which on an opened cell is worth a ring
 
 
-def leak(opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | None = None) -> Leak | None:
+def leak(cells_opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | None = None) -> Leak | None:
     """What cells bool (T, S) that a mask opened get in a head (T, S); None if nothing.
 
     The cell of a query that sees the very next token is taken if it gets at least half of the largest weight. One of
     the cells `telling` bool (T, S) is taken before all others, if one of them is worth a ring.
     """
-    values = np.where(opened, weights, 0.0)
-    if not opened.any() or values.max() <= 0:
+    values = np.where(cells_opened, weights, 0.0)
+    if not cells_opened.any() or values.max() <= 0:
         return None
     candidates = values
     if telling is not None and values[telling].max(initial=0.0) >= SEEN:
@@ -147,9 +147,9 @@ def leak(opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | None = N
     return Leak(row, column, float(values[row, column]), float(values[row].sum()), cells)
 
 
-def leaking_head(opened: np.ndarray, weights: np.ndarray) -> tuple[int, int]:
+def leaking_head(cells_opened: np.ndarray, weights: np.ndarray) -> tuple[int, int]:
     """The head of (L, H, T, S) in which opened cells (T, S) get the largest weight; the first if they get none."""
-    largest = np.where(opened, weights, 0.0).max(axis=(2, 3))
+    largest = np.where(cells_opened, weights, 0.0).max(axis=(2, 3))
     layer, head = np.unravel_index(largest.argmax(), largest.shape)
     return int(layer), int(head)
 
