@@ -27,6 +27,7 @@ GERMAN_QUOTES = "„‚"
 _MEANT, _MEANT_QUOTES = str.maketrans(MEANT), str.maketrans(MEANT_QUOTES)
 _FRACTION = re.compile("(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])")  # 2½ is 2 1/2
 _POWER = re.compile("(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])")  # 10² is 10^2
+_AREA = re.compile("(?<=m)([\u00b2\u00b3])")  # m² and cm³ stay as they are
 
 
 def visible(text: str) -> str:
@@ -96,14 +97,15 @@ def as_meant(text: str) -> str:
     what Unicode's compatibility composition (NFKC) says.
 
     Example:
-        >>> print(as_meant("It’s ﬁne … “really”, 2½ m and 10²"))
-        It's fine ... "really", 2 1/2 m and 10^2
+        >>> print(as_meant("It’s ﬁne … “really”, 2½ m² and 10²"))
+        It's fine ... "really", 2 1/2 m² and 10^2
     """
     text = tidy(text).translate(_MEANT)
     if not any(quote in text for quote in GERMAN_QUOTES):
         text = text.translate(_MEANT_QUOTES)
     spaced = _POWER.sub("^", _FRACTION.sub(" ", text))
-    return tidy(unicodedata.normalize("NFKC", spaced).translate(_MEANT))
+    compatible = [part if n % 2 else unicodedata.normalize("NFKC", part) for n, part in enumerate(_AREA.split(spaced))]
+    return tidy("".join(compatible).translate(_MEANT))
 
 
 def source_text(text: str, tokenizer: Any) -> str:

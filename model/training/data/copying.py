@@ -9,7 +9,7 @@ import random
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from model.text.special import MARK, join_pieces
 from model.training.data import times
@@ -92,7 +92,6 @@ FRAMES: tuple[Texts, ...] = (  # sentences for a span that no pair has a place f
 _ONSETS = "B D F G H J K L M N P R S T V W Br Kr Sch St Tr Gr Fl Ch Th Z C Y Sz Š Č Ł Ng Kh Ø É".split()
 _MIDDLES = "a a a e e e i i o o u u au ei ie oo y ö ü ä ą ę é í ó å ø ñe ã".split()
 _CODAS = "l n r s t m k ller nn rg ck wski sen mann ski berg er in a o ć ç š ng vić quist dze".split()
-_WORDS = "news shop blog data home play open my the web mail list test page photo travel music".split()
 _ENDINGS = "com de org net eu io co.uk at ch".split()
 _UNITS = "km kg m cm m² € $ % GB km/h °C".split()
 _SUFFIXES = "_i _1 _0 ^2 ^n (x) +1 !".split()
@@ -106,10 +105,12 @@ def made_up_name(rng: random.Random) -> str:
     return name.capitalize()
 
 
-def address(rng: random.Random) -> str:
-    """A made-up URL or e-mail address."""
-    site = rng.choice(["", "-", "."]).join(rng.sample(_WORDS, rng.choice([1, 2, 2]))) + "." + rng.choice(_ENDINGS)
-    page = rng.choice([*_WORDS, rng.choice(string.ascii_lowercase)]) + rng.choice(["", str(rng.randrange(1000))])
+def address(words: Sequence[str], rng: random.Random) -> str:
+    """A made-up URL or e-mail address of words in small letters."""
+    site = rng.choice(["", "-", "."]).join(rng.choices(words, k=rng.choice([1, 2, 2]))) + "." + rng.choice(_ENDINGS)
+    page = rng.choice([rng.choice(words), rng.choice(string.ascii_lowercase)]) + rng.choice(
+        ["", str(rng.randrange(100)), str(rng.randrange(1000))]
+    )
     match rng.randrange(4):
         case 0:
             return f"http{rng.choice(['s', 's', ''])}://{rng.choice(['www.', ''])}{site}/{page}"
@@ -117,7 +118,7 @@ def address(rng: random.Random) -> str:
             return rng.choice(["www.", ""]) + site
         case 2:
             return f"{page}@{site}"
-    return f"{rng.choice(_WORDS)}.{made_up_name(rng).lower().encode('ascii', 'ignore').decode()}@{site}"
+    return f"{rng.choice(words)}.{made_up_name(rng).lower().encode('ascii', 'ignore').decode()}@{site}"
 
 
 def emphasised(text: str, rng: random.Random) -> str:
@@ -152,6 +153,12 @@ def find_names(pairs: Iterable[Pieces], least: int = 3) -> list[str]:
     return [piece for piece in names if MARK + piece[1].lower() + piece[2:] not in small]
 
 
+def find_words(pairs: Iterable[Pieces], most: int = 5000) -> list[str]:
+    """The `most` frequent words of both sides of pairs, in small letters; those with accents are left out."""
+    counts = Counter(piece.lower().removeprefix(MARK) for pair in pairs for side in pair for piece in side)
+    return [word for word, _ in counts.most_common(2 * most) if word.isascii() and word.isalpha()][:most]
+
+
 class Copying:
     """Changes pairs so that they hold a span to copy; the same generator and pair give the same."""
 
@@ -167,6 +174,7 @@ class Copying:
         pairs = list(pairs)
         self.names = find_names(pairs)
         self._name_pieces = frozenset(self.names)
+        self._words = find_words(pairs)
         self._cuts = cut_source, cut_target
         self._source = source
         self._places = PLACES if source == "en" else tuple((german, english) for english, german in PLACES)
@@ -222,9 +230,9 @@ class Copying:
         if kind < 0.35 and self.names:
             return rng.choice(self.names).lstrip(MARK)
         if kind < 0.5:
-            return emphasised(made_up_name(rng) if rng.random() < 0.5 else rng.choice(_WORDS), rng)
+            return emphasised(made_up_name(rng) if rng.random() < 0.5 else rng.choice(self._words), rng)
         if kind < 0.7:
-            return address(rng)
+            return address(self._words, rng)
         if kind < 0.78:
             return formula(rng)
         if kind < 0.9:
@@ -243,7 +251,7 @@ class Copying:
         if kind < 0.15:
             template = emphasised("{}", rng)
         elif kind < 0.3:
-            template = "{} " + address(rng)
+            template = "{} " + address(self._words, rng)
         elif kind < 0.4:
             template = emoji(rng) + " {}"
         else:

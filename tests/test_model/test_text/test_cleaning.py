@@ -76,6 +76,7 @@ def test_no_format_or_control_character_is_left_beside_a_letter():
         ("Ｔｈｅ　ｄｏｇ！", "The dog!"),
         ("well\u2010known, non\u2011stop, \u22125", "well-known, non-stop, -5"),
         ("2½ cups, ¼ cup, 10² m", "2 1/2 cups, 1/4 cup, 10^2 m"),
+        ("12 m², 3 cm³, x²", "12 m², 3 cm³, x2"),
         ("don´t", "don't"),
         ("cafe\u0301", "café"),
     ],

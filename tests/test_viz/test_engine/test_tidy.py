@@ -12,7 +12,7 @@ from tests.test_model.test_text.test_cleaning import EMOJI, PLAIN, SCOTLAND
 
 ODD = (
     "„So“, sagte er: “So”",
-    "don’t 10² 2½ m² ﬁ",
+    "don’t 10² 2½ m² ﬁ m³m²2 m¹",
     "a\ufe0f\u200d☀ 👩\u00ad\u200d👩",
     "\u200d",
     "#\ufe0f\u20e3 #\ufe0f",

@@ -19,6 +19,7 @@ const MEANT_QUOTES = new Map([...each("\u2018", "'"), ...each("\u201c\u201d\u201
 const GERMAN_QUOTES = /[\u201e\u201a]/u; // in a text with them the others are closing quotes
 const FRACTION = /(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])/gu; // 2½ is 2 1/2
 const POWER = /(?<=[0-9])(?=[\u00b2\u00b3\u00b9\u2070\u2074-\u2079])/gu; // 10² is 10^2
+const AREA = /(?<=m)([\u00b2\u00b3])/u; // m² and cm³ stay as they are
 
 /** @param {string} text @param {Map<string, string>} table */
 const translateSigns = (text, table) => Array.from(text, (sign) => table.get(sign) ?? sign).join("");
@@ -37,5 +38,6 @@ export function asMeant(text) {
   let plain = translateSigns(tidy(text), MEANT);
   if (!GERMAN_QUOTES.test(plain)) plain = translateSigns(plain, MEANT_QUOTES);
   const spaced = plain.replace(FRACTION, " ").replace(POWER, "^");
-  return tidy(translateSigns(spaced.normalize("NFKC"), MEANT));
+  const compatible = spaced.split(AREA).map((part, n) => (n % 2 ? part : part.normalize("NFKC")));
+  return tidy(translateSigns(compatible.join(""), MEANT));
 }
