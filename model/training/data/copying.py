@@ -190,14 +190,14 @@ class Copying:
         Or give, instead of the pair, a sentence with a place, with a time, or one made for a span.
         """
         kind = rng.random()
-        if kind < 0.08:
+        if kind < 0.07:
             source, target = pair
             return [piece.upper() for piece in source], [piece.upper() for piece in target]
-        if kind < 0.16 and self._timed:
+        if kind < 0.25 and self._timed:
             return self._tell_time(rng)
-        if kind < 0.28 and self._placed:
+        if kind < 0.33 and self._placed:
             return self._replace(*rng.choice(self._placed), rng.choice(self._places))
-        if kind < 0.5:
+        if kind < 0.52:
             return self._frame(rng)
         if kind < 0.9 and (slot := self._name_slot(pair)):
             span = self._span(rng)

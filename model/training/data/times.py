@@ -87,7 +87,8 @@ def tell(timed: tuple[Texts, Texts], source: str, rng: random.Random) -> Texts:
 
     The translation has the language's own way of writing it, so that a model learns one of several right answers.
     """
-    ways_by_language = write_time(rng.randint(1, 12), rng.randrange(4))
+    quarter = rng.choice([0, 1, 2, 2, 2, 3])  # half hours are what the languages count differently
+    ways_by_language = write_time(rng.randint(1, 12), quarter)
     texts = []
     for (before, after), (language, ways) in zip(timed, ways_by_language.items(), strict=True):
         time = rng.choice(ways) if language == source else ways[0]
