@@ -171,7 +171,7 @@ def timed_page(
 
 
 def only_run(log: Path, n_before: int) -> dict[str, Any]:
-    """What the stopwatch saw of the one run since its log had so many lines.
+    """What the stopwatch saw of the one run since its log had n_before lines.
 
     Raises:
         RuntimeError: if there were more runs that translated, or none.

@@ -41,7 +41,7 @@ def sentences(seed: int = 0) -> Iterator[str]:
 
 
 def text_of(translator: Translator, n_tokens: int, texts: Iterator[str]) -> str:
-    """A new text of so many tokens, the end token counted, or of a few less where the words do not fit."""
+    """A new text of n_tokens tokens, the end token counted, or of a few less where the words do not fit."""
 
     def fits(text: str) -> bool:
         try:

@@ -175,7 +175,7 @@ def sizes(translator: Translator) -> str:
 
 
 def texts(translator: Translator, n_tokens: int) -> Iterator[str]:
-    """Sentences of so many tokens, each another one."""
+    """Sentences of n_tokens tokens, each another one."""
     every = itertools.chain.from_iterable(sentences(seed) for seed in itertools.count(4))
     while True:
         yield text_of(translator, n_tokens, every)

@@ -5,7 +5,7 @@
 Llamas with random weights and few dimensions: what is measured is the stage, not the model. The app runs with
 `streamlit run app.py` on a free port and is looked at in Chromium, as `benchmarks.page` does it.
 
-Text: one of so many tokens that was never read before is entered on the page Steer; the clock runs inside the page from
+Text: a new one of the given length is entered on the page Steer; the clock runs inside the page from
 Enter to the new maps, two frames later. The model's own time, the median of `reader.read` of the same texts by the same
 number of threads in another process, is taken off.
 
@@ -57,7 +57,7 @@ SORT = f"""order => new Promise((done, failed) => {{
 
 
 def save_model(folder: Path, n_layers: int, n_heads: int) -> Path:
-    """A Llama of so many layers and heads with random weights, and a tokenizer of whole words."""
+    """A Llama with random weights, and a tokenizer of whole words."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 

@@ -139,7 +139,7 @@ _COMMANDS = {
         _TEXT,
         _option("--model", metavar="DIR|NAME", required=True, help="a folder, or a model of the Hugging Face hub"),
         _MODEL[1],
-        _option("--target", metavar="TEXT", help="what the decoder of an encoder-decoder is made to write"),
+        _option("--target", metavar="TEXT", help="the output forced on the decoder of an encoder-decoder"),
         _option(
             "--off",
             metavar="LAYER-HEAD",
@@ -171,7 +171,7 @@ _COMMANDS = {
         "write the attention of a T5, BART, GPT-2 or BERT to a file",
         *_HUB,
         *_RECORDED[:2],
-        _option("--target", metavar="TEXT", help="what the decoder of a T5 or BART is made to write"),
+        _option("--target", metavar="TEXT", help="the output forced on the decoder of a T5 or BART"),
     ),
     "write": (
         "go on with a text, drawing words from a language model",

@@ -339,7 +339,7 @@ class TestMakefile:
         def make(*arguments: str, **environment: str) -> SimpleNamespace:
             log = folder / "log"
             log.write_text("")
-            clean = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+            clean = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS", "SLOW"))}
             answer = subprocess.run(
                 ["make", f"PYTHON={folder / 'python'}", *arguments],
                 cwd=folder,
@@ -375,9 +375,13 @@ class TestMakefile:
         assert project.make("run").steps == [self.install, self.serve]
         assert project.make("run").steps == [self.serve]
 
-    def test_test_looks_for_a_browser_and_passes_arguments_on(self, project):
-        steps = project.make("test", "PYTEST_ARGS=-k masks -x").steps
-        tests = "-m pytest -n 2 --dist worksteal -k masks -x"
+    @pytest.mark.parametrize(
+        ("settings", "environment", "left_out"),
+        [([], {"CI": ""}, "-m not slow "), (["SLOW=1"], {"CI": ""}, ""), ([], {"CI": "true"}, "")],
+    )
+    def test_test_looks_for_a_browser_and_passes_arguments_on(self, project, settings, environment, left_out):
+        steps = project.make("test", *settings, "PYTEST_ARGS=-k masks -x", **environment).steps
+        tests = f"-m pytest -n 2 --dist worksteal {left_out}-k masks -x"
         assert steps == [self.venv, self.install_dev, "-m benchmarks.support.browser", tests]
         assert project.make("run").steps == [self.serve]
 

@@ -64,7 +64,7 @@ def cell_gaps(*sizes: int) -> dict[str, int]:
 
 
 def plot_height(n_rows: int) -> int:
-    """Height in pixels of a heatmap of so many rows, margins not counted."""
+    """Height in pixels of a heatmap of n_rows rows, margins not counted."""
     return min(max(n_rows * ROW_HEIGHT, 150), 620)
 
 

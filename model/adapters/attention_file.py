@@ -160,7 +160,7 @@ def _read(archive: zipfile.ZipFile) -> Recording:
 
 
 def _check_memory(unpacked: int) -> None:
-    """Raise a ValueError unless so many bytes of arrays, and what is computed of them, fit into memory."""
+    """Raise a ValueError unless arrays of `unpacked` bytes, and what is computed of them, fit into memory."""
     free = available_memory()
     most = MAX_BYTES if free is None else min(MAX_BYTES, free // COPIES)
     if unpacked > most:

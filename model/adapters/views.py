@@ -30,7 +30,7 @@ PAIRS = ("t5", "bart")
 def look(name: str, text: str, target: str | None = None, revision: str | None = None) -> Recording:
     """Have a T5, BART, GPT-2 or BERT, a folder or a name on the Hugging Face hub, read a text.
 
-    `target` is what the decoder of a T5 or BART is made to write; left out, what it writes by itself, greedily.
+    `target` is the output forced on the decoder of a T5 or BART; left out, what it writes by itself, greedily.
     """
     folder = fetch(name, revision)
     _expect(folder, CONFIG)

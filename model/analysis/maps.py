@@ -136,6 +136,12 @@ def top_share(weights: np.ndarray, share: float) -> np.ndarray:
     return is_marked
 
 
+def largest_cell(table: np.ndarray) -> tuple[int, int]:
+    """Row and column of the largest number of a table (A, B), such as layer and head: the first of equals."""
+    row, column = np.unravel_index(table.argmax(), table.shape)
+    return int(row), int(column)
+
+
 def entropy(weights: np.ndarray) -> np.ndarray:
     """Entropy of every row (..., S) in nats."""
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)

@@ -22,7 +22,7 @@ def restrict(logits: Tensor, temperature: float = 1.0, top_k: int = 0, top_p: fl
 
     Args:
         temperature: divides the logits; 0 leaves the most probable.
-        top_k: only so many of the most probable tokens stay; 0: all.
+        top_k: how many of the most probable tokens stay; 0: all.
         top_p: only the fewest most probable tokens stay that reach this sum (after temperature and top_k); 1: all.
 
     Raises:

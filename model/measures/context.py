@@ -96,7 +96,7 @@ def read(folder: Path) -> dict[str, Any] | None:
 
 
 def cache_bytes(n_layers: int, n_groups: int, d_head: int, n_tokens: int, bytes_per_number: int = 4) -> int:
-    """The bytes of keys and values of so many tokens: 2 * layers * key/value heads * d_head * tokens numbers.
+    """The bytes of keys and values of a text: 2 * layers * key/value heads * d_head * tokens numbers.
 
     Example:
         >>> cache_bytes(n_layers=3, n_groups=2, d_head=64, n_tokens=100)

@@ -44,7 +44,7 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
 def side(
     entries: Sequence[str] | int, title: str, say: Say, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
 ) -> dict:
-    """The axis of tokens, or of so many numbers from 0, at most `most` of them labelled."""
+    """The axis of tokens, or of numbers from 0 up to a count, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
         if entries > 100 and not downwards:  # numbers of three digits stand side by side, also in a narrow picture

@@ -193,5 +193,5 @@ def hover_texts(tokens: Sequence[str], say: Say) -> list[str]:
 
 
 def tick_step(n: int, most: int = theme.MAX_TICKS) -> int:
-    """The distance between labelled ticks: the smallest power of two that keeps to so many at most."""
+    """The distance between labelled ticks: the smallest power of two that leaves at most `most` labels."""
     return 1 << (-(-n // most) - 1).bit_length()

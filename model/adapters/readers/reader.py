@@ -261,7 +261,7 @@ class Reader:
         return Reading(source=source, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
 
     def _check(self, edits: Edits, lengths: tuple[int, int]) -> None:
-        """Refuse edits that do not fit the model and texts of so many tokens."""
+        """Refuse edits that do not fit the model and texts of these lengths, in tokens."""
         if edits and self.config.read_only:
             raise read_only(self.config)
         if edits:

@@ -84,7 +84,7 @@ def without_each_head(
 
 
 def _groups(config: ReaderConfig, stack: str, most: int) -> Iterator[list[int]]:
-    """The layers of a stack in groups of at most so many heads, or of one layer."""
+    """The layers of a stack in groups of a limited number of heads, or of one layer."""
     group, heads = [], 0
     counts: dict[int, int] = {}
     for attention in config.attention:

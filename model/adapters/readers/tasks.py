@@ -138,7 +138,7 @@ class PairReader(Reader):
         edits: Edits = NO_EDITS,
         **inputs: Tensor,
     ) -> Reading:
-        """As `Reader.read`; `target` is what the decoder is made to write, a text or ids without the start token.
+        """As `Reader.read`; `target` is the output forced on the decoder, a text or ids without the start token.
 
         Left out it is what the model writes greedily.
         """

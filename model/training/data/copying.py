@@ -142,7 +142,7 @@ def emoji(rng: random.Random) -> str:
 def find_names(pairs: Iterable[Pieces], least: int = 3) -> list[str]:
     """Words that stand on both sides of pairs as they are, capitalised and not first: names, by how often, with marks.
 
-    `least`: in so many pairs; and never in small letters.
+    They stand in at least `least` pairs, and never in small letters.
     """
     both: Counter[str] = Counter()
     small: set[str] = set()

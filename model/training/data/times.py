@@ -34,7 +34,7 @@ def write_time(hour: int, quarter: int) -> dict[str, list[str]]:
 
     Args:
         hour: from 1 to 12.
-        quarter: hours and so many quarters, from 0 to 3.
+        quarter: the quarters after the full hour, from 0 to 3.
 
     Example:
         >>> write_time(7, 2)["de"]

@@ -81,7 +81,7 @@ export class Memory {
   }
 
   /**
-   * The address of room for so many numbers. `floats` and `integers` may be others afterwards.
+   * The address of room for `count` numbers. `floats` and `integers` may be others afterwards.
    * @param {number} count
    */
   allocate(count) {
@@ -98,7 +98,7 @@ export class Memory {
   }
 
   /**
-   * A copy of so many numbers.
+   * A copy of `count` numbers.
    * @param {number} address
    * @param {number} count
    */

@@ -14,7 +14,7 @@ import { scoreProducts, softmaxWithSink } from "./scores.js";
  * @property {number} query its number: the row of the maps
  * @property {number} places the address of those of its keys (int32)
  * @property {number} nKeys
- * @property {number} visible so many of the first keys are shown by the mask
+ * @property {number} visible how many of the first keys the mask shows
  * @property {number} [window] but only those less than that many positions away; 0: all
  * @property {number} [hidden] a key that is not shown all the same
  */

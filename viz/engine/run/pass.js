@@ -20,7 +20,7 @@
  */
 
 /**
- * A pass of so many rows, with room for what it computes.
+ * A pass of a number of rows, with room for what it computes.
  * @param {Memory} memory
  * @param {Config} config
  * @param {number} rows

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from model.analysis import maps as analysis
 from viz.figures import head_board
 from viz.text.language import message, messages, say
 from viz.ui import controls, explore, shared
@@ -68,7 +69,7 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
     boards = [(at, measure, rates) for at, by_measure in result["aer"].items() for measure, rates in by_measure.items()]
     for at, measure, rates in shared.columns(boards, 2):
         heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
-        layer, head = np.unravel_index(heads.argmin(), heads.shape)
+        layer, head = analysis.largest_cell(-heads)
         best = say("Best head: layer {layer}, head {head} with {error:.3f}.", layer=layer, head=head, error=heads.min())
         of_all = say("All heads: mean {mean_of_all:.3f}, maximum {max_of_all:.3f}.", **rates)
         values = np.column_stack([rates["heads"], rates["mean"], rates["max"]])

@@ -98,8 +98,7 @@ class Contributions:
     @property
     def farthest(self) -> tuple[int, int]:
         """The row and column in which both differ most."""
-        row, column = np.unravel_index(np.abs(self.change).argmax(), self.change.shape)
-        return int(row), int(column)
+        return analysis.largest_cell(np.abs(self.change))
 
     def in_words(self) -> str:
         """Both numbers where they differ most."""

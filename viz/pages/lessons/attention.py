@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from model.analysis import maps as analysis
 from model.experiments.recorded_model import Place
 from viz.pages.lessons.card import OnStage, Story, asks, card
-from viz.pages.lessons.since_recorded import best
 from viz.views.cached import cache_results, compute, layer_of
 
 SENTENCE = asks("A man is riding a bicycle down the street.", beam=1)
@@ -46,7 +46,7 @@ def heads_of_cards() -> dict[str, Place]:
         "sink": np.where(largest == end, shares[..., column] - shares[..., end], -np.inf),
         "next": (keys == np.arange(1, keys.shape[-1] + 1)).sum(-1),
     }
-    return {name: best(of_heads) for name, of_heads in scores.items()}
+    return {name: analysis.largest_cell(of_heads) for name, of_heads in scores.items()}
 
 
 def _at(name: str) -> Callable[[], Place]:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from model.analysis import maps as analysis
 from model.experiments import norms, recorded_model, units
 from model.experiments.recorded_model import shipped
 from model.measures.context import cache_bytes
@@ -14,7 +15,7 @@ from model.relative import rotary_frequencies, rotate
 from model.taps import intervene
 from model.translator import Writer
 from viz.figures import Figure, bars, difference_heatmap, scatter
-from viz.pages.lessons.since_recorded import RECORDING, best, model_name
+from viz.pages.lessons.since_recorded import RECORDING, model_name
 from viz.text.language import message, say
 from viz.ui.models import cache_card
 from viz.ui.models.cache_card import Sizes
@@ -68,7 +69,7 @@ def draw_moved(answered: bool) -> Figure:
     if name := model_name(answered):
         with suppress(ValueError):  # the sentence beside says it
             tokens, differences = moved_by_model(name)
-            scores = differences[best(np.abs(differences).max((-2, -1)))]
+            scores = differences[analysis.largest_cell(np.abs(differences).max((-2, -1)))]
     names = message("moved"), message("in place")
     return difference_heatmap(scores, tokens, tokens, a=names[0], b=names[1], say=say)
 
@@ -76,7 +77,7 @@ def draw_moved(answered: bool) -> Figure:
 def live_turned(name: str) -> str:
     """How much scores of a model change when a text is moved."""
     _, differences = moved_by_model(name)
-    layer, head = best(np.abs(differences).max((-2, -1)))
+    layer, head = analysis.largest_cell(np.abs(differences).max((-2, -1)))
     return say(
         "Moved by {shift} positions, no score changes by more than {change:.2g}; the map is of head {layer}.{head}, "
         "where most changes.",

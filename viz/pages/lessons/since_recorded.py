@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from model.adapters.readers.layout import DECODER
+from model.analysis import maps as analysis
 from model.checkpoint import available
 from model.experiments.recorded_model import MASKED, NAME, Place, Recorded, shipped, study
 from viz.figures import Figure, attention_heatmap, head_board
@@ -71,12 +72,6 @@ def live(sentence: Callable[[str], str]) -> Callable[[], str | None]:
     return choose
 
 
-def best(values: np.ndarray) -> Place:
-    """Layer and head of the largest of (L, H)."""
-    layer, head = np.unravel_index(values.argmax(), values.shape)
-    return int(layer), int(head)
-
-
 def head_name(place: Place) -> str:
     """A head as papers write it: layer.head."""
     return "{}.{}".format(*place)
@@ -105,7 +100,11 @@ def draw_drink(answered: bool) -> Figure:
 def draw_repeated(answered: bool) -> Figure:
     """How much each head gives to the token after the last occurrence."""
     values = subject(answered).induction()
-    return _board(values, message("weight on the token after the last occurrence"), best(values) if answered else None)
+    return _board(
+        values,
+        message("weight on the token after the last occurrence"),
+        analysis.largest_cell(values) if answered else None,
+    )
 
 
 def draw_sink(answered: bool) -> Figure:
@@ -137,7 +136,7 @@ def drink_numbers(recorded: Recorded) -> dict:
 def repeated_numbers(recorded: Recorded) -> dict:
     """The head that gives most to the token after the last occurrence, and how many give more than half."""
     values = recorded.induction()
-    layer, head = best(values)
+    layer, head = analysis.largest_cell(values)
     return {"layer": layer, "head": head, "weight": values.max(), "n": int((values > 0.5).sum()), "all": values.size}
 
 

@@ -4,7 +4,7 @@ import { argmax, sum } from "../text/numbers.js";
 
 /** @typedef {import("../message/types.js").Matrix} Matrix */
 
-/** @typedef {{place: string, n: number, total: number}} Looking  where the largest weight is in n of so many rows */
+/** @typedef {{place: string, n: number, total: number}} Looking  where the largest weight is in n of `total` rows */
 
 /** @type {[string, number][]} */
 const OFFSETS = [["previous", -1], ["same", 0], ["next", 1]];

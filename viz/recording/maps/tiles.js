@@ -8,7 +8,7 @@ const LEAST = 8;
 const CELLS = 150_000; // of all tiles of a kind, above which they have fewer
 
 /**
- * Where the blocks of so many cells begin.
+ * Where the blocks begin into which rows or columns are gathered.
  * @param {number} size
  * @param {number} most
  */

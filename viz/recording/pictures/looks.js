@@ -67,7 +67,7 @@ export function tickAxis(tokens, title, { downwards = false, ...properties } = {
 }
 
 /**
- * An axis of columns whose upright names have room beside each other: only every so many are written.
+ * An axis of columns whose upright names have room beside each other: only every second, fourth or so is written.
  * @param {any} axis
  * @param {number} room  pixels
  */

@@ -137,7 +137,7 @@ export function copyText(text) {
 }
 
 /**
- * Does something once the next frame is painted, and so many milliseconds have passed.
+ * Does something once the next frame is painted, and `delay` milliseconds have passed.
  * @param {() => void} work
  * @param {number} delay
  */

@@ -77,8 +77,7 @@ def first_head(weights: np.ndarray, mask: np.ndarray) -> tuple[int, int]:
         return 0, 0
     even = np.log(mask[has_choice].sum(axis=1))
     order = np.stack([_bluntness(layer[:, has_choice], even) for layer in weights])  # (L, H)
-    layer, head = np.unravel_index(order.argmin(), order.shape)
-    return int(layer), int(head)
+    return analysis.largest_cell(-order)
 
 
 def _bluntness(rows: np.ndarray, even: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from model.analysis import head_roles
+from model.analysis import maps as analysis
 from model.interventions.edits import Edits
 from model.measures import text_roles
 from model.translation import Translation
@@ -66,5 +67,4 @@ def keep_roles(version: Version, before: Version, edits: Edits) -> Version:
 def best_aligner(report: Mapping[str, Any]) -> tuple[int, int]:
     """The layer and head of cross-attention that best finds the source word of a written word."""
     rates = np.array(report["kinds"]["cross"].get("aer_output", [[0.0]]))
-    layer, head = np.unravel_index(rates.argmin(), rates.shape)
-    return int(layer), int(head)
+    return analysis.largest_cell(-rates)

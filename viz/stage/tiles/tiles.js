@@ -79,7 +79,7 @@ export class Tiles {
   }
 
   /**
-   * The place of the tile so many columns to the right and rows below a tile, if there is one.
+   * The place of the tile some columns to the right of a tile and some rows below it, if there is one.
    * @param {Place} place
    * @param {number} right
    * @param {number} down

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import head_roles
+from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import text_roles
 from model.translator import Writer
@@ -277,8 +278,7 @@ def telling_head(source: Source, kinds: Sequence[str]) -> Head:
         for kind in kinds[::-1]:
             if measure in source.kinds[kind] and (kind != "cross" or measure == "previous"):
                 numbers = np.array(source.kinds[kind][measure])
-                layer, head = np.unravel_index(numbers.argmax(), numbers.shape)
-                return Head(kind, int(layer), int(head))
+                return Head(kind, *analysis.largest_cell(numbers))
     return Head(kinds[0], 0, 0)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis import maps as analysis
 from model.experiments import masks as experiments
 from model.experiments import text_masks
 from model.experiments.masks import Pass, Sentences
@@ -138,7 +139,7 @@ def leak(cells_opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | No
     candidates = values
     if telling is not None and values[telling].max(initial=0.0) >= SEEN:
         candidates = np.where(telling, values, 0.0)
-    row, column = map(int, np.unravel_index(candidates.argmax(), values.shape))
+    row, column = analysis.largest_cell(candidates)
     following = np.diagonal(candidates, offset=1)
     if len(following) and following.max() >= candidates.max() / 2:
         row = int(following.argmax())
@@ -149,9 +150,7 @@ def leak(cells_opened: np.ndarray, weights: np.ndarray, telling: np.ndarray | No
 
 def leaking_head(cells_opened: np.ndarray, weights: np.ndarray) -> tuple[int, int]:
     """The head of (L, H, T, S) in which opened cells (T, S) get the largest weight; the first if they get none."""
-    largest = np.where(cells_opened, weights, 0.0).max(axis=(2, 3))
-    layer, head = np.unravel_index(largest.argmax(), largest.shape)
-    return int(layer), int(head)
+    return analysis.largest_cell(np.where(cells_opened, weights, 0.0).max(axis=(2, 3)))
 
 
 @dataclass(frozen=True)
