@@ -368,7 +368,7 @@ def test_is_attention_an_explanation() -> None:
                 2 if sizes[0, 6] < 0.1 else 1,
                 {"effect": sizes[0, 6], "weight": weights[0, 6].max(-1).mean(), "most": sizes.max()},
             ),
-            (int(rank < 6), {"drop": drops[0, 6], "rank": rank, "all": 24}),
+            (int(rank < 8), {"drop": drops[0, 6], "rank": rank, "all": 24}),
             (
                 2 if best == "decoder.layers.0.feed_forward" else 0,
                 {"fed": parts[best], "logit": by_mean.logits[row], "cross": cross},

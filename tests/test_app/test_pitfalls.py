@@ -204,7 +204,7 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
     """On the weights that ship."""
     translator = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de"))
     shipped = Sentence(translator, translator.translate(EXAMPLE, beam=1))
-    right = "Mein Freund sagte mir, dass sein Bruder ein neues Haus gekauft hatte."
+    right = "Der Arzt sagte meinem Bruder, dass er nicht rauchen soll."
     for mistake in pitfalls.WRITTEN:
         wrong, written = shipped.both_written(mistake)
         assert written == right and wrong != right, mistake
