@@ -189,8 +189,8 @@ FAULTS = (
     Fault(
         "rows named by the wrong tokens",
         "model/translator.py",
-        "target_tokens=target.tokens(read)",
-        "target_tokens=target.tokens(written)",
+        "target_tokens=target.tokens(input_ids)",
+        "target_tokens=target.tokens(output_ids)",
         f"{_MODEL}translator.py",
     ),
     # Training, scores, commands.

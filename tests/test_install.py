@@ -15,6 +15,8 @@ from benchmarks.support.server import end, free_port, is_healthy
 from model import load_translator
 from model.checkpoint import available
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 

@@ -32,6 +32,8 @@ from tests.test_app.test_browser_stage import (
 from viz import stage
 from viz.stage.payload.recordings import BUDGET
 
+pytestmark = pytest.mark.slow
+
 LONG = "The animal didn't cross the street because it was too tired. " * 6
 LIVELY = "A man is too tired."  # of which the translation has more than ten tokens
 HOSTILE = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "@message@", "<b>", "$x$"]

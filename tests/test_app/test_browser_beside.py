@@ -6,11 +6,14 @@ import csv
 from pathlib import Path
 
 import numpy as np
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 from tests.test_app.test_browser_pages import plot
 from tests.test_app.test_translate import EXAMPLE
+
+pytestmark = pytest.mark.slow
 
 
 def download(page: Page, button, folder: Path) -> Path:

@@ -14,6 +14,8 @@ from tests.support.layout import resize
 from tests.test_app.test_browser_stage import kind, part, ready, tile
 from viz.views.view import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 # What the picture of a version draws: null where it is blank.
 DRAWN = """version => {

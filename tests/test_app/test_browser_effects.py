@@ -15,6 +15,8 @@ from model.measures import agreement
 from tests.test_app.test_browser_stage import EQUAL, drawn, kind, part, ready, show, tile, type_in
 from viz.stage.words import label
 
+pytestmark = pytest.mark.slow
+
 # What the traces of the large picture draw, and the words that stand in its cells.
 TRACES = """() => document.querySelector("[data-testid=stage-map] .js-plotly-plot").data.map(
   ({x, y, z, text}) => ({x: x && [...x], y: y && [...y], z: z && Array.from(z, row => [...row]), text}))

@@ -5,10 +5,13 @@ What holds of all pages is looked at in test_browser_walk.py, which opens each o
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 from tests.support.layout import resize, settle
+
+pytestmark = pytest.mark.slow
 
 PAGES = {
     "masks": "masks",

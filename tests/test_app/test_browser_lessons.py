@@ -13,6 +13,8 @@ from playwright.sync_api import Page, expect
 from tests.support import PATIENCE
 from viz.pages.lessons.lessons import LESSONS
 
+pytestmark = pytest.mark.slow
+
 PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg)"
 WIDE, HIGH = 1280, 720
 FOCUSED = "name => Boolean(document.activeElement.closest(`.st-key-${name}`))"

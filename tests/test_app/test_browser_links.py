@@ -10,12 +10,15 @@ import json
 import re
 from urllib.parse import parse_qsl, quote, urlsplit
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from tests.support import PATIENCE
 from tests.support.layout import settle
 from viz.text.language import say, using
+
+pytestmark = pytest.mark.slow
 
 TEXT = "A man is too tired."
 PATIENT = 20  # looks

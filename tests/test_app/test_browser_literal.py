@@ -13,6 +13,8 @@ from benchmarks.support.server import ROOT, serve
 from tests.support import PATIENCE, hostile
 from tests.test_app import screen
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import json
 import streamlit as st

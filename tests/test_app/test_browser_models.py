@@ -21,6 +21,8 @@ from tests.test_app.test_browser_stage import opened, part, ready, tile, wait_fo
 from tests.test_app.test_browser_steer import changed, switch_off
 from tests.test_model.test_adapters.other_models import model_of, theirs
 
+pytestmark = pytest.mark.slow
+
 MANY = {"num_hidden_layers": 14, "num_attention_heads": 8, "num_key_value_heads": 8}
 TEXT = "the cat sat on the mat and the cat ran"
 

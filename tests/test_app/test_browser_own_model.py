@@ -20,6 +20,8 @@ from tests.test_app.test_browser_steer import changed, switch_off
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, small_hub
 
+pytestmark = pytest.mark.slow
+
 TEXT, OTHER = "the cat sat on the mat", "a dog ran and then slept"
 NAME, SLOW, LATE = "someone/tiny", "someone/slow", "someone/late"
 WEIGHTS = "model.safetensors"

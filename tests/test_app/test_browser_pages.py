@@ -19,6 +19,8 @@ from tests.support import PATIENCE
 from tests.support.layout import resize, settle
 from viz.pages.pitfalls.demos import PITFALLS
 
+pytestmark = pytest.mark.slow
+
 WIDE, NARROW = (1400, "light"), (400, "dark")
 expect.set_options(timeout=PATIENCE)
 

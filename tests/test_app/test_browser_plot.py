@@ -6,6 +6,7 @@ import re
 from io import BytesIO
 
 import numpy as np
+import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
@@ -13,6 +14,8 @@ from tests.support import PATIENCE
 from tests.support.layout import settle
 from tests.test_app.test_browser_beside import download
 from tests.test_viz.test_heatmap import contrast
+
+pytestmark = pytest.mark.slow
 
 CELL = """head => {
   const plot = document.querySelector(".st-key-role-board .js-plotly-plot");

@@ -24,6 +24,8 @@ from tests.test_app.test_browser_stage import (
 )
 from viz.views.view import EXAMPLE
 
+pytestmark = pytest.mark.slow
+
 
 def show(page: Page, url: str, query: str = "") -> None:
     page.set_default_timeout(PATIENCE)

@@ -12,6 +12,8 @@ from tests.support.layout import resize, settle
 from tests.test_app.test_browser_frame import PAGES, SIZES, STAGES, top_of_the_answer, top_of_the_translation
 from viz.app.menu import MENU
 
+pytestmark = pytest.mark.slow
+
 PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
 DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .st-key-lesson-tile-masks"
 PHONE = (360, 780)

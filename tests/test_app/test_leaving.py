@@ -13,6 +13,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from benchmarks.support.server import ROOT, serve
 from benchmarks.support.visitor import visit
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60
 # A page that translates with a beam of 16, and notes every step of the search and how it ended. Each step takes longer
 # than there is time for all of them: the search cannot end by itself.

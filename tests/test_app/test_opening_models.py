@@ -18,6 +18,8 @@ from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, smal
 from viz.ui.models import model_choice
 from viz.views import model_shelf
 
+pytestmark = pytest.mark.slow
+
 TEXT, OTHER = "the cat sat on the mat", "a dog ran and then slept"
 NAME = "someone/tiny"
 WEIGHTS = "model.safetensors"

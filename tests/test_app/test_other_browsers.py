@@ -9,6 +9,8 @@ import pytest
 from model.interventions.edits import Edits
 from tests.support.other_browsers import CLICK, DRAWS, READS, firefox, numbers, webkit
 
+pytestmark = pytest.mark.slow
+
 FIRST, TEXT = "A man is riding a bicycle.", "The animal was too tired."
 # React notices a value only when the setter of the element itself is called.
 TYPE = """

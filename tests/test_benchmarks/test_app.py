@@ -21,6 +21,8 @@ from benchmarks.support.visitor import visit
 from model import load_translator
 from model.interventions.edits import Edits
 
+pytestmark = pytest.mark.slow
+
 FETCHED = "fetched by the browser before the map is there, MB"
 WANTED = {
     "new sentence, on top of translating, ms": "<= 0.5 of it",

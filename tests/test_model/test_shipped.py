@@ -138,6 +138,7 @@ def test_held_out_sentences_are_recorded_with_the_checkpoint() -> None:
     assert set(read_json(CHECKPOINTS / "en-de" / CARD)["training"]["held_out"]) >= set(HELD_OUT)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not DATA, reason="set HEADLIGHT_DATA to the folder with the corpora")
 def test_held_out_sentences_are_not_in_the_training_data() -> None:
     """Over everything that the shipped checkpoint's configuration trains on."""

@@ -345,6 +345,7 @@ class TestHub:
         assert f"what answers at {site.url} is not the Hugging Face hub" in refusal(NAME)
         assert left(cache) == []
 
+    @pytest.mark.slow
     def test_a_listing_that_stalls(self, site: SmallHub, folder: Path, cache: Path) -> None:
         site.models[NAME] = folder
         stall = site.answers[""] = Stall()

@@ -19,6 +19,8 @@ from model.training.loop import Trainer
 from model.training.state import HISTORY
 from tests.test_model.test_training.language import tiny_run
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 MORE_STEPS = 5
 SECONDS = 300  # each start takes seconds, unless the machine is busy

@@ -102,7 +102,9 @@ def changed(text: str, number: int, n_source: int, prefix: tuple[int, ...], beam
     ][number % 10]()
 
 
-@pytest.mark.parametrize("first", range(0, N_SENTENCES, CHUNK))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(CHUNK, N_SENTENCES, CHUNK))]
+)
 @pytest.mark.parametrize("direction", ["en-de", "de-en"])
 def test_the_engine_translates_as_python_does(direction: str, first: int, answers) -> None:
     translator = load_translator(direction)

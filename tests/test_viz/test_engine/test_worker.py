@@ -15,6 +15,8 @@ from model.interventions.edits import Edits, Head
 from model.translator import Translator
 from tests.test_viz.test_engine.comparing import WEIGHTS, Request, near
 
+pytestmark = pytest.mark.slow
+
 TEXT = "The animal didn't cross the street because it was too tired."
 FOLDER = checkpoints_folder() / "en-de"
 # Arrays do not come out of a page as such.

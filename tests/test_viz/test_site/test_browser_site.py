@@ -15,6 +15,8 @@ from model.translator import Translator
 from tests.support import PATIENCE
 from tests.test_viz.test_site.conftest import SENTENCE
 
+pytestmark = pytest.mark.slow
+
 expect.set_options(timeout=PATIENCE)
 TEXT = "Two women are cooking dinner in the kitchen."
 MEGA = 1_000_000

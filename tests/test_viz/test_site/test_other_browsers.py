@@ -11,6 +11,8 @@ import pytest
 from model.interventions.edits import Edits
 from tests.support.other_browsers import CLICK, DRAWS, READS, OtherBrowser, firefox, numbers, webkit
 
+pytestmark = pytest.mark.slow
+
 TEXT = "Two women are cooking dinner in the kitchen."
 LOADED = "return document.querySelector('[data-testid=stage-status]')?.hidden"
 TYPE = """

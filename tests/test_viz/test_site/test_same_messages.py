@@ -29,6 +29,8 @@ from viz.views import changes, recipes
 from viz.views.cached import Request, compute
 from viz.views.results import heads_results
 
+pytestmark = pytest.mark.slow
+
 MINUS_ZERO = re.compile(r"-(?=0[.,]000 )")  # which Python writes of small negative numbers
 TEXT = "Two women are cooking dinner in the kitchen."
 GERMAN = "Zwei Frauen kochen in der Küche."
