@@ -479,6 +479,7 @@ class TestAddress:
         return page.url
 
     def assert_there(self, page: Page, recorded, address: str) -> None:
+        expect(page.locator(".hl-stage")).to_have_count(1)  # Masks has two, and they were ready
         ready(page)
         result = recorded.translate(self.TEXT)
         expect(part(page, "translation")).to_have_text(result.text)
