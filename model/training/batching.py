@@ -95,8 +95,8 @@ class TrainingStream:
         if self._copying and rng.random() < self._config.copy_rate:
             # Without noise: a span that is misspelt, or cut in another way than on the other side, is not copied.
             source, target = self._copying.change(pair, rng)
-            src = [index for piece in source for index in self._source.tokenizer.piece_ids(piece)]
-            tgt = [index for piece in target for index in self._target.tokenizer.piece_ids(piece)]
+            src = [index for piece in source for index in self._source.whole_ids(piece)]
+            tgt = [index for piece in target for index in self._target.whole_ids(piece)]
             return src, tgt
         source, target = pair
         if typos := self._config.typo_rate:

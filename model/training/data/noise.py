@@ -39,11 +39,16 @@ class SubwordSampler:
         """Forget all variants drawn so far: further ones depend on the generator alone."""
         self._variants.clear()
 
-    def piece_ids(self, piece: str, rng: random.Random) -> list[int]:
-        """The ids of a piece, cut at random if `dropout` is set."""
+    def whole_ids(self, piece: str) -> list[int]:
+        """The ids of a piece with every merge, as it is cut in use."""
         ids = self._whole.get(piece)
         if ids is None:
             ids = self._whole[piece] = self.tokenizer.piece_ids(piece)
+        return ids
+
+    def piece_ids(self, piece: str, rng: random.Random) -> list[int]:
+        """The ids of a piece, cut at random if `dropout` is set."""
+        ids = self.whole_ids(piece)
         if self.dropout == 0 or len(piece) < 3 or piece[0] == "<":
             return ids
         variants = self._variants.setdefault(piece, [])
