@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from model.analysis import maps as analysis
 from model.checkpoint import available
 from model.translator import Writer
 from viz.figures import curves
@@ -57,13 +58,12 @@ def show_rotary(page: Page) -> None:
     text, (before, after) = answer
     with page.places.left_controls:
         frame.note(say("q·k of each head, by how far apart query and key stand"))
-    default = np.unravel_index(np.abs(after[..., NEAR] - after[..., FAR]).argmax(), before.shape)
+    default = analysis.largest_cell(np.abs(after[..., NEAR] - after[..., FAR]))
     with page.places.left:
         frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
         limit = float(np.abs(after).max())
         pixels = [[frame.signed_pixels(line[None], limit) for line in row] for row in after]
-        first = "", int(default[0]), int(default[1])
-        _, layer, head = frame.choose_head_by_pixels({"": pixels}, first, fills=True)
+        _, layer, head = frame.choose_head_by_pixels({"": pixels}, ("", *default), fills=True)
     near, far = after[layer, head, [NEAR, FAR]]
     with page.places.answer:
         line = message(
