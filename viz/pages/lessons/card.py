@@ -115,7 +115,7 @@ class Figures:
 
     draws: Callable[[bool], Figure | Plot | Sequence[Figure | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
-    query: Mapping[str, str] = field(default_factory=dict)
+    query: Callable[[], Mapping[str, str]] = dict  # of that page
     shares: Sequence[float] = (1.0,)  # of what is left of the window, which each figure takes
     on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
@@ -133,4 +133,4 @@ class Figures:
 
     def link(self) -> Link:
         """Where they can be played with."""
-        return self.page, self.query
+        return self.page, self.query()

@@ -126,7 +126,7 @@ def dials() -> dict:
     "“{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no word changes by more than "
     "{open:.0e}.",
     "That each token sees only what came before brings order back.",
-    Figures(_board, "language_model", {"text": TWO[0]}),
+    Figures(_board, "language_model", lambda: {"text": TWO[0]}),
     right=1,
 )
 def ordered() -> dict:
