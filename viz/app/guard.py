@@ -24,6 +24,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import config
 from streamlit.logger import get_logger
 
+from viz.text.language import PARAMETER
+
 VARIABLE = "HEADLIGHT_HOSTS"
 NO_SNIFFING = {"x-content-type-options": "nosniff"}
 _HOST = re.compile(r"(\[[0-9a-f:.%]+\]|[^\s:/?#@\[\]]+?)\.?(?::\d+)?", re.I)  # the name, and maybe a port
@@ -103,16 +105,22 @@ INTO_POPOVERS = """<script>addEventListener("keydown", event => {
   popover.focus();
 })</script>"""
 # Streamlit makes an entry of the browser's history per change of a parameter. Back should lead to the page before: what
-# a page shows replaces the entry that it has; the stage does so by itself, unless a page sets it.
+# a page shows replaces the entry that it has; the stage does so by itself, unless a page sets it. Where another page
+# opens, its address has the language at once: a run adds parameters at its end, and may be cut off by another load.
 ONE_ENTRY = """<script>{
   const push = history.pushState.bind(history);
   history.pushState = (state, title, address) => {
-    if (!address || new URL(address, location.href).pathname !== location.pathname) push(state, title, address);
+    const next = new URL(address || location.href, location.href);
+    if (next.pathname !== location.pathname) {
+      const language = new URLSearchParams(location.search).get("PARAMETER");
+      if (language && !next.searchParams.has("PARAMETER")) next.searchParams.set("PARAMETER", language);
+      push(state, title, next);
+    } else if (!address) push(state, title);
     else if (!document.querySelector(`.hl-stage:not(.hl-set)[data-path="${location.pathname}"]`)) {
       history.replaceState(state, title, address); // no stage of this page
     }
   };
-}</script>"""
+}</script>""".replace("PARAMETER", PARAMETER)
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.S)
 
 
