@@ -22,14 +22,14 @@ class Effects:
 
     Attributes:
         logits: (T,) of the written words, less those that they are compared with.
-        others: (T,) ids of the words that they are compared with; None for the mean over the vocabulary.
+        alternatives: (T,) ids of the words that they are compared with; None for the mean over the vocabulary.
         parts: (T,) each, which add up to `logits`: "input.tokens", "input.positions", the modules
             ("decoder.layers.0.self_attention"), the biases of their output projections ("....bias"), "norm" (biases of
             the norms), "output_bias".
     """
 
     logits: np.ndarray
-    others: np.ndarray | None
+    alternatives: np.ndarray | None
     parts: dict[str, np.ndarray]
     _heads: dict[str, np.ndarray] = field(repr=False)
 

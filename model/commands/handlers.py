@@ -173,8 +173,8 @@ def run_effects(args: Namespace) -> None:
     arrays |= {f"heads.{kind}": effects.heads(kind) for kind in effects.kinds}
     arrays |= {f"parts.{name}": part for name, part in effects.parts.items()}
     arrays |= {f"lens.{name}": getattr(lens, name) for name in ("sublayers", "words", "probabilities")}
-    if effects.others is not None:
-        arrays["others"] = system.tokenizer.target.tokens(effects.others.tolist())
+    if effects.alternatives is not None:
+        arrays["alternatives"] = system.tokenizer.target.tokens(effects.alternatives.tolist())
     if not isinstance(system, Writer):
         arrays["occlusion"] = system.occlusion(result)
     save(args.out, result, arrays)

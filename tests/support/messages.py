@@ -17,7 +17,7 @@ from viz.stage import words
 from viz.stage.payload.payloads import Message
 
 ARRAYS = ("weights", "tiles", "entropy", "largest", "telling", "shown", "removed", "opened", "did", "z", "x", "y")
-ARRAYS += ("probability", "blocked", "logits", "own", "probabilities", "cross", "encoder_self", "decoder_self")
+ARRAYS += ("probability", "blocked", "logits", "probabilities", "cross", "encoder_self", "decoder_self")
 
 TYPES = {"u1": np.uint8, "u2": np.uint16, "i2": np.int16, "i4": np.int32, "f4": np.float32}
 
@@ -30,8 +30,10 @@ def unpack(message: bytes) -> dict[str, Any]:
         if "@" not in value:  # maps of a kind travel as integers
             if isinstance(value.get("weights"), np.ndarray) and "scale" in value:
                 value["weights"] = value["weights"] / np.float32(value["scale"])
-            if isinstance(value.get("opened"), dict):
-                value["opened"] = {name: head / np.float32(value["scale"]) for name, head in value["opened"].items()}
+            if isinstance(value.get("openHeads"), dict):
+                value["openHeads"] = {
+                    name: head / np.float32(value["scale"]) for name, head in value["openHeads"].items()
+                }
             return value
         offset, length, dtype, shape = value["@"]
         array = np.frombuffer(message[end + offset : end + offset + length], TYPES[dtype]).reshape(shape)

@@ -247,16 +247,16 @@ def choose(at: AppTest, **options: Any) -> AppTest:
 
 
 def tiles(at: AppTest, key: str) -> dict[str, Any]:
-    """What the tiles of a page with this key are given: each tile by its code, and which is "chosen"."""
+    """What the tiles of a page with this key are given: each tile by its code, and which is "selected"."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
     told = unpack(part.proto.bytes)
-    return {tile["code"]: tile for tile in told["tiles"]} | {"chosen": told["chosen"]}
+    return {tile["code"]: tile for tile in told["tiles"]} | {"selected": told["selected"]}
 
 
 def choose_tile(at: AppTest, key: str, code: str) -> AppTest:
     """Clicks a tile; returns the page, after it ran again."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
-    return _trigger(at, part.proto.id, "chosen", code)
+    return _trigger(at, part.proto.id, "selected", code)
 
 
 def framed(at: AppTest, look: str) -> str:

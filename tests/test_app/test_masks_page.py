@@ -84,7 +84,7 @@ def test_the_first_paint_is_a_head_that_leaks_without_the_look_ahead_mask_and_th
     opened = less.weights["decoder_self"][0] * np.triu(np.ones((batch.tgt.size(1),) * 2), 1)
     opened = opened[:, :, :n, :n]
     layer, head = np.argwhere(opened.max((2, 3)) == opened.max())[0]
-    assert screen.tiles(at, "heads-tiles")["chosen"] == f"{layer}-{head}", "the head that leaks most"
+    assert screen.tiles(at, "heads-tiles")["selected"] == f"{layer}-{head}", "the head that leaks most"
     assert_head(at, "head-with", run.weights["decoder_self"][0, layer, head])
     assert_head(at, "head-without", less.weights["decoder_self"][0, layer, head])
     answer, leaks = screen.framed(at, "answer"), opened[layer, head]
@@ -297,7 +297,7 @@ def test_masks_of_today_are_those_of_the_model_over_the_texts_in_one_row(writer,
     causal, other = (text_masks.read_under(writer.model, packed.ids, masks[name]) for name in ("causal", mask))
     blue = (screen.tiles(at, "mask-tiles")[mask]["pixels"] == BLUE).all(-1)
     np.testing.assert_array_equal(blue, masks[mask][0, 0])
-    layer, head = map(int, screen.tiles(at, "heads-tiles")["chosen"].split("-"))
+    layer, head = map(int, screen.tiles(at, "heads-tiles")["selected"].split("-"))
     first, second = (causal, other) if mask == "prefix" else (other, causal)
     assert_head(at, "head-with", first.weights[layer, head])
     assert_head(at, "head-without", second.weights[layer, head])

@@ -66,7 +66,7 @@ def vector(at, name):
 def systems_in(at):
     """The tiles of the page by the name of their model."""
     tiles = screen.tiles(at, "system-tiles") if has_tiles(at) else {}
-    return {code: tile for code, tile in tiles.items() if code != "chosen"}
+    return {code: tile for code, tile in tiles.items() if code != "selected"}
 
 
 def has_tiles(at):

@@ -212,11 +212,11 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
 
 def test_choosing_another_pitfall():
     at = open_page(text=TEXT)
-    assert screen.tiles(at, "pitfall-tiles")["chosen"] == next(iter(PITFALLS))
+    assert screen.tiles(at, "pitfall-tiles")["selected"] == next(iter(PITFALLS))
     at = screen.choose_tile(screen.choose(at, **{"pitfall-show": "code"}), "pitfall-tiles", "gru")
     assert not at.exception and [code.value for code in at.code][0] == PITFALLS["gru"].wrong
     at = open_page(pitfall="nonsense", text=TEXT)
-    assert screen.tiles(at, "pitfall-tiles")["chosen"] == next(iter(PITFALLS))
+    assert screen.tiles(at, "pitfall-tiles")["selected"] == next(iter(PITFALLS))
 
 
 @pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])

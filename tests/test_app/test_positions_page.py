@@ -265,7 +265,7 @@ def test_a_rotary_head_before_and_after_the_turn(modern, monkeypatch):
     at = open_page(picture="rotary", text="the cat sat on the mat .")
     writer = load_translator(str(modern / "turning"))
     before, after = experiments.turned_products(writer, "the cat sat on the mat .", 64)
-    layer, head = map(int, screen.tiles(at, "heads-tiles")["chosen"].split("-"))
+    layer, head = map(int, screen.tiles(at, "heads-tiles")["selected"].split("-"))
     shown = lines(at, "turned")
     np.testing.assert_allclose(shown[0], after[layer, head], atol=1e-5)
     np.testing.assert_allclose(shown[1], np.full(64, before[layer, head]), atol=1e-5)

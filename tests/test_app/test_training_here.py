@@ -97,7 +97,7 @@ def test_a_run_that_is_made_here_is_one_more_tile(quick, recorded):
     assert screen.tiles(at, "practice-run-tiles")["mine"]["note"] == "not trained yet"
     at = finish(at.button(key="practice-start").click().run(), quick[0])
     tiles = screen.tiles(at, "practice-run-tiles")
-    assert tiles["chosen"] == "mine" and tiles["mine"]["note"] == f"{quick[0].frame().right:.1%} right after 10 steps"
+    assert tiles["selected"] == "mine" and tiles["mine"]["note"] == f"{quick[0].frame().right:.1%} right after 10 steps"
     at = screen.choose_tile(at, "practice-run-tiles", "recorded")
     assert "Right." in texts(at) or "Wrong" in texts(at)
     assert len([trace for trace in screen.figure(at, "practice-loss")["data"] if trace["mode"] == "lines"]) == 1

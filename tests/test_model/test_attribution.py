@@ -76,7 +76,7 @@ def test_parts_add_up_to_the_logits_of_what_was_written(changes, edits: Edits) -
         assert effects.heads("cross").shape == result.attention("cross").shape
         assert effects.heads("decoder_self").shape == result.attention("decoder_self").shape
         chosen = logits[np.arange(n_steps), result.predicted_ids]
-        other = logits.mean(1) if against is None else logits[np.arange(n_steps), effects.others]
+        other = logits.mean(1) if against is None else logits[np.arange(n_steps), effects.alternatives]
         np.testing.assert_allclose(effects.logits, chosen - other, atol=1e-4)
     read = translator.force(TEXT, result, edits)
     np.testing.assert_allclose(

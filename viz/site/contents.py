@@ -19,7 +19,7 @@ from viz.site import words
 from viz.stage import files
 from viz.stage.payload import inside
 from viz.stage.payload import message as stage_message
-from viz.stage.payload.effects import measured_payload
+from viz.stage.payload.effects import statistics_payload
 from viz.stage.payload.roles import heads_of
 from viz.text.language import LANGUAGES, using
 from viz.text.roles import rules_of
@@ -85,7 +85,7 @@ def read_model(name: str) -> tuple[Model, Translator]:
         "first": {
             kind: head for of_kinds in heads.values() for kind, (_, head) in of_kinds.items() if head is not None
         },
-        "measured": report and measured_payload(report),
+        "statistics": report and statistics_payload(report),
         "draws": _draws(translator.config.max_length, translator.config.dropout),
     }
     return Model(translator.name, files, about), translator

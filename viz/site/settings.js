@@ -2,7 +2,7 @@
 
 import { fetchBytes } from "../engine/run/files.js";
 
-/** @typedef {import("../recording/pictures/effects_view.js").MeasuredPayload} Measured */
+/** @typedef {import("../recording/pictures/effects_view.js").StatisticsPayload} Statistics */
 
 /**
  * @typedef {object} Model
@@ -14,7 +14,7 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {Record<string, Record<string, string>>} rules of roles, by language and role
  * @property {Record<string, [number, number]>} first the head to open, by kind
  * @property {number} size bytes of its files
- * @property {Measured | null} measured
+ * @property {Statistics | null} statistics
  * @property {string[]} draws which weights each draw of dropout leaves: bits in base64, one for each key
  */
 

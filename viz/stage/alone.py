@@ -124,16 +124,16 @@ def stage(
         type_name = type(result).__name__
         raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {type_name}")
     place = _place(version.recording, kind, layer, head)
-    opened = _opened(version.recording, place)
+    open_heads = _open_heads(version.recording, place)
     maps: list[np.ndarray] = []
 
     def keep(quantised: np.ndarray) -> str:
         maps.append(quantised)
         return str(len(maps) - 1)
 
-    version, old = replace(version, opened=opened, in_file=True), None
+    version, old = replace(version, open_heads=open_heads, in_file=True), None
     if before is not None:
-        old = replace(_shown(before, translator), opened=opened, in_file=True)
+        old = replace(_shown(before, translator), open_heads=open_heads, in_file=True)
         version = keep_roles(version, old, edits)
     payload = message_of(version, keep, old)
     return StagePage(payload, place | ({"stretch": 1} if stretch else {}), height, maps)
@@ -211,7 +211,7 @@ def _place(recording: Recording, kind: str | None, layer: int | None, head: int 
     return {"kind": code, "layer": layer, "head": head}
 
 
-def _opened(recording: Recording, place: Mapping[str, Any]) -> dict[str, list[tuple[int, int]]]:
+def _open_heads(recording: Recording, place: Mapping[str, Any]) -> dict[str, list[tuple[int, int]]]:
     """By kind the row and column of the head that is open at first, where one is named."""
     if "layer" not in place:
         return {}

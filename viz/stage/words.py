@@ -192,7 +192,7 @@ WORDS = messages(  # the browser fills the places in braces
     about_dropout=("In training, every weight is set to 0 with probability {p:.2f}, and the others are scaled up."),
     sample="Sample",
     # The page Language model.
-    bar_hover="{word}<br>model {own}<br>sampling {drawn}",
+    bar_hover="{word}<br>model {model}<br>sampling {drawn}",
     bar_sampling="sampling",
     bar_falls_out="falls out",
     bar_model="model",
@@ -209,7 +209,7 @@ WORDS = messages(  # the browser fills the places in braces
     about_seed="The same seed draws the same words.",
     comes_next="“{word}” is the likeliest next word: {share}.",
     after_text="The next word after “{text}”",
-    can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {own}).",
+    can_be_drawn="{left} of {total} words can be drawn; the {count} bars hold {share} (model: {model}).",
     go_on="Continue the text",
     again="Draw again",
     # The page Steer.

@@ -198,7 +198,7 @@ def choose_tile(
 
     def widget(label: str, tiles: Sequence[Tile], *, key: str, persist_state: str | None = None) -> str:
         def keep_choice() -> None:
-            code = st.session_state[f"{key}-tiles"].get("chosen")
+            code = st.session_state[f"{key}-tiles"].get("selected")
             if code in [tile.code for tile in tiles]:
                 st.session_state[key] = code
                 if on_change:
@@ -211,10 +211,10 @@ def choose_tile(
             "height": height,
             "fills": fills,
             "scrolls": scrolls,
-            "chosen": st.session_state[key],
+            "selected": st.session_state[key],
             "tiles": [_packed(tile) for tile in tiles],
         }
-        _mounted()(key=f"{key}-tiles", data=packing.pack(payload), on_chosen_change=keep_choice)
+        _mounted()(key=f"{key}-tiles", data=packing.pack(payload), on_selected_change=keep_choice)
         return st.session_state[key]
 
     return control(widget, label, tiles, key=key, reader=one_of([tile.code for tile in tiles]), default=default)
@@ -340,7 +340,7 @@ def choose_head_by_pixels(
     by_code = {"-".join(map(str, at if headings else at[1:])): at for at in places}
 
     def clicked() -> None:
-        if at := by_code.get(str(state["heads-tiles"].get("chosen"))):
+        if at := by_code.get(str(state["heads-tiles"].get("selected"))):
             state[HEAD] = at
 
     tiles = []
@@ -356,10 +356,10 @@ def choose_head_by_pixels(
         "height": 0,
         "fills": fills,
         "scrolls": False,
-        "chosen": next(code for code, at in by_code.items() if at == selected),
+        "selected": next(code for code, at in by_code.items() if at == selected),
         "tiles": [_packed(tile) for tile in tiles],
     }
-    _mounted()(key="heads-tiles", data=packing.pack(payload), on_chosen_change=clicked)
+    _mounted()(key="heads-tiles", data=packing.pack(payload), on_selected_change=clicked)
     return selected
 
 

@@ -26,7 +26,7 @@ import { arrows } from "../stage/frame/widgets.js";
  * @property {number} height  of a picture, in pixels
  * @property {boolean} scrolls  whether they scroll where there is no room for all
  * @property {boolean} fills  whether pictures grow until the side ends where the other one does
- * @property {string} chosen  a code
+ * @property {string} selected  a code
  * @property {Tile[]} tiles
  *
  * @typedef {object} Component  what Streamlit gives
@@ -55,7 +55,7 @@ function picture(pixels, dark) {
 
 /** A tile as a button. @param {Tile} tile @param {TilesMessage} message @param {boolean} dark @param {() => void} choose */
 function tileOf({ code, name, note, flag, pixels }, message, dark, choose) {
-  const isChosen = code === message.chosen;
+  const isChosen = code === message.selected;
   const about = {
     type: "button",
     role: "radio",
@@ -124,7 +124,7 @@ const places = new WeakMap();
 export function show({ data, parentElement, setTriggerValue }) {
   const tiles = places.get(parentElement) ?? new Tiles(parentElement);
   places.set(parentElement, tiles);
-  tiles.choose = (code) => setTriggerValue("chosen", code);
+  tiles.choose = (code) => setTriggerValue("selected", code);
   tiles.show(unpack(data));
 }
 

@@ -193,11 +193,11 @@ class Copying:
         if kind < 0.07:
             source, target = pair
             return [piece.upper() for piece in source], [piece.upper() for piece in target]
-        if kind < 0.25 and self._timed:
+        if kind < 0.29 and self._timed:
             return self._tell_time(rng)
-        if kind < 0.33 and self._placed:
+        if kind < 0.37 and self._placed:
             return self._replace(*rng.choice(self._placed), rng.choice(self._places))
-        if kind < 0.52:
+        if kind < 0.55:
             return self._frame(rng)
         if kind < 0.9 and (slot := self._name_slot(pair)):
             span = self._span(rng)

@@ -85,13 +85,14 @@ def find_timed(texts: Iterable[Texts]) -> list[tuple[Texts, Texts]]:
 def tell(timed: tuple[Texts, Texts], source: str, rng: random.Random) -> Texts:
     """A sentence of `find_timed` with a random time: written in any way in the source language, "en" or "de".
 
-    The translation has the language's own way of writing it, so that a model learns one of several right answers.
+    The language's own way comes in three of five: "halb acht" is what has to be learned, "7:30 Uhr" is easy. The
+    translation always has it, so that a model learns one of several right answers.
     """
     quarter = rng.choice([0, 1, 2, 2, 2, 3])  # half hours are what the languages count differently
     ways_by_language = write_time(rng.randint(1, 12), quarter)
     texts = []
     for (before, after), (language, ways) in zip(timed, ways_by_language.items(), strict=True):
-        time = rng.choice(ways) if language == source else ways[0]
+        time = rng.choice([ways[0], ways[0], *ways]) if language == source else ways[0]
         if not before:
             time = time[0].upper() + time[1:]
         texts.append(before + time + after)

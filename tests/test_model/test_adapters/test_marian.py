@@ -109,7 +109,7 @@ def test_effects_and_lens_are_those_of_the_original(pairs, name: str) -> None:
     theirs_of = theirs(input_ids=there[src], decoder_input_ids=there[tgt], output_hidden_states=True)
     logits = theirs_of.logits[0]  # (T, V)
     effects = translator.effects(result, "runner-up")
-    written, others = (there[torch.as_tensor(ids)] for ids in (result.predicted_ids, effects.others))
+    written, others = (there[torch.as_tensor(ids)] for ids in (result.predicted_ids, effects.alternatives))
     steps = torch.arange(len(written))
     assert effects.rest <= 1e-4 * max(1, np.abs(effects.logits).max())
     np.testing.assert_allclose(sum(effects.parts.values()), logits[steps, written] - logits[steps, others], atol=1e-4)

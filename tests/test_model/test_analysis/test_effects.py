@@ -129,8 +129,8 @@ def test_the_sum_is_the_logit_and_every_part_its_gradient(name: str, against) ->
         expected = gradient_times(model, trace, f"decoder.input.{part}", against).sum(1)
         np.testing.assert_allclose(effects.parts[f"input.{part}"], expected, atol=1e-10)
     bias = output_of(model).bias
-    others = None if effects.others is None else effects.others.tolist()
-    expected = 0 if bias is None else compared(bias.detach().expand(T, -1), others)
+    alternatives = None if effects.alternatives is None else effects.alternatives.tolist()
+    expected = 0 if bias is None else compared(bias.detach().expand(T, -1), alternatives)
     np.testing.assert_allclose(effects.parts["output_bias"], expected, atol=1e-12)
 
 

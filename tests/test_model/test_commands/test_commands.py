@@ -141,7 +141,7 @@ def test_effects_writes_what_stands_beside_the_weights(run, folder: Path, tmp_pa
         assert arrays["lens.words"].tolist() == lens.words and arrays["lens.sublayers"].tolist() == lens.sublayers
         np.testing.assert_array_equal(arrays["occlusion"], translator.occlusion(result))
         if against:
-            assert arrays["others"].tolist() == translator.tokenizer.tokens(expected.others.tolist())
+            assert arrays["alternatives"].tolist() == translator.tokenizer.tokens(expected.alternatives.tolist())
 
 
 def test_check_keeps_what_it_measured(run, folder: Path, tmp_path: Path) -> None:

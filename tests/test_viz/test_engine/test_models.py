@@ -89,7 +89,7 @@ def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Ed
     found = answers(folder, [values | {"against": against} for against in (None, "runner-up", others)])
     for answer, against in zip(found, (None, "runner-up", others)):
         expected = translator.effects(result, against)
-        assert answer["effects"]["others"] == (None if against is None else expected.others.tolist())
+        assert answer["effects"]["alternatives"] == (None if against is None else expected.alternatives.tolist())
         near(answer["effects"]["logits"], expected.logits, RANDOM)
         assert set(answer["effects"]["parts"]) == set(expected.parts)
         for name, part in expected.parts.items():

@@ -142,9 +142,11 @@ def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Pa
     looks = visit(tmp_path, settings, translators, *({"hash": urlencode(asked | {"view": view})} for view in VIEWS))
     result = translator.translate(TEXT)
     effects = translator.effects(result, against=against)
-    others = None if effects.others is None else translator.tokenizer.target.tokens(effects.others.tolist())
+    alternatives = (
+        None if effects.alternatives is None else translator.tokenizer.target.tokens(effects.alternatives.tolist())
+    )
     measured = atlas.read(translator.folder, translator.config)
-    told = stage_effects.payload(effects, others, measured)
+    told = stage_effects.payload(effects, alternatives, measured)
     more = {
         "lens": {"lens": stage_effects.lens_payload(translator.lens(result))},
         "left-out": {"left_out": translator.occlusion(result)},

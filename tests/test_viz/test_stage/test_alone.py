@@ -118,8 +118,8 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
     (kind,) = told["kinds"]
     assert kind["byHead"] and kind["weights"] is None and kind["shape"] == list(maps.shape)
     first = tuple(kind["summary"]["first"])
-    assert set(kind["opened"]) == {f"{first[0]},{first[1]}", "30,3"}
-    np.testing.assert_allclose(kind["opened"]["30,3"], maps[30, 3], atol=1e-5)
+    assert set(kind["openHeads"]) == {f"{first[0]},{first[1]}", "30,3"}
+    np.testing.assert_allclose(kind["openHeads"]["30,3"], maps[30, 3], atol=1e-5)
     assert kind["summary"]["tiles"].shape[:2] == (size, size) and max(kind["summary"]["tiles"].shape[2:]) < length
     assert set(parts) == {f"{kind['address']}/{layer}/{head}" for layer in range(size) for head in range(size)}
     for layer, head in ((0, 0), (31, 31), (30, 3)):

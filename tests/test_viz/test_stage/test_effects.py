@@ -22,9 +22,11 @@ def shown(tiny):
 
     def made(result, against="runner-up", measured=None, **told):
         of_all = tiny.effects(result, None if against == "mean" else against)
-        others = None if of_all.others is None else tiny.tokenizer.target.tokens(of_all.others.tolist())
+        alternatives = (
+            None if of_all.alternatives is None else tiny.tokenizer.target.tokens(of_all.alternatives.tolist())
+        )
         recording = replace(result.recording(), effects={kind: of_all.heads(kind) for kind in of_all.kinds})
-        return message.Version(recording, effects=effects.payload(of_all, others, measured) | told)
+        return message.Version(recording, effects=effects.payload(of_all, alternatives, measured) | told)
 
     return made
 

@@ -261,15 +261,15 @@ def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) ->
     for whole in (True, False):
         if not whole:
             monkeypatch.setattr(coarse, "WHOLE", 0)
-        bytes_of = message.message(message.Version(result.recording(), opened={"cross": [(1, 2)]}), keep)
+        bytes_of = message.message(message.Version(result.recording(), open_heads={"cross": [(1, 2)]}), keep)
         for told in unpack(bytes_of)["after"]["recording"]["kinds"]:
             kind = told["code"]
             assert told["weights"] is None and told["byHead"] != whole
             weights = result.attention(kind)
             opened = {tuple(told["summary"]["first"])} | ({(1, 2)} if kind == "cross" else set())
-            assert set(told["opened"]) == {f"{layer},{head}" for layer, head in opened}
+            assert set(told["openHeads"]) == {f"{layer},{head}" for layer, head in opened}
             for layer, head in opened:
-                np.testing.assert_allclose(told["opened"][f"{layer},{head}"], weights[layer, head], atol=2e-5)
+                np.testing.assert_allclose(told["openHeads"][f"{layer},{head}"], weights[layer, head], atol=2e-5)
             assert list(weights.shape) == told["shape"]
             np.testing.assert_allclose(kept[told["address"]] / 65_535, weights, atol=2e-5)
             if whole:

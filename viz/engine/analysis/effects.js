@@ -15,7 +15,7 @@ export const RUNNER_UP = "runner-up";
 /**
  * @typedef {object} Effects On the logits of the written words, in logits.
  * @property {Float32Array} logits (T,) of the written words, less those that they are compared with
- * @property {number[] | null} others (T,) ids of the words that they are compared with; null: the mean of all words
+ * @property {number[] | null} alternatives (T,) ids of the words that they are compared with; null: the mean of all words
  * @property {Record<string, Float32Array>} parts (T,) each, which add up to `logits`: "input.tokens",
  *   "input.positions", the modules, the biases of their output projections, "norm" (biases of norms), "output_bias"
  * @property {Record<string, Array32>} heads by kind what each head adds for each position that it read (L, H, T, S)
@@ -69,7 +69,7 @@ export function directEffects(model, answer, against = null) {
     parts[`input.${name}`] = split.along(numbersOf(trace, `decoder.input.${name}`));
   parts.norm = Float32Array.from(split.ofNorms);
   const stacked = Object.entries(heads).map(([kind, ofLayers]) => [kind, stack(ofLayers)]);
-  return { logits, others: alternativeIds, parts, heads: Object.fromEntries(stacked) };
+  return { logits, alternatives: alternativeIds, parts, heads: Object.fromEntries(stacked) };
 }
 
 /**

@@ -39,7 +39,7 @@ class Compared:
     keys: list[str]
     weights: tuple[np.ndarray, np.ndarray]
     masks: tuple[np.ndarray, np.ndarray]
-    opened: np.ndarray  # bool (T, S): what to ring
+    leaking: np.ndarray  # bool (T, S): what to ring
     titles: tuple[tuple[str, str], tuple[str, str]]
     origin: Origin
     codes: "Codes"
@@ -55,8 +55,8 @@ class Compared:
     @property
     def most_telling_head(self) -> tuple[int, int]:
         """Layer and head in which what the second mask opens gets most."""
-        cells = self.opened if self.between_words is None else self.opened & self.between_words
-        return mask_results.leaking_head(cells if cells.any() else self.opened, self.weights[1])
+        cells = self.leaking if self.between_words is None else self.leaking & self.between_words
+        return mask_results.leaking_head(cells if cells.any() else self.leaking, self.weights[1])
 
     @property
     def names(self) -> tuple[list[str], list[str]]:
@@ -88,8 +88,8 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
     rows, columns = mask_results.axes_code(kind, sentence)
     codes = Codes(rows, columns, (first_weights, other_weights), (first_mask, other_mask))
     real = result.lengths[sentence][1 if SIDES[kind][0] == "target" else 0]
-    opened = ~masks[0] & masks[1]
-    opened[real:] = False  # what padding attends to matters to nobody
+    leaking = ~masks[0] & masks[1]
+    leaking[real:] = False  # what padding attends to matters to nobody
     left_out = selection.left_out != "nothing"
     without = say("Without {mask}", mask=say(NO_MASK[selection.left_out])) if left_out else say("With flipped cells")
     first = say("With its masks"), ""
@@ -100,8 +100,8 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
         keys,
         (original.weights[kind][sentence], changed.weights[kind][sentence]),
         masks,
-        opened,
-        (first, (without, say("leaks") if opened.any() else "") if change else first),
+        leaking,
+        (first, (without, say("leaks") if leaking.any() else "") if change else first),
         mask_results.origin(request, change),
         codes,
     )
@@ -116,11 +116,11 @@ def of_text(request: TextRequest, mask: str) -> Compared:
     masked = (say(TEXT_MASKS[mask][0]), ""), second_pass, mask
     plain = (say("Causal mask only"), ""), causal, "causal"
     if mask == "prefix":
-        first, second, opened = plain, masked, second_pass.mask & ~causal.mask
+        first, second, leaking = plain, masked, second_pass.mask & ~causal.mask
     else:
-        first, second, opened = masked, plain, causal.mask & ~second_pass.mask
+        first, second, leaking = masked, plain, causal.mask & ~second_pass.mask
     mark = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
-    titles = first[0], (second[0][0], mark if opened.any() else "")
+    titles = first[0], (second[0][0], mark if leaking.any() else "")
     codes = Codes(
         Code("packed.tokens"),
         Code("packed.tokens"),
@@ -130,13 +130,13 @@ def of_text(request: TextRequest, mask: str) -> Compared:
     weights = first[1].weights, second[1].weights
     masks = first[1].mask, second[1].mask
     origin = mask_results.text_origin(request, mask)
-    return Compared(mask, tokens, tokens, weights, masks, opened, titles, origin, codes)
+    return Compared(mask, tokens, tokens, weights, masks, leaking, titles, origin, codes)
 
 
 def head_of(compared: Compared, place: tuple[int, int]) -> tuple[np.ndarray, Leak | None]:
     """The weights (T, S) of the second map in a head, and what leaks there."""
     weights = compared.weights[1][place]
-    return weights, mask_results.leak(compared.opened, weights, compared.between_words)
+    return weights, mask_results.leak(compared.leaking, weights, compared.between_words)
 
 
 def axes_of(mask: str) -> Axes:

@@ -75,7 +75,7 @@ def show_difference(page: Page) -> None:
     if (encodings := second(page)) is None:
         return
     difference = encodings.tables["first"] - encodings.tables["second"]
-    ordered = (position_results.in_order(encodings.chosen[at], table) for at, table in encodings.tables.items())
+    ordered = (position_results.in_order(encodings.codes[at], table) for at, table in encodings.tables.items())
     largest = (np.abs(table).max() for table in (difference, np.subtract(*ordered)))
     values = dict(zip(("cells", "waves"), map(words.number, largest)))
     with page.places.answer:
@@ -98,7 +98,7 @@ def show_similarity(page: Page) -> None:
         return
     plots, titles, residuals, means = {}, {}, {}, []
     origin = encodings.origin
-    for place, name in encodings.chosen.items():
+    for place, name in encodings.codes.items():
         products, by_offset = position_results.similarity(name, encodings.n_positions, encodings.d_model)
         means.append(by_offset.means)
         residuals[place] = words.number(by_offset.residual)
@@ -116,7 +116,7 @@ def show_similarity(page: Page) -> None:
     with page.places.right:
         frame.pictures(plots, titles=titles, below=230, least=150)
         names = list(encodings.legends.values())
-        code = program(origin.code, snippet(OFFSETS, tables=[Code(place) for place in encodings.chosen], names=names))
+        code = program(origin.code, snippet(OFFSETS, tables=[Code(place) for place in encodings.codes], names=names))
         plot = Plot(say("Similarity by offset"), origin.note, offset_lines(np.stack(means), names, say=say), code)
         frame.pictures({"offset": plot}, is_map=False, least=200)
 
@@ -125,7 +125,7 @@ def show_wavelengths(page: Page) -> None:
     """How many positions the dimensions of both need for one wave."""
     if (encodings := second(page)) is None:
         return
-    waves = {place: position_results.wavelengths(name, encodings.d_model) for place, name in encodings.chosen.items()}
+    waves = {place: position_results.wavelengths(name, encodings.d_model) for place, name in encodings.codes.items()}
     waves = {place: wave for place, wave in waves.items() if wave is not None}
     if not waves:
         with page.places.right:
@@ -141,12 +141,12 @@ def show_wavelengths(page: Page) -> None:
         frame.answer(line, say("In the paper's formula a sine and its cosine share a wavelength."))
     names = [encodings.legends[place] for place in waves]
     figure = wavelength_lines(np.stack(list(waves.values())), names, say=say)
-    names_of_encodings = [encodings.chosen[place] for place in waves]
+    names_of_encodings = [encodings.codes[place] for place in waves]
     code = program(snippet(WAVELENGTHS, d_model=encodings.d_model, encodings=names_of_encodings, names=names))
     plot = Plot(say("Wavelengths of the dimensions"), encodings.origin.note, figure, code)
     table = pd.DataFrame({say("pair"): range(encodings.d_model // 2)})
     for place, one in waves.items():
-        pairs = position_results.in_order(encodings.chosen[place], one[None])[0].reshape(-1, 2).round(3)
+        pairs = position_results.in_order(encodings.codes[place], one[None])[0].reshape(-1, 2).round(3)
         table[legend(place, say("sine"))], table[legend(place, say("cosine"))] = pairs.T
     with page.places.right:
         frame.pictures({"wavelengths": plot}, is_map=False)

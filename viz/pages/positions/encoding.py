@@ -42,7 +42,7 @@ class Encodings:
     """One encoding or two, "first" and "second", their tables by these names, and how they come about."""
 
     def __init__(self, sizes: Sizes, encodings: dict[str, str]) -> None:
-        self.chosen = encodings
+        self.codes = encodings
         self.n_positions, self.d_model = sizes.n_positions, sizes.d_model
         self.names = {place: say(ENCODINGS[name][0]) for place, name in encodings.items()}
         self.legends = {place: legend(place, name) for place, name in self.names.items()}
@@ -60,8 +60,8 @@ class Encodings:
 
     def line(self, place: str) -> str:
         """What is said of an encoding."""
-        line = say(ENCODINGS[self.chosen[place]][1])
-        if self.chosen[place] == "learned":
+        line = say(ENCODINGS[self.codes[place]][1])
+        if self.codes[place] == "learned":
             learned = position_results.learn(self.n_positions, self.d_model)
             values = {"hits": learned.hits, "loss": learned.losses[-1]}
             line += " " + say("It does in {hits:.0%} of the rows, at a loss of {loss:.3f}.", **values)

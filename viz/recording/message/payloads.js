@@ -49,7 +49,7 @@
  * @property {string} [address]
  * @property {boolean} [byHead]  heads are fetched each, at address/layer/head
  * @property {SummaryPayload} [summary]
- * @property {Record<string, Uint16Array[]>} [opened]  by "layer,head"
+ * @property {Record<string, Uint16Array[]>} [openHeads]  by "layer,head"
  * @property {PeaksPayload | null} [peaks]
  */
 

@@ -10,7 +10,7 @@ const MOST = 40_000_000; // weights that a browser can hold all at once
 
 /** @typedef {import("./payloads.js").AttentionPayload} AttentionPayload */
 /** @typedef {import("./payloads.js").SummaryPayload} Summary */
-/** @typedef {AttentionPayload & Required<Pick<AttentionPayload, "address" | "summary" | "opened">>} RemotePayload */
+/** @typedef {AttentionPayload & Required<Pick<AttentionPayload, "address" | "summary" | "openHeads">>} RemotePayload */
 
 export class Remote {
   /**
@@ -33,7 +33,7 @@ export class Remote {
     this.peaks = packed.peaks ?? null;
     /** @type {Map<string, Matrix>} */
     this.heads = new Map();
-    for (const [place, rows] of Object.entries(packed.opened)) this.heads.set(place, dequantise(rows, this.scale));
+    for (const [place, rows] of Object.entries(packed.openHeads)) this.heads.set(place, dequantise(rows, this.scale));
     this.travelled = new Set(this.heads.keys());
     /** @type {Record<string, Promise<any>>} */
     this.fetching = {};

@@ -77,7 +77,7 @@ export function partsPicture(payload, recording, speech) {
   const left = theme.GLYPH_WIDTH * Math.max(...names.map(textWidth));
   const base = layoutOf(left, 22, speech.language, { right: 12, bottom: 22 });
   const layouts = [false, true].map((isNarrow) => panelLayout(panels, isNarrow, base));
-  const { others: alternatives, logits } = payload;
+  const { alternatives, logits } = payload;
   const alternativeNames = tokenNames(alternatives ?? predicted);
   const lines = tokenNames(predicted).map((token, step) =>
     say(alternatives ? "parts_over" : "parts_above", { token, other: alternativeNames[step], logit: logits[step] }),

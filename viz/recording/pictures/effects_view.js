@@ -18,7 +18,7 @@ import { dull } from "../text/tokens.js";
 
 /**
  * Direct effects over many sentences.
- * @typedef {object} MeasuredPayload
+ * @typedef {object} StatisticsPayload
  * @property {number} sentences
  * @property {Record<string, number>} rates  rank correlations with switching heads off, by what logits are compared with
  * @property {Record<string, {effects: Record<string, ArrayLike<number>[]>, drops: ArrayLike<number>[]}>} kinds  (layers, heads), in logits
@@ -38,9 +38,9 @@ import { dull } from "../text/tokens.js";
  * @typedef {object} EffectsPayload
  * @property {string} against  "runner-up", "mean" or a word, what logits are compared with
  * @property {Float32Array} logits  (T,) of the written words, less those that they are compared with
- * @property {string[] | null} others  (T,) tokens that they are compared with; null: the mean of all
+ * @property {string[] | null} alternatives  (T,) tokens that they are compared with; null: the mean of all
  * @property {Record<string, Float32Array>} parts  (T,) each, by their address: they add up to `logits`
- * @property {MeasuredPayload | null} measured
+ * @property {StatisticsPayload | null} statistics
  * @property {LensPayload} [lens]
  * @property {Matrix} [left_out]  (T, S), what the log-probability drops without a source token, in nats
  * @property {AgreementPayload} [agree]
@@ -89,7 +89,7 @@ export class EffectsView {
   /** The notes on each view. */
   get notes() {
     const { say } = this.speech;
-    const { measured: statistics, against, problem } = this.payload;
+    const { statistics, against, problem } = this.payload;
     const rate = statistics && say("note_rate", { rate: statistics.rates[against], n: statistics.sentences });
     return {
       map: [problem, say("note_map"), rate].filter(Boolean).join(" "),
@@ -148,9 +148,9 @@ export class EffectsView {
  * @returns {string[][] | undefined}
  */
 export function statisticsTexts(payload, kind, say) {
-  const ofKind = payload?.measured?.kinds[kind];
-  if (!payload?.measured || !ofKind) return undefined;
-  const { sentences: n } = payload.measured;
+  const ofKind = payload?.statistics?.kinds[kind];
+  if (!payload?.statistics || !ofKind) return undefined;
+  const { sentences: n } = payload.statistics;
   return ofKind.effects[payload.against].map((row, layer) =>
     Array.from(row, (effect, head) => say("measured_head", { effect, drop: -ofKind.drops[layer][head], n })),
   );

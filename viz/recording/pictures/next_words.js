@@ -12,7 +12,7 @@ import * as theme from "./theme.js";
  * The distribution of the next word, and a continuation. `NextPayload` in viz/stage/payload/sampling.py is the same.
  * @typedef {object} NextPayload
  * @property {Float32Array} logits  (V,), the largest first; -Infinity: never drawn
- * @property {Float32Array} own  probabilities of the first of them, which have bars
+ * @property {Float32Array} probabilities  probabilities of the first of them, which have bars
  * @property {string[]} tokens  of these
  * @property {Record<string, number>} usual  how words are drawn unless the address says else, by its names
  * @property {number[]} top_ks  that can be chosen; 0: all
@@ -32,7 +32,7 @@ export class NextWords {
 
   /** @param {NextPayload} payload @param {Speech} speech */
   constructor(payload, speech) {
-    const { logits, own: probabilities, seed, continued } = payload;
+    const { logits, probabilities, seed, continued } = payload;
     const tokens = payload.tokens.map(label); // as they stand in the line of the text
     this.logits = logits;
     this.probabilities = probabilities;
@@ -56,7 +56,7 @@ function bars(tokens, { say, language }) {
   const [word, ofModel, ofSampling] = [0, 1, 2].map((place) => `%{customdata[${place}]}`);
   const bar = {
     ...{ type: "bar", orientation: "h", y: [...tokens.keys()] },
-    hovertemplate: `${say("bar_hover", { word, own: ofModel, drawn: ofSampling })}<extra></extra>`,
+    hovertemplate: `${say("bar_hover", { word, model: ofModel, drawn: ofSampling })}<extra></extra>`,
     ...{ textposition: "outside", constraintext: "none", cliponaxis: false },
   };
   const outline = { color: theme.TRANSPARENT, line: { color: theme.HATCH_FILL, width: 1.5 } };

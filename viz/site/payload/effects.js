@@ -11,12 +11,12 @@
  * @param {string} against  what logits are compared with
  * @returns {import("../../recording/pictures/effects_view.js").EffectsPayload}
  */
-export function effectsPayload(answer, { measured }, against) {
+export function effectsPayload(answer, { statistics }, against) {
   const { effects, lens, occlusion } = answer;
   const { logits, parts } = effects;
-  const alternatives = effects.others && tokensOf(effects.others, answer);
+  const alternatives = effects.alternatives && tokensOf(effects.alternatives, answer);
   return {
-    ...{ against, logits, others: alternatives, parts, measured },
+    ...{ against, logits, alternatives, parts, statistics },
     ...(lens && { lens }),
     ...(occlusion && { left_out: rowsOf(occlusion) }),
     lacks: ["agree"], // which needs every measure of every head

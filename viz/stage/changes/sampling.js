@@ -101,7 +101,7 @@ function buildView(stage) {
     total: all.length.toLocaleString(language),
     count: modelShares.length,
     share: percent(sum(sampledShares)),
-    own: percent(sum(modelShares)),
+    model: percent(sum(modelShares)),
   });
   /** @type {[string[], string[], number[][]]} */
   const table = [next.names, [data[2].name, data[0].name], modelShares.map((share, i) => [share, sampledShares[i]])];

@@ -40,7 +40,7 @@ def first_shares(weights: np.ndarray, mask: np.ndarray) -> np.ndarray:
 
 
 def travelling(
-    weights: np.ndarray, opened: Iterable[tuple[int, int]], keep: Keep | None, budget: float, in_file: bool = False
+    weights: np.ndarray, open_heads: Iterable[tuple[int, int]], keep: Keep | None, budget: float, in_file: bool = False
 ) -> dict:
     """What is sent of quantised maps (L, H, T, S): all of them or, above a budget in bytes, the opened heads.
 
@@ -55,7 +55,7 @@ def travelling(
         "address": keep(weights),
         "byHead": by_head,
         "shape": weights.shape,
-        "opened": {f"{layer},{head}": weights[layer, head] for layer, head in {(int(i), int(j)) for i, j in opened}},
+        "openHeads": {f"{layer},{head}": weights[layer, head] for layer, head in open_heads},
         "peaks": _peaks(weights) if by_head else None,
     }
 

@@ -27,7 +27,7 @@ class LensPayload(TypedDict):
     probabilities: np.ndarray  # float32 (N, T, k)
 
 
-class MeasuredPayload(TypedDict):
+class StatisticsPayload(TypedDict):
     """Direct effects over many sentences."""
 
     sentences: int
@@ -50,9 +50,9 @@ class EffectsPayload(TypedDict):
 
     against: str  # of AGAINST, or a word: what logits are compared with
     logits: np.ndarray  # float32 (T,) of the written words, less those that they are compared with
-    others: Sequence[str] | None  # T tokens that they are compared with; None: the mean of all
+    alternatives: Sequence[str] | None  # T tokens that they are compared with; None: the mean of all
     parts: Mapping[str, np.ndarray]  # float32 (T,) by address of the part; they add up to `logits`
-    measured: MeasuredPayload | None
+    statistics: StatisticsPayload | None
     lens: NotRequired[LensPayload]
     left_out: NotRequired[np.ndarray]  # float32 (T, S): what log-probabilities drop without a source token, in nats
     agree: NotRequired[AgreementPayload]
@@ -63,27 +63,27 @@ class EffectsPayload(TypedDict):
 
 def payload(
     effects: Effects,
-    others: Sequence[str] | None = None,
-    measured: Mapping[str, Any] | None = None,
+    alternatives: Sequence[str] | None = None,
+    atlas: Mapping[str, Any] | None = None,
     against: str = "",
 ) -> EffectsPayload:
     """Direct effects on a translation or a text.
 
     Args:
-        others: the T tokens that logits are compared with; None: with the mean.
-        measured: the atlas of the checkpoint (`model.measures.atlas`).
+        alternatives: the T tokens that logits are compared with; None: with the mean.
+        atlas: what was measured of the checkpoint (`model.measures.atlas`).
         against: the word that the visitor named to compare with; "": runner-up or mean.
     """
     return {
-        "against": against or AGAINST[others is None],
+        "against": against or AGAINST[alternatives is None],
         "logits": effects.logits.astype(np.float32),
-        "others": others,
+        "alternatives": alternatives,
         "parts": {name: part.astype(np.float32) for name, part in effects.parts.items()},
-        "measured": measured_payload(measured) if measured else None,
+        "statistics": statistics_payload(atlas) if atlas else None,
     }
 
 
-def measured_payload(report: Mapping[str, Any]) -> MeasuredPayload:
+def statistics_payload(report: Mapping[str, Any]) -> StatisticsPayload:
     """What an atlas says of direct effects: by kind and head (L, H), and how it fits to switching heads off."""
     kinds = {kind: of_kind for kind, of_kind in report["kinds"].items() if kind != "encoder_self"}
     return {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from model.recording import KINDS, Recording
+from model.recording import Recording
 from viz.stage import words
 from viz.stage.payload.coarse import Keep
 from viz.stage.payload.effects import EffectsPayload
@@ -35,7 +35,7 @@ class Version:
 
     recording: Recording
     roles: Mapping[str, Known] = field(default_factory=dict)  # by kind
-    opened: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # by kind, heads that travel for sure
+    open_heads: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)  # by kind: travel whole
     in_file: bool = False  # the message is for a file, and not for a page of the app
     address: Mapping[str, str] = field(default_factory=dict)  # what that of the page should say
     notes: Sequence[str] = ()
@@ -107,10 +107,12 @@ def _words(version: Version, is_comparing: bool, is_fetched: bool) -> WordsPaylo
 
 def _version_payload(version: Version, keep: Keep | None) -> dict:
     first = {kind: head for kind, (_, head) in version.roles.items() if head is not None}
-    opened = {kind: [*version.opened.get(kind, ()), *([first[kind]] if kind in first else [])] for kind in KINDS}
+    open_heads = {kind: list(heads) for kind, heads in version.open_heads.items()}
+    for kind, head in first.items():
+        open_heads.setdefault(kind, []).append(head)
     effects = {"reason": words.say(version.effects)} if isinstance(version.effects, str) else version.effects
     return {
-        "recording": packed(version.recording, keep, opened, version.in_file),
+        "recording": packed(version.recording, keep, open_heads, version.in_file),
         "notes": version.notes,
         "roles": {kind: roles for kind, (roles, _) in version.roles.items()},
         "rules": rules_of(role for roles, _ in version.roles.values() for row in roles for role in row),

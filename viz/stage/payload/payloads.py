@@ -64,7 +64,7 @@ class AttentionPayload(TypedDict):
     address: NotRequired[str]
     byHead: NotRequired[bool]  # heads are fetched each, at address/layer/head
     summary: NotRequired[SummaryPayload]
-    opened: NotRequired[Mapping[str, np.ndarray]]  # uint16 (T, S) by "layer,head"
+    openHeads: NotRequired[Mapping[str, np.ndarray]]  # uint16 (T, S) by "layer,head"
     peaks: NotRequired[PeaksPayload | None]
 
 

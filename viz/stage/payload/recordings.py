@@ -15,14 +15,14 @@ ORDER = ("cross", "encoder_self", "decoder_self")  # of kinds, as they are shown
 def packed(
     recording: Recording,
     keep: coarse.Keep | None = None,
-    opened: Mapping[str, Sequence[tuple[int, int]]] = {},
+    open_heads: Mapping[str, Sequence[tuple[int, int]]] = {},
     in_file: bool = False,
 ) -> dict:
     """The packed form of a recording (docs/recording.md), to stand anywhere in a header.
 
     Args:
         keep: stores quantised maps and returns where they can be fetched, where there are too many; None: all travel.
-        opened: by kind heads (layer, head) that travel whole, besides the sharpest one.
+        open_heads: by kind heads (layer, head) that travel whole, besides the sharpest one.
         in_file: the others stand beside the message in a file, and are not fetched.
     """
     candidates = recording.candidates
@@ -33,7 +33,7 @@ def packed(
         "target_tokens": recording.target_tokens,
         "predicted_tokens": recording.predicted_tokens,
         "kinds": [
-            _kind(recording, kind, keep, budget, opened.get(kind, ()), in_file)
+            _kind(recording, kind, keep, budget, open_heads.get(kind, ()), in_file)
             for kind in ORDER
             if kind in recording.weights
         ],
@@ -54,7 +54,7 @@ def _kind(
     kind: str,
     keep: coarse.Keep | None,
     budget: float,
-    opened: Sequence[tuple[int, int]],
+    open_heads: Sequence[tuple[int, int]],
     in_file: bool,
 ) -> dict:
     weights, mask = recording.weights[kind], recording.masks.get(kind)
@@ -73,6 +73,5 @@ def _kind(
     queries = recording.source_tokens if kind == "encoder_self" else predicted
     mask = recording.mask(kind)
     summary = coarse.summary(weights, mask if mask.ndim == 2 else np.asarray(mask.any(axis=0)), queries)
-    return (
-        about | {"summary": summary} | coarse.travelling(integers, [summary["first"], *opened], keep, budget, in_file)
-    )
+    heads = [summary["first"], *open_heads]
+    return about | {"summary": summary} | coarse.travelling(integers, heads, keep, budget, in_file)

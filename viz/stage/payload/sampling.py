@@ -19,7 +19,7 @@ class NextPayload(TypedDict):
     """The same as `NextPayload` in viz/recording/pictures/next_words.js."""
 
     logits: np.ndarray  # float32 (V,), the largest first; -inf: never drawn
-    own: np.ndarray  # float32 (SHOWN,), probabilities of the first
+    probabilities: np.ndarray  # float32 (SHOWN,), probabilities of the first
     tokens: Sequence[str]  # SHOWN of them
     usual: Mapping[str, float]  # how words are drawn unless the address says else, by its names
     top_ks: Sequence[int]  # that can be chosen; 0: all
@@ -44,7 +44,7 @@ def payload(
     usual = Chance()
     return {
         "logits": logits[order] if unknown is None else np.where(order == unknown, -np.inf, logits[order]),
-        "own": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
+        "probabilities": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
         "tokens": tokenizer.tokens(order[:SHOWN].tolist()),
         "usual": {
             "temperature": usual.temperature,

@@ -86,7 +86,7 @@ def effects_payload(
             settings["agree"] = stage_effects.agreement_payload(agreement_of(request))
     except ValueError as error:
         return {}, errors.sentence(error)
-    other_words = effects.others
+    other_words = effects.alternatives
     other_words = None if other_words is None else Names(loaded).tokens(other_words.tolist())
     report = heads_results.usable_report(request.model)
     payload = stage_effects.payload(effects, other_words, report, other_word)

@@ -95,7 +95,7 @@ class TestEffects:
         best = reader.effects(result, against="runner-up")
         assert best.logits[-1] > 0  # the last word is the model's own
         assert (best.others != result.predicted_ids).all()
-        np.testing.assert_array_equal(reader.effects(result, "17", against="23").others, [OTHER] * 7)
+        np.testing.assert_array_equal(reader.effects(result, "17", against="23").alternatives, [OTHER] * 7)
 
     @pytest.mark.parametrize(
         ("architecture", "words"),
