@@ -1,7 +1,6 @@
 """The page Compare: two translations beside each other on the stage, and their difference."""
 
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
@@ -22,21 +21,43 @@ B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
     """Let the visitor choose what B is; returns in what it differs from A, and B."""
-    hidden: dict[str, Any] = {"label_visibility": "collapsed", "persist_state": "session"}
     offered = [versus for versus in VERSUS if versus != "search" or recipes.writes_target(a.model)]
     if st.session_state["versus"] not in offered:
         st.session_state["versus"] = offered[0]
     with shared.row(gap="small", key="ask-b"):
-        settings = {"key": "versus", "format_func": lambda code: say(VERSUS[code]), "required": True, **hidden}
-        versus = st.segmented_control(say("What differs"), offered, **settings)
-        hidden["key"] = OF[versus]
+        versus = st.segmented_control(
+            say("What differs"),
+            offered,
+            key="versus",
+            format_func=lambda code: say(VERSUS[code]),
+            required=True,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        assert versus is not None  # a choice is required
         if versus == "sentence":
-            label = say("Sentence B") if recipes.writes_target(a.model) else say("Text B")
-            return versus, replace(a, text=st.text_input(label, live=stage_page.live(), **hidden) or "")
+            text = st.text_input(
+                say("Sentence B") if recipes.writes_target(a.model) else say("Text B"),
+                key=OF[versus],
+                live=stage_page.live(),
+                label_visibility="collapsed",
+                persist_state="session",
+            )
+            return versus, replace(a, text=text or "")
         if versus == "model":
-            return versus, replace(a, model=st.selectbox(say("Model B"), names, **hidden))
-        settings: dict[str, Any] = {"format_func": recipes.decoded, **hidden}
-        return versus, replace(a, beam=st.selectbox(say("Search of B"), list(words.BEAMS), **settings))
+            model = st.selectbox(
+                say("Model B"), names, key=OF[versus], label_visibility="collapsed", persist_state="session"
+            )
+            return versus, replace(a, model=model)
+        beam = st.selectbox(
+            say("Search of B"),
+            list(words.BEAMS),
+            key=OF[versus],
+            format_func=recipes.decoded,
+            label_visibility="collapsed",
+            persist_state="session",
+        )
+        return versus, replace(a, beam=beam)
 
 
 def note(versus: str, pair: Pair) -> str:
@@ -74,19 +95,33 @@ def score_of(result: cached.Result) -> str:
     return say("log-probability {number:.2f}", number=float(logs.sum(dtype="float64"))) if logs.size else ""
 
 
+def arrive(names: list[str], default: dict[str, object]) -> None:
+    """Choose what the address asks for of B; without anything there, what was chosen before, else the default."""
+    query = st.session_state[stage_page.QUERY]
+    readers: dict[str, codes.Reader] = {
+        "versus": codes.one_of(VERSUS),
+        "text-b": str,
+        "model-b": codes.one_of(names),
+        "beam-b": codes.one_of(view.BEAMS),
+    }
+    values, problems = codes.read(query, readers)
+    widgets.note_problems(problems)
+    if values or view.is_addressed(query) or "versus" not in st.session_state:
+        st.session_state.update(default | values)
+
+
 def show(names: list[str], current_view: View, came: bool) -> None:
     """Two translations beside each other, on one stage."""
-    state, a = st.session_state, cached.Request.of(current_view, names[0])
-    # At first: the example with another word or the same sentence, another model, and greedy.
-    default = {"versus": "sentence", "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text, "beam-b": 1}
-    default["model-b"] = next((name for name in names if name != a.model), a.model)
+    state = st.session_state
+    a = cached.Request.of(current_view, names[0])
+    default = {
+        "versus": "sentence",
+        "text-b": B_EXAMPLE if a.text == view.EXAMPLE else a.text,
+        "model-b": next((name for name in names if name != a.model), a.model),
+        "beam-b": 1,
+    }
     if came:
-        query, readers = state[stage_page.QUERY], {"versus": codes.one_of(VERSUS), "text-b": str}
-        readers |= {"model-b": codes.one_of(names), "beam-b": codes.one_of(view.BEAMS)}
-        values, problems = codes.read(query, readers)
-        widgets.note_problems(problems)
-        if values or view.is_addressed(query) or "versus" not in state:  # else B is as it was before
-            state.update(default | values)
+        arrive(names, default)
     versus, b = ask(names, a)
     chose = {name: codes.code(state[name]) for name in ("versus", OF[versus]) if state[name] != default[name]}
     example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))
@@ -96,7 +131,8 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     if answered is None:
         return
     (versus, pair), results = answered
-    state["shown-text"], state[view.KEPT] = results[0].text, current_view
+    state["shown-text"] = results[0].text
+    state[view.KEPT] = current_view
     sides, names, about = [], [], []
     for side, request, result in zip("AB", pair, results):
         version = stage_page.version_of(result, request, current_view, rowwise=False)
