@@ -64,9 +64,9 @@ def save_tiny(folder: Path, card: dict = CARD, **changes) -> Path:
 @pytest.fixture(scope="session", autouse=True)
 def scan_once() -> Iterator[None]:
     """Lets Streamlit look once for packages with components: every AppTest reads the metadata of all packages again."""
-    found = functools.cache(manifest_scanner.scan_component_manifests)
+    scan = functools.cache(manifest_scanner.scan_component_manifests)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
         yield
 
 
@@ -109,11 +109,12 @@ def clean_streamlit_caches(request: pytest.FixtureRequest) -> Iterator[None]:
 
     But for tests that put something in the place of what computes, and files that say `OWN_CACHES = True`.
     """
-    own = "monkeypatch" in inspect.signature(request.function).parameters or hasattr(request.module, "OWN_CACHES")
-    if own:
+    parameters = inspect.signature(request.function).parameters
+    clears_caches = "monkeypatch" in parameters or hasattr(request.module, "OWN_CACHES")
+    if clears_caches:
         forget()
     yield
-    if own:
+    if clears_caches:
         forget()
 
 
@@ -150,11 +151,11 @@ def app_server(checkpoints: Path) -> Iterator[str]:
 @pytest.fixture
 def all_served(checkpoints: Path, everything: Path) -> Iterator[None]:
     """Adds the other systems to the folder that the server reads, for one test."""
-    added = [folder.name for folder in everything.iterdir() if not (checkpoints / folder.name).exists()]
-    for name in added:
+    names = [folder.name for folder in everything.iterdir() if not (checkpoints / folder.name).exists()]
+    for name in names:
         shutil.copytree(everything / name, checkpoints / name)
     yield
-    for name in added:
+    for name in names:
         shutil.rmtree(checkpoints / name)
 
 
@@ -168,21 +169,21 @@ def shipped_server() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def offline_profile(browser: Browser) -> Iterator[BrowserContext]:
     """The browser context without any network in which the tests open files, one after the other."""
-    opened = browser.new_context(offline=True)
-    opened.new_page()  # keeps its process
-    yield opened
-    opened.close()
+    profile = browser.new_context(offline=True)
+    profile.new_page()  # keeps its process
+    yield profile
+    profile.close()
 
 
 @pytest.fixture
 def offline(offline_profile: BrowserContext) -> Iterator[tuple[Page, list[str]]]:
     """A page without any network, and what it complained about or asked for."""
-    page, told = offline_profile.new_page(), []
-    page.on("console", lambda message: told.append(message.text))
-    page.on("pageerror", lambda error: told.append(str(error)))
+    page, complaints = offline_profile.new_page(), []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on(
         "request",
-        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else told.append(request.url),
+        lambda request: None if request.url.startswith(("file:", "data:", "blob:")) else complaints.append(request.url),
     )
-    yield page, told
+    yield page, complaints
     page.close()

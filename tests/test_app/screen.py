@@ -108,9 +108,9 @@ def figure(at: AppTest, key: str) -> dict[str, Any]:
     Raises:
         AssertionError: there is no such figure; the message names those there are.
     """
-    found = charts(at)
-    assert key in found, f"no figure {key!r}; there are {sorted(found)}"
-    return drawn(found[key])
+    figures = charts(at)
+    assert key in figures, f"no figure {key!r}; there are {sorted(figures)}"
+    return drawn(figures[key])
 
 
 def values(array: Any) -> np.ndarray:
@@ -125,9 +125,9 @@ def tokens(at: AppTest, key: str, axis: str) -> list[str]:
 
 def component(at: AppTest, key: str) -> dict[str, Any]:
     """What the browser part with this key is given to show."""
-    found = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
-    assert key in found, f"no component {key!r}; there are {sorted(found)}"
-    return json.loads(found[key].proto.json)
+    components = {part.proto.id.rsplit("-", 1)[-1]: part for part in at.get("bidi_component")}
+    assert key in components, f"no component {key!r}; there are {sorted(components)}"
+    return json.loads(components[key].proto.json)
 
 
 def models(at: AppTest) -> Selectbox:
@@ -150,9 +150,9 @@ def stage(at: AppTest) -> dict[str, Any]:
     assert len(parts) == 1, f"{len(parts)} stages"
     options = {name: at.query_params[name] for name in OPTIONS if name in at.query_params}
     options = {name: value[0] if isinstance(value, list) else value for name, value in options.items()}
-    kept = {f"headlight/maps/{name}": maps.tobytes() for name, maps in assets._MAPS.items()}
-    told = shown(parts[0].proto.bytes, options, kept)
-    return told | {"address": {name: value for name, value in told["address"].items() if value is not None}}
+    cached_maps = {f"headlight/maps/{name}": maps.tobytes() for name, maps in assets._MAPS.items()}
+    payload = shown(parts[0].proto.bytes, options, cached_maps)
+    return payload | {"address": {name: value for name, value in payload["address"].items() if value is not None}}
 
 
 def message(at: AppTest, key: str = "stage") -> dict[str, Any]:
@@ -169,10 +169,10 @@ def stages(at: AppTest) -> set[str]:
 
 def head(at: AppTest, key: str) -> np.ndarray:
     """The weights (T, S) of the head that a stage of this key is set to, which travel as 16-bit integers."""
-    told = message(at, key)
-    (kind,) = [one for one in told["after"]["recording"]["kinds"] if one["code"] == told["setting"]["kind"]]
-    layer = list(kind["layers"]).index(int(told["setting"]["layer"]))
-    return kind["weights"][layer, int(told["setting"]["head"])]
+    payload = message(at, key)
+    (kind,) = [entry for entry in payload["after"]["recording"]["kinds"] if entry["code"] == payload["setting"]["kind"]]
+    layer = list(kind["layers"]).index(int(payload["setting"]["layer"]))
+    return kind["weights"][layer, int(payload["setting"]["head"])]
 
 
 def has_stage(at: AppTest) -> bool:
@@ -182,8 +182,8 @@ def has_stage(at: AppTest) -> bool:
 
 def weights(at: AppTest, kind: str) -> np.ndarray:
     """The maps of a kind that the stage is told, (layers, heads, queries, keys)."""
-    (found,) = [one for one in stage(at)["kinds"] if one["code"] == kind]
-    return found["weights"]
+    (kind_payload,) = [entry for entry in stage(at)["kinds"] if entry["code"] == kind]
+    return kind_payload["weights"]
 
 
 def click_head(at: AppTest, layer: int, head: int) -> AppTest:
@@ -213,10 +213,10 @@ def click(at: AppTest, key: str, **point: Any) -> AppTest:
     return _trigger(at, charts(at)[key].proto.id, "clicked", point)
 
 
-def do(at: AppTest, what: str, **action: Any) -> AppTest:
+def do(at: AppTest, command: str, **action: Any) -> AppTest:
     """Sends what the stage sends of a change; returns the page, after it ran again."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-stage")]
-    return _trigger(at, part.proto.id, "did", {"do": what} | action)
+    return _trigger(at, part.proto.id, "did", {"do": command} | action)
 
 
 def ask(at: AppTest, **query: Any) -> AppTest:
@@ -249,8 +249,8 @@ def choose(at: AppTest, **options: Any) -> AppTest:
 def tiles(at: AppTest, key: str) -> dict[str, Any]:
     """What the tiles of a page with this key are given: each tile by its code, and which is "selected"."""
     (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith(f"-{key}")]
-    told = unpack(part.proto.bytes)
-    return {tile["code"]: tile for tile in told["tiles"]} | {"selected": told["selected"]}
+    payload = unpack(part.proto.bytes)
+    return {tile["code"]: tile for tile in payload["tiles"]} | {"selected": payload["selected"]}
 
 
 def choose_tile(at: AppTest, key: str, code: str) -> AppTest:
@@ -261,8 +261,8 @@ def choose_tile(at: AppTest, key: str, code: str) -> AppTest:
 
 def framed(at: AppTest, look: str) -> str:
     """The sentence of the frame of a page with this class: "answer", "answer-note" or the last "note"."""
-    found = [re.findall(rf'<p class="hl-{look}"[^>]*>(.*?)</p>', part.proto.body) for part in at.get("html")]
-    return html.unescape([text for texts in found for text in texts][-1])
+    paragraphs = [re.findall(rf'<p class="hl-{look}"[^>]*>(.*?)</p>', part.proto.body) for part in at.get("html")]
+    return html.unescape([text for texts in paragraphs for text in texts][-1])
 
 
 def written(at: AppTest) -> str:

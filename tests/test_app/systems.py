@@ -61,8 +61,8 @@ def save_comparison(folder: Path) -> Path:
     """Writes a Transformer, a GRU and a GRU with attention from German to English; returns the folder of them."""
     save_tiny(folder / "c-transformer", card=CARD_DE_EN)
     save_gru(folder / "a-gru", attention=False)
-    measured = CARD_DE_EN | {"scores": {"toys/test": MEASURED | {lengths.KEY: BY_LENGTH}}}
-    save_gru(folder / "b-gru-attention", attention=True, card=measured)
+    card = CARD_DE_EN | {"scores": {"toys/test": MEASURED | {lengths.KEY: BY_LENGTH}}}
+    save_gru(folder / "b-gru-attention", attention=True, card=card)
     return folder
 
 

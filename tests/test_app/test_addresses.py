@@ -14,14 +14,14 @@ from viz.ui import widgets
 
 TEXTS = {"edits": "v1_oc0-1", "prefix": "v1_300"}  # other boxes take any text
 FOLLOW = {"rescore", "model-b", "cells"}  # whose default is another choice, or which end with another mask
-VIEWS = {page: [{key: one} for one in ones] for page, (key, ones) in screen.VIEWS.items() if page != "pitfalls.py"}
+VIEWS = {page: [{key: code} for code in ones] for page, (key, ones) in screen.VIEWS.items() if page != "pitfalls.py"}
 PAGES = [(page, view) for page in hostile.PAGES for view in VIEWS.get(page, [{}])]
 
 
 def codes(at: AppTest) -> dict[str, str | None]:
     """The codes of the controls of a page, None for a default; without the language."""
     parts = at.session_state[widgets.PARTS].codes
-    return {key: one for part in parts.values() for key, one in part.items() if key != "lang"}
+    return {key: code for part in parts.values() for key, code in part.items() if key != "lang"}
 
 
 def address(at: AppTest) -> dict[str, str]:
@@ -31,18 +31,18 @@ def address(at: AppTest) -> dict[str, str]:
 
 def free(at: AppTest) -> dict[str, Any]:
     """The controls of a page that stand in its address and can be changed, by key."""
-    named = ((getattr(element, "key", None), element) for element in hostile.elements(at._tree))
-    ours = {key: element for key, element in named if key in codes(at) and not element.proto.disabled}
+    pairs = ((getattr(element, "key", None), element) for element in hostile.elements(at._tree))
+    ours = {key: element for key, element in pairs if key in codes(at) and not element.proto.disabled}
     return {key: element for key, element in ours.items() if len(getattr(element, "options", "ab")) > 1}
 
 
 def choose_others(at: AppTest, but: set[str]) -> tuple[AppTest, set[str]]:
     """Chooses something else in every control of a page, all at once, as a browser does; returns their keys, too."""
-    states, changed = at._tree.get_widget_states(), free(at).keys() - but
+    states, keys = at._tree.get_widget_states(), free(at).keys() - but
     by_id = {state.id: state for state in states.widgets}
-    for key in changed:
+    for key in keys:
         choose_other(free(at)[key], by_id[free(at)[key].proto.id])
-    return at._run(states), changed
+    return at._run(states), keys
 
 
 def choose_other(element: Any, state: Any) -> None:
@@ -74,14 +74,14 @@ def after(options: list[str], now: str) -> str:
 def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(page: str, view: dict[str, str]) -> None:
     plain = screen.open_page(page, text="A dog.", **view)
     # Of another text or another model nothing is changed yet.
-    at, changed = choose_others(plain, {"text", "atlas-model", *view} | ({"model"} if page == "steer.py" else set()))
+    at, keys = choose_others(plain, {"text", "atlas-model", *view} | ({"model"} if page == "steer.py" else set()))
     assert not at.exception
-    said = address(at)
-    assert said == {"text": "A dog."} | {key: one for key, one in codes(at).items() if one is not None}
-    assert changed & free(at).keys() - FOLLOW <= said.keys(), "what was changed is not a default"
-    there = screen.open_page(page, lang="ko", **said)
-    assert codes(there) == codes(at) and address(there) == said | {"lang": "ko"}
-    assert not any("링크가" in warning.value for warning in there.warning)
+    query = address(at)
+    assert query == {"text": "A dog."} | {key: code for key, code in codes(at).items() if code is not None}
+    assert keys & free(at).keys() - FOLLOW <= query.keys(), "what was changed is not a default"
+    korean = screen.open_page(page, lang="ko", **query)
+    assert codes(korean) == codes(at) and address(korean) == query | {"lang": "ko"}
+    assert not any("링크가" in warning.value for warning in korean.warning)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(p
 )
 def test_what_is_not_there_gives_the_default_and_one_sentence(page: str, query: dict[str, str]) -> None:
     plain, at = screen.open_page(page), screen.open_page(page, **query)
-    (told,) = screen.warnings(at)
-    parts = told.removeprefix("This link asks for something missing (")
+    (warning,) = screen.warnings(at)
+    parts = warning.removeprefix("This link asks for something missing (")
     parts = parts.removesuffix("). Showing the default instead.").split("; ")
     assert sorted(parts) == sorted(f"{name}={value[:40]}" for name, value in query.items())
     assert codes(at) == codes(plain) and address(at) == {}
@@ -156,14 +156,14 @@ class Address(dict):
     def to_dict(self) -> dict[str, str]:
         return {**self}
 
-    def from_dict(self, said: dict[str, str]) -> None:
+    def from_dict(self, params: dict[str, str]) -> None:
         self.clear()
-        self.update(said)
+        self.update(params)
 
 
 def test_a_page_that_is_left_while_it_is_drawn_takes_nothing_out_of_the_address_of_the_next(monkeypatch):
-    session, asked, run = Session(), Address(), SimpleNamespace(is_history_navigation=False)
-    stub = SimpleNamespace(session_state=session, query_params=asked, container=SimpleNamespace)
+    session, query_params, run = Session(), Address(), SimpleNamespace(is_history_navigation=False)
+    stub = SimpleNamespace(session_state=session, query_params=query_params, container=SimpleNamespace)
     monkeypatch.setattr(widgets, "st", stub)
     monkeypatch.setattr(widgets, "get_script_run_ctx", lambda: run)
 
@@ -177,15 +177,15 @@ def test_a_page_that_is_left_while_it_is_drawn_takes_nothing_out_of_the_address_
                 raise Interrupted
         return arrives
 
-    asked.update(text="A dog.", layer="1", head="2")
+    query_params.update(text="A dog.", layer="1", head="2")
     assert draw("translate") and not draw("translate")
     with pytest.raises(Interrupted):
         draw("masks", "layer", "head", left=True)
     session.left = False
-    asked.update(text="A dog.", layer="1", head="2")  # Back
+    query_params.update(text="A dog.", layer="1", head="2")  # Back
     assert draw("translate"), "the visitor comes to it"
-    assert asked == {"text": "A dog.", "layer": "1", "head": "2"}
+    assert query_params == {"text": "A dog.", "layer": "1", "head": "2"}
     draw("masks", "layer", "head")
-    asked["layer"] = "1"
+    query_params["layer"] = "1"
     draw("masks", "head")
-    assert asked == {"text": "A dog."}, "a page takes out what its own controls no longer say"
+    assert query_params == {"text": "A dog."}, "a page takes out what its own controls no longer say"

@@ -62,12 +62,12 @@ def test_a_decoder_on_language_model(shelf: model_shelf.Shelf, folders: dict[str
     reader = load_model(folders["gpt2"])
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2")
     assert not at.exception and not at.error
-    seen, result = screen.stage(at), reader.read(TEXT)
-    assert seen["target"]["tokens"] == list(map(label, result.target_tokens)) and not seen["source"]["tokens"]
+    payload, result = screen.stage(at), reader.read(TEXT)
+    assert payload["target"]["tokens"] == list(map(label, result.target_tokens)) and not payload["source"]["tokens"]
     np.testing.assert_allclose(screen.weights(at, "decoder_self"), result.attention("decoder_self"), atol=2e-5)
     best = np.argsort(-result.logits[-1], kind="stable")
-    np.testing.assert_allclose(seen["next"]["logits"], result.logits[-1][best], atol=1e-5)
-    assert seen["next"]["names"][:5] == reader.words(best[:5].tolist())
+    np.testing.assert_allclose(payload["next"]["logits"], result.logits[-1][best], atol=1e-5)
+    assert payload["next"]["names"][:5] == reader.words(best[:5].tolist())
 
 
 def test_the_other_pages_go_on_with_a_model(shelf: model_shelf.Shelf) -> None:
@@ -93,12 +93,12 @@ def test_a_head_of_a_decoder_off(shelf: model_shelf.Shelf, folders: dict[str, Pa
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits="v1_od1-2")
     assert not at.exception and not at.error
     off = Edits(off=(Head("decoder_self", 1, 2),))
-    result, changed = reader.read(TEXT), reader.read(TEXT, edits=off)
-    np.testing.assert_allclose(screen.weights(at, "decoder_self"), changed.attention("decoder_self"), atol=2e-5)
+    result, edited = reader.read(TEXT), reader.read(TEXT, edits=off)
+    np.testing.assert_allclose(screen.weights(at, "decoder_self"), edited.attention("decoder_self"), atol=2e-5)
     message = screen.message(at)
     assert message["steering"]["off"] == [["decoder_self", 1, 2]]
     before, after = (message[name]["recording"]["text"] for name in ("before", "after"))
-    for text, reading in ((before, result), (after, changed)):
+    for text, reading in ((before, result), (after, edited)):
         best = int(reading.logits[-1].argmax())
         chance = float(np.exp(reading.logits[-1] - reading.logits[-1].max()).sum() ** -1)
         assert text.startswith(f"{label(reader.words([best])[0])} {chance:.1%}")
@@ -115,22 +115,24 @@ def test_heads_that_are_off_or_uniform_keep_the_roles_that_they_had(
     for roles, heads in ((steered, (off, uniform)), (unpack(page.message)["after"]["roles"]["decoder_self"], (off,))):
         for head in heads:
             assert roles[head.layer][head.head] == plain[head.layer][head.head]
-    changed = load_model(folders["gpt2"]).read(TEXT, edits=Edits(off=(off,), uniform=(uniform,)))
-    found = text_roles.in_one_text(changed, "decoder_self")
-    assert (found[1][2], found[0][1]) == ("nothing", "broad")
+    edited = load_model(folders["gpt2"]).read(TEXT, edits=Edits(off=(off,), uniform=(uniform,)))
+    expected_roles = text_roles.in_one_text(edited, "decoder_self")
+    assert (expected_roles[1][2], expected_roles[0][1]) == ("nothing", "broad")
     assert role_name("nothing") not in [role for row in steered for role in row]
-    others = [place for place in np.ndindex(2, 3) if place not in ((1, 2), (0, 1))]
-    names = [found[layer][head] for layer, head in others]
-    assert [steered[layer][head] for layer, head in others] == ["" if n == "mixed" else role_name(n) for n in names]
+    other_heads = [place for place in np.ndindex(2, 3) if place not in ((1, 2), (0, 1))]
+    names = [expected_roles[layer][head] for layer, head in other_heads]
+    assert [steered[layer][head] for layer, head in other_heads] == [
+        "" if name == "mixed" else role_name(name) for name in names
+    ]
 
 
 def test_importance_and_effects_of_a_decoder(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["gpt2"])
     result = reader.read(TEXT)
     request = cached.Request(TEXT, "gpt2")
-    (found,) = heads_results.importance(request).values()
+    (importance,) = heads_results.importance(request).values()
     expected = -reader.importance(result, steps=[-1])["decoder_self"][:, :, 0]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(importance, expected, atol=1e-6)
     at = screen.open_page("steer.py", text=TEXT, model="gpt2", measure="effects", against="dog")
     assert not at.exception and not at.error
     effects = reader.effects(result, against="dog")
@@ -142,8 +144,8 @@ def test_importance_and_effects_of_a_decoder(shelf: model_shelf.Shelf, folders: 
 def test_importance_of_an_encoder_decoder(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["bart"])
     lost = reader.importance(reader.translate(TEXT, beam=2))
-    for kind, found in heads_results.importance(cached.Request(TEXT, "bart", 2)).items():
-        np.testing.assert_allclose(found, -lost[kind].sum(axis=-1), atol=1e-4)
+    for kind, importance in heads_results.importance(cached.Request(TEXT, "bart", 2)).items():
+        np.testing.assert_allclose(importance, -lost[kind].sum(axis=-1), atol=1e-4)
 
 
 def test_importance_that_was_shown_is_not_asked_of_a_model_that_predicts_no_words(
@@ -174,8 +176,8 @@ def test_masked_words_of_an_encoder(shelf: model_shelf.Shelf, folders: dict[str,
     assert message["recording"]["text"].startswith(f"{word} {chance:.1%} · ")
     at = screen.open_page("steer.py", text=text, model="bert", edits="v1_oe1-2")
     assert not at.exception and not at.error
-    changed = reader.read(text, edits=Edits(off=(Head("encoder_self", 1, 2),)))
-    np.testing.assert_allclose(screen.weights(at, "encoder_self"), changed.attention("encoder_self"), atol=2e-5)
+    edited = reader.read(text, edits=Edits(off=(Head("encoder_self", 1, 2),)))
+    np.testing.assert_allclose(screen.weights(at, "encoder_self"), edited.attention("encoder_self"), atol=2e-5)
 
 
 def test_a_bert_with_both_layers_of_its_training_predicts_masked_words(
@@ -215,7 +217,7 @@ def test_a_model_that_predicts_no_words_is_given_plain_texts_and_no_answer(
     assert not at.exception and not at.warning
     (text,) = [box.value for box in at.text_input if str(box.key).startswith("own-text")]
     examples = [button.label for button in at.button if str(button.key).startswith("example-")]
-    assert examples and not any("[MASK]" in shown for shown in (text, *examples))
+    assert examples and not any("[MASK]" in sample for sample in (text, *examples))
     message = screen.message(screen.open_page("steer.py", text=TEXT, model=bare, edits="v1_oe1-2"))
     assert message["steering"]["off"] == [["encoder_self", 1, 2]]
     assert "cost" not in message["steering"]  # there is no answer that could be less probable
@@ -249,11 +251,11 @@ def test_an_encoder_decoder_translates(shelf: model_shelf.Shelf, folders: dict[s
 
 
 def test_two_texts_of_a_decoder_on_compare(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
-    reader, other = load_model(folders["gpt2"]), "a dog sat on the mat"
-    at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "text-b": other})
+    reader, text_b = load_model(folders["gpt2"]), "a dog sat on the mat"
+    at = screen.open_page("compare.py", **{"text": TEXT, "model": "gpt2", "text-b": text_b})
     assert not at.exception and not at.error
     message = screen.message(at)
-    for name, text, about in zip(("before", "after"), (TEXT, other), message["comparing"]["about"], strict=True):
+    for name, text, about in zip(("before", "after"), (TEXT, text_b), message["comparing"]["about"], strict=True):
         result = reader.read(text)
         (kind,) = message[name]["recording"]["kinds"]
         np.testing.assert_allclose(screen.values(kind["weights"]), weights_of(result), atol=2e-5)
@@ -297,9 +299,9 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
     at = screen.open_page("atlas.py", **{"atlas-model": name})
     reader = load_model(folders[name])
     (kind,) = reader.config.kinds
-    here = text_roles.tally(reader.read(text_atlas.LINES.splitlines()[0]), kind).numbers()
+    line_numbers = text_roles.tally(reader.read(text_atlas.LINES.splitlines()[0]), kind).numbers()
     board = screen.figure(at, "role-board")["data"][0]
-    np.testing.assert_allclose(screen.values(board["z"]), here["sharpness"], atol=1e-6)
+    np.testing.assert_allclose(screen.values(board["z"]), line_numbers["sharpness"], atol=1e-6)
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
@@ -350,7 +352,7 @@ def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Sh
 def test_measuring_heads_can_be_stopped(shelf: model_shelf.Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
-    def measure(*given: Any, progress: Any) -> dict[str, Any]:
+    def measure(*arguments: Any, progress: Any) -> dict[str, Any]:
         progress(0.5)
         begun.set()
         assert go_on.wait(30)
@@ -392,9 +394,9 @@ def test_a_loaded_model_in_a_notebook() -> None:
 def test_an_encoder_in_a_notebook_says_the_words_under_masks_or_nothing(folders: dict[str, Path]) -> None:
     reader = load_model(folders["bert"])
     text = f"the cat sat on the {MASK}"
-    (found,) = reader.read(text).masked_words.values()
+    (predictions,) = reader.read(text).masked_words.values()
     recording = unpack(stage(reader, None, text).message)["after"]["recording"]
-    assert recording["text"].startswith(f"{label(found[0][0])} ")
+    assert recording["text"].startswith(f"{label(predictions[0][0])} ")
     assert unpack(stage(reader, None, TEXT).message)["after"]["recording"]["text"] is None
 
 

@@ -49,29 +49,29 @@ PAIRS = list(zip(SENTENCES[:2], SENTENCES[2:], strict=True))
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory):
+def measured_atlas(tmp_path_factory):
     """A folder with the tiny checkpoint and its atlas, links included; and that atlas."""
     folder = tmp_path_factory.mktemp("measured")
     translator = load_translator(str(save_tiny(folder / "en-de")))
     words = ["A", "man"], ["Ein", "Mann"]
     sets = [
         LinkedText(
-            name, ("en", "de"), f"a <b>test</b> of {name}", [LinkedPair(1, "A man", "Ein Mann", *words, one, one)], 1
+            name, ("en", "de"), f"a <b>test</b> of {name}", [LinkedPair(1, "A man", "Ein Mann", *words, sure, sure)], 1
         )
-        for name, one in (("alignment-de-en", frozenset({(0, 0), (1, 1)})), ("toys", frozenset({(1, 0)})))
+        for name, sure in (("alignment-de-en", frozenset({(0, 0), (1, 1)})), ("toys", frozenset({(1, 0)})))
     ]
-    found = {"command": "python -m model atlas --data x", "data": "x.tsv", "credit": "<b>written</b> here"}
-    found |= atlas.measure(translator, PAIRS, 2, bleu_sentences=1, links=sets)
-    found["kinds"]["cross"]["aligns"] = [["", "", "", "input"], ["", "", "output", ""]]  # random heads align nothing
-    reports.write(translator.folder / atlas.FILE, found)
+    data = {"command": "python -m model atlas --data x", "data": "x.tsv", "credit": "<b>written</b> here"}
+    data |= atlas.measure(translator, PAIRS, 2, bleu_sentences=1, links=sets)
+    data["kinds"]["cross"]["aligns"] = [["", "", "", "input"], ["", "", "output", ""]]  # random heads align nothing
+    reports.write(translator.folder / atlas.FILE, data)
     return folder, atlas.read(translator.folder, translator.config)
 
 
 @pytest.fixture
-def report(measured, tiny_checkpoint, monkeypatch):
+def report(measured_atlas, tiny_checkpoint, monkeypatch):
     """Has the page find the atlas; returns it."""
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(measured[0]))
-    return measured[1]
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(measured_atlas[0]))
+    return measured_atlas[1]
 
 
 def z(at, key: str) -> np.ndarray:
@@ -119,13 +119,13 @@ class TestBoard:
 
     def test_the_sentence_of_the_visitor_and_what_is_different_there(self, report, recorded):
         result = recorded.translate(EXAMPLE)
-        counted = atlas.count(recorded, result, agreement.of_words(recorded, result))
-        here = np.concatenate([counted[kind].numbers()["effect"] for kind in KINDS[1:]])
+        counts = atlas.count(recorded, result, agreement.of_words(recorded, result))
+        effects = np.concatenate([counts[kind].numbers()["effect"] for kind in KINDS[1:]])
         at = open_page(PAGE, colour="effect", **{"over-what": "sentence"})
         assert_whole(at)
-        np.testing.assert_allclose(z(at, "role-board"), here, atol=1e-5)
+        np.testing.assert_allclose(z(at, "role-board"), effects, atol=1e-5)
         at = choose(at, **{"over-what": "difference"})
-        np.testing.assert_allclose(z(at, "role-board"), here - table(report, "effect", KINDS[1:]), atol=1e-4)
+        np.testing.assert_allclose(z(at, "role-board"), effects - table(report, "effect", KINDS[1:]), atol=1e-4)
         at = open_page(PAGE, colour="rare", **{"over-what": "sentence"})
         assert "This was not measured in one sentence." in [info.value for info in at.info] and not at.exception
 
@@ -135,7 +135,7 @@ class TestBoard:
         assert {place: text for place, text in enumerate(texts) if "⇄" in text} == {23: "⇄", 26: "⇄"}
         at = choose(at, kinds="encoder_self")
         assert not any("⇄" in text for text in figure(at, "role-board")["data"][-1]["text"])
-        card = next(one.value for one in open_page(PAGE, layer="1", head="2").dataframe)
+        card = next(element.value for element in open_page(PAGE, layer="1", head="2").dataframe)
         assert card.loc["role", "held-out"].endswith(" · ⇄ output")
 
     def test_without_an_atlas_the_sentence_is_shown_and_how_to_make_one(self, recorded):
@@ -172,7 +172,7 @@ class TestCard:
         if kind != "cross":
             names = {-1: "the token before", 0: "the same token", 1: "the next token"}
             counts |= {name: (tops - rows == offset).sum() for offset, name in names.items()}
-        name, count = max(counts.items(), key=lambda one: one[1])
+        name, count = max(counts.items(), key=lambda item: item[1])
         expected = f"in {count} of {len(weights)} rows the largest weight lies on {name}."
         if 3 * count < len(weights):
             expected = f"on {len(set(tops.tolist()))} different tokens."
@@ -184,15 +184,15 @@ class TestCard:
         assert_whole(at)
         result = recorded.translate(EXAMPLE)
         keys = result.target_tokens if kind == "decoder_self" else result.source_tokens
-        counted = head_roles.tally(result.attention(kind), result.mask(kind), keys)
-        card = next(one.value for one in at.dataframe if "held-out" in one.value)
-        held, here = card.loc["role", ["held-out", "this sentence"]]
-        assert held.startswith(role_name(report["kinds"][kind]["role"][1][3]))
-        assert here == role_name(head_roles.roles(counted, kind)[1][3])
+        tally = head_roles.tally(result.attention(kind), result.mask(kind), keys)
+        card = next(element.value for element in at.dataframe if "held-out" in element.value)
+        set_role, sentence_role = card.loc["role", ["held-out", "this sentence"]]
+        assert set_role.startswith(role_name(report["kinds"][kind]["role"][1][3]))
+        assert sentence_role == role_name(head_roles.roles(tally, kind)[1][3])
         entropies = table(report, "entropy")
-        own = report["kinds"][kind]["entropy"][1][3]
-        rank = f"{(entropies > own).sum() + 1} of {entropies.size}"
-        expected = [f"{own:.3f}", f"{counted.numbers()['entropy'][1, 3]:.3f}", rank]
+        entropy = report["kinds"][kind]["entropy"][1][3]
+        rank = f"{(entropies > entropy).sum() + 1} of {entropies.size}"
+        expected = [f"{entropy:.3f}", f"{tally.numbers()['entropy'][1, 3]:.3f}", rank]
         assert card.loc["entropy (nats)", ["held-out", "this sentence", "rank, largest first"]].tolist() == expected
         assert ("next token" in card.index) == (kind == "encoder_self")
         np.testing.assert_allclose(weights(at, kind)[1, 3], result.attention(kind)[1, 3], atol=5e-5)
@@ -201,28 +201,28 @@ class TestCard:
     @pytest.mark.parametrize("kind", KINDS)
     def test_examples_open_on_the_stage_with_this_head(self, report, kind):
         at = open_page(PAGE, kind=kind, layer="1", head="2")
-        found = links(at)
+        targets = links(at)
         for text, row, *_ in report["kinds"][kind]["examples"][1][2]:
             source = report["texts"][text]
-            page, _, query = found[source].partition("?")
-            asked = dict(parse_qsl(query))
-            assert page == "./" and asked.pop("text", view.EXAMPLE) == source
+            page, _, query = targets[source].partition("?")
+            params = dict(parse_qsl(query))
+            assert page == "./" and params.pop("text", view.EXAMPLE) == source
             side = {"pin": f"s{row}"} if kind == "encoder_self" else {"pin": f"t{row}", "measure": "effects"}
-            assert asked == {"beam": "1", "kind": kind, "layer": "1", "head": "2"} | side
-        (own,) = [target for text, target in found.items() if text == "Open this head on the stage →"]
-        assert dict(parse_qsl(own.partition("?")[2])) == {"text": EXAMPLE, "kind": kind, "layer": "1", "head": "2"}
+            assert params == {"beam": "1", "kind": kind, "layer": "1", "head": "2"} | side
+        (link,) = [target for text, target in targets.items() if text == "Open this head on the stage →"]
+        assert dict(parse_qsl(link.partition("?")[2])) == {"text": EXAMPLE, "kind": kind, "layer": "1", "head": "2"}
 
     def test_examples_show_the_map_of_this_head_there(self, report, recorded):
         at = open_page(PAGE, kind="cross", layer="1", head="2")
-        (said,) = [part.proto.body for part in at.get("html") if "hl-pictured" in part.proto.body]
-        codes = re.findall(r'src="data:image/png;base64,([^"]+)"', said)
+        (body,) = [part.proto.body for part in at.get("html") if "hl-pictured" in part.proto.body]
+        codes = re.findall(r'src="data:image/png;base64,([^"]+)"', body)
         examples = report["kinds"]["cross"]["examples"][1][2]
         assert codes and len(codes) == len(examples)
         for code, (text, *_) in zip(codes, examples, strict=True):
-            shown = np.asarray(Image.open(BytesIO(base64.b64decode(code)))).astype(int)
+            pixels = np.asarray(Image.open(BytesIO(base64.b64decode(code)))).astype(int)
             result = recorded.translate(report["texts"][text], beam=1)
             expected = frame.weight_pixels(result.attention("cross")[1, 2])
-            assert shown.shape == expected.shape and np.abs(shown - expected).max() <= 1
+            assert pixels.shape == expected.shape and np.abs(pixels - expected).max() <= 1
 
     def test_the_most_alike_is_one_click_away(self, report):
         at = open_page(PAGE, kind="encoder_self", layer="2", head="0")
@@ -257,15 +257,15 @@ class TestViews:
     def test_a_click_on_one_of_those_alike_opens_it(self, recorded):
         at = click_marker(open_page(PAGE, part="alike"), "head-map", 1, 2)
         assert_whole(at)
-        own = recorded.translate(EXAMPLE).attention("cross")[1, 2]
-        np.testing.assert_allclose(weights(at, "cross")[1, 2], own, atol=5e-5)
+        expected = recorded.translate(EXAMPLE).attention("cross")[1, 2]
+        np.testing.assert_allclose(weights(at, "cross")[1, 2], expected, atol=5e-5)
 
     def test_a_table_has_all_heads_of_a_kind(self, report):
         at = open_page(PAGE, part="table", kind="cross")
         assert_whole(at)
-        whole = next(one.value for one in at.dataframe if "head" in one.value)
+        heads_table = next(element.value for element in at.dataframe if "head" in element.value)
         rates = np.ravel(report["kinds"]["cross"]["aer_output"])
-        np.testing.assert_allclose(whole["alignment error, step that writes"], rates, atol=1e-4)
+        np.testing.assert_allclose(heads_table["alignment error, step that writes"], rates, atol=1e-4)
 
     def test_error_rates_of_both_sets_of_links(self, report):
         at = open_page(PAGE, part="alignment")
@@ -273,19 +273,19 @@ class TestViews:
             at = choose(at, links=name)
             assert_whole(at)
             for read_at, by_measure in result["aer"].items():
-                for what, rates in by_measure.items():
-                    board = figure(at, f"aer-{read_at}-{what}")["data"][0]
+                for measure, rates in by_measure.items():
+                    board = figure(at, f"aer-{read_at}-{measure}")["data"][0]
                     expected = np.column_stack([rates["heads"], rates["mean"], rates["max"]])
                     np.testing.assert_allclose(values(board["z"]), expected, atol=1e-6)
                     assert board["reversescale"]
             assert result["made_by"] in written(at)
             assert "Left out, links outside their sentence: 1;" in written(at)
-            said = " ".join([*(one.value for one in at.caption), *(part.proto.body for part in at.get("html"))])
+            text = " ".join([*(element.value for element in at.caption), *(part.proto.body for part in at.get("html"))])
             heads = np.array(result["aer"]["output"]["weights"]["heads"])
             layer, head = np.argwhere(heads == heads.min())[0]
-            assert f"Best head: layer {layer}, head {head} with {heads.min():.3f}." in said
+            assert f"Best head: layer {layer}, head {head} with {heads.min():.3f}." in text
             about = {"alignment-de-en": "European Parliament", "multi30k/test_2016_flickr": "Sixty"}
-            assert about.get(name, "") in said
+            assert about.get(name, "") in text
 
     def test_without_links_the_command_is_shown(self):
         at = open_page(PAGE, part="alignment")
@@ -309,27 +309,27 @@ class TestViews:
         ((row, column),) = message(at, "added")["setting"]["rings"]
         assert abs(shares - weights)[row, column] == pytest.approx(abs(shares - weights).max(), abs=4e-5)
         tokens = [token.strip("▁") for token in recorded.translate(EXAMPLE).target_tokens]
-        said = f"“{tokens[row]}” attends {weights[row, column]:.2f} to “{tokens[column]}”"
-        assert framed(at, "note") == f"{said}, which makes {shares[row, column]:.2f} of the contributions."
+        sentence = f"“{tokens[row]}” attends {weights[row, column]:.2f} to “{tokens[column]}”"
+        assert framed(at, "note") == f"{sentence}, which makes {shares[row, column]:.2f} of the contributions."
 
     def test_contributions_minus_weights(self, recorded):
         at = open_page(PAGE, part="contribution", layer="1", head="2", **{"added-show": "change"})
         assert_whole(at)
-        told = message(at, "added-change")
-        before, after = (told[version]["recording"]["kinds"][0]["weights"][0, 2] for version in ("before", "after"))
+        payload = message(at, "added-change")
+        before, after = (payload[version]["recording"]["kinds"][0]["weights"][0, 2] for version in ("before", "after"))
         np.testing.assert_allclose(before, recorded.translate(EXAMPLE).attention("cross")[1, 2], atol=2e-5)
         np.testing.assert_allclose(after.sum(-1), 1, atol=2e-4)
-        assert told["setting"]["version"] == "difference"
-        assert told["after"]["names"]["value"] == "contribution minus weight"
+        assert payload["setting"]["version"] == "difference"
+        assert payload["after"]["names"]["value"] == "contribution minus weight"
 
     def test_sinks_are_left_out_and_said(self, recorded):
         at = open_page(PAGE, part="contribution", sinks="punctuation")
         assert_whole(at)
-        drawn = shown_head(at, "weights")
+        remaining = shown_head(at, "weights")
         weights = recorded.translate(EXAMPLE).attention("cross")[0, 0]
-        assert not drawn[:, -2:].any()  # the full stop and the end of the sentence
-        np.testing.assert_allclose(drawn.sum(-1), 1, atol=2e-4)
-        gone = weights.sum() - weights[:, drawn.any(axis=0)].sum()
+        assert not remaining[:, -2:].any()  # the full stop and the end of the sentence
+        np.testing.assert_allclose(remaining.sum(-1), 1, atol=2e-4)
+        gone = weights.sum() - weights[:, remaining.any(axis=0)].sum()
         assert f"{gone / len(weights):.1%} of the weights" in framed(at, "note")
 
     def test_rollout(self, recorded):

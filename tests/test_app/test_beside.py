@@ -33,14 +33,14 @@ FORCED = Edits(forced=(Force(0, 1, 0.8, ((1, 2),)),), cells=(Cell("cross", 0, 1,
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> dict[str, tuple[Figure, Plot]]:
     """What stands beside the figures of the pages that are opened, by the key of the chart."""
-    found: dict[str, tuple[Figure, Plot]] = {}
+    plots: dict[str, tuple[Figure, Plot]] = {}
 
     def keep(plot: Plot, key: str, figure: Figure | None = None) -> None:
-        found[key] = (figure or plot.figure), plot
+        plots[key] = (figure or plot.figure), plot
 
     monkeypatch.setattr(explore, "offer", keep)
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
-    return found
+    return plots
 
 
 def run(code: str) -> Figure:
@@ -59,14 +59,14 @@ def check(at, offered, *expected: str) -> None:
         expected: keys that must be among them.
     """
     assert not at.exception
-    drawn = screen.charts(at)
+    charts = screen.charts(at)
     assert set(expected) <= set(offered)
-    assert set(drawn) - {"practice-loss", "practice-try"} <= set(offered), "a figure without code"
+    assert set(charts) - {"practice-loss", "practice-try"} <= set(offered), "a figure without code"
     for key, (figure, about) in offered.items():
         assert about.title and about.note, key
-        made = run(about.code)
-        assert made == about.figure, key
-        assert made.description == figure.description, key
+        result = run(about.code)
+        assert result == about.figure, key
+        assert result.description == figure.description, key
         assert figure.table.in_words() and all(len(sentence) > 5 for sentence in figure.table.in_words())
 
 
@@ -85,18 +85,18 @@ def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, qu
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
     at = screen.open_app(text=SENTENCE, **query)
     assert not at.exception
-    told = screen.stage(at)
-    for kind in told["kinds"]:
+    payload = screen.stage(at)
+    for kind in payload["kinds"]:
         layer, head = (count - 1 for count in kind["tiles"].shape[:2])
-        heat = run(told["code"][kind["code"]]).data[0]
-        wanted = kind["weights"][layer, head]
-        shown = np.ones(wanted.shape, bool) if kind["shown"] is None else kind["shown"][layer, head].astype(bool)
-        drawn = np.asarray(heat.z, dtype=np.float32)
-        np.testing.assert_allclose(drawn[shown], wanted[shown], atol=5e-5)  # sums of numbers of 16 bits
-        assert np.isnan(drawn[~shown]).all()
-    masks = {f"mask {one['kind']}": one for one in told["views"]["mask"]}
-    for name, view in (masks | {name: told["views"][name][0] for name in ("positions", "words")}).items():
-        np.testing.assert_allclose(np.asarray(run(told["code"][name]).data[0].z, float), view["z"], atol=1e-5)
+        heat = run(payload["code"][kind["code"]]).data[0]
+        expected = kind["weights"][layer, head]
+        visible = np.ones(expected.shape, bool) if kind["shown"] is None else kind["shown"][layer, head].astype(bool)
+        values = np.asarray(heat.z, dtype=np.float32)
+        np.testing.assert_allclose(values[visible], expected[visible], atol=5e-5)  # sums of numbers of 16 bits
+        assert np.isnan(values[~visible]).all()
+    masks = {f"mask {entry['kind']}": entry for entry in payload["views"]["mask"]}
+    for name, view in (masks | {name: payload["views"][name][0] for name in ("positions", "words")}).items():
+        np.testing.assert_allclose(np.asarray(run(payload["code"][name]).data[0].z, float), view["z"], atol=1e-5)
 
 
 HEADS = {"text": SENTENCE}
@@ -195,30 +195,30 @@ def test_open_where_heads_read_nothing_and_words_are_marked_elsewhere(offered, t
         ({"part": "alike"}, "head-map"),
         ({"part": "alignment"}, "aer-input-norms"),
     ],
-    ids=lambda one: "-".join(one.values()) if isinstance(one, dict) else "",
+    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
 )
 def test_atlas(offered, elsewhere, query, expected):
     translator = load_translator(str(save_tiny(elsewhere / "en-de")))
     pair = LinkedPair(1, "A man", "Ein Mann", ["A", "man"], ["Ein", "Mann"], frozenset({(0, 0)}), frozenset({(0, 0)}))
     links = LinkedText("toys", ("en", "de"), "a test", [pair], 1)
-    found = {"command": "python -m model atlas", "data": "x", "credit": ""}
-    found |= atlas.measure(translator, [("A man", "Ein Mann")], 1, links=[links])
-    reports.write(translator.folder / atlas.FILE, found)
+    data = {"command": "python -m model atlas", "data": "x", "credit": ""}
+    data |= atlas.measure(translator, [("A man", "Ein Mann")], 1, links=[links])
+    reports.write(translator.folder / atlas.FILE, data)
     check(screen.open_page("atlas.py", text=SENTENCE, **query), offered, expected)
 
 
 def test_what_is_beside_a_figure_is_made_when_it_is_opened(monkeypatch):
-    asked = []
-    monkeypatch.setattr(explore, "titled", lambda *arguments: asked.append(arguments) or titled(*arguments))
+    calls = []
+    monkeypatch.setattr(explore, "titled", lambda *arguments: calls.append(arguments) or titled(*arguments))
     at = screen.open_page("atlas.py", text=SENTENCE)
-    assert not at.code and not asked
+    assert not at.code and not calls
     at.session_state["beside-role-board"] = True
     at.run()
-    assert not at.exception and len(asked) == 1
+    assert not at.exception and len(calls) == 1
     code = at.code[0].value
     ast.parse(code)
     assert repr(SENTENCE) in code
     assert {"html-role-board", "csv-role-board"} <= {button.key for button in at.get("download_button")}
-    (taken,) = [part.proto for part in at.get("bidi_component") if part.proto.id.endswith("-pictures_role-board")]
-    title = unpack(taken.bytes)["layout"]["title"]["text"]
+    (pictures,) = [part.proto for part in at.get("bidi_component") if part.proto.id.endswith("-pictures_role-board")]
+    title = unpack(pictures.bytes)["layout"]["title"]["text"]
     assert "&lt;/script&gt;" in title and "· en-de" in title

@@ -22,9 +22,9 @@ from tests.test_app.test_browser_stage import (
     DRAWN,
     EQUAL,
     kind,
-    opened,
     part,
     ready,
+    selected_head,
     show,
     tile,
     wait_for_map,
@@ -48,10 +48,10 @@ def open_file(page: Page, path, fragment: str = "") -> None:
 @pytest.fixture
 def alone(offline):
     """A page without a network, which says nothing and asks for nothing until the end of the test."""
-    page, told = offline
-    page.on("dialog", lambda dialog: told.append(dialog.message))
+    page, complaints = offline
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
     yield page
-    assert not told
+    assert not complaints
 
 
 def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard, tmp_path, alone):
@@ -62,7 +62,7 @@ def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard
     path = download(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path)
     open_file(alone, path)
     expect(part(alone, "translation")).to_have_text(result.text)
-    assert opened(alone) == [1, 2]
+    assert selected_head(alone) == [1, 2]
     wait_for_map(alone, result.attention("encoder_self")[1, 2])
     assert result.attention("encoder_self").nbytes / 2 > BUDGET / 3, "so long that the maps came later"
     tile(alone, 2, 3).click()
@@ -82,7 +82,7 @@ def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard
     assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     alone.reload()
     ready(alone)
-    assert opened(alone) == [1, 1], "the address holds"
+    assert selected_head(alone) == [1, 1], "the address holds"
 
 
 def test_what_was_changed_is_said_and_cannot_be_changed(page, app_server, tmp_path, alone):
@@ -109,8 +109,8 @@ def test_another_model_with_many_heads_and_hostile_tokens(tmp_path, alone):
     wait_for_map(alone, maps[31, 31])
     colours = tile_colours(alone)[..., :3].astype(int)
     for layer, head in ((0, 0), (12, 30), (31, 0)):  # a small tile shows the cells of no neighbour
-        seen = seen_colours(alone, layer, head, maps.shape[2:])
-        apart = np.abs(seen - colours[32 * layer + head]).max(-1)
+        pixels = seen_colours(alone, layer, head, maps.shape[2:])
+        apart = np.abs(pixels - colours[32 * layer + head]).max(-1)
         apart[np.ix_([0, -1], [0, -1])] = 0  # corners are round
         assert apart.max() <= 2, (layer, head)
     assert part(alone, "source").locator(".hl-token").all_inner_texts() == HOSTILE
@@ -121,7 +121,7 @@ def test_another_model_with_many_heads_and_hostile_tokens(tmp_path, alone):
     assert tile(alone, 0, 31).bounding_box()["x"] < box["x"] + box["width"], "all heads of a layer are in view"
     tile(alone, 31, 31).press("p")
     alone.keyboard.press("PageDown")
-    assert opened(alone) == [0, 0], "where no step is decoded, the next head"
+    assert selected_head(alone) == [0, 0], "where no step is decoded, the next head"
 
 
 # Of every tile, by its place in the image that all share, whether its cells are drawn and in which colour.
@@ -226,8 +226,8 @@ def test_two_in_a_notebook_know_nothing_of_each_other(alone):
     frame = stage(attention={"cross": maps}, tokens=tokens, layer=1, head=0)._repr_html_()
     alone.set_content(frame * 2)
     first, second = alone.frames[1:]
-    for one in (first, second):
-        one.wait_for_selector(".hl-stage[data-ready]", timeout=PATIENCE)
+    for inner_frame in (first, second):
+        inner_frame.wait_for_selector(".hl-stage[data-ready]", timeout=PATIENCE)
     first.locator("[data-layer='0'][data-head='1']").click()
     first.wait_for_function(
         "z => Math.abs(document.querySelector('.js-plotly-plot').data[0].z[0][0] - z) < 2e-5",
@@ -241,28 +241,28 @@ def test_a_room_sees_the_stage_and_a_remote_goes_through_it(page, app_server, re
     result = recorded.translate(LIVELY)
     show(page, app_server, f"?text={quote(LIVELY)}")
     before = page.evaluate("getComputedStyle(document.querySelector('.hl-token')).fontSize")
-    sent = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    frames = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
     part(page, "projector").click()
     expect(page).to_have_url(re.compile("projector=1"))
     chrome = (page.get_by_test_id("stHeader"), page.get_by_role("textbox", name="English sentence"))
-    for one in chrome:
-        expect(one).to_be_hidden()
+    for element in chrome:
+        expect(element).to_be_hidden()
     box = page.locator(".hl-stage").bounding_box()
     assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1280, 900)
     after = page.evaluate("getComputedStyle(document.querySelector('.hl-token')).fontSize")
     assert float(after[:-2]) >= 1.4 * float(before[:-2])
-    weights = result.attention("cross")[tuple(opened(page))]
+    weights = result.attention("cross")[tuple(selected_head(page))]
     for key, step in (("PageDown", 0), ("PageDown", 1), ("PageUp", 0)):
         page.keyboard.press(key)
         expect(page).to_have_url(re.compile(f"step={step}(&|$)"))
-        seen = np.where(np.arange(len(weights))[:, None] <= step, weights, 0)
-        wait_for_map(page, seen)
+        visible = np.where(np.arange(len(weights))[:, None] <= step, weights, 0)
+        wait_for_map(page, visible)
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile("projector"))
-    for one in chrome:
-        expect(one).to_be_visible()
-    assert not sent
+    for element in chrome:
+        expect(element).to_be_visible()
+    assert not frames
     # A link opens it so; another page of the app is whole again.
     show(page, app_server, f"?text={quote(LIVELY)}&projector=1")
     expect(chrome[0]).to_be_hidden()
@@ -310,7 +310,7 @@ def test_a_large_file_opens_and_every_head_of_it(alone, tmp_path):
     # The row of a pinned word, and which heads link it most to another.
     part(alone, "table").click()
     alone.locator("[data-index='20']").first.click()
-    others = maps.copy()
-    others[..., 20, 20] = 0
-    layer, head = np.unravel_index(others[:, :, 20].max(-1).argmax(), (12, 12))
+    to_others = maps.copy()
+    to_others[..., 20, 20] = 0
+    layer, head = np.unravel_index(to_others[:, :, 20].max(-1).argmax(), (12, 12))
     expect(alone.locator(".hl-links button").first).to_contain_text(f"{layer}.{head} → patch")

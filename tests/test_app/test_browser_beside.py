@@ -40,10 +40,10 @@ def test_a_figure_is_taken_away(page, app_server, recorded, tmp_path, offline):
     expected = recorded.translate(EXAMPLE, beam=4).attention("cross")[1, 2]
     np.testing.assert_allclose(weights.reshape(expected.shape), expected, rtol=1e-6)
     file = download(page, page.get_by_role("button", name="HTML", exact=True), tmp_path)
-    alone, told = offline
+    alone, complaints = offline
     alone.goto(file.as_uri())
     expect(alone.locator(".js-plotly-plot .main-svg").first).to_be_visible(timeout=PATIENCE)
-    assert not told
+    assert not complaints
 
 
 def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, offline):
@@ -51,13 +51,13 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
     page.goto(app_server)
     expect(page.locator(".hl-stage[data-ready] .main-svg").first).to_be_visible()
     file = download(page, page.get_by_role("button", name="Report of this sentence (HTML)"), tmp_path)
-    alone, told = offline
+    alone, complaints = offline
     alone.goto(file.as_uri())
     expect(alone.locator(".hl-stage[data-ready] .main-svg").first).to_be_visible(timeout=PATIENCE)
     alone.locator("[data-layer='1'][data-head='3']").click()
     expect(alone.locator(".hl-title").first).to_contain_text("Cross-attention · layer 1 · head 3", timeout=PATIENCE)
     assert alone.locator("a").first.get_attribute("href").startswith(app_server)
-    assert not told
+    assert not complaints
 
 
 def assert_tab_goes_into_what_the_button_opens(page: Page) -> None:

@@ -30,17 +30,17 @@ def show(page: Page, url: str, query: str = "") -> None:
     ready(page)
 
 
-def wait_for(page: Page, version: str, wanted: np.ndarray) -> np.ndarray:
+def wait_for(page: Page, version: str, expected: np.ndarray) -> np.ndarray:
     """Waits until the picture of a version draws these numbers, blank ones apart; returns what it draws."""
-    found = np.empty(0)
+    values = np.empty(0)
     for _ in range(PATIENCE // 25):
         numbers = page.evaluate(DRAWN, version) or []
-        found = np.array([[np.nan if cell is None else cell for cell in row] for row in numbers])
-        if found.shape == wanted.shape and np.nanmax(np.abs(found - wanted)) < 4e-5:
-            return found
+        values = np.array([[np.nan if cell is None else cell for cell in row] for row in numbers])
+        if values.shape == expected.shape and np.nanmax(np.abs(values - expected)) < 4e-5:
+            return values
         page.wait_for_timeout(25)
-    np.testing.assert_allclose(found, wanted, atol=4e-5)
-    return found
+    np.testing.assert_allclose(values, expected, atol=4e-5)
+    return values
 
 
 def turn(page: Page, version: str) -> None:
@@ -56,8 +56,8 @@ def test_one_choice_draws_both_without_a_message_and_back_brings_sentences_and_h
 
 def one_choice_of_a_head_draws_both_and_the_difference_without_a_message(page: Page, recorded) -> None:
     a, b = recorded.translate(EXAMPLE), recorded.translate(B_EXAMPLE)
-    sent = []
-    page.on("websocket", lambda socket: sent.append("another connection"))
+    messages = []
+    page.on("websocket", lambda socket: messages.append("another connection"))
     page.evaluate("""() => {
       const send = WebSocket.prototype.send;
       window.sent = 0;
@@ -72,7 +72,7 @@ def one_choice_of_a_head_draws_both_and_the_difference_without_a_message(page: P
     for version in ("before", "after", "difference"):
         turn(page, version)
         wait_for(page, "before", a.attention("decoder_self")[0, 2])
-    assert page.evaluate("window.sent") == 0 and not sent
+    assert page.evaluate("window.sent") == 0 and not messages
     expect(page).to_have_url(re.compile(r"kind=decoder_self&layer=0&head=2"))
     first = b.attention("decoder_self")[0, 2, 0, 0] - a.attention("decoder_self")[0, 2, 0, 0]
     assert page.evaluate(DRAWN, "difference")[0][0] == pytest.approx(first, abs=4e-5)

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from model.interventions.edits import Edits, Head
 from model.measures import agreement
-from tests.test_app.test_browser_stage import EQUAL, drawn, kind, part, ready, show, tile, type_in
+from tests.test_app.test_browser_stage import EQUAL, kind, map_values, part, ready, show, tile, type_in
 from viz.stage.words import label
 
 pytestmark = pytest.mark.slow
@@ -36,15 +36,15 @@ def drawings(page: Page) -> int:
     return int(page.locator(".hl-stage").get_attribute("data-ready"))
 
 
-def wait_for(page: Page, wanted: np.ndarray, *place: int) -> None:
+def wait_for(page: Page, expected: np.ndarray, *place: int) -> None:
     """Waits until the large map draws what stands at a place of these numbers, to 2e-5 of the largest of them all."""
-    close, found = 2e-5 * np.abs(wanted).max(), None
+    close, values = 2e-5 * np.abs(expected).max(), None
     for _ in range(200):
-        found = np.nan_to_num(drawn(page))
-        if found.shape == wanted[place].shape and np.abs(found - wanted[place]).max() < close:
+        values = np.nan_to_num(map_values(page))
+        if values.shape == expected[place].shape and np.abs(values - expected[place]).max() < close:
             return
         page.wait_for_timeout(25)
-    np.testing.assert_allclose(found, wanted[place], atol=close)
+    np.testing.assert_allclose(values, expected[place], atol=close)
 
 
 def test_maps_turn_to_effects_with_one_request_and_heads_open_without(page, app_server, recorded):
@@ -79,16 +79,16 @@ def test_maps_turn_to_effects_with_one_request_and_heads_open_without(page, app_
     wait_for(page, recorded.effects(result).heads("cross"), 0, 3)
     assert drawings(page) == 1, "a link needs no second request"
     type_in(page, "A man is riding.")
-    other = recorded.translate("A man is riding.")
-    wait_for(page, recorded.effects(other).heads("cross"), 0, 3)
+    other_result = recorded.translate("A man is riding.")
+    wait_for(page, recorded.effects(other_result).heads("cross"), 0, 3)
     measure(page, "weights").click()
-    wait_for(page, other.attention("cross"), 0, 3)
+    wait_for(page, other_result.attention("cross"), 0, 3)
     expect(page).not_to_have_url(re.compile("measure="))
     type_in(page, EQUAL)
     wait_for(page, result.attention("cross"), 0, 3)
     ready(page, 4)  # without effects, which were still computed for the first sentence after the turn
     type_in(page, "A man is riding.")
-    wait_for(page, other.attention("cross"), 0, 3)
+    wait_for(page, other_result.attention("cross"), 0, 3)
     measure(page, "effects").click()
     ready(page, 6)
 
@@ -125,8 +125,8 @@ def assert_parts_sum_to_the_logit(page: Page, result, effects) -> None:
             page.wait_for_timeout(25)
         assert sum(bars["x"]) == pytest.approx(effects.logits[step], abs=1e-4)
         np.testing.assert_allclose(keys["y"], effects.heads("cross")[:, :, step].sum((0, 1)), atol=1e-5)
-        wanted = [effects.heads(code)[:, :, step].sum(-1) for code in ("cross", "decoder_self")]
-        np.testing.assert_allclose(heads["z"], np.concatenate(wanted), atol=1e-5)
+        expected = [effects.heads(code)[:, :, step].sum(-1) for code in ("cross", "decoder_self")]
+        np.testing.assert_allclose(heads["z"], np.concatenate(expected), atol=1e-5)
 
 
 def test_the_lens_and_left_out_tokens_are_asked_for_when_they_are_looked_at(page, app_server, recorded):
@@ -137,18 +137,18 @@ def test_the_lens_and_left_out_tokens_are_asked_for_when_they_are_looked_at(page
     lens = recorded.lens(result)
     wait_for(page, lens.probabilities[:, :, 0].T)
     words = [re.sub("</?b>", "", text) for text in page.evaluate(TRACES)[-1]["text"]]
-    wanted = [label(lens.words[n][t][0]) for t in range(len(result.predicted_ids)) for n in range(len(lens.words))]
-    for found, whole in zip(words, wanted, strict=True):
-        assert whole.startswith(found.removesuffix("…").replace("&lt;", "<").replace("&gt;", ">"))
+    expected = [label(lens.words[n][t][0]) for t in range(len(result.predicted_ids)) for n in range(len(lens.words))]
+    for word, full_word in zip(words, expected, strict=True):
+        assert full_word.startswith(word.removesuffix("…").replace("&lt;", "<").replace("&gt;", ">"))
     view(page, "left-out")
     ready(page, 3)
     wait_for(page, recorded.occlusion(result))
     view(page, "agree")
     ready(page, 4)
-    found = agreement.of_words(recorded, result)["cross"]
-    off = agreement.kendall(found["runner-up"], -found["log_probability"])
+    agreements = agreement.of_words(recorded, result)["cross"]
+    off = agreement.kendall(agreements["runner-up"], -agreements["log_probability"])
     with warnings.catch_warnings(action="ignore"):  # rows without an order
-        means = [np.nanmean(found[name], -1) for name in ("agreement", "norms", "occlusion", "input_gradient")]
+        means = [np.nanmean(agreements[name], -1) for name in ("agreement", "norms", "occlusion", "input_gradient")]
     wait_for(page, np.nan_to_num(np.stack([rates.ravel() for rates in (*means, off)])))
     page.set_viewport_size({"width": 400, "height": 860})
     part(page, "fold").click()
@@ -162,7 +162,7 @@ def test_effects_before_after_and_their_difference_on_steer(page, app_server, re
     expect(part(page, "views").locator("[data-view=agree]")).to_have_count(0)  # measured without changes alone
     edits = Edits(off=(Head("cross", 1, 2),))
     before, after = recorded.translate(EQUAL), recorded.translate(EQUAL, edits=edits)
-    old, new = (recorded.effects(one, "runner-up").heads("cross") for one in (before, after))
+    old, new = (recorded.effects(result, "runner-up").heads("cross") for result in (before, after))
     tile(page, 0, 1).click()
     wait_for(page, new, 0, 1)
     part(page, "versions").locator("[data-version=before]").click()

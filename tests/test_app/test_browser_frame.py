@@ -69,7 +69,7 @@ STAGE_PLACES = """() => {
 }"""
 
 
-def opened(page: Page, url: str) -> None:
+def open_page(page: Page, url: str) -> None:
     """Opens a page in the larger window."""
     page.set_default_timeout(PATIENCE)
     page.set_viewport_size(dict(zip(("width", "height"), SIZES[0], strict=True)))
@@ -111,7 +111,7 @@ def test_what_answers_is_on_the_first_screen(page, shipped_server, guard):
         "models": (".st-key-system-tiles",),
     }
     for path, parts in pages.items():
-        opened(page, f"{shipped_server}/{path}")
+        open_page(page, f"{shipped_server}/{path}")
         for size in SIZES:
             resize(page, *size)
             for part in (*parts, ".hl-answer", ".hl-set [data-testid=stage-map]", ".hl-says"):
@@ -122,7 +122,7 @@ def test_what_answers_is_on_the_first_screen(page, shipped_server, guard):
 def test_lessons_have_these_places_too(page, shipped_server, guard):
     guard.allowed = shipped_server.split("//")[1]
     for query in ("", "?lesson=attention-1", "?lesson=warmup-1", "?lesson=masks-4"):
-        opened(page, f"{shipped_server}/lessons{query}")
+        open_page(page, f"{shipped_server}/lessons{query}")
         for size in SIZES:
             resize(page, *size)
             places = page.evaluate(PLACES)
@@ -147,7 +147,7 @@ def assert_both_sides_end_together(page: Page, where: str) -> None:
 
 
 def test_both_sides_of_positions_end_together_in_every_picture(page, app_server):
-    opened(page, f"{app_server}/positions")
+    open_page(page, f"{app_server}/positions")
     for name in ("Encoding", "Similarity", "Wavelengths", "Word order"):
         picture = page.locator(".st-key-picture").get_by_role("radio", name=name, exact=True)
         picture.click()
@@ -175,7 +175,7 @@ def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_ser
 
 
 def test_both_sides_of_masks_end_together_and_arrow_keys_choose_tiles(page, app_server):
-    opened(page, f"{app_server}/masks")
+    open_page(page, f"{app_server}/masks")
     assert_both_sides_end_together(page, "masks")
     answer = page.locator(".hl-answer").text_content()
     tiles = page.get_by_role("radiogroup", name="Masks")

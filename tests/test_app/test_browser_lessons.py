@@ -31,7 +31,7 @@ def answer(page: Page):
     return page.locator(".hl-answer", has_text=re.compile("^(Right|Not quite)"))
 
 
-def opened(page: Page, name: str, number: int) -> None:
+def wait_for_card(page: Page, name: str, number: int) -> None:
     """Waits until a card stands there with its picture."""
     total = len(LESSONS[name].cards)
     expect(page.get_by_test_id("lesson-dots")).to_have_text("●" * number + "○" * (total - number), timeout=PATIENCE)
@@ -69,14 +69,14 @@ def test_a_lesson_is_walked_by_keyboard(page, app_server, name):
     page.set_viewport_size({"width": WIDE, "height": HIGH})
     page.goto(f"{app_server}/lessons?lesson={name}-1")
     for number, card in enumerate(LESSONS[name].cards, 1):
-        opened(page, name, number)
+        wait_for_card(page, name, number)
         assert_the_picture_is_in_the_window(page, f"{name}-{number}, to guess")
         expect(answer(page)).to_have_count(0)
         tab_to(page, f"guess-{card.right}")
         page.keyboard.press("Enter")
         expect(answer(page)).to_be_visible(timeout=PATIENCE)
         expect(page.locator(f".st-key-guess-{card.right} button")).to_contain_text("✓")
-        opened(page, name, number)
+        wait_for_card(page, name, number)
         assert_the_picture_is_in_the_window(page, f"{name}-{number}, answered")
         page.keyboard.press("PageDown" if number % 2 else "ArrowRight")
     expect(page.locator(".hl-answer")).to_contain_text("You have answered", timeout=PATIENCE)
@@ -86,18 +86,18 @@ def test_a_lesson_is_walked_by_keyboard(page, app_server, name):
 def test_back_the_projector_and_a_narrow_page(page, app_server):
     page.set_viewport_size({"width": 1400, "height": 900})
     page.goto(f"{app_server}/lessons?lesson=attention-1")
-    opened(page, "attention", 1)
+    wait_for_card(page, "attention", 1)
     assert_the_picture_is_in_the_window(page, "1400 x 900")
     page.keyboard.press("ArrowRight")
-    opened(page, "attention", 2)
+    wait_for_card(page, "attention", 2)
     page.keyboard.press("PageUp")
-    opened(page, "attention", 1)
+    wait_for_card(page, "attention", 1)
     page.locator(".st-key-lesson-projector button").first.click()
     expect(page.locator("header")).to_be_hidden(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("projector=1"))
     assert_the_picture_is_in_the_window(page, "projector")
     page.keyboard.press("PageDown")
-    opened(page, "attention", 2)
+    wait_for_card(page, "attention", 2)
     expect(page.locator("header")).to_be_hidden()
     page.keyboard.press("Escape")
     expect(page.locator("header")).to_be_visible(timeout=PATIENCE)
@@ -106,14 +106,14 @@ def test_back_the_projector_and_a_narrow_page(page, app_server):
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
     places = ".hl-question", ".hl-answer", PICTURE, ".st-key-guess-0"
-    tops = [page.locator(one).first.bounding_box()["y"] for one in places]
+    tops = [page.locator(place).first.bounding_box()["y"] for place in places]
     assert tops == sorted(tops), "question, answer, picture, guesses"
 
 
 def test_a_click_on_a_tile_switches_a_head_off_and_the_address_stays(page, app_server):
     page.set_viewport_size({"width": WIDE, "height": HIGH})
     page.goto(f"{app_server}/lessons?lesson=heads-1")
-    opened(page, "heads", 1)
+    wait_for_card(page, "heads", 1)
     tile = page.locator(".hl-tile[data-layer='2'][data-head='2']")
     tile.click()
     expect(page.get_by_test_id("stage-cost")).to_be_visible(timeout=PATIENCE)

@@ -53,24 +53,24 @@ def new_picture(page: Page, before: dict) -> dict:
     return picture(page)
 
 
-def compact(shown: dict) -> str:
+def compact(content: dict) -> str:
     """A picture as the browser writes it."""
-    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
 
 
-def asked(page: Page) -> dict[str, str]:
+def query_of(page: Page) -> dict[str, str]:
     """What the address of a page says."""
     return dict(parse_qsl(urlsplit(page.url).query, keep_blank_values=True))
 
 
-def expect_asked(page: Page, wanted: dict[str, str]) -> None:
+def expect_query(page: Page, expected: dict[str, str]) -> None:
     """Waits until the address says this and nothing else."""
     query = "Object.fromEntries(new URLSearchParams(location.search))"
     is_so = f"""wanted => {{
       const query = {query}, keys = Object.keys(query);
       return keys.length === Object.keys(wanted).length && keys.every(key => query[key] === wanted[key]);
     }}"""
-    page.wait_for_function(is_so, arg=wanted, timeout=PATIENCE)
+    page.wait_for_function(is_so, arg=expected, timeout=PATIENCE)
 
 
 def radio(page: Page, key: str, name: str) -> None:
@@ -88,16 +88,16 @@ def test_what_comes_and_goes_takes_no_choice_out_of_the_address(page, app_server
     page.goto(f"{app_server}/atlas?head=2")
     picture(page)
     radio(page, "part", "Contribution")
-    expect_asked(page, {"head": "2", "part": "contribution"})
+    expect_query(page, {"head": "2", "part": "contribution"})
     picture(page)
     radio(page, "part", "All heads")
-    expect_asked(page, {"head": "2"})
+    expect_query(page, {"head": "2"})
     picture(page)
     box = page.locator("[class*=st-key-text] input").first
     for text in ("x" * 3000, TEXT):  # a warning comes, and goes
         box.fill(text)
         box.press("Enter")
-        expect_asked(page, {"head": "2", "text": text})
+        expect_query(page, {"head": "2", "text": text})
 
 
 def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
@@ -114,7 +114,7 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     radio(page, "part", german("Contribution"))
     expect(page).to_have_url(re.compile("part=contribution"))
     heads = {"lang": "de", "kind": "encoder_self", "part": "contribution"}
-    expect_asked(page, heads)
+    expect_query(page, heads)
     on_heads = picture(page)
     menu.go(page, german("Masks"))
     page.locator(".st-key-heads-tiles [data-code='0-2']").click()
@@ -122,9 +122,9 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     radio(page, "show", german("All sentences"))
     expect(page).to_have_url(re.compile("show=sentences"))
     expect(page).to_have_url(re.compile("show=sentences"))
-    on_masks, masks = picture(page), asked(page)
+    on_masks, masks = picture(page), query_of(page)
     assert masks["head"] == "2" and masks["show"] == "sentences"
-    for go, there, shown in (
+    for go, query, expected in (
         (page.go_back, heads, on_heads),
         (page.reload, heads, on_heads),
         (page.go_forward, masks, on_masks),
@@ -133,10 +133,10 @@ def test_back_forward_and_reload_bring_what_was_chosen(page, app_server):
     ):
         go()
         for _ in range(PATIENT):
-            if picture(page) == shown:
+            if picture(page) == expected:
                 break
-        assert picture(page) == shown
-        expect_asked(page, there)
+        assert picture(page) == expected
+        expect_query(page, query)
     page.go_back()
     expect(page.get_by_role("heading", name=german("Lessons"), exact=True)).to_be_visible()
     expect(page).to_have_url(f"{app_server}/lessons?lang=de")
@@ -161,14 +161,14 @@ def test_the_same_picture_elsewhere(page, context, app_server):
     before = picture(page)
     page.locator(".st-key-trained label").click()
     expect(page).to_have_url(re.compile("trained=1"))
-    here, address = new_picture(page, before), page.url
-    assert here != before
-    other = context.new_page()  # to the server it is another visitor's
-    other.goto(address, timeout=PATIENCE)
-    there = picture(other)
+    first, address = new_picture(page, before), page.url
+    assert first != before
+    other_page = context.new_page()  # to the server it is another visitor's
+    other_page.goto(address, timeout=PATIENCE)
+    second = picture(other_page)
     for _ in range(PATIENT):  # on a busy machine a page may be still for a while and then go on
-        if there == here:
+        if second == first:
             break
-        there, here = picture(other), picture(page)
-    assert there == here
-    expect(other).to_have_url(address)  # what was read is written again
+        second, first = picture(other_page), picture(page)
+    assert second == first
+    expect(other_page).to_have_url(address)  # what was read is written again

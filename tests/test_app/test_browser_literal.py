@@ -47,10 +47,10 @@ def test_a_warning_reads_as_it_was_written(browser: Browser, tmp_path: Path) -> 
         page.goto(url)
         expect(page.get_by_text("the end")).to_be_visible(timeout=PATIENCE)
         alerts = page.locator("[data-testid=stAlert]")
-        read = [" ".join(words.split()) for words in alerts.all_inner_texts()]
-        assert read == [" ".join(words.split()) for words in WORDS]
-        drawn = alerts.locator("[data-testid=stMarkdownContainer] *").evaluate_all("all => all.map(one => one.tagName)")
-        assert set(drawn) == {"P", "CODE"}
+        texts = [" ".join(words.split()) for words in alerts.all_inner_texts()]
+        assert texts == [" ".join(words.split()) for words in WORDS]
+        tags = alerts.locator("[data-testid=stMarkdownContainer] *").evaluate_all("all => all.map(one => one.tagName)")
+        assert set(tags) == {"P", "CODE"}
         page.close()
 
 
@@ -59,9 +59,9 @@ def keys(checkpoints: Path) -> dict[str, list[str]]:
     """The keys of every page's address."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
-        found = {page: hostile.url_keys(screen.open_page(page)) for page in hostile.PAGES}
-    assert {"lang", "text", "kind"} <= set().union(*found.values())
-    return found
+        url_keys = {page: hostile.url_keys(screen.open_page(page)) for page in hostile.PAGES}
+    assert {"lang", "text", "kind"} <= set().union(*url_keys.values())
+    return url_keys
 
 
 def assert_nothing_lives(page: Page, url: str, file: str, query: dict[str, str]) -> None:
@@ -77,5 +77,5 @@ def assert_nothing_lives(page: Page, url: str, file: str, query: dict[str, str])
 def test_no_page_makes_a_link_of_what_its_address_holds(
     page: Page, app_server: str, keys: dict[str, list[str]]
 ) -> None:
-    for file, known in keys.items():
-        assert_nothing_lives(page, app_server, file, dict.fromkeys([*known, "lang"], hostile.LINKS))
+    for file, page_keys in keys.items():
+        assert_nothing_lives(page, app_server, file, dict.fromkeys([*page_keys, "lang"], hostile.LINKS))

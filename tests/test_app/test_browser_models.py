@@ -17,8 +17,8 @@ from model import Edits, Head, load_model
 from model.measures import text_roles
 from tests.support import PATIENCE
 from tests.support.architectures import build
-from tests.test_app.test_browser_stage import opened, part, ready, tile, wait_for_map
-from tests.test_app.test_browser_steer import changed, switch_off
+from tests.test_app.test_browser_stage import part, ready, selected_head, tile, wait_for_map
+from tests.test_app.test_browser_steer import apply_and_wait, switch_off
 from tests.test_model.test_adapters.other_models import model_of, theirs
 
 pytestmark = pytest.mark.slow
@@ -63,14 +63,14 @@ def test_a_head_of_a_hybrid_is_switched_off_where_its_tile_stands(
     headers = part(page, "heads").get_by_role("rowheader")
     assert headers.all_inner_texts() == ["1", "3"]
     expect(page.get_by_text("2 of the 4 layers have no attention")).to_be_visible()
-    changed(page, lambda: switch_off(page, 3, 1))
+    apply_and_wait(page, lambda: switch_off(page, 3, 1))
     expect(page).to_have_url(re.compile(r"edits=v1_od3-1(&|$)"))
     expect(tile(page, 3, 1)).to_have_attribute("aria-label", re.compile(r"layer 3, head 1.*, off$"))
     expect(part(page, "heads").locator("[aria-label$=', off']")).to_have_count(1)
     for row, layer in enumerate((1, 3)):
         for head in range(4):
             tile(page, layer, head).click()
-            assert opened(page) == [layer, head]
+            assert selected_head(page) == [layer, head]
             wait_for_map(page, after.attention("decoder_self")[row, head])
             is_off = (layer, head) == (3, 1)
             assert np.allclose(after.attention("decoder_self")[row, head], 0) == is_off
@@ -79,15 +79,15 @@ def test_a_head_of_a_hybrid_is_switched_off_where_its_tile_stands(
     expect(page).to_have_url(re.compile(r"layer=3&"))
     page.reload()
     ready(page)
-    assert opened(page) == [3, 3]
+    assert selected_head(page) == [3, 3]
 
 
 def orders(page: Page) -> list[tuple[int, int]]:
     """Layer and head of every tile, in the order in which they stand."""
-    found = page.evaluate(
+    places = page.evaluate(
         "() => [...document.querySelectorAll('.hl-tile')].map(({dataset}) => [dataset.layer, dataset.head].map(Number))"
     )
-    return list(map(tuple, found))
+    return list(map(tuple, places))
 
 
 def test_many_heads_are_sorted_without_a_message_and_by_direct_effect(
@@ -106,18 +106,18 @@ def test_many_heads_are_sorted_without_a_message_and_by_direct_effect(
 def many_heads_are_sorted_without_a_message(page: Page, result) -> None:
     by_layer = [(layer, head) for layer in range(14) for head in range(8)]
     assert orders(page) == by_layer
-    sent: list[str] = []
-    page.on("websocket", lambda socket: sent.append(socket.url))
+    addresses: list[str] = []
+    page.on("websocket", lambda socket: addresses.append(socket.url))
     part(page, "sort").select_option("first")
     shares = result.attention("decoder_self")[:, :, 1:, 0].mean(axis=-1)
     assert orders(page) == sorted(by_layer, key=lambda place: -shares[place])
     expect(page).to_have_url(re.compile("sort=first"))
     first = max(by_layer, key=lambda place: shares[place])
     tile(page, *first).click()
-    assert opened(page) == list(first)
+    assert selected_head(page) == list(first)
     wait_for_map(page, result.attention("decoder_self")[first])
     page.keyboard.press("ArrowRight")
-    assert tuple(opened(page)) == orders(page)[1]
+    assert tuple(selected_head(page)) == orders(page)[1]
     part(page, "sort").select_option("role")
     expect(part(page, "heads").locator(".hl-tile").first).to_be_in_viewport()
     roles = text_roles.in_one_text(result, "decoder_self")
@@ -125,7 +125,7 @@ def many_heads_are_sorted_without_a_message(page: Page, result) -> None:
     assert sorted(int(title.rpartition("· ")[2]) for title in titles) == sorted(
         collections.Counter(role for row in roles for role in row).values()
     )
-    assert not sent
+    assert not addresses
     page.reload()
     ready(page)
     expect(part(page, "sort")).to_have_value("role")
@@ -142,8 +142,8 @@ def heads_are_sorted_by_direct_effect_and_say_their_rule(page: Page, reader, res
     expect(part(page, "sort").locator("option[value=effect]")).to_have_count(1)
     part(page, "sort").select_option("effect")
     did = np.abs(reader.effects(result, against="runner-up").heads("decoder_self")[:, :, -1].sum(axis=-1))
-    found = [did[place] for place in orders(page)]
-    np.testing.assert_allclose(found, np.sort(did, axis=None)[::-1], atol=1e-4)
+    effects = [did[place] for place in orders(page)]
+    np.testing.assert_allclose(effects, np.sort(did, axis=None)[::-1], atol=1e-4)
     tile(page, *orders(page)[0]).click()
     expect(page.locator(".hl-card")).to_contain_text("Rule: ")
 

@@ -16,7 +16,7 @@ from model import Edits, Head, load_model
 from tests.support import PATIENCE
 from tests.support.architectures import build
 from tests.test_app.test_browser_stage import part, tile, wait_for_map
-from tests.test_app.test_browser_steer import changed, switch_off
+from tests.test_app.test_browser_steer import apply_and_wait, switch_off
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, small_hub
 
@@ -54,8 +54,8 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def app_server(hub: SmallHub, cache: Path, checkpoints: Path) -> Iterator[str]:
     """The app as `make run` serves it, with that hub."""
-    told = {"HF_ENDPOINT": hub.url, "HF_HOME": str(cache), "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
-    with serve(environment=told | {"no_proxy": "127.0.0.1", "HEADLIGHT_CHECKPOINTS": str(checkpoints)}) as url:
+    environment = {"HF_ENDPOINT": hub.url, "HF_HOME": str(cache), "HF_HUB_OFFLINE": "0", "NO_PROXY": "127.0.0.1"}
+    with serve(environment=environment | {"no_proxy": "127.0.0.1", "HEADLIGHT_CHECKPOINTS": str(checkpoints)}) as url:
         yield url
 
 
@@ -75,7 +75,7 @@ def ask(page: Page, place: str) -> None:
     place_box(page).press("Enter")
 
 
-def chosen(page: Page, name: str) -> None:
+def wait_for_model(page: Page, name: str) -> None:
     """Waits until a model is the one that is shown."""
     expect(page.get_by_role("radio", name=re.compile(f"^{name}, "), checked=True)).to_be_visible()
     expect(page.locator(".hl-answer")).to_have_text(re.compile(f"^{name} goes on with"))
@@ -92,7 +92,7 @@ def maps_of(folder: Path, text: str) -> np.ndarray:
     return load_model(folder).read(text).attention("decoder_self")
 
 
-def left(cache: Path) -> list[Path]:
+def cached_files(cache: Path) -> list[Path]:
     """The files of models that downloads have left."""
     files = [path for path in cache.rglob("*") if path.is_file() or path.is_symlink()]
     return [path for path in files if "models--" in str(path) and ".locks" not in str(path)]
@@ -104,7 +104,7 @@ def test_a_wrong_name_changes_nothing_and_of_a_folder_that_is_opened_a_head_is_s
     show(page, app_server)
     a_wrong_name_is_one_sentence_and_what_was_shown_stays(page)
     ask(page, str(folders["one"]))
-    chosen(page, "one")
+    wait_for_model(page, "one")
     read(page, TEXT)
     tile(page, 1, 2).click()
     wait_for_map(page, maps_of(folders["one"], TEXT)[1, 2])
@@ -112,7 +112,7 @@ def test_a_wrong_name_changes_nothing_and_of_a_folder_that_is_opened_a_head_is_s
     page.wait_for_url("**/steer**")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(TEXT)
     wait_for_map(page, maps_of(folders["one"], TEXT)[1, 2])  # which is still open
-    changed(page, lambda: switch_off(page, 0, 1))
+    apply_and_wait(page, lambda: switch_off(page, 0, 1))
     off = load_model(folders["one"]).read(TEXT, edits=Edits(off=(Head("decoder_self", 0, 1),)))
     wait_for_map(page, off.attention("decoder_self")[1, 2])
 
@@ -147,7 +147,7 @@ def test_a_model_that_comes_when_the_menu_is_closed_stays(
     """A closed menu does not hear what Python chooses; the list of models there must not bring the old one back."""
     show(page, app_server)
     ask(page, LATE)
-    chosen(page, "late")  # for all visitors the list has it now
+    wait_for_model(page, "late")  # for all visitors the list has it now
     page.goto(f"{app_server}/steer")
     expect(page.locator(".hl-tile").first).to_be_visible()
     page.locator(".st-key-search").get_by_role("button").click()
@@ -180,13 +180,13 @@ def assert_asked(page: Page, name: str, folder: Path) -> None:
 def test_a_name_of_the_hub_is_fetched_and_shown(page: Page, app_server: str, folders: dict[str, Path]) -> None:
     show(page, app_server)
     ask(page, NAME)
-    chosen(page, "tiny")
+    wait_for_model(page, "tiny")
     read(page, OTHER)
     tile(page, 0, 1).click()
     wait_for_map(page, maps_of(folders["one"], OTHER)[0, 1])
     expect(page).to_have_url(re.compile("model=someone(/|%2F)tiny"))
     page.reload()
-    chosen(page, "tiny")
+    wait_for_model(page, "tiny")
     expect(page.get_by_role("textbox", name="Text", exact=True)).to_have_value(OTHER)
     wait_for_map(page, maps_of(folders["one"], OTHER)[0, 1])
 
@@ -194,7 +194,7 @@ def test_a_name_of_the_hub_is_fetched_and_shown(page: Page, app_server: str, fol
 def test_a_download_shows_bytes_and_is_stopped_and_leaves_nothing(
     page: Page, app_server: str, hub: SmallHub, cache: Path
 ) -> None:
-    before = left(cache)
+    before = cached_files(cache)
     stall = hub.answers[WEIGHTS] = Stall()
     try:
         show(page, app_server)
@@ -205,9 +205,9 @@ def test_a_download_shows_bytes_and_is_stopped_and_leaves_nothing(
         expect(page.get_by_test_id("stAlert")).to_have_count(0)
         expect(page.get_by_role("radio", name=re.compile("^slow"))).to_have_count(0)
         deadline = time.monotonic() + 60
-        while left(cache) != before and time.monotonic() < deadline:
+        while cached_files(cache) != before and time.monotonic() < deadline:
             time.sleep(0.1)
-        assert left(cache) == before
+        assert cached_files(cache) == before
     finally:
         stall.over.set()
         del hub.answers[WEIGHTS]
@@ -216,14 +216,14 @@ def test_a_download_shows_bytes_and_is_stopped_and_leaves_nothing(
 def test_two_visitors_see_each_their_own_model(
     page: Page, context: BrowserContext, app_server: str, folders: dict[str, Path]
 ) -> None:
-    other = context.new_page()  # to the server it is another visitor's
-    visitors = {"one": (page, TEXT), "two": (other, OTHER)}
+    other_page = context.new_page()  # to the server it is another visitor's
+    visitors = {"one": (page, TEXT), "two": (other_page, OTHER)}
     for name, (visitor, text) in visitors.items():
         show(visitor, app_server)
         ask(visitor, str(folders[name]))
-        chosen(visitor, name)
+        wait_for_model(visitor, name)
         read(visitor, text)
     for name, (visitor, text) in visitors.items():
-        chosen(visitor, name)
+        wait_for_model(visitor, name)
         tile(visitor, 1, 0).click()
         wait_for_map(visitor, maps_of(folders[name], text)[1, 0])

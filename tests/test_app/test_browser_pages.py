@@ -179,15 +179,16 @@ BARS = """() => document.querySelector("[data-testid=stage-map] .js-plotly-plot"
 
 def bars(page: Page, writer, text: str, **chance) -> None:
     """Waits until the bars are those of the distribution that is drawn from; words that fall out are grey."""
-    own, drawn = writer.distribution(text), writer.distribution(text, **chance, unknown=False)
-    best = np.argsort(-own, kind="stable")[:20]
-    expected, found = [np.where(drawn > 0, drawn, 0)[best], np.where(drawn > 0, 0, own)[best], own[best]], None
+    distribution, sampled = writer.distribution(text), writer.distribution(text, **chance, unknown=False)
+    best = np.argsort(-distribution, kind="stable")[:20]
+    grey = np.where(sampled > 0, 0, distribution)
+    expected, values = [np.where(sampled > 0, sampled, 0)[best], grey[best], distribution[best]], None
     for _ in range(200):
-        found = [[share or 0 for share in row] for row in page.evaluate(BARS)]
-        if len(found) == 3 and np.abs(np.array(found) - expected).max() < 1e-6:
+        values = [[share or 0 for share in row] for row in page.evaluate(BARS)]
+        if len(values) == 3 and np.abs(np.array(values) - expected).max() < 1e-6:
             return
         page.wait_for_timeout(25)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(values, expected, atol=1e-6)
 
 
 def assert_no_bar_is_under_the_legend(page: Page) -> None:

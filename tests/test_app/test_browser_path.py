@@ -38,7 +38,7 @@ def all_below(guard) -> Iterator[None]:
     assert paths and not [path for path in paths if not path.startswith(f"/{BELOW}/")]
 
 
-def there(page: Page, name: str, by_address: bool) -> None:
+def wait_for_page(page: Page, name: str, by_address: bool) -> None:
     """Waits until a page stands there, loaded again by its own address where that is asked for."""
     address = "" if name == "translate" else name
     expect(page).to_have_url(re.compile(rf"/{BELOW}/{address}(\?|$)"))
@@ -53,7 +53,7 @@ def test_every_page_opens_by_its_menu_and_some_by_their_address(page, app_server
     show(page, app_server)
     for name in (*list(NAMES)[1:], "translate"):
         menu.go(page, NAMES[name])
-        there(page, name, by_address=name in ("translate", "steer", "atlas", "check"))
+        wait_for_page(page, name, by_address=name in ("translate", "steer", "atlas", "check"))
 
 
 def test_sentence_back_link_language_and_files(page, context, app_server):

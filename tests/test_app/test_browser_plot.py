@@ -43,8 +43,8 @@ def click(page: Page, head: int) -> None:
 
 
 def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     open_heads(page, app_server)
     page.evaluate("document.querySelector('.st-key-role-board .js-plotly-plot').mine = true")
     for head in (2, 3):
@@ -55,8 +55,8 @@ def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
     for name in ("training", "positions"):
         page.goto(f"{app_server}/{name}")
         expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
-    assert not [url for url in asked if "PlotlyChart" in url], "Streamlit's own copy of Plotly"
-    assert any("plotly.min.js" in url for url in asked)
+    assert not [url for url in urls if "PlotlyChart" in url], "Streamlit's own copy of Plotly"
+    assert any("plotly.min.js" in url for url in urls)
 
 
 ZERO = """() => {
@@ -90,8 +90,8 @@ def test_zero_has_nearly_the_colour_of_the_page_and_a_saved_picture_that_of_pape
         png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
         page.keyboard.press("Escape")
         colours = Image.open(png).convert("RGB").getcolors(1 << 24)
-        drawn = {colour: count for count, colour in colours}
-        assert drawn.get(PALE, 0) > 1000 and not drawn.get(NEARLY_DARK)
+        counts = {colour: count for count, colour in colours}
+        assert counts.get(PALE, 0) > 1000 and not counts.get(NEARLY_DARK)
 
 
 WRITTEN = """() => {
@@ -133,22 +133,22 @@ def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(p
     button = figure.get_by_role("button", name="Table", exact=True)
     button.focus()
     page.keyboard.press("Enter")
-    shown = figure.get_by_role("table")
-    expect(shown).to_be_visible()
+    table = figure.get_by_role("table")
+    expect(table).to_be_visible()
     shares = page.evaluate("document.querySelector('.st-key-rollout-encoder .js-plotly-plot').data[0].z.map(r => r[0])")
-    said = [float(text) for text in shown.locator("tbody tr td:nth-child(2)").all_text_contents()]
-    assert len(said) == len(shares) and all(abs(a - b) < 6e-4 for a, b in zip(said, shares, strict=True))
+    values = [float(text) for text in table.locator("tbody tr td:nth-child(2)").all_text_contents()]
+    assert len(values) == len(shares) and all(abs(a - b) < 6e-4 for a, b in zip(values, shares, strict=True))
     page.keyboard.press("Enter")
-    expect(shown).to_have_count(0)
+    expect(table).to_have_count(0)
 
 
 def test_pictures_come_from_the_same_copy_of_plotly(page, app_server, tmp_path):
     page.goto(f"{app_server}/masks")
     page.locator(".st-key-beside-head-with button").first.click()
-    asked: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
     png = download(page, page.get_by_role("button", name="PNG", exact=True), tmp_path)
     assert png.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     svg = download(page, page.get_by_role("button", name="SVG", exact=True), tmp_path).read_text("utf-8")
     assert re.search(r"layer \d, head \d", svg)
-    assert not [url for url in asked if "plotly" in url.lower()]
+    assert not [url for url in urls if "plotly" in url.lower()]

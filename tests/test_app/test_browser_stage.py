@@ -90,28 +90,28 @@ def tile(page: Page, layer: int, head: int):
     return part(page, "heads").locator(f"[data-layer='{layer}'][data-head='{head}']")
 
 
-def opened(page: Page) -> list[int]:
+def selected_head(page: Page) -> list[int]:
     """Layer and head of the tile that is marked as open."""
-    marked = part(page, "heads").locator("[aria-selected=true]")
-    expect(marked).to_have_count(1)
-    return [int(marked.get_attribute(f"data-{name}")) for name in ("layer", "head")]
+    element = part(page, "heads").locator("[aria-selected=true]")
+    expect(element).to_have_count(1)
+    return [int(element.get_attribute(f"data-{name}")) for name in ("layer", "head")]
 
 
 def kind(page: Page, code: str) -> None:
     part(page, "kinds").locator(f"[data-kind={code}]").click()
 
 
-def drawn(page: Page) -> np.ndarray:
+def map_values(page: Page) -> np.ndarray:
     numbers = page.evaluate(DRAWN)["z"]
     return np.array([[np.nan if cell is None else cell for cell in row] for row in numbers])
 
 
-def wait_for_map(page: Page, wanted: np.ndarray) -> None:
+def wait_for_map(page: Page, expected: np.ndarray) -> None:
     """Waits until the large map draws these numbers."""
     try:
-        page.wait_for_function(DRAWS, arg=np.asarray(wanted, float).tolist(), timeout=PATIENCE)
+        page.wait_for_function(DRAWS, arg=np.asarray(expected, float).tolist(), timeout=PATIENCE)
     except TimeoutError:
-        np.testing.assert_allclose(drawn(page), wanted, atol=2e-5)
+        np.testing.assert_allclose(map_values(page), expected, atol=2e-5)
         raise
 
 
@@ -144,11 +144,11 @@ def test_what_ships_fits_the_first_screen_begins_with_a_head_that_aligns_words_a
             box = part(page, name).bounding_box()
             assert 0 <= box["x"] and box["x"] + box["width"] <= width and box["y"] >= 0, name
             assert box["y"] + box["height"] <= height, name
-        assert all(plot.bounding_box()[side] >= wanted for side, wanted in zip(("width", "height"), least))
+        assert all(plot.bounding_box()[side] >= size for side, size in zip(("width", "height"), least))
         assert page.get_by_role("textbox", name="English sentence").bounding_box()["y"] > 0
         assert page.locator(".stMain").evaluate("e => e.scrollTop") == 0
-    found = drawn(page)
-    assert found.max(1).mean() > 0.4 and found.mean(0).max() < 0.5, "it says something, and is not one column"
+    values = map_values(page)
+    assert values.max(1).mean() > 0.4 and values.mean(0).max() < 0.5, "it says something, and is not one column"
     kind(page, "decoder_self")
     colours_are_those_of_the_bar(page)
     no_tile_shows_a_strip_of_another(page)
@@ -174,7 +174,7 @@ def colours_are_those_of_the_bar(page: Page) -> None:
         box = tick.bounding_box()
         middle = box["y"] + box["height"] / 2
         assert middle == pytest.approx(scale["y"] + scale["height"] * (1 - float(number)), abs=1.5)
-    below = [page.evaluate(CELL, [row, 0])[1] for row in (-0.5, drawn(page).shape[0] - 0.5)]
+    below = [page.evaluate(CELL, [row, 0])[1] for row in (-0.5, map_values(page).shape[0] - 0.5)]
     assert [scale["y"], scale["y"] + scale["height"]] == pytest.approx(below, abs=2)
 
     (drawn_bar,) = pixels(page, bar.locator(".hl-scale"))
@@ -213,11 +213,11 @@ def test_one_sentence_its_heads_its_words_what_is_lit_its_views_and_what_cannot_
 
 def heads_are_drawn_as_recorded_and_the_server_hears_nothing(page: Page, app_server: str, result) -> None:
     assert len(set(result.source_tokens)) < len(result.source_tokens)
-    sent = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    frames = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
     show(page, app_server, f"?text={quote(EQUAL)}")
     settle(page)
-    sent.clear()
+    frames.clear()
     for code in KINDS:
         kind(page, code)
         weights = result.attention(code)
@@ -226,7 +226,7 @@ def heads_are_drawn_as_recorded_and_the_server_hears_nothing(page: Page, app_ser
                 continue
             tile(page, layer, head).click()
             wait_for_map(page, weights[layer, head])
-            assert opened(page) == [layer, head]
+            assert selected_head(page) == [layer, head]
             labels = page.evaluate(DRAWN)
             assert len(labels["y"]) == weights.shape[2] and len(labels["x"]) == weights.shape[3]
         rows = [row[0][0] for row in page.evaluate(DRAWN)["hover"]]
@@ -236,10 +236,10 @@ def heads_are_drawn_as_recorded_and_the_server_hears_nothing(page: Page, app_ser
     for key, place in (("ArrowRight", [0, 1]), ("ArrowDown", [1, 1]), ("ArrowLeft", [1, 0]), ("ArrowUp", [0, 0])):
         page.keyboard.press(key)
         wait_for_map(page, result.attention("encoder_self")[tuple(place)])
-        assert opened(page) == place
+        assert selected_head(page) == place
     page.keyboard.press("1")
     expect(part(page, "kinds").locator("[data-kind=cross]")).to_have_attribute("aria-selected", "true")
-    assert not sent, "a choice of a head or a kind is not a rerun"
+    assert not frames, "a choice of a head or a kind is not a rerun"
     page.mouse.move(0, 0)
 
 
@@ -291,20 +291,21 @@ def the_card_of_a_pinned_word_names_heads_and_opens_them(page: Page, result) -> 
     kind(page, "encoder_self")
     part(page, "source").locator("[data-index='2']").click()
     page.mouse.move(0, 0)
-    named = page.locator(".hl-card .hl-links button")
-    expect(named).to_have_count(6)
+    buttons = page.locator(".hl-card .hl-links button")
+    expect(buttons).to_have_count(6)
     weights = result.attention("encoder_self")
     shares = []
-    for text in named.all_text_contents():
+    for text in buttons.all_text_contents():
         layer, head, share = re.fullmatch(r"(\d)\.(\d) → .+ (\d\.\d\d)", text).groups()
         assert float(share) in np.round(weights[int(layer), int(head), 2].astype(float), 2), "a weight of its row"
         shares.append(float(share))
     assert shares == sorted(shares, reverse=True) and shares[0] > 0
-    wanted = next(i for i, text in enumerate(named.all_text_contents()) if text[:3] != "{}.{}".format(*opened(page)))
-    layer, head = map(int, named.nth(wanted).text_content()[:3].split("."))
-    named.nth(wanted).click()
+    place = "{}.{}".format(*selected_head(page))
+    index = next(i for i, text in enumerate(buttons.all_text_contents()) if text[:3] != place)
+    layer, head = map(int, buttons.nth(index).text_content()[:3].split("."))
+    buttons.nth(index).click()
     wait_for_map(page, weights[layer, head])
-    assert opened(page) == [layer, head]
+    assert selected_head(page) == [layer, head]
 
 
 def what_is_typed_wrong_is_one_sentence_and_the_stage_stays(page: Page, result) -> None:
@@ -325,14 +326,14 @@ def style_is_our_own(page: Page) -> None:
           "padding", "margin", "border", "boxSizing", "display", "lineHeight", "outline", "cursor"];
         return names.map(name => style[name]).join("; ");
       })"""
-    here = page.evaluate(style)
+    styles = page.evaluate(style)
     page.evaluate(
         """() => { for (const sheet of document.styleSheets)
           if (sheet.href?.endsWith("stage.css")) sheet.disabled = true; }"""
     )
-    there = page.evaluate(style)
-    assert len(here) > 3 and any(here)
-    assert there == here
+    without_sheet = page.evaluate(style)
+    assert len(styles) > 3 and any(styles)
+    assert without_sheet == styles
     theirs = page.locator(".hl-stage *").evaluate_all(
         "all => all.filter(e => !e.closest('.js-plotly-plot')).flatMap(e => [...e.classList])"
     )
@@ -351,7 +352,7 @@ def views_draw_what_they_say(page: Page, result) -> None:
     wait_for_map(page, result.positional("source"))
     views.get_by_role("tab", name="Next words", exact=True).click()
     expect(part(page, "map").locator(".xtick")).to_have_count(5)
-    best = drawn(page)
+    best = map_values(page)
     assert len(best) == len(result.target_tokens)
     assert (np.diff(best, axis=1) <= 1e-6).all(), "the most probable first"
     part(page, "table").click()
@@ -402,16 +403,16 @@ class TestInside:
     def wait_for_bars(self, page: Page, row: Row) -> None:
         """Waits until the panels draw a row."""
         norms = np.linalg.norm(row.weighted.astype(np.float64), axis=-1)
-        wanted = np.array([row.raw_scores, row.scaled, np.where(row.mask, row.scaled, np.nan), row.dropped, norms])
-        found = np.zeros(0)
+        expected = np.array([row.raw_scores, row.scaled, np.where(row.mask, row.scaled, np.nan), row.dropped, norms])
+        values = np.zeros(0)
         for _ in range(PATIENCE // 50):
             bars = page.evaluate(self.BARS)
             if len({len(bar) for bar in bars}) == 1:
-                found = np.array([[np.nan if y is None else y for y in bar] for bar in bars], dtype=float)
-            if found.shape == wanted.shape and np.allclose(found, wanted, atol=1e-5, equal_nan=True):
+                values = np.array([[np.nan if y is None else y for y in bar] for bar in bars], dtype=float)
+            if values.shape == expected.shape and np.allclose(values, expected, atol=1e-5, equal_nan=True):
                 return
             page.wait_for_timeout(50)
-        np.testing.assert_allclose(found, wanted, atol=1e-5)
+        np.testing.assert_allclose(values, expected, atol=1e-5)
 
     def test_it_shows_the_pinned_row_and_what_a_switch_changes(self, page, app_server, recorded):
         result = recorded.translate(EQUAL)
@@ -449,14 +450,14 @@ class TestInside:
         self.wait_for_bars(page, experiment.row(experiment.recorded(result, "decoder_self", 1), 3, 0))
         kind(page, "cross")
         expect(page).to_have_url(re.compile("kind=cross"))
-        layer, head = opened(page)
+        layer, head = selected_head(page)
         self.wait_for_bars(page, experiment.row(experiment.recorded(result, "cross", layer), head, 0))
         type_in(page, "A man.")
-        other = experiment.recorded(recorded.translate("A man."), "cross", layer)
+        arrays = experiment.recorded(recorded.translate("A man."), "cross", layer)
         page.wait_for_function("() => /[?&]row=\\d/.test(location.search)")
         expect(page.locator(".hl-says")).to_contain_text("largest weight")
         row = int(re.search(r"row=(\d+)", page.url)[1])
-        self.wait_for_bars(page, experiment.row(other, opened(page)[1], row))
+        self.wait_for_bars(page, experiment.row(arrays, selected_head(page)[1], row))
 
     def assert_a_link_to_no_row_shows_one_that_there_is(self, page: Page, app_server: str) -> None:
         show(page, app_server, f"?text={quote(EQUAL)}&view=inside&kind=x&layer=9&row=99&temperature=x")
@@ -484,7 +485,7 @@ class TestAddress:
         result = recorded.translate(self.TEXT)
         expect(part(page, "translation")).to_have_text(result.text)
         wait_for_map(page, result.attention("decoder_self")[1, 2])
-        assert opened(page) == [1, 2]
+        assert selected_head(page) == [1, 2]
         assert page.get_by_role("textbox", name="English sentence").input_value() == self.TEXT
         expect(page).to_have_url(address)
 
@@ -501,38 +502,38 @@ class TestAddress:
         expect(page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
         go(page, "Translate")
         self.assert_there(page, recorded, address)
-        other = context.new_page()
-        other.set_default_timeout(PATIENCE)
-        other.goto(address)
-        self.assert_there(other, recorded, address)
-        type_in(other, "A man is riding.")
-        kind(other, "cross")
-        tile(other, 0, 3).click()
-        wait_for_map(other, recorded.translate("A man is riding.").attention("cross")[0, 3])
+        other_page = context.new_page()
+        other_page.set_default_timeout(PATIENCE)
+        other_page.goto(address)
+        self.assert_there(other_page, recorded, address)
+        type_in(other_page, "A man is riding.")
+        kind(other_page, "cross")
+        tile(other_page, 0, 3).click()
+        wait_for_map(other_page, recorded.translate("A man is riding.").attention("cross")[0, 3])
         self.assert_there(page, recorded, address)
         go(page, "Masks")
-        go(other, "Masks")
-        expect(other.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
+        go(other_page, "Masks")
+        expect(other_page.get_by_role("heading", name="Masks", exact=True)).to_be_visible()
         page.go_back()
         self.assert_there(page, recorded, address)
 
 
 def test_steps_and_options_answer_without_a_message_and_options_stay_in_the_address(page, app_server, recorded):
     """On one page, since opening one takes longer than all of it."""
-    sent: list[bytes] = []
-    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.append(frame)))
+    frames: list[bytes] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: frames.append(frame)))
     text = "A man is too tired."
     show(page, app_server, f"?text={quote(text)}&layer=0&head=1")
     the_slider_hides_what_comes_later_and_the_film_goes_through_the_steps(page, recorded.translate(text))
     type_in(page, EQUAL)
     settle(page)
-    sent.clear()
+    frames.clear()
     options_change_map_tiles_and_address_at_once(page, recorded.translate(EQUAL).attention("cross"))
-    assert not sent, "the server is told of none of it"
+    assert not frames, "the server is told of none of it"
     page.reload()
     ready(page)
     expect(page).to_have_url(re.compile("words=1"))
-    assert drawn(page).shape != recorded.translate(EQUAL).attention("cross").shape[2:]
+    assert map_values(page).shape != recorded.translate(EQUAL).attention("cross").shape[2:]
     go(page, "Masks")
     go(page, "Translate")
     ready(page)
@@ -551,12 +552,12 @@ def the_slider_hides_what_comes_later_and_the_film_goes_through_the_steps(page: 
         page.keyboard.press("ArrowLeft")
         expect(later).to_have_count(count - 1 - step)
         expect(page).to_have_url(re.compile(f"step={step}(&|$)"))
-        wanted = weights.copy()
-        wanted[step + 1 :] = np.nan
-        wait_for_map(page, np.nan_to_num(wanted))
-        assert np.isnan(drawn(page)).all(1).tolist() == [False] * (step + 1) + [True] * (count - 1 - step)
-        shown = part(page, "target").locator("[data-index]:not(.hl-later)")
-        expect(shown).to_have_count(step + 1)
+        expected = weights.copy()
+        expected[step + 1 :] = np.nan
+        wait_for_map(page, np.nan_to_num(expected))
+        assert np.isnan(map_values(page)).all(1).tolist() == [False] * (step + 1) + [True] * (count - 1 - step)
+        tokens = part(page, "target").locator("[data-index]:not(.hl-later)")
+        expect(tokens).to_have_count(step + 1)
     part(page, "play").click()
     expect(later).to_have_count(0)
     expect(page).not_to_have_url(re.compile("step="))
@@ -569,7 +570,7 @@ def options_change_map_tiles_and_address_at_once(page: Page, weights: np.ndarray
     panel = page.locator(".hl-panel").filter(has=page.get_by_label("Summarised over"))
     for how, summary in (("mean", np.mean), ("max", np.max), ("deviation", np.std)):
         panel.get_by_label("Show").select_option(how)
-        wait_for_map(page, summary(weights, axis=1)[opened(page)[0]])
+        wait_for_map(page, summary(weights, axis=1)[selected_head(page)[0]])
         expect(page).to_have_url(re.compile(f"summary={how}"))
         expect(part(page, "heads").get_by_role("gridcell")).to_have_count(2)
     panel.get_by_label("Summarised over").select_option("all")
@@ -577,15 +578,15 @@ def options_change_map_tiles_and_address_at_once(page: Page, weights: np.ndarray
     expect(part(page, "heads").get_by_role("gridcell")).to_have_count(1)
     panel.get_by_label("Show").select_option("single")
     expect(part(page, "heads").get_by_role("gridcell")).to_have_count(8)
-    layer, head = opened(page)
+    layer, head = selected_head(page)
     panel.get_by_label("Hide special tokens").check()
     wait_for_map(page, weights[layer, head][:-1, :-1])
     panel.get_by_label("Stretch colours").check()
     panel.get_by_label("Largest weights of a row").fill("60")
     panel.get_by_label("Largest weights of a row").dispatch_event("change")
     expect(page).to_have_url(re.compile("hide=1.*share=60|share=60.*hide=1"))
-    kept = weights[layer, head][:-1, :-1]
-    wait_for_map(page, np.where(top_share(kept, 0.6), kept, 0))  # others are blank
+    without_specials = weights[layer, head][:-1, :-1]
+    wait_for_map(page, np.where(top_share(without_specials, 0.6), without_specials, 0))  # others are blank
     panel.get_by_role("button", name="Reset").click()
     wait_for_map(page, weights[layer, head])
     expect(page).not_to_have_url(re.compile("summary|hide"))
@@ -655,8 +656,8 @@ def test_maps_over_the_budget_are_fetched(page, app_server, large, guard):
     show(page, app_server, f"?model={large}&text={quote(text)}")
     expect(part(page, "heads").get_by_role("gridcell")).to_have_count(48)
     before = page.evaluate(f"JSON.stringify(({DRAWN})().z)")
-    tile(page, *((5, 7) if opened(page) != [5, 7] else (0, 0))).click()
+    tile(page, *((5, 7) if selected_head(page) != [5, 7] else (0, 0))).click()
     page.wait_for_function(f"before => JSON.stringify(({DRAWN})().z) !== before", arg=before)
-    np.testing.assert_allclose(np.nansum(drawn(page), axis=1), 1, atol=5e-3)
+    np.testing.assert_allclose(np.nansum(map_values(page), axis=1), 1, atol=5e-3)
     assert [url for url in guard.requests if "/headlight/maps/" in url]
     assert part(page, "map").locator(".xtick").count() <= 24

@@ -13,11 +13,11 @@ from model.interventions.edits import Edits, Head
 from tests.support import PATIENCE
 from tests.test_app.test_browser_stage import (
     CELL,
-    drawn,
     kind,
-    opened,
+    map_values,
     part,
     ready,
+    selected_head,
     tile,
     type_in,
     wait_for_map,
@@ -33,7 +33,7 @@ def show(page: Page, url: str, query: str = "") -> None:
     ready(page)
 
 
-def changed(page: Page, act) -> None:
+def apply_and_wait(page: Page, act) -> None:
     """Does something and waits until its translation is drawn."""
     before = int(page.locator(".hl-stage").get_attribute("data-ready"))
     act()
@@ -56,7 +56,7 @@ def switch_off(page: Page, layer: int, head: int) -> None:
 def test_a_head_is_switched_off_on_its_tile_and_seen_before_after_and_as_a_difference(page, app_server, recorded):
     show(page, app_server)
     plain, edits = recorded.translate(EXAMPLE), Edits(off=(Head("cross", 1, 2),))
-    changed(page, lambda: switch_off(page, 1, 2))
+    apply_and_wait(page, lambda: switch_off(page, 1, 2))
     new = recorded.translate(EXAMPLE, edits=edits)
     expect(page).to_have_url(re.compile(r"edits=v1_oc1-2"))
     expect(part(page, "translation")).to_have_text(new.text)
@@ -78,17 +78,17 @@ def test_a_head_is_switched_off_on_its_tile_and_seen_before_after_and_as_a_diffe
     page.wait_for_function(
         "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].zmin === -1"
     )
-    np.testing.assert_allclose(drawn(page)[0], change, atol=4e-5)
+    np.testing.assert_allclose(map_values(page)[0], change, atol=4e-5)
     page.reload()
     ready(page)
     expect(part(page, "versions").locator("[data-version=difference]")).to_have_attribute("aria-selected", "true")
-    changed(page, lambda: part(page, "changes").get_by_role("button", name=re.compile("^Take back")).click())
+    apply_and_wait(page, lambda: part(page, "changes").get_by_role("button", name=re.compile("^Take back")).click())
     expect(part(page, "translation")).to_have_text(plain.text)
     expect(page).not_to_have_url(re.compile("edits="))
 
 
 def reset(page: Page) -> None:
-    changed(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
+    apply_and_wait(page, lambda: part(page, "changes").get_by_role("button", name="Reset all").click())
 
 
 def test_cells_are_forced_a_mask_painted_and_words_written(page, app_server, recorded):
@@ -103,9 +103,9 @@ def test_cells_are_forced_a_mask_painted_and_words_written(page, app_server, rec
 
 def a_cell_is_forced_a_mask_painted_and_a_word_written(page: Page, recorded, plain) -> None:
     part(page, "heads").locator("[data-layer='0'][data-head='3']").click()
-    changed(page, lambda: click_cell(page, 2, 4))
+    apply_and_wait(page, lambda: click_cell(page, 2, 4))
     expect(page).to_have_url(re.compile(r"edits=v1_f2-4-1h0-3&"))
-    assert drawn(page)[2, 4] == pytest.approx(1, abs=2e-5)
+    assert map_values(page)[2, 4] == pytest.approx(1, abs=2e-5)
     reset(page)
     part(page, "views").locator("[data-view=mask]").click()
     page.wait_for_function(
@@ -118,15 +118,15 @@ def a_cell_is_forced_a_mask_painted_and_a_word_written(page: Page, recorded, pla
         page.mouse.move(*page.evaluate(CELL, [1, 2]), steps=12)
         page.mouse.up()
 
-    changed(page, paint)
+    apply_and_wait(page, paint)
     expect(page).to_have_url(re.compile(r"edits=v1_bc1-0_bc1-1_bc1-2"))
-    assert drawn(page)[1, :4].tolist() == [0, 0, 0, 1]
+    assert map_values(page)[1, :4].tolist() == [0, 0, 0, 1]
     reset(page)
     part(page, "views").locator("[data-view=words]").click()
     page.wait_for_function(
         "() => document.querySelector('[data-testid=stage-map] .js-plotly-plot').data[0].z[0].length === 5"
     )
-    changed(page, lambda: click_cell(page, 1, 2))
+    apply_and_wait(page, lambda: click_cell(page, 1, 2))
     word = int(np.argsort(-plain.trace["logits"][1], kind="stable")[2])
     new = recorded.translate(EXAMPLE, prefix=[*plain.predicted_ids[:1], word])
     expect(part(page, "translation")).to_have_text(new.text)
@@ -136,8 +136,8 @@ def several_heads_are_forced_together_and_a_word_is_replaced_in_its_line(page: P
     tile(page, 0, 3).click()
     for layer, head in ((0, 1), (1, 2), (1, 0), (1, 0)):  # the last one is chosen and let go again
         tile(page, layer, head).click(modifiers=["Shift"])
-    assert opened(page) == [0, 3], "choosing opens nothing"
-    changed(page, lambda: click_cell(page, 2, 4))
+    assert selected_head(page) == [0, 3], "choosing opens nothing"
+    apply_and_wait(page, lambda: click_cell(page, 2, 4))
     expect(page).to_have_url(re.compile(r"edits=v1_f2-4-1h0-1h1-2&"))
     reset(page)
     word = part(page, "target").locator("[data-index='1']")
@@ -145,13 +145,13 @@ def several_heads_are_forced_together_and_a_word_is_replaced_in_its_line(page: P
     best = np.argsort(-plain.trace["logits"][1], kind="stable")
     rank = 0 if best[0] != plain.predicted_ids[1] else 1
     menu = page.locator(".hl-words")
-    changed(page, lambda: menu.get_by_role("button").first.click())
+    apply_and_wait(page, lambda: menu.get_by_role("button").first.click())
     new = recorded.translate(EXAMPLE, prefix=[plain.predicted_ids[0], int(best[rank])])
     expect(part(page, "translation")).to_have_text(new.text)
     expect(menu).to_be_hidden()
     word.click()
     menu.get_by_role("textbox").fill("tired")
-    changed(page, lambda: page.keyboard.press("Enter"))
+    apply_and_wait(page, lambda: page.keyboard.press("Enter"))
     typed = [new.predicted_ids[0], *recorded.tokenizer.target.encode("tired")]
     expect(part(page, "translation")).to_have_text(recorded.translate(EXAMPLE, prefix=typed).text)
     word.click()
@@ -167,10 +167,10 @@ def test_heads_stay_off_for_the_next_sentence_and_another_visitor_sees_nothing_o
     type_in(page, "too too tired.")
     expect(page).to_have_url(re.compile(r"edits=v1_oc1-2(&|$)"))
     expect(page.get_by_role("button", name="Undo these changes")).to_be_visible()
-    other = context.new_page()
-    show(other, app_server)
-    expect(part(other, "translation")).to_have_text(recorded.translate(EXAMPLE).text)
-    changed(page, lambda: page.get_by_role("button", name="Undo these changes").click())
+    other_page = context.new_page()
+    show(other_page, app_server)
+    expect(part(other_page, "translation")).to_have_text(recorded.translate(EXAMPLE).text)
+    apply_and_wait(page, lambda: page.get_by_role("button", name="Undo these changes").click())
     expect(page).to_have_url(re.compile(r"edits=v1_oc1-2_bc1-0"))
 
 
@@ -180,8 +180,8 @@ def test_a_finger_switches_heads_by_the_mode_above_the_grid_and_nothing_sticks_o
     part(page, "fold").click()
     part(page, "do").locator("[data-do=off]").click()
     expect(part(page, "fold")).to_have_accessible_name("Controls · 1")
-    changed(page, lambda: tile(page, 0, 0).click())
-    changed(page, lambda: tile(page, 0, 1).click())
+    apply_and_wait(page, lambda: tile(page, 0, 0).click())
+    apply_and_wait(page, lambda: tile(page, 0, 1).click())
     expect(page).to_have_url(re.compile(r"edits=v1_oc0-0_oc0-1"))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 

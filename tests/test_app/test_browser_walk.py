@@ -89,17 +89,17 @@ def unreached(page: Page) -> tuple[list[str], list[str]]:
     """Presses Tab through a page; returns the controls that it does not come to, and links and buttons without a frame
     where it does."""
     controls = page.evaluate(CONTROLS)
-    left, bare = dict(enumerate(controls)), []
+    remaining, bare = dict(enumerate(controls)), []
     for _ in range(2 * len(controls) + 10):
         page.keyboard.press("Tab")
         focused = page.evaluate(FOCUSED)
         if focused["walk"] is not None:
-            left.pop(int(focused["walk"]), None)
+            remaining.pop(int(focused["walk"]), None)
         if focused["tag"] in ("A", "BUTTON") and not focused["framed"]:
             bare.append(focused["html"])
-        if not left:
+        if not remaining:
             break
-    return list(left.values()), bare
+    return list(remaining.values()), bare
 
 
 def unnamed(page: Page) -> list[str]:
@@ -107,8 +107,8 @@ def unnamed(page: Page) -> list[str]:
     session = page.context.new_cdp_session(page)
     nodes = session.send("Accessibility.getFullAXTree")["nodes"]
     session.detach()
-    told = [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in nodes]
-    return [role for role, name in told if role in NAMED and not name.strip()]
+    names = [(node.get("role", {}).get("value"), node.get("name", {}).get("value", "")) for node in nodes]
+    return [role for role, name in names if role in NAMED and not name.strip()]
 
 
 SCHEME = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
@@ -136,10 +136,10 @@ def assert_answers_begin_alike(page: Page, path: str, tops: dict) -> None:
         for kind, (pages, top_of) in kinds.items():
             if path not in pages.values():
                 continue
-            top, others = top_of(page, path, size), tops.setdefault((kind, size), {})
+            top, page_tops = top_of(page, path, size), tops.setdefault((kind, size), {})
             if path != "compare":  # which asks for two sentences
-                others[path] = top
-                assert max(others.values()) - min(others.values()) <= 2, (size, others)
+                page_tops[path] = top
+                assert max(page_tops.values()) - min(page_tops.values()) <= 2, (size, page_tops)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_a_page_is_seen_on_a_phone_walked_by_keyboard_and_read_aloud_in_light_an
     for scheme in ("light", "dark"):
         assert pale_texts(page, scheme) == [], scheme
     assert unnamed(page) == []
-    left, bare = unreached(page)
-    assert left == [] and bare == []
+    controls, bare = unreached(page)
+    assert controls == [] and bare == []
     resize(page, *ZOOMED)
     assert max(page.evaluate(CUT)) <= 0, "cut off at twice the size"

@@ -51,31 +51,31 @@ def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
     at = open_page()
     assert not at.exception and not at.error
     rows = table(at)
-    found = checks.check(recorded, recorded.translate(EXAMPLE))
-    assert list(rows) == [*(TITLES[one.claim] for one in found), ENGINE]
+    claims = checks.check(recorded, recorded.translate(EXAMPLE))
+    assert list(rows) == [*(TITLES[claim.claim] for claim in claims), ENGINE]
     assert rows[ENGINE] == ("Computing …", "", "", "", "")  # there is no browser here
-    for one in found:
-        holds, _, _, compared, control = rows[TITLES[one.claim]]
-        assert (holds, compared) == ("yes", f"{one.compared:,}")
-        assert bool(control) == (one.control is not None)
-    largest = max(one.deviation for one in found if one.claim in ("rows", "softmax", "cached_maps"))
+    for claim in claims:
+        holds, _, _, compared, control = rows[TITLES[claim.claim]]
+        assert (holds, compared) == ("yes", f"{claim.compared:,}")
+        assert bool(control) == (claim.control is not None)
+    largest = max(claim.deviation for claim in claims if claim.claim in ("rows", "softmax", "cached_maps"))
     digits = min(7, int(-np.log10(max(largest, 1e-7))))
-    answer = f"Yes, to {digits} digits: all {len(found)} claims hold. For your sentence."
+    answer = f"Yes, to {digits} digits: all {len(claims)} claims hold. For your sentence."
     assert screen.framed(at, "answer") == answer
     tiles = screen.tiles(at, "claim-tiles")
-    assert [tiles[one.claim]["name"] for one in found] == [f"✓ {TITLES[one.claim]}" for one in found]
+    assert [tiles[claim.claim]["name"] for claim in claims] == [f"✓ {TITLES[claim.claim]}" for claim in claims]
     assert "Computing …" in tiles["engine"]["note"]
     at = screen.choose(at, **{"check-show": "all"})
     data = screen.figure(at, "claims")["data"]
-    measured, allowed = (screen.values(trace["x"]) for trace in data[:2])
-    assert (measured <= allowed).all()
-    np.testing.assert_allclose(allowed[1], found[1].allowed, rtol=1e-6)
+    deviations, allowed = (screen.values(trace["x"]) for trace in data[:2])
+    assert (deviations <= allowed).all()
+    np.testing.assert_allclose(allowed[1], claims[1].allowed, rtol=1e-6)
 
 
 def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = load_translator(str(save_tiny(tmp_path / "en-de")))
-    found = checks.measure(translator, [EXAMPLE, "A man is riding."])
-    reports.write(translator.folder / checks.FILE, {"command": "python -m model check", "data": "d.tsv", **found})
+    report = checks.measure(translator, [EXAMPLE, "A man is riding."])
+    reports.write(translator.folder / checks.FILE, {"command": "python -m model check", "data": "d.tsv", **report})
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     st.cache_data.clear()
     at = screen.open_page("check.py")
@@ -83,8 +83,8 @@ def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyP
     assert "worst of 2 held-out sentences (d.tsv)" in screen.framed(at, "answer-note")
     assert screen.framed(at, "answer").endswith("Over 2 held-out sentences.")
     at = screen.choose(at, **{"check-show": "table"})
-    for one in checks.read(translator.folder)["claims"]:
-        assert table(at)[TITLES[one.claim]][3] == f"{one.compared:,}"
+    for claim in checks.read(translator.folder)["claims"]:
+        assert table(at)[TITLES[claim.claim]][3] == f"{claim.compared:,}"
     at = screen.choose(at, **{"check-show": "all"})
     at = screen.click_marker(at, "claims", checks.CLAIMS.index("future"))
     assert checks.source_of("future").strip() in [code.value for code in at.code]
@@ -110,8 +110,8 @@ def test_a_breach_is_told_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     measure = checks.check
 
     def off(*args):
-        found = measure(*args)
-        return [dataclasses.replace(found[0], deviation=float("nan")), *found[1:]]
+        claims = measure(*args)
+        return [dataclasses.replace(claims[0], deviation=float("nan")), *claims[1:]]
 
     st.cache_data.clear()
     monkeypatch.setattr(checks, "check", off)
@@ -151,8 +151,8 @@ def test_another_token_another_weight_and_another_shape_are_seen() -> None:
     module = engine_check.SOURCE.as_uri()
     finished = node("--input-type=module", "--eval", COMPARE % module, json.dumps([answers, expected]))
     assert finished.returncode == 0, finished.stderr
-    found = [(one["same"], one["deviation"]) for one in json.loads(finished.stdout)]
-    assert found == [(True, 0), (True, 0.25), (False, 0), (False, 0), (False, 1)]
+    comparisons = [(answer["same"], answer["deviation"]) for answer in json.loads(finished.stdout)]
+    assert comparisons == [(True, 0), (True, 0.25), (False, 0), (False, 0), (False, 1)]
 
 
 @pytest.mark.parametrize(
@@ -170,8 +170,8 @@ def test_another_token_another_weight_and_another_shape_are_seen() -> None:
 )
 def test_what_a_browser_says_is_read_with_care(answer, holds: bool | None) -> None:
     of_task = {"name": "a"} | answer if isinstance(answer, dict) else answer
-    found = engine_check.read_answer(of_task, "a")
-    assert (found.check and found.check.holds) == holds
+    result = engine_check.read_answer(of_task, "a")
+    assert (result.check and result.check.holds) == holds
     assert engine_check.read_answer(of_task, "b").check is None  # of another sentence
 
 
@@ -187,4 +187,4 @@ def test_browsers_get_only_the_files_of_offered_checkpoints(tmp_path) -> None:
         engine_files.engine_address("kernel.c"),
         "/headlight/checkpoint/0/config.json",
     ]
-    assert [client.get(one).status_code for one in refused] == [404] * len(refused)
+    assert [client.get(path).status_code for path in refused] == [404] * len(refused)

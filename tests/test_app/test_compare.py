@@ -23,9 +23,10 @@ def open_page(**query):
 
 def side(at, version: str, kind: str = "cross"):
     """What is told of a kind in a version, "before" (A), "after" (B) or "difference"; None where it has none."""
-    told = screen.stage(at)
-    found = [one for one in (told if version == "after" else told[version])["kinds"] if one["code"] == kind]
-    return found[0] if found else None
+    payload = screen.stage(at)
+    kinds = (payload if version == "after" else payload[version])["kinds"]
+    matches = [entry for entry in kinds if entry["code"] == kind]
+    return matches[0] if matches else None
 
 
 def common(a: list[str], b: list[str]) -> list[tuple[int, int]]:
@@ -49,25 +50,25 @@ def common(a: list[str], b: list[str]) -> list[tuple[int, int]]:
 
 def assert_shown(at, a, b):
     """Both translations, all maps of both, and the difference in every cell that is compared."""
-    told = screen.stage(at)
-    assert (told["before"]["translation"], told["translation"]) == (a.text, b.text)
-    assert [" ".join(filter(None, words)) for words in zip(*told["comparing"]["words"])] == [a.text, b.text]
-    for about, result in zip(told["comparing"]["about"], (a, b), strict=True):
+    payload = screen.stage(at)
+    assert (payload["before"]["translation"], payload["translation"]) == (a.text, b.text)
+    assert [" ".join(filter(None, words)) for words in zip(*payload["comparing"]["words"])] == [a.text, b.text]
+    for about, result in zip(payload["comparing"]["about"], (a, b), strict=True):
         assert f"log-probability {float(result.log_probabilities.sum()):.2f}" in about
     for kind in KINDS:
         for version, result in (("before", a), ("after", b)):
             np.testing.assert_allclose(side(at, version, kind)["weights"], result.attention(kind), atol=2e-5)
-        aligned, change = told["comparing"]["aligned"][kind], side(at, "difference", kind)
+        aligned, change = payload["comparing"]["aligned"][kind], side(at, "difference", kind)
         n_layers, n_heads = np.minimum(a.attention(kind).shape[:2], b.attention(kind).shape[:2])
         assert change["tiles"].shape[:2] == (n_layers, n_heads)
-        shown = np.zeros(b.attention(kind).shape[2:], bool)
+        compared = np.zeros(b.attention(kind).shape[2:], bool)
         for i, j in aligned["rows"]:
             for k, m in aligned["columns"]:
-                wanted = b.attention(kind)[:n_layers, :n_heads, j, m] - a.attention(kind)[:n_layers, :n_heads, i, k]
-                np.testing.assert_allclose(change["weights"][:, :, j, m], wanted, atol=4e-5)
-                shown[j, m] = True
-        found = np.ones_like(shown) if change["shown"] is None else change["shown"][0, 0]
-        np.testing.assert_array_equal(found, shown)
+                expected = b.attention(kind)[:n_layers, :n_heads, j, m] - a.attention(kind)[:n_layers, :n_heads, i, k]
+                np.testing.assert_allclose(change["weights"][:, :, j, m], expected, atol=4e-5)
+                compared[j, m] = True
+        visible = np.ones_like(compared) if change["shown"] is None else change["shown"][0, 0]
+        np.testing.assert_array_equal(visible, compared)
 
 
 def test_two_sentences_are_compared_at_first_and_either_can_be_typed(recorded):
@@ -113,9 +114,9 @@ def test_two_searches(recorded):
 
 def test_both_read_a_reference(recorded):
     at = open_page(reference="Ein Mann war müde.", **{"text-b": "A man is tired."})
-    read = [recorded.force(text, "Ein Mann war müde.") for text in (A, "A man is tired.")]
-    assert_shown(at, *read)
-    assert side(at, "difference")["weights"].shape[2] == len(read[0].target_tokens)
+    results = [recorded.force(text, "Ein Mann war müde.") for text in (A, "A man is tired.")]
+    assert_shown(at, *results)
+    assert side(at, "difference")["weights"].shape[2] == len(results[0].target_tokens)
 
 
 class TestModels:
@@ -157,9 +158,9 @@ class TestModels:
         assert side(at, "difference")["tiles"].shape[:2] == (1, 1)
         assert side(at, "after", "encoder_self") is None and side(at, "difference", "encoder_self") is None
         at = open_page(**query, **{"model-b": "a-gru"})
-        told = screen.stage(at)
-        assert told["kinds"] == told["difference"]["kinds"] == [] and len(told["before"]["kinds"]) == 3
-        assert told["words"]["no_attention"].startswith("This model has no attention")
+        payload = screen.stage(at)
+        assert payload["kinds"] == payload["difference"]["kinds"] == [] and len(payload["before"]["kinds"]) == 3
+        assert payload["words"]["no_attention"].startswith("This model has no attention")
 
 
 class TestAddress:
@@ -180,8 +181,8 @@ class TestAddress:
 
     def test_rubbish_falls_back_and_is_told(self, recorded):
         at = open_page(versus="edit", kind="y", layer="99", **{"beam-b": "z", "model-b": "<b>none</b>"})
-        (told,) = screen.warnings(at)
-        assert all(part in told for part in ("versus=edit", "kind=y", "beam-b=z", "model-b=<b>none</b>"))
+        (warning,) = screen.warnings(at)
+        assert all(part in warning for part in ("versus=edit", "kind=y", "beam-b=z", "model-b=<b>none</b>"))
         assert_shown(at, recorded.translate(A), recorded.translate(B))
 
     @pytest.mark.parametrize("text", ["", "a " * 200])
@@ -204,5 +205,5 @@ def test_the_code_makes_the_difference(recorded):
     exec(code.replace("figure.show()", ""), variables)
     a, b = recorded.translate(A), recorded.translate(B)
     (i, j), (k, m) = variables["rows"][0][::-1], variables["columns"][0][::-1]
-    wanted = b.attention("cross")[-1, -1, j, m] - a.attention("cross")[-1, -1, i, k]
-    assert np.array(variables["figure"].data[0].z)[0, 0] == pytest.approx(wanted, abs=1e-6)
+    expected = b.attention("cross")[-1, -1, j, m] - a.attention("cross")[-1, -1, i, k]
+    assert np.array(variables["figure"].data[0].z)[0, 0] == pytest.approx(expected, abs=1e-6)
