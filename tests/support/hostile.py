@@ -111,19 +111,19 @@ def complaints(at: AppTest) -> list[str]:
         One line for each traceback, each place where words of the visitor could become code, a link or a picture, and
         each label of a figure that holds a tag.
     """
-    found = [f"it raised {element.value}" for element in at.exception]
+    problems = [f"it raised {element.value}" for element in at.exception]
     for element in elements(at._tree):
         proto = getattr(element, "proto", None)
         if is_figure(element):
-            found += [f"a figure holds {label!r}" for label in _strings(_drawn(proto.bytes)) if _has_tag(label)]
+            problems += [f"a figure holds {label!r}" for label in _strings(_drawn(proto.bytes)) if _has_tag(label)]
         elif element.type not in ("text", "code", "bidi_component"):
             for name in ("body", "label", "help", "markdown", "text"):
                 words = getattr(proto, name, "")
                 if element.type == "html" and isinstance(words, str):  # no Markdown: what is escaped has no "<"
                     words = re.sub(r"<q>[^<]*</q>", "", words)
                 if isinstance(words, str) and _can_act(words):
-                    found.append(f"{element.type} {name} holds {words!r}")
-    return found
+                    problems.append(f"{element.type} {name} holds {words!r}")
+    return problems
 
 
 def _can_act(words: str) -> bool:

@@ -43,8 +43,8 @@ def install() -> str | None:
     return None
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.read_bytes() == other.read_bytes()
+def _same(first: Path, second: Path) -> bool:
+    return first.read_bytes() == second.read_bytes()
 
 
 def check(project: Path = ROOT / "jsconfig.json") -> str:

@@ -44,7 +44,7 @@ def unpack(message: bytes) -> dict[str, Any]:
     return json.loads(message[4:end], object_hook=read)
 
 
-def shown(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {}) -> dict[str, Any]:
+def browser_state(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {}) -> dict[str, Any]:
     """What the browser makes of a message of the stage (tell.js), numbers as arrays; "code" is of the last heads.
 
     Whoever asks again of the same message gets the same objects: to read them, not to change them.
@@ -53,14 +53,14 @@ def shown(message: bytes, options: Mapping = {}, maps: Mapping[str, bytes] = {})
         options: what the visitor chooses of the maps, by its codes in an address.
         maps: what did not travel, by address.
     """
-    sent = unpack(message)
-    if not sent["words"]["catalogue"]:
-        maps = {**maps, sent["words"]["address"]: words.packed(sent["language"])}
-    return _shown(message, json.dumps(options), tuple(sorted(maps.items())))
+    header = unpack(message)
+    if not header["words"]["catalogue"]:
+        maps = {**maps, header["words"]["address"]: words.packed(header["language"])}
+    return _browser_state(message, json.dumps(options), tuple(sorted(maps.items())))
 
 
 @lru_cache(maxsize=8)  # a test asks of one message several times
-def _shown(message: bytes, options: str, maps: tuple[tuple[str, bytes], ...]) -> dict[str, Any]:
+def _browser_state(message: bytes, options: str, maps: tuple[tuple[str, bytes], ...]) -> dict[str, Any]:
     assert complaint(unpack(message), Message) is None
     parts = {name: base64.b64encode(part).decode() for name, part in maps}
     with TemporaryDirectory() as folder:

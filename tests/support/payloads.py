@@ -23,8 +23,8 @@ def complaint(value: object, annotation: Any, where: str = "message") -> str | N
     if annotation is Any:
         return None
     if origin in _UNION:
-        found = [complaint(value, each, where) for each in arguments]
-        return None if None in found else found[0]
+        complaints = [complaint(value, each, where) for each in arguments]
+        return None if None in complaints else complaints[0]
     if origin is Literal:
         return None if value in arguments else f"{where}: {value!r} is none of {arguments}"
     if is_typeddict(annotation):
@@ -57,12 +57,12 @@ def _complaint_of_dict(value: object, annotation: Any, where: str) -> str | None
 
 def typedefs(path: Path) -> dict[str, dict[str, str]]:
     """The types of objects that a module of JavaScript documents: by name the type of each property as `plain_type`."""
-    found = {}
+    by_name = {}
     for name, lines in _TYPEDEF.findall(path.read_text(encoding="utf-8")):
         properties = _PROPERTY.findall(lines)
         assert len(properties) == lines.count("@property"), f"{path.name}: {name} cannot be read"
-        found[name] = {key: _of_javascript(text, bool(optional)) for text, optional, key in properties}
-    return found
+        by_name[name] = {key: _of_javascript(text, bool(optional)) for text, optional, key in properties}
+    return by_name
 
 
 def plain_type(annotation: Any) -> str:

@@ -15,7 +15,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Selectbox, TextInput
 
-from tests.support.messages import shown, unpack
+from tests.support.messages import browser_state, unpack
 from viz.app.menu import MENU
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.stage import assets
@@ -83,7 +83,7 @@ def charts(at: AppTest) -> dict[str, Any]:
     return {part.proto.id.split("-", 2)[2]: part for part in parts if part.proto.component_name == plot.COMPONENT}
 
 
-def drawn(chart: Any) -> dict[str, Any]:
+def decode_figure(chart: Any) -> dict[str, Any]:
     """A figure as the browser draws it: data and layout, arrays of texts as lists."""
     message = unpack(chart.proto.bytes)
 
@@ -103,14 +103,14 @@ def described(chart: Any) -> str:
 
 
 def figure(at: AppTest, key: str) -> dict[str, Any]:
-    """One figure of the page, as `drawn` gives it.
+    """One figure of the page, as `decode_figure` gives it.
 
     Raises:
         AssertionError: there is no such figure; the message names those there are.
     """
     figures = charts(at)
     assert key in figures, f"no figure {key!r}; there are {sorted(figures)}"
-    return drawn(figures[key])
+    return decode_figure(figures[key])
 
 
 def values(array: Any) -> np.ndarray:
@@ -151,7 +151,7 @@ def stage(at: AppTest) -> dict[str, Any]:
     options = {name: at.query_params[name] for name in OPTIONS if name in at.query_params}
     options = {name: value[0] if isinstance(value, list) else value for name, value in options.items()}
     cached_maps = {f"headlight/maps/{name}": maps.tobytes() for name, maps in assets._MAPS.items()}
-    payload = shown(parts[0].proto.bytes, options, cached_maps)
+    payload = browser_state(parts[0].proto.bytes, options, cached_maps)
     return payload | {"address": {name: value for name, value in payload["address"].items() if value is not None}}
 
 
@@ -265,7 +265,7 @@ def framed(at: AppTest, look: str) -> str:
     return html.unescape([text for texts in paragraphs for text in texts][-1])
 
 
-def written(at: AppTest) -> str:
+def page_text(at: AppTest) -> str:
     """All text of a page that is shown as it is (not as Markdown)."""
     return "\n".join(element.value for element in at.text)
 
@@ -275,7 +275,7 @@ class _Links(HTMLParser):
 
     def __init__(self, at) -> None:
         super().__init__()
-        self.found, self.target = {}, None
+        self.targets, self.target = {}, None
         for element in at.get("html"):
             self.feed(element.proto.body)
 
@@ -285,9 +285,9 @@ class _Links(HTMLParser):
 
     def handle_data(self, data) -> None:
         if self.target:
-            self.found[data], self.target = self.target, None
+            self.targets[data], self.target = self.target, None
 
 
 def links(at: AppTest) -> dict[str, str]:
     """Where the links of a page lead, by their text."""
-    return _Links(at).found
+    return _Links(at).targets

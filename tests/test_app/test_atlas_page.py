@@ -30,10 +30,10 @@ from tests.test_app.screen import (
     links,
     message,
     open_page,
+    page_text,
     stages,
     values,
     weights,
-    written,
 )
 from tests.test_app.screen import head as shown_head
 from viz.text.roles import role_name
@@ -92,7 +92,7 @@ class TestBoard:
         at = open_page(PAGE, colour=measure)
         assert_whole(at)
         np.testing.assert_allclose(z(at, "role-board"), table(report, measure), atol=1e-6)
-        assert report["credit"] in written(at) and "2 held-out sentences" in written(at)
+        assert report["credit"] in page_text(at) and "2 held-out sentences" in page_text(at)
 
     def test_a_measure_of_some_kinds_has_only_their_heads(self, report):
         at = open_page(PAGE, colour="effect")
@@ -278,8 +278,8 @@ class TestViews:
                     expected = np.column_stack([rates["heads"], rates["mean"], rates["max"]])
                     np.testing.assert_allclose(values(board["z"]), expected, atol=1e-6)
                     assert board["reversescale"]
-            assert result["made_by"] in written(at)
-            assert "Left out, links outside their sentence: 1;" in written(at)
+            assert result["made_by"] in page_text(at)
+            assert "Left out, links outside their sentence: 1;" in page_text(at)
             text = " ".join([*(element.value for element in at.caption), *(part.proto.body for part in at.get("html"))])
             heads = np.array(result["aer"]["output"]["weights"]["heads"])
             layer, head = np.argwhere(heads == heads.min())[0]
@@ -349,7 +349,7 @@ def test_the_shipped_atlas_is_of_the_shipped_weights(monkeypatch):
     assert_whole(at)
     shipped = json.loads((SHIPPED / "en-de" / atlas.FILE).read_text())
     np.testing.assert_allclose(z(at, "role-board"), table(shipped, "effect", KINDS[1:]), rtol=1e-5)
-    assert "Tatoeba" in shipped["credit"] and shipped["credit"] in written(at)
+    assert "Tatoeba" in shipped["credit"] and shipped["credit"] in page_text(at)
     streamlit.cache_resource.clear()
     streamlit.cache_data.clear()
 

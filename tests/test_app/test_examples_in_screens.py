@@ -20,5 +20,5 @@ def test_the_examples_are_true_and_none_is_in_a_page() -> None:
     for path in WITH_EXAMPLES:
         name = ".".join(path.relative_to(screen.VIZ.parent).with_suffix("").parts)
         module = importlib.import_module(name.removesuffix(".__init__"))
-        found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
-        assert found.attempted and not found.failed, path
+        results = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+        assert results.attempted and not results.failed, path

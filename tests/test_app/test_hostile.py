@@ -46,13 +46,13 @@ def test_any_address(page: str) -> None:
 @pytest.mark.parametrize("page", hostile.PAGES)
 def test_no_link_comes_of_an_address(page: str) -> None:
     plain = screen.open_page(page)
-    more = {"lessons.py": ["lesson"], "steer.py": ["edits", "prefix"]}.get(page, [])
-    texts = sorted({*hostile.url_keys(plain, "text_input"), "lang", *more})
-    for asked in ([*hostile.url_keys(plain), *texts], *([key] for key in texts)):
-        at = screen.open_page(page, **dict.fromkeys(asked, hostile.LINKS))
-        assert hostile.complaints(at) == [], asked
-        said = [warning.value for warning in at.warning if "zq7" in warning.value]
-        assert said or not {"lang", *more} & set(asked)
+    extra = {"lessons.py": ["lesson"], "steer.py": ["edits", "prefix"]}.get(page, [])
+    texts = sorted({*hostile.url_keys(plain, "text_input"), "lang", *extra})
+    for keys in ([*hostile.url_keys(plain), *texts], *([key] for key in texts)):
+        at = screen.open_page(page, **dict.fromkeys(keys, hostile.LINKS))
+        assert hostile.complaints(at) == [], keys
+        warnings = [warning.value for warning in at.warning if "zq7" in warning.value]
+        assert warnings or not {"lang", *extra} & set(keys)
 
 
 BOXES = [
@@ -108,8 +108,10 @@ class TestTheLook:
             trace = go.Scatter(x=[1], y=[1], text=[label])
             plot(Figure(trace, {"margin": {"l": 0, "r": 0}}), "figure")
 
-        found = [hostile.complaints(AppTest.from_function(page, args=(label,)).run()) for label in hostile.MARKED[:2]]
-        assert all(found)
+        complaints = [
+            hostile.complaints(AppTest.from_function(page, args=(label,)).run()) for label in hostile.MARKED[:2]
+        ]
+        assert all(complaints)
         assert hostile.complaints(AppTest.from_function(page, args=("&lt;script&gt;zq7()",)).run()) == []
 
     def test_a_traceback_is_seen(self) -> None:

@@ -40,7 +40,7 @@ def test_the_translation_is_recorded(imported: Path) -> None:
     assert not at.exception and not at.error and not at.warning
     result = load_translator(str(imported / "marian")).translate(ENGLISH[1])
     np.testing.assert_allclose(screen.weights(at, "cross"), result.attention("cross"), atol=2e-5)
-    assert "converted from" in screen.written(at) and "marian" in screen.written(at)
+    assert "converted from" in screen.page_text(at) and "marian" in screen.page_text(at)
 
 
 def test_a_reference_is_cut_as_the_target_language() -> None:

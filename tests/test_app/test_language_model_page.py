@@ -44,30 +44,30 @@ def open_page(**query):
     return at
 
 
-def assert_told(at, writer, text=TEXT, **drawn):
+def assert_payload(at, writer, text=TEXT, **sampling):
     """Tokens, maps, mask, candidates, the distribution and what was drawn are those of the text."""
-    told, result = screen.stage(at), writer.read(text)
-    assert told["target"]["tokens"] == list(map(label, result.target_tokens)) and not told["source"]["tokens"]
+    payload, result = screen.stage(at), writer.read(text)
+    assert payload["target"]["tokens"] == list(map(label, result.target_tokens)) and not payload["source"]["tokens"]
     np.testing.assert_allclose(screen.weights(at, "decoder_self"), result.attention("decoder_self"), atol=2e-5)
-    (mask,) = told["views"]["mask"]
+    (mask,) = payload["views"]["mask"]
     np.testing.assert_array_equal(mask["z"], result.mask("decoder_self"))
-    np.testing.assert_allclose(told["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
-    own = writer.distribution(text)
-    best = np.argsort(-own, kind="stable")
-    following, logits = told["next"], told["next"]["logits"].astype(np.float64)
+    np.testing.assert_allclose(payload["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
+    distribution = writer.distribution(text)
+    best = np.argsort(-distribution, kind="stable")
+    following, logits = payload["next"], payload["next"]["logits"].astype(np.float64)
     chances = np.exp(logits - logits.max())
     np.testing.assert_allclose(chances / chances.sum(), writer.distribution(text, False)[best], atol=1e-6)
-    np.testing.assert_allclose(following["probabilities"], own[best[:SHOWN]], atol=1e-6)
+    np.testing.assert_allclose(following["probabilities"], distribution[best[:SHOWN]], atol=1e-6)
     assert following["names"] == writer.tokenizer.tokens(best[:SHOWN].tolist())
     assert best[np.isneginf(following["logits"])].tolist() == [writer.tokenizer.unk_id]
-    written = writer.write(text, **drawn) if drawn else result.text
-    assert told["translation"] == result.text and result.text + following["continued"] == written
+    full_text = writer.write(text, **sampling) if sampling else result.text
+    assert payload["translation"] == result.text and result.text + following["continued"] == full_text
 
 
 def test_the_first_paint(writer):
     at = screen.open_page("language_model.py")
     assert not at.exception and not at.warning
-    assert_told(at, writer, "The game was released in")
+    assert_payload(at, writer, "The game was released in")
     unknown = f"5 of 5 words are not in the model's list of {len(writer.tokenizer):,} and are read as <unk>."
     assert unknown in screen.stage(at)["notes"]
     assert not at.markdown and len(at.text) == 1, "the stage, and one line under it"
@@ -75,26 +75,26 @@ def test_the_first_paint(writer):
 
 def test_the_mask_is_written_as_the_numbers_that_are_added():
     (mask,) = screen.stage(open_page())["views"]["mask"]
-    added = [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
-    assert mask["look"]["texts"] == added
+    expected = [["0" if key <= query else "-inf" for key in range(4)] for query in range(4)]
+    assert mask["look"]["texts"] == expected
 
 
 def test_a_continuation_is_drawn_when_it_is_asked_for_and_goes_with_its_text(writer):
     at = screen.open_page("language_model.py").text_input(key="beginning").set_value(TEXT).run()
     at = screen.ask(at, text=TEXT, seed=3, count=7, temperature=1.5, **{"top-k": 5, "top-p": 0.4})
-    assert_told(at, writer, words=7, seed=3, temperature=1.5, top_k=5, top_p=0.4)
+    assert_payload(at, writer, words=7, seed=3, temperature=1.5, top_k=5, top_p=0.4)
     assert screen.stage(at)["address"] == {"text": TEXT, "seed": "3"} and screen.stage(at)["next"]["seed"] == 3
     at = at.switch_page(screen.path("lessons.py")).run().switch_page(screen.path("language_model.py")).run()
-    assert_told(at, writer, words=7, seed=3, temperature=1.5, top_k=5, top_p=0.4)
+    assert_payload(at, writer, words=7, seed=3, temperature=1.5, top_k=5, top_p=0.4)
     at = at.text_input(key="beginning").set_value("the dog").run()
-    assert_told(at, writer, "the dog")
-    assert_told(open_page(seed="3", count="7"), writer, words=7, seed=3)
+    assert_payload(at, writer, "the dog")
+    assert_payload(open_page(seed="3", count="7"), writer, words=7, seed=3)
 
 
 def test_options_of_the_maps_come_from_the_address():
-    told = screen.stage(open_page(summary="mean", stretch="1"))
-    assert told["address"] == {"text": TEXT}
-    assert told["kinds"][0]["tiles"].shape[:2] == (2, 1) and told["kinds"][0]["stretch"]
+    payload = screen.stage(open_page(summary="mean", stretch="1"))
+    assert payload["address"] == {"text": TEXT}
+    assert payload["kinds"][0]["tiles"].shape[:2] == (2, 1) and payload["kinds"][0]["stretch"]
 
 
 def test_the_python_of_the_bars_draws_what_is_drawn(writer):
@@ -102,11 +102,12 @@ def test_the_python_of_the_bars_draws_what_is_drawn(writer):
     lines = code["words"].replace("wikitext2-lm", str(writer.folder)).replace("figure.show()", "")
     for name, value in {"temperature": 0.7, "top_k": 5, "top_p": 0.9}.items():
         lines = lines.replace(f"{{{name}}}", str(value))
-    made: dict = {}
-    exec(lines, made)
-    drawn, own = writer.distribution(TEXT, False, temperature=0.7, top_k=5, top_p=0.9), writer.distribution(TEXT)
-    expected = drawn[np.argsort(-own, kind="stable")[:SHOWN]]
-    np.testing.assert_allclose(made["figure"].data[0].y, expected, atol=1e-6)
+    namespace: dict = {}
+    exec(lines, namespace)
+    distribution = writer.distribution(TEXT)
+    sampled = writer.distribution(TEXT, False, temperature=0.7, top_k=5, top_p=0.9)
+    expected = sampled[np.argsort(-distribution, kind="stable")[:SHOWN]]
+    np.testing.assert_allclose(namespace["figure"].data[0].y, expected, atol=1e-6)
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code["mask decoder_self"].replace("wikitext2-lm", str(writer.folder)), {})
     assert printed.getvalue().count("-inf") == 6
@@ -120,14 +121,14 @@ def test_a_text_that_is_too_long_is_told_and_the_last_one_stays(writer, text, sa
     at = open_page().text_input(key="beginning").set_value(text).run()
     assert not at.exception and len(at.warning) == 1
     assert says in at.warning[0].value and "Showing the last one that worked." in at.warning[0].value
-    assert_told(at, writer)
+    assert_payload(at, writer)
 
 
 @pytest.mark.parametrize("text", ["", "<b>bold</b> $x$ **y**", "\x00 the"])
 def test_any_text_is_read(writer, text):
     at = open_page().text_input(key="beginning").set_value(text).run()
     assert not at.exception and not at.warning
-    assert_told(at, writer, text)
+    assert_payload(at, writer, text)
 
 
 @pytest.mark.parametrize(
@@ -137,14 +138,14 @@ def test_rubbish_in_the_address_is_told_and_falls_back(writer, query):
     at = open_page(**query)
     ((name, value),) = query.items()
     assert f"{name}={value}" in screen.warnings(at)[0]
-    assert_told(at, writer)
+    assert_payload(at, writer)
 
 
 def test_without_a_model_one_sentence_and_the_command(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = screen.open_page("language_model.py")
     assert [element.value for element in at.error] == ["No language model found."]
-    assert "To train one (the data first: python -m model download):" in screen.written(at)
+    assert "To train one (the data first: python -m model download):" in screen.page_text(at)
     assert [code.value for code in at.code] == [TRAIN]
     assert not screen.has_stage(at)
 
@@ -155,11 +156,11 @@ def test_one_that_cannot_be_read_costs_a_sentence(tmp_path, monkeypatch, writer)
         save_language_model(tmp_path / name)
     (tmp_path / "a" / WEIGHTS).write_bytes(b"no weights")
     at = open_page(model="c")
-    assert "is not a whole safetensors file" in screen.written(at)
+    assert "is not a whole safetensors file" in screen.page_text(at)
     choice = screen.models(at)
     assert choice.options[:2] == ["b", "c"] and "a" not in choice.options and choice.value == "c"
     assert screen.stage(at)["address"] == {"text": TEXT, "model": "c"}
-    assert_told(at, writer)
+    assert_payload(at, writer)
 
 
 def test_the_preset_that_the_page_names_exists():
@@ -181,17 +182,17 @@ def test_both_perplexities_stand_side_by_side(tmp_path, monkeypatch):
     theirs.parent.mkdir()
     save_model(theirs, "gpt2")
     monkeypatch.setattr(model_shelf, "SHELF", model_shelf.Shelf([str(theirs)]))
-    others = screen.open_page("language_model.py", text="the cat", model="theirs")
-    assert screen.models(others).value == "theirs" and not others.exception
-    assert not any(popover.proto.popover.label.startswith("Perplexity") for popover in others.get("popover"))
+    other_page = screen.open_page("language_model.py", text="the cat", model="theirs")
+    assert screen.models(other_page).value == "theirs" and not other_page.exception
+    assert not any(popover.proto.popover.label.startswith("Perplexity") for popover in other_page.get("popover"))
     at.session_state["systems"] = True  # the popover is open
     at = at.run()
     assert not at.exception and "b has a perplexity 50% lower than a" in screen.framed(at, "answer")
-    shown = at.table[0].value
-    assert list(shown.columns) == ["a", "b"] and shown.loc["Perplexity"].tolist() == ["114.4", "57.2"]
-    assert shown.loc["Norm"].tolist() == ["LayerNorm", "RMSNorm"]
-    assert shown.loc["Feed-forward"].tolist() == ["ReLU, 20 units", "SwiGLU, 20 units"]
-    assert shown.loc["Key/value heads"].tolist() == ["3", "1"]
+    table = at.table[0].value
+    assert list(table.columns) == ["a", "b"] and table.loc["Perplexity"].tolist() == ["114.4", "57.2"]
+    assert table.loc["Norm"].tolist() == ["LayerNorm", "RMSNorm"]
+    assert table.loc["Feed-forward"].tolist() == ["ReLU, 20 units", "SwiGLU, 20 units"]
+    assert table.loc["Key/value heads"].tolist() == ["3", "1"]
     links = " ".join(html.proto.body for html in at.get("html"))
     assert "lesson=since-5" in links and "lesson=since-6" in links and "picture=beyond" not in links
     for number, word in ((5, "RMSNorm"), (6, "SwiGLU")):
@@ -203,8 +204,8 @@ def test_the_card_of_the_cache_says_what_keys_and_values_take(writer):
     at.session_state["cache"] = True  # the popover is open
     at = at.run()
     config = writer.config
-    own = 2 * config.n_layers * config.n_heads * config.d_head * 128 * 4
-    assert f"128 tokens take {own / 1e3:.1f} kB." in screen.framed(at, "answer")
+    n_bytes = 2 * config.n_layers * config.n_heads * config.d_head * 128 * 4
+    assert f"128 tokens take {n_bytes / 1e3:.1f} kB." in screen.framed(at, "answer")
     at = at.selectbox(key="cache-model").set_value("Llama 3 8B").run()
     at = at.select_slider(key="cache-length").set_value(8192).run()
     at = at.selectbox(key="cache-type").set_value("bfloat16").run()

@@ -39,16 +39,16 @@ class Marked(dict):
         return f"⟦{text}⟧" if {text, language.begun(text, small=True)} & KNOWN else otherwise
 
 
-def shown(at: AppTest) -> Iterator[tuple[str, str]]:
+def page_texts(at: AppTest) -> Iterator[tuple[str, str]]:
     """What a page shows in words of its own, with where; not what stands as it is: tokens, sentences, code."""
     for element in hostile.elements(at._tree):
         proto = getattr(element, "proto", None)
         if element.type in ("text", "code", "latex"):
             continue
         if element.type == "bidi_component" and proto.id.endswith("-stage"):
-            yield from spoken(messages.shown(proto.bytes))
+            yield from stage_texts(messages.browser_state(proto.bytes))
         if hostile.is_figure(element):
-            yield from labels(screen.drawn(element), f"figure {proto.id.split('-', 2)[2]}")
+            yield from labels(screen.decode_figure(element), f"figure {proto.id.split('-', 2)[2]}")
         for name in ("body", "label", "help", "markdown", "placeholder", "text", "tooltip"):
             if isinstance(text := getattr(proto, name, ""), str) and not text.startswith(("<style>", "<script>")):
                 yield f"{element.type} {name}", text
@@ -57,21 +57,21 @@ def shown(at: AppTest) -> Iterator[tuple[str, str]]:
                 yield f"{element.type} option", option if isinstance(option, str) else getattr(option, "content", "")
 
 
-def spoken(told: dict) -> Iterator[tuple[str, str]]:
+def stage_texts(payload: dict) -> Iterator[tuple[str, str]]:
     """The words of the stage."""
-    for name, text in told["words"].items():
+    for name, text in payload["words"].items():
         yield f"stage {name}", re.sub(r"\{\w+(:[^}]*)?\}", "", text)
-    for field in told["options"]:
+    for field in payload["options"]:
         yield from field_of(field)
-    for kind in told["kinds"]:
+    for kind in payload["kinds"]:
         yield "stage kind", f"{kind['name']} {kind['title']}"
         yield from labels(kind["look"], "stage map")
-    if told["inside"] is not None:
-        yield "stage row", told["inside"]["line"]
-        yield from labels(told["inside"]["look"], "stage row")
-        for field in told["inside"]["options"]:
+    if payload["inside"] is not None:
+        yield "stage row", payload["inside"]["line"]
+        yield from labels(payload["inside"]["look"], "stage row")
+        for field in payload["inside"]["options"]:
             yield from field_of(field)
-    for view in (one for views in told["views"].values() for one in views):
+    for view in (item for views in payload["views"].values() for item in views):
         yield "stage view", f"{view['name']} {view.get('line', '')}"
         yield from labels(view.get("look"), "stage view")
 
@@ -107,9 +107,9 @@ def unmarked(text: str) -> str:
 
 def complaints(at: AppTest) -> list[str]:
     """What a page shows that comes from no message, and what it raised."""
-    found = [f"it raised {element.value}" for element in at.exception]
-    said = [(where, text) for where, text in shown(at) if text not in EXAMPLES]
-    return found + [f"{where}: {text}" for where, text in said if WORD.search(unmarked(text))]
+    errors_raised = [f"it raised {element.value}" for element in at.exception]
+    texts = [(where, text) for where, text in page_texts(at) if text not in EXAMPLES]
+    return errors_raised + [f"{where}: {text}" for where, text in texts if WORD.search(unmarked(text))]
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def marked(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_everything_a_page_says_comes_from_the_catalogue(page: str) -> None:
     at = screen.open_page(page, lang="de", tables="1")
     assert complaints(at) == []
-    assert sum("⟦" in text for _, text in shown(at)) >= 5, "nothing is marked: this test would find nothing"
+    assert sum("⟦" in text for _, text in page_texts(at)) >= 5, "nothing is marked: this test would find nothing"
     key, views = screen.VIEWS.get(page, ("", [""]))
     for view in views[1:]:
         assert complaints(screen.open_page(page, lang="de", **{key: view})) == [], view
@@ -134,8 +134,8 @@ def test_everything_a_page_says_comes_from_the_catalogue(page: str) -> None:
 
 @pytest.mark.usefixtures("marked")
 def test_a_row_of_a_head_comes_about_in_the_language_of_the_page() -> None:
-    for more in ({}, {"unscaled": "1", "temperature": "2", "unmasked": "1", "dropout": "1"}):
-        at = screen.open_app(lang="de", view="inside", kind="decoder_self", layer="0", head="1", row="1", **more)
+    for options in ({}, {"unscaled": "1", "temperature": "2", "unmasked": "1", "dropout": "1"}):
+        at = screen.open_app(lang="de", view="inside", kind="decoder_self", layer="0", head="1", row="1", **options)
         assert screen.stage(at)["inside"] is not None and complaints(at) == []
 
 
@@ -150,8 +150,8 @@ def test_the_address_says_the_language(code: str) -> None:
 
 def test_an_unknown_language_is_one_sentence() -> None:
     at = screen.open_app(lang="<b>fr</b>")
-    said = "This link asks for something missing (lang=<b>fr</b>). Showing the default instead."
-    assert screen.warnings(at) == [said]
+    warning = "This link asks for something missing (lang=<b>fr</b>). Showing the default instead."
+    assert screen.warnings(at) == [warning]
     assert at.text_input(key="sentence").label == "English sentence"
 
 
@@ -159,13 +159,13 @@ def test_another_language_in_between_keeps_every_choice() -> None:
     at = screen.open_page("atlas.py", kind="encoder_self", head="2", text="A man is riding.")
     at = at.selectbox(key="lang").set_value("ko").run()
     assert at.text_input(key="text").label == "영어 문장"
-    kept = {key: at.session_state[key] for key in ("kind", "head", "text")}
-    assert kept == {"kind": "encoder_self", "head": 2, "text": "A man is riding."}
+    choices = {key: at.session_state[key] for key in ("kind", "head", "text")}
+    assert choices == {"kind": "encoder_self", "head": 2, "text": "A man is riding."}
 
 
 def test_the_stage_keeps_its_choices_in_another_language() -> None:
     at = screen.open_app(text="A man is riding.", beam="2")
     at = at.selectbox(key="lang").set_value("ko").run()
-    told = screen.stage(at)
-    chosen = {"text": "A man is riding.", "beam": "2"}
-    assert told["language"] == "ko" and told["address"] == chosen | {"lang": "ko"}
+    payload = screen.stage(at)
+    query = {"text": "A man is riding.", "beam": "2"}
+    assert payload["language"] == "ko" and payload["address"] == query | {"lang": "ko"}

@@ -56,8 +56,8 @@ def translated(text: str, off: tuple[tuple[int, int], ...] = ()):
 def lost(off: tuple[tuple[int, int], ...]) -> float:
     """By how many nats the translation of the bicycle is less probable without some heads."""
     plain, edits = translated(BICYCLE), Edits(off=tuple(Head("cross", *head) for head in off))
-    read = loaded().force(BICYCLE, plain, edits)
-    return float(plain.log_probabilities.sum(dtype=float) - read.log_probabilities.sum(dtype=float))
+    result = loaded().force(BICYCLE, plain, edits)
+    return float(plain.log_probabilities.sum(dtype=float) - result.log_probabilities.sum(dtype=float))
 
 
 @pytest.fixture(autouse=True)
@@ -86,7 +86,9 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
             assert words(answer) <= 40 and words(detail) <= 40 and not re.search(r"\{|nan", answer + detail)
     (target,) = re.findall(r'href="\./([^"?]*)\??([^"]*)"', " ".join(html.proto.body for html in at.get("html")))
     query = dict(part.split("=") for part in target[1].replace("&amp;", "&").split("&") if part)
-    page = screen.open_page(f"{target[0] or 'translate'}.py", **{key: unquote_plus(one) for key, one in query.items()})
+    page = screen.open_page(
+        f"{target[0] or 'translate'}.py", **{key: unquote_plus(value) for key, value in query.items()}
+    )
     assert not page.exception and screen.warnings(page) == []
 
 
@@ -94,8 +96,8 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
 def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     at = screen.open_page("lessons.py", lesson=value)
     lessons = "attention, masks, positions, heads, warmup, effects, since"
-    told = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
-    assert not at.exception and screen.warnings(at) == [told]
+    warning = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
+    assert not at.exception and screen.warnings(at) == [warning]
     at = at.button(key="lesson-masks").click().run(timeout=120)
     assert not at.warning and at.button(key="guess-0").label == LESSONS["masks"].cards[0].guesses[0]
 
@@ -109,20 +111,20 @@ def test_the_choice_says_how_far_one_is() -> None:
     assert "1 of 4 answered" in at.button(key="lesson-masks").label
 
 
-def check(name: str, found: list[tuple[int, dict[str, object]]]) -> None:
+def check(name: str, results: list[tuple[int, dict[str, object]]]) -> None:
     """Compares what was found here with the cards: which guess is right, and the numbers of the answer."""
     cards = LESSONS[name].cards
-    assert len(found) == len(cards)
-    for number, (card, (right, numbers)) in enumerate(zip(cards, found), 1):
+    assert len(results) == len(cards)
+    for number, (card, (right, numbers)) in enumerate(zip(cards, results), 1):
         assert right == card.right, number
-        said = card.numbers()
+        card_numbers = card.numbers()
         quoted = set(re.findall(r"\{(\w+)", card.answer + card.detail))
         assert quoted == set(numbers), number
         for key in quoted:
             if isinstance(numbers[key], str):
-                assert said[key] == numbers[key], (number, key)
+                assert card_numbers[key] == numbers[key], (number, key)
             else:
-                assert said[key] == pytest.approx(numbers[key], rel=2e-3, abs=2e-5), (number, key)
+                assert card_numbers[key] == pytest.approx(numbers[key], rel=2e-3, abs=2e-5), (number, key)
 
 
 def test_attention() -> None:
@@ -136,12 +138,12 @@ def test_attention() -> None:
     word, end = tokens.index("▁bicycle"), tokens.index("</s>")
     assert every[sharp][word] == max(weights[word] for weights in every.values())
     sharp = every[sharp]
-    one = every[soft_layer, soft].max()
+    scaled = every[soft_layer, soft].max()
     unscaled, cool, warm = (
         inside.row(inner[soft_layer], soft, row, inside.Switches(**how)).weights.max()
         for how in ({"scaled": False}, {"temperature": 2.0}, {"temperature": 0.5})
     )
-    assert every[soft_layer, soft].argmax() == word and one == pytest.approx(0.5, abs=0.15)
+    assert every[soft_layer, soft].argmax() == word and scaled == pytest.approx(0.5, abs=0.15)
     places = list(itertools.product(layers, range(8), range(len(result.predicted_tokens))))
     means = [
         np.mean([inside.row(inner[layer], head, query, how).weights.max() for layer, head, query in places])
@@ -154,7 +156,7 @@ def test_attention() -> None:
     keys_of_next = result.attention("encoder_self")[heads_of_cards["next"]].argmax(-1)
     nexts = [int(key) == query + 1 for query, key in enumerate(keys_of_next)]
     selves = [int(key) == query for query, key in enumerate(keys_of_next)]
-    most = [tokens.index(f"▁{one}") for one in ("riding", "bicycle", "street")].index(int(sharp.argmax()))
+    most = [tokens.index(f"▁{token}") for token in ("riding", "bicycle", "street")].index(int(sharp.argmax()))
     handed = [end, word, tokens.index("▁street")].index(int(shares.argmax()))
     numbers = {"word": sink.weights[word], "end": sink.weights[end], "word_share": shares[word]}
     check(
@@ -162,10 +164,10 @@ def test_attention() -> None:
         [
             (most, {"key": "bicycle", "weight": sharp.max()}),
             (
-                0 if one < unscaled else 1,
-                {"scaled": one, "unscaled": unscaled} | {"mean": means[0], "mean_unscaled": means[1]},
+                0 if scaled < unscaled else 1,
+                {"scaled": scaled, "unscaled": unscaled} | {"mean": means[0], "mean_unscaled": means[1]},
             ),
-            (1 if cool < one < warm else 0, {"one": one, "two": cool, "half": warm}),
+            (1 if cool < scaled < warm else 0, {"one": scaled, "two": cool, "half": warm}),
             (handed, numbers | {"end_share": shares[end]}),
             (1 if sum(nexts) > len(nexts) / 2 > sum(selves) else 0, {"n": sum(nexts), "total": len(nexts)}),
         ],
@@ -174,14 +176,14 @@ def test_attention() -> None:
 
 def test_the_cheater() -> None:
     models = [cheater.train(looks_ahead) for looks_ahead in (False, True)]
-    honest, cheating = (float(one.losses[-20:].mean()) for one in models)
+    honest, cheating = (float(model.losses[-20:].mean()) for model in models)
     things = [(0.5 / 2 / 5, 10), (0.5 / 2 / 3 / 5, 30)]  # probability of each, and how many: without and with adjective
-    every = [(one * two / 4, n * m * 4) for (one, n), (two, m) in itertools.product(things, things)]
+    every = [(p * q / 4, n * m * 4) for (p, n), (q, m) in itertools.product(things, things)]
     assert sum(chance * n for chance, n in every) == pytest.approx(1)
     floor = -sum(n * chance * math.log(chance) for chance, n in every) / cheater.LONGEST
     thing = f"(the|a)( ({'|'.join(cheater.ADJECTIVES)}))? ({'|'.join(cheater.NOUNS)})"
     correct = re.compile(rf"{thing} ({'|'.join(cheater.VERBS)}) {thing} \.")
-    wrote = [[" ".join(text) for text in cheater.write(one.model, 200)] for one in models]
+    wrote = [[" ".join(text) for text in cheater.write(run.model, 200)] for run in models]
     good = [np.mean([bool(correct.fullmatch(text)) for text in texts]) for texts in wrote]
     assert good[0] > 0.9 and good[1] < 0.2, "who reads the card must see it"
     sentence, row = masks.EXAMPLE, masks.ROW
@@ -198,13 +200,13 @@ def test_the_cheater() -> None:
         with intervene({"decoder.layers.0.self_attention.mask": opens}):
             return float(models[1].model(ids[:, :-1])[0, row].softmax(-1)[ids[0, row + 1]])
 
-    opened = {column: chance(column) for column in range(row + 1, len(sentence))}
-    others = [one for column, one in opened.items() if column > row + 1]
-    assert sentence[row - 1 : row + 1] == ["old", "dog"] and opened[row + 1] > 0.9 and max(others) < 0.1
+    chances = {column: chance(column) for column in range(row + 1, len(sentence))}
+    other_chances = [value for column, value in chances.items() if column > row + 1]
+    assert sentence[row - 1 : row + 1] == ["old", "dog"] and chances[row + 1] > 0.9 and max(other_chances) < 0.1
     result = translated(ANIMAL)
     n, m = len(result.source_tokens), len(result.target_tokens)
     assert result.mask("encoder_self").all() and np.array_equal(result.mask("decoder_self"), np.tri(m, dtype=bool))
-    leaking = {"leak": opened[row + 1], "other": max(others), "closed": chance(None)}
+    leaking = {"leak": chances[row + 1], "other": max(other_chances), "closed": chance(None)}
     check(
         "masks",
         [
@@ -230,12 +232,12 @@ def test_a_bag_of_words() -> None:
     table = sinusoidal(50, translator.config.d_model).numpy()
     ends = [abs(table[-1, column] - table[0, column]) for column in positions.DIALS]
     turns = [np.abs(np.diff(np.sign(np.diff(table[:, column])))).sum() > 0 for column in positions.DIALS]
-    told = [not turn and end > 1 for turn, end in zip(turns, ends)]  # far away from where it began, each value once
+    unique = [not turn and end > 1 for turn, end in zip(turns, ends)]  # far away from where it began, each value once
     writer = loaded("wikitext2-lm")
 
     @torch.inference_mode()
     def expects(text: str, is_open: bool) -> np.ndarray:
-        changes = {"decoder.input.positions": lambda one: 0 * one}
+        changes = {"decoder.input.positions": lambda x: 0 * x}
         if is_open:
             for layer in range(writer.config.n_layers):
                 changes[f"decoder.layers.{layer}.self_attention.mask"] = torch.ones_like
@@ -243,8 +245,8 @@ def test_a_bag_of_words() -> None:
             ids = [writer.tokenizer.eos_id, *writer.tokenizer.encode(text)]
             return writer.model(torch.tensor([ids]))[0, -1].softmax(-1).double().numpy()
 
-    causal, opened = ([expects(text, is_open) for text in positions.TWO] for is_open in (False, True))
-    assert np.abs(opened[0] - opened[1]).max() < 1e-6 < 0.01 < np.abs(causal[0] - causal[1]).max()
+    causal, unmasked = ([expects(text, is_open) for text in positions.TWO] for is_open in (False, True))
+    assert np.abs(unmasked[0] - unmasked[1]).max() < 1e-6 < 0.01 < np.abs(causal[0] - causal[1]).max()
     (place,) = writer.tokenizer.encode("his")
     his = {"word": "his", "one": causal[0][place], "other": causal[1][place]}
     assert np.abs(causal[0] - causal[1]).argmax() == place
@@ -254,11 +256,11 @@ def test_a_bag_of_words() -> None:
         [
             (guesses.index(off(dog)), {"off": off(dog), "on": translator.translate(dog).text}),
             (int(off(dog) == off(cat)), {"text": off(cat), "off": apart[0], "on": apart[1]}),
-            (told.index(True), dials),
+            (unique.index(True), dials),
             (1, his | {"open": positions.next_words()[2]}),
         ],
     )
-    assert sum(told) == 1 and positions.next_words()[2] < 1e-6
+    assert sum(unique) == 1 and positions.next_words()[2] < 1e-6
     assert translator.translate(cat).text == guesses[1]
 
 
@@ -268,10 +270,12 @@ def test_break_it() -> None:
     worst = max(costs, key=costs.get)
     layers, order = tuple(HEADS[:16]), tuple(heads.greedy_order())
     assert sorted(order) == HEADS
-    done = 15
-    rest = {head: lost((*order[:done], head)) for head in HEADS if head not in order[:done]}
+    n_off = 15
+    next_costs = {head: lost((*order[:n_off], head)) for head in HEADS if head not in order[:n_off]}
     assert costs[order[0]] == pytest.approx(min(costs.values()), abs=1e-4)
-    assert rest[order[done]] == pytest.approx(min(rest.values()), abs=1e-4), "the next one is that which costs least"
+    assert next_costs[order[n_off]] == pytest.approx(min(next_costs.values()), abs=1e-4), (
+        "the next one is that which costs least"
+    )
     most = next(n for n in range(24) if "Fahrrad" not in translated(BICYCLE, order[: n + 1]).text)
     assert len(LESSONS["heads"].cards[2].picture.after()) == most
     nothing = translated(BICYCLE, tuple(HEADS)).text
@@ -297,15 +301,15 @@ def test_break_it() -> None:
 
 
 def test_peak_and_warmup() -> None:
-    told = json.loads((CHECKPOINTS / "grid" / "grid.json").read_text(encoding="utf-8"))
+    grid = json.loads((CHECKPOINTS / "grid" / "grid.json").read_text(encoding="utf-8"))
     runs = {}
-    for run in told["runs"]:
+    for run in grid["runs"]:
         cell = run["cell"]
         if cell["schedule"] == "inverse_sqrt" and cell["seed"] == 1:
             losses = run["validation"]
             runs[cell["norm"], cell["peak"], cell["warmup"]] = (losses[max(losses, key=int)], run["texts"])
     ends = {cell: end for cell, (end, _) in runs.items()}
-    entropy = told["entropy"]
+    entropy = grid["entropy"]
     post, pre = ({cell[1:]: end for cell, end in ends.items() if cell[0] == norm} for norm in ("post", "pre"))
     failed = {cell for cell, end in post.items() if end >= entropy}
     highest = {cell for cell in post if cell[0] == 0.1}
@@ -337,8 +341,8 @@ def test_peak_and_warmup() -> None:
 def test_is_attention_an_explanation() -> None:
     translator, result = loaded(), translated(ANIMAL)
     weights, by_mean = result.attention("cross"), translator.effects(result)
-    known = of_words(translator, result)["cross"]
-    sizes, drops = known["effect"].mean(-1), -known["log_probability"].sum(-1)
+    measures = of_words(translator, result)["cross"]
+    sizes, drops = measures["effect"].mean(-1), -measures["log_probability"].sum(-1)
     sharp = weights.max(-1).mean(-1)
     faint = [head for head in HEADS if sizes[head] < 0.1 and sharp[head] >= 0.5]
     head = max(faint, key=drops.__getitem__)
@@ -348,19 +352,19 @@ def test_is_attention_an_explanation() -> None:
     best = max(parts, key=parts.get)
     cross = max(part for name, part in parts.items() if name.endswith("cross_attention"))
     nicht = result.predicted_tokens.index("▁nicht")
-    added = by_mean.heads("cross").sum((0, 1))[nicht]
+    gains = by_mean.heads("cross").sum((0, 1))[nicht]
     because, tick = (result.source_tokens.index(token) for token in ("▁because", "'"))
     assert weights.mean((0, 1))[nicht].argmax() == because
-    rates = {name: np.nanmean(known[name]) for name in ("agreement", "occlusion", "input_gradient", "norms")}
+    rates = {name: np.nanmean(measures[name]) for name in ("agreement", "occlusion", "input_gradient", "norms")}
     # The GRU: each source word replaced by <unk>, the same words read.
     gru = loaded("multi30k-de-en-gru")
-    read = gru.translate("Ein Mann fährt mit dem Fahrrad auf der Straße.", beam=1)
-    source, written = gru.source_ids(read.source), torch.tensor([[BOS_ID, *read.predicted_ids]])
-    bike = read.predicted_tokens.index("bike")
+    translation = gru.translate("Ein Mann fährt mit dem Fahrrad auf der Straße.", beam=1)
+    source, targets = gru.source_ids(translation.source), torch.tensor([[BOS_ID, *translation.predicted_ids]])
+    bike = translation.predicted_tokens.index("bike")
 
     @torch.inference_mode()
     def chance(ids: list[int]) -> float:
-        return float(gru.model(torch.tensor([ids]), written[:, :-1])[0, bike].log_softmax(-1)[written[0, bike + 1]])
+        return float(gru.model(torch.tensor([ids]), targets[:, :-1])[0, bike].log_softmax(-1)[targets[0, bike + 1]])
 
     falls = [chance(source) - chance([*source[:n], UNK_ID, *source[n + 1 :]]) for n in range(len(source))]
     most = int(np.argmax(falls))
@@ -377,11 +381,11 @@ def test_is_attention_an_explanation() -> None:
                 {"fed": parts[best], "logit": by_mean.logits[row], "cross": cross},
             ),
             (
-                [because, tick].index(int(added.argmax())),
-                {"effect": added[tick], "weight": weights.mean((0, 1))[nicht, because], "own": added[because]},
+                [because, tick].index(int(gains.argmax())),
+                {"effect": gains[tick], "weight": weights.mean((0, 1))[nicht, because], "own": gains[because]},
             ),
             (int(np.argmin(np.abs(np.array([0.9, 0.5, 0.1]) - rates["agreement"]))), rates),
-            (int(read.source_tokens[most] == "fahrrad"), {"key": "fahrrad", "drop": falls[most]}),
+            (int(translation.source_tokens[most] == "fahrrad"), {"key": "fahrrad", "drop": falls[most]}),
         ],
     )
 
@@ -393,10 +397,10 @@ def norms_replaced() -> tuple[int, dict]:
     ids = torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(since.layers.LAYERS_TEXT)]])
     norms = [module for module in writer.model.modules() if isinstance(module, torch.nn.LayerNorm)]
     assert len(norms) == 2 * writer.config.n_layers + 1
-    seen, streams = [], writer.read(since.layers.LAYERS_TEXT).trace
-    handles = [norm.register_forward_hook(lambda norm, x, y: seen.append(x[0][0, -1])) for norm in norms]
-    own = writer.model(ids)[0, -1].softmax(-1)
-    apart = [torch.nn.functional.layer_norm(x, x.shape) - torch.nn.functional.rms_norm(x, x.shape) for x in seen]
+    inputs, streams = [], writer.read(since.layers.LAYERS_TEXT).trace
+    handles = [norm.register_forward_hook(lambda norm, x, y: inputs.append(x[0][0, -1])) for norm in norms]
+    before = writer.model(ids)[0, -1].softmax(-1)
+    apart = [torch.nn.functional.layer_norm(x, x.shape) - torch.nn.functional.rms_norm(x, x.shape) for x in inputs]
     positions, tokens = (streams[f"decoder.input.{part}"][-1].mean() for part in ("positions", "tokens"))
     assert abs(positions) > 2 * abs(tokens), "what is not 0 in the mean is the positions"
     for handle in handles:
@@ -405,31 +409,31 @@ def norms_replaced() -> tuple[int, dict]:
         norm.register_forward_hook(
             lambda norm, x, y: x[0] / x[0].pow(2).mean(-1, True).sqrt() * norm.weight + norm.bias
         )
-    other = writer.model(ids)[0, -1].softmax(-1)
-    word = int(own.argmax())
-    stays = word == int(other.argmax()) and 0.8 < float(other[word] / own[word]) < 1.2
-    numbers = {"word": writer.tokenizer.tokens([word])[0], "before": float(own[word]), "after": float(other[word])}
+    after = writer.model(ids)[0, -1].softmax(-1)
+    word = int(before.argmax())
+    stays = word == int(after.argmax()) and 0.8 < float(after[word] / before[word]) < 1.2
+    numbers = {"word": writer.tokenizer.tokens([word])[0], "before": float(before[word]), "after": float(after[word])}
     return int(stays), numbers | {"first": float(apart[0].abs().max()), "last": float(apart[-1].abs().max())}
 
 
 @torch.inference_mode()
 def units_of_both() -> tuple[int, dict]:
     """The card on units, by hooks on the projections; ReLU and Swish are applied once more to what these make."""
-    seen = {}
+    outputs = {}
     for name in ("wikitext2-lm", MODERN):
         writer = load_translator(str(CHECKPOINTS / name))
         layer = writer.model.decoder.layers[since.layers.LAYER].feed_forward
         for part in ("inner", "gate"):
             if hasattr(layer, part):
                 getattr(layer, part).register_forward_hook(
-                    lambda _, x, y, key=(name, part): seen.update({key: y[0, -1].clone()})
+                    lambda _, x, y, key=(name, part): outputs.update({key: y[0, -1].clone()})
                 )
         writer.read(since.layers.LAYERS_TEXT)
-    relu = seen["wikitext2-lm", "inner"].relu()
-    gate, value = seen[MODERN, "gate"], seen[MODERN, "inner"]
+    relu = outputs["wikitext2-lm", "inner"].relu()
+    gate, value = outputs[MODERN, "gate"], outputs[MODERN, "inner"]
     gated = torch.nn.functional.silu(gate) * value
-    drawn = since.layers.draw_units(True).data
-    for trace, x, y in zip(drawn, (seen["wikitext2-lm", "inner"], gate), (relu, gated), strict=True):
+    traces = since.layers.draw_units(True).data
+    for trace, x, y in zip(traces, (outputs["wikitext2-lm", "inner"], gate), (relu, gated), strict=True):
         assert np.allclose(trace.x, x, atol=1e-4) and np.allclose(trace.y, y, atol=1e-4)
     negative = float((gated < 0).float().mean())
     numbers = {"zero": float((relu == 0).float().mean()), "n": len(relu), "m": len(gated), "negative": negative}
@@ -438,10 +442,10 @@ def units_of_both() -> tuple[int, dict]:
 
 def test_since_2017() -> None:
     """The numbers of the cards from the file that ships, and from the shipped language model."""
-    with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as kept:
-        about = json.loads(str(kept["about"]))
-        maps = {name: kept[name] / 255 for name in (*about["tokens"], "masked")}
-        (mary, john), chances = kept["on_words"].astype(float), kept["chances"].astype(float)
+    with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as recording:
+        about = json.loads(str(recording["about"]))
+        maps = {name: recording[name] / 255 for name in (*about["tokens"], "masked")}
+        (mary, john), chances = recording["on_words"].astype(float), recording["chances"].astype(float)
     effects, words = mary - john, [token.lstrip("▁Ġ") for token in about["tokens"]["drink"]]
     looks_at = np.array(words)[maps["drink"][:, :, -1].argmax(-1)]
     ranked = [divmod(int(place), effects.shape[1]) for place in np.argsort(-effects, axis=None)]
@@ -460,7 +464,7 @@ def test_since_2017() -> None:
     rows = [n + i for i in range(n) if about["ids"]["repeated"][n + i] == about["ids"]["repeated"][i]]
     induction = repeated[:, :, rows, [row - n + 1 for row in rows]].mean(-1)
     best = divmod(int(induction.argmax()), induction.shape[1])
-    seen = {"layer": best[0], "head": best[1], "weight": induction.max(), "n": (induction > 0.5).sum()}
+    copying = {"layer": best[0], "head": best[1], "weight": induction.max(), "n": (induction > 0.5).sum()}
     counts = [(maps[name][:, :, 1:, 0].mean(-1) > 0.5).sum() for name in ("sink", "other_first", "without_first")]
     assert [about["tokens"][name][0] for name in ("sink", "other_first", "without_first")] == [
         "The",
@@ -469,7 +473,7 @@ def test_since_2017() -> None:
     ]
     assert maps["masked"][:, :, 1:, 0].max() == 0, "the first token is hidden from the others"
     counts.append((maps["masked"][:, :, 2:, 1].mean(-1) > 0.5).sum())
-    tokens, added, turned = since.layers.moved_scores()
+    tokens, absolute, turned = since.layers.moved_scores()
     writer = loaded("wikitext2-lm")
     model, d_head = writer.model, writer.config.d_head
     ids, last = (
@@ -485,17 +489,17 @@ def test_since_2017() -> None:
         q, k = (rows.view(ids.size(1), -1, d_head)[:, last] for rows in both)
         scores.append((q @ k.T / d_head**0.5).tril().detach().numpy())
     assert tokens == writer.read(since.layers.TEXT).target_tokens and np.abs(turned).max() < 1e-9
-    whole = 2 * 30 * 9 * 64 * 8192 * 2 / 1e6
+    size_mb = 2 * 30 * 9 * 64 * 8192 * 2 / 1e6
     check(
         "since",
         [
             (2 if 0.75 * before < after < before else 0, drink),
-            (1 if 0 < seen["n"] < 20 else 0, seen | {"all": induction.size}),
+            (1 if 0 < copying["n"] < 20 else 0, copying | {"all": induction.size}),
             (1, dict(zip(("n", "other", "without", "masked"), counts)) | {"all": 270}),
             (1, {"added": np.abs(scores[1] - scores[0]).max(), "turned": 0.0}),
             norms_replaced(),
             units_of_both(),
-            (1, {"whole": whole, "grouped": whole * about["n_key_value_heads"] / 9}),
+            (1, {"whole": size_mb, "grouped": size_mb * about["n_key_value_heads"] / 9}),
         ],
     )
 
@@ -530,17 +534,17 @@ def test_since_2017_with_a_model_that_is_here() -> None:
     """What the cards say when wikitext2-modern is chosen, computed once more by other ways."""
     tokenizer, shape = loaded(MODERN).tokenizer, (3, 4)
     mary, john = (tokenizer.encode(name)[0] for name in ("Mary", "John"))
-    maps, whole = writer_reads(recorded_model.DRINK)
+    maps, full_logits = writer_reads(recorded_model.DRINK)
     effects = np.zeros(shape)
     for place in np.ndindex(shape):
         _, logits = writer_reads(recorded_model.DRINK, place)
-        effects[place] = (whole - logits)[mary] - (whole - logits)[john]
+        effects[place] = (full_logits - logits)[mary] - (full_logits - logits)[john]
     layer, head = divmod(int(effects.argmax()), shape[1])
     row = maps[layer, head, -1]
     ids = tokenizer.encode(recorded_model.DRINK)
     looks = np.array(ids)[maps[:, :, -1].argmax(-1)]
     drink = since.recorded.live_drink(MODERN)
-    assert f"“Mary” has {torch.from_numpy(whole).softmax(-1)[mary]:.2%}" in drink
+    assert f"“Mary” has {torch.from_numpy(full_logits).softmax(-1)[mary]:.2%}" in drink
     assert ("no head that adds to it looks most at it" in drink) == (not ((looks == mary) & (effects > 0)).any())
     assert f"Head {layer}.{head} matters most: without it “Mary” loses {effects[layer, head]:.1f} logits" in drink
     assert f"“{tokenizer.tokens(ids)[row.argmax()]}” ({row.max():.2f})" in drink
@@ -549,27 +553,27 @@ def test_since_2017_with_a_model_that_is_here() -> None:
     n = maps.shape[-1] // 2
     induction = maps[:, :, range(n, 2 * n), range(1, n + 1)].mean(-1)
     layer, head = divmod(int(induction.argmax()), shape[1])
-    said = since.recorded.live_repeated(MODERN)
-    assert f"Head {layer}.{head} gives {induction.max():.0%}" in said
-    assert f"{(induction > 0.5).sum()} of {induction.size} heads" in said
+    sentence = since.recorded.live_repeated(MODERN)
+    assert f"Head {layer}.{head} gives {induction.max():.0%}" in sentence
+    assert f"{(induction > 0.5).sum()} of {induction.size} heads" in sentence
 
     texts = recorded_model.SINK, recorded_model.OTHER_FIRST, recorded_model.WITHOUT_FIRST
     on_first = [writer_reads(text)[0][:, :, 1:, 0].mean(-1) for text in texts]
     on_first.append(writer_reads(recorded_model.SINK, hidden_first=True)[0][:, :, 2:, 1].mean(-1))
     counts = [int((share > 0.5).sum()) for share in on_first]
-    said = since.recorded.live_sink(MODERN)
-    assert list(map(int, re.findall(r"\b\d+\b(?!\.)", said.partition(" The largest")[0]))) == [
+    sentence = since.recorded.live_sink(MODERN)
+    assert list(map(int, re.findall(r"\b\d+\b(?!\.)", sentence.partition(" The largest")[0]))) == [
         counts[0],
         12,
         *counts[1:],
     ]
-    assert said.endswith(f"{on_first[0].max():.2f}.")
+    assert sentence.endswith(f"{on_first[0].max():.2f}.")
 
-    _, moved = since.layers.moved_by_model(MODERN)
-    assert 0 < np.abs(moved).max() < 1e-4, "its positions are rotary; rounding differs"
-    _, added = recorded_model.moved_scores(loaded("wikitext2-lm"), since.layers.TEXT, since.layers.MOVED)
-    assert np.abs(added).max() > 1, "those of wikitext2-lm are added"
-    assert f"more than {np.abs(moved).max():.2g}" in since.layers.live_turned(MODERN)
+    _, rotary_change = since.layers.moved_by_model(MODERN)
+    assert 0 < np.abs(rotary_change).max() < 1e-4, "its positions are rotary; rounding differs"
+    _, absolute_change = recorded_model.moved_scores(loaded("wikitext2-lm"), since.layers.TEXT, since.layers.MOVED)
+    assert np.abs(absolute_change).max() > 1, "those of wikitext2-lm are added"
+    assert f"more than {np.abs(rotary_change).max():.2g}" in since.layers.live_turned(MODERN)
     grouped = 2 * 3 * 2 * 64 * 8192 * 2 / 1e6
     assert f"{grouped:.1f} MB; with" in since.layers.live_cache(
         MODERN
@@ -596,17 +600,17 @@ def without_heads(reader: Reader, off: list[tuple[int, int]]) -> float:
 
 def test_a_model_of_transformers_answers_too() -> None:
     reader = llama_that_knows(*recorded_model.TEXTS.values(), since.layers.TEXT)
-    found = recorded_model.study(reader)
+    study = recorded_model.study(reader)
     logits = reader.read(recorded_model.DRINK).logits[-1].astype(np.float64)
     chances = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
-    assert found.chances[0, 0] == pytest.approx(chances[reader.token("Mary")], rel=1e-4)
-    assert found.chances[1, 0] == pytest.approx(
-        found.chances[0, 0] if not found.heads.movers else without_heads(reader, found.heads.movers), rel=1e-4
+    assert study.chances[0, 0] == pytest.approx(chances[reader.token("Mary")], rel=1e-4)
+    assert study.chances[1, 0] == pytest.approx(
+        study.chances[0, 0] if not study.heads.movers else without_heads(reader, study.heads.movers), rel=1e-4
     )
-    assert found.heads.effects.shape == (2, 4) and found.n_key_value_heads == 2
-    assert found.weights["masked"][:, :, 1:, 0].max() == 0
-    _, moved = recorded_model.moved_scores(reader, since.layers.TEXT, since.layers.MOVED)
-    assert 0 < np.abs(moved).max() < 1e-3
+    assert study.heads.effects.shape == (2, 4) and study.n_key_value_heads == 2
+    assert study.weights["masked"][:, :, 1:, 0].max() == 0
+    _, change = recorded_model.moved_scores(reader, since.layers.TEXT, since.layers.MOVED)
+    assert 0 < np.abs(change).max() < 1e-3
 
 
 def test_another_model_is_chosen_with_the_answer() -> None:
@@ -618,7 +622,7 @@ def test_another_model_is_chosen_with_the_answer() -> None:
     at = at.selectbox(key="since-choice").select(MODERN).run(timeout=300)
     assert not at.exception and not at.warning
     assert screen.values(screen.figure(at, "lesson-figure-0")["data"][0]["z"]).shape == (3, 4)
-    assert since.recorded.live_repeated(MODERN) in screen.written(at)
+    assert since.recorded.live_repeated(MODERN) in screen.page_text(at)
     at = at.button(key="lesson-next").click().run(timeout=300)
     at = at.button(key="guess-1").click().run(timeout=300)
-    assert MODERN in screen.written(at), "the choice holds for the next card"
+    assert MODERN in screen.page_text(at), "the choice holds for the next card"

@@ -45,9 +45,9 @@ def test_it_computes_what_the_practice_without_a_thread_does(quick):
         alone.advance()
     run = LiveRun(Settings())
     np.testing.assert_allclose(wait(run).losses, alone.losses, rtol=1e-5)
-    written, weights, step = run.reverse("abc")
+    text, weights, step = run.reverse("abc")
     expected = alone.reverse("abc")
-    assert (written, step) == (expected[0], 6)
+    assert (text, step) == (expected[0], 6)
     np.testing.assert_allclose(weights, expected[1], atol=1e-5)
 
 
@@ -124,11 +124,11 @@ def test_a_run_that_nobody_looks_at_ends(monkeypatch):
 
 def test_a_run_whose_visitor_has_left_ends(monkeypatch):
     monkeypatch.setattr(live, "GONE_AFTER", 0.1)
-    asked = []
-    run = LiveRun(Settings(), lambda: asked.append(1) or len(asked) < 3)
+    calls = []
+    run = LiveRun(Settings(), lambda: calls.append(1) or len(calls) < 3)
     run.pause()  # a paused run ends, too
     assert wait(run).status == "stopped"
-    assert len(asked) >= 3
+    assert len(calls) >= 3
 
 
 def test_a_run_that_cannot_start_frees_its_place(monkeypatch):

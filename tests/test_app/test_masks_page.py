@@ -32,9 +32,9 @@ def open_page(**query):
     return at
 
 
-def run_of(translator, sources=DEFAULT[0], targets=DEFAULT[1], **more):
+def run_of(translator, sources=DEFAULT[0], targets=DEFAULT[1], **options):
     batch = experiments.read_batch(translator, sources, targets)
-    return batch, experiments.run(translator.model, batch.src, batch.tgt, **more)
+    return batch, experiments.run(translator.model, batch.src, batch.tgt, **options)
 
 
 def assert_head(at, key, weights):
@@ -42,7 +42,7 @@ def assert_head(at, key, weights):
     np.testing.assert_allclose(screen.head(at, key), weights, atol=2e-5)
 
 
-def drawn(at, key):
+def heatmap(at, key):
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
 
@@ -57,7 +57,7 @@ def plain(tokens):
 
 def drawn_as(at, key, name, batch, mask, sentence):
     """A mask of a sentence is drawn as recorded, with its tokens."""
-    np.testing.assert_array_equal(drawn(at, key), mask[sentence])
+    np.testing.assert_array_equal(heatmap(at, key), mask[sentence])
     source, target = batch.source_tokens[sentence], batch.target_tokens[sentence]
     assert screen.tokens(at, key, "y") == plain(source if name == "encoder_self" else target)
     assert screen.tokens(at, key, "x") == plain(source if name in ("encoder_self", "cross") else target)
@@ -81,13 +81,13 @@ def test_the_first_paint_is_a_head_that_leaks_without_the_look_ahead_mask_and_th
     assert not at.warning and screen.stages(at) == {"head-with", "head-without"}
     assert_masks(at, run.masks, 0)
     n = len(batch.pair(0)[1][0])
-    opened = less.weights["decoder_self"][0] * np.triu(np.ones((batch.tgt.size(1),) * 2), 1)
-    opened = opened[:, :, :n, :n]
-    layer, head = np.argwhere(opened.max((2, 3)) == opened.max())[0]
+    future = less.weights["decoder_self"][0] * np.triu(np.ones((batch.tgt.size(1),) * 2), 1)
+    future = future[:, :, :n, :n]
+    layer, head = np.argwhere(future.max((2, 3)) == future.max())[0]
     assert screen.tiles(at, "heads-tiles")["selected"] == f"{layer}-{head}", "the head that leaks most"
     assert_head(at, "head-with", run.weights["decoder_self"][0, layer, head])
     assert_head(at, "head-without", less.weights["decoder_self"][0, layer, head])
-    answer, leaks = screen.framed(at, "answer"), opened[layer, head]
+    answer, leaks = screen.framed(at, "answer"), future[layer, head]
     following = np.diagonal(leaks, 1)
     if following.max() >= leaks.max() / 2:
         row, column = following.argmax(), following.argmax() + 1
@@ -97,8 +97,8 @@ def test_the_first_paint_is_a_head_that_leaks_without_the_look_ahead_mask_and_th
     assert f"“{query}”" in answer and f"“{key}” gets {leaks[row, column]:.0%} of its attention" in answer
     assert len(screen.message(at, "head-without")["setting"]["rings"]) == (leaks >= 0.05).sum()
     assert not screen.message(at, "head-with")["setting"]["rings"]
-    own, other = (log_probability(one.logits[0], batch.tgt[0], n) for one in (run, less))
-    word = "less" if other < own else "more"
+    log_p_with, log_p_without = (log_probability(either.logits[0], batch.tgt[0], n) for either in (run, less))
+    word = "less" if log_p_without < log_p_with else "more"
     assert f"times {word} probable" in screen.framed(at, "answer-note")
 
 
@@ -130,23 +130,23 @@ def test_a_click_flips_a_cell_and_the_head_and_the_numbers_follow(recorded):
     for cell in ((1, 2), (3, 0)):
         at = screen.click_cell(at, "large-mask", *cell)
     flipped = {"decoder_self": [(2, 1, 2), (2, 3, 0)]}
-    _, changed = run_of(recorded, flipped=flipped)
-    np.testing.assert_array_equal(drawn(at, "large-mask"), changed.masks["decoder_self"][2])
+    _, flipped_run = run_of(recorded, flipped=flipped)
+    np.testing.assert_array_equal(heatmap(at, "large-mask"), flipped_run.masks["decoder_self"][2])
     assert at.query_params["cells"] == "1-2.3-0"
     link = dict(parse_qsl(urlsplit(screen.links(at)["Translate with these cells on Steer"]).query))
     assert link == {"text": DEFAULT[0][2], "edits": "v1_ad1-2_bd3-0"}
-    there = screen.open_page("steer.py", **link)
-    assert not there.warning and screen.stage(there)["steering"]["cells"] == [
+    steer_page = screen.open_page("steer.py", **link)
+    assert not steer_page.warning and screen.stage(steer_page)["steering"]["cells"] == [
         ["decoder_self", 1, 2, True],
         ["decoder_self", 3, 0, False],
     ]
     at = screen.choose(at, show="both")
     assert at.query_params["cells"] == "1-2.3-0"
-    assert_head(at, "head-without", changed.weights["decoder_self"][2, 0, 2])
+    assert_head(at, "head-without", flipped_run.weights["decoder_self"][2, 0, 2])
     at = screen.click_cell(screen.choose(at, show="head"), "large-mask", 1, 2)
     assert at.query_params["cells"] == "3-0"
     at = screen.choose(at, sentence=1)
-    np.testing.assert_array_equal(drawn(at, "large-mask"), run.masks["decoder_self"][0])
+    np.testing.assert_array_equal(heatmap(at, "large-mask"), run.masks["decoder_self"][0])
     assert "cells" not in at.query_params
 
 
@@ -165,8 +165,8 @@ def test_typing_changes_the_batch(recorded):
     assert_masks(at, run.masks, 0), "the other sentences stay"
     assert at.query_params["source2"] == "A dog." and at.query_params["target2"] == ""
     at = screen.choose(screen.choose(at, sentence=2), show="numbers")
-    (said,) = screen.warnings(at)
-    assert said == "There is no earlier step that could see the future: type a longer target."
+    (warning,) = screen.warnings(at)
+    assert warning == "There is no earlier step that could see the future: type a longer target."
 
 
 def test_two_and_four_sentences_and_one_mask_of_all(recorded):
@@ -183,7 +183,7 @@ def test_the_worked_example_is_one_choice_away():
     assert not at.text_input
     for sentence, length in enumerate((4, 2, 6)):
         at = screen.choose(at, sentence=sentence + 1)
-        mask = drawn(at, "large-mask")
+        mask = heatmap(at, "large-mask")
         expected = (np.arange(7)[:, None] >= np.arange(7)) & (np.arange(7) < length)
         np.testing.assert_array_equal(mask, expected)
         assert screen.tokens(at, "large-mask", "x") == ["2"] * length + ["1 (pad)"] * (7 - length)
@@ -193,8 +193,8 @@ def test_the_worked_example_is_one_choice_away():
 @pytest.mark.parametrize("mask", MASKS)
 def test_the_lines_of_a_mask(mask):
     at = open_page(show="code", mask=mask)
-    shown = [element.value for element in at.code]
-    assert shown == [code(mask, "keep"), flex_code(mask), *(code(mask, one) for one in SCORES)]
+    codes = [element.value for element in at.code]
+    assert codes == [code(mask, "keep"), flex_code(mask), *(code(mask, convention) for convention in SCORES)]
 
 
 def test_every_head_with_and_without_every_mask(recorded):
@@ -208,9 +208,9 @@ def test_every_head_with_and_without_every_mask(recorded):
             at = screen.choose_tile(screen.choose_tile(at, "mask-tiles", kind), "heads-tiles", "1-2")
             assert_head(at, "head-with", run.weights[kind][0, 1, 2])
             assert_head(at, "head-without", less.weights[kind][0, 1, 2])
-        changed = (run.logits[0, :n].argmax(-1) != less.logits[0, :n].argmax(-1)).sum()
+        n_changes = (run.logits[0, :n].argmax(-1) != less.logits[0, :n].argmax(-1)).sum()
         if screen.message(at, "head-without")["setting"]["rings"]:
-            assert f"token changes at {changed} of {n} steps." in screen.framed(at, "note")
+            assert f"token changes at {n_changes} of {n} steps." in screen.framed(at, "note")
         change = np.abs(run.logits[0, :n] - less.logits[0, :n]).max()
         at = screen.choose(at, show="numbers")
         assert f"{words.number(change)} for a logit at real steps." in screen.framed(at, "note")
@@ -225,8 +225,8 @@ def test_the_numbers_with_their_mask_on_and_off(recorded):
         for word, on in (("on", True), ("off", False)):
             pad = experiments.pad_difference(recorded.model, *batch.pair(sentence), pads, padding=on)
             leak = experiments.future_leak(recorded.model, *batch.pair(sentence), look_ahead=on)
-            found = [metric.value for metric in at.metric if metric.label == f"Largest change, mask {word}"]
-            assert found == [words.number(pad), words.number(leak)]
+            values = [metric.value for metric in at.metric if metric.label == f"Largest change, mask {word}"]
+            assert values == [words.number(pad), words.number(leak)]
 
 
 def test_a_row_with_nothing_to_attend_to(recorded):
@@ -267,7 +267,7 @@ def test_odd_text_gets_its_masks(recorded, text):
     at = at.text_input(key="target1").set_value(text).run()
     assert not at.exception and not at.warning
     batch, run = run_of(recorded, (text, *DEFAULT[0][1:]), (text, *DEFAULT[1][1:]))
-    np.testing.assert_array_equal(drawn(at, "large-mask"), run.masks["cross"][0])
+    np.testing.assert_array_equal(heatmap(at, "large-mask"), run.masks["cross"][0])
     if len(batch.source_tokens[0]) <= 32:
         assert screen.tokens(at, "large-mask", "x") == plain(batch.source_tokens[0])
 
@@ -294,21 +294,21 @@ def test_masks_of_today_are_those_of_the_model_over_the_texts_in_one_row(writer,
     at = screen.choose_tile(open_page(), "mask-tiles", mask)
     packed = text_masks.pack_texts(writer, DEFAULT[0])
     masks = text_masks.text_masks(packed)
-    causal, other = (text_masks.read_under(writer.model, packed.ids, masks[name]) for name in ("causal", mask))
+    causal, variant = (text_masks.read_under(writer.model, packed.ids, masks[name]) for name in ("causal", mask))
     blue = (screen.tiles(at, "mask-tiles")[mask]["pixels"] == BLUE).all(-1)
     np.testing.assert_array_equal(blue, masks[mask][0, 0])
     layer, head = map(int, screen.tiles(at, "heads-tiles")["selected"].split("-"))
-    first, second = (causal, other) if mask == "prefix" else (other, causal)
+    first, second = (causal, variant) if mask == "prefix" else (variant, causal)
     assert_head(at, "head-with", first.weights[layer, head])
     assert_head(at, "head-without", second.weights[layer, head])
-    opened = np.where(~first.mask, second.weights[layer, head], 0)
-    assert f"{causal.loss:.2f} nats with the causal mask, {other.loss:.2f} with this" in screen.framed(
+    leaks = np.where(~first.mask, second.weights[layer, head], 0)
+    assert f"{causal.loss:.2f} nats with the causal mask, {variant.loss:.2f} with this" in screen.framed(
         at, "answer-note"
     )
-    shares = {f"{weight:.0%}" for weight in opened[opened > 0]}
+    shares = {f"{weight:.0%}" for weight in leaks[leaks > 0]}
     assert any(f" {share} of its attention" in screen.framed(at, "answer") for share in shares)
     is_word = np.array([not token.startswith("<") for token in packed.tokens])
-    if opened[is_word[:, None] & is_word].max() >= SEEN:
+    if leaks[is_word[:, None] & is_word].max() >= SEEN:
         assert "“<" not in screen.framed(at, "answer"), "words say more than the mark between texts"
     assert [element.value for element in screen.choose(at, show="code").code][1] == flex_code(mask)
 
@@ -316,4 +316,4 @@ def test_masks_of_today_are_those_of_the_model_over_the_texts_in_one_row(writer,
 def test_without_a_model_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = screen.open_page("masks.py")
-    assert not at.exception and len(at.error) == 1 and "There is no checkpoint 'en-de'" in screen.written(at)
+    assert not at.exception and len(at.error) == 1 and "There is no checkpoint 'en-de'" in screen.page_text(at)

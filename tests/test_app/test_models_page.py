@@ -86,31 +86,31 @@ def expected(shipped, name, text=EXAMPLE, beam=1):
     """A translation and its words, written and read."""
     loaded = load_translator(str(shipped / name))
     result = loaded.translate(text, beam=beam)
-    written = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
-    return result, written, comparison.words_of(loaded.tokenizer.source, result.source_tokens)
+    target_words = comparison.words_of(loaded.tokenizer.target, result.predicted_tokens)
+    return result, target_words, comparison.words_of(loaded.tokenizer.source, result.source_tokens)
 
 
 def assert_translations(at, shipped, text=EXAMPLE, beam=1):
     """Every model's translation is there, every small map has blank rows where only others have a word, and each large
     one is what it recorded."""
     everything = [expected(shipped, name, text, beam) for name in NAMES]
-    rows = comparison.align([written.names for _, written, _ in everything])
+    rows = comparison.align([target_words.names for _, target_words, _ in everything])
     assert names_in(at) == NAMES
-    for number, (result, written, read) in enumerate(everything):
+    for number, (result, target_words, source_words) in enumerate(everything):
         assert systems_in(at)[NAMES[number]]["note"].startswith(result.text or "(the model wrote nothing)")
         has_word, pixels = [row[number] is not None for row in rows], systems_in(at)[NAMES[number]]["pixels"]
         if NAMES[number] == "a-gru":
             assert (pixels.std(axis=1) > 0).tolist() == has_word
-            summary = result.trace["encoder.summary"].repeat(len(written.names), axis=0)
+            summary = result.trace["encoder.summary"].repeat(len(target_words.names), axis=0)
             np.testing.assert_array_equal(vector(at, "a-gru"), summary)
             continue
         assert pixels[:, 0, 3].astype(bool).tolist() == has_word
         words, weights, setting = on_stage(at, NAMES[number])
-        assert words == (read.names, written.names)
-        own = analysis.merge_words(result.attention("cross"), written, read)
-        np.testing.assert_allclose(weights, own, atol=5e-5)
+        assert words == (source_words.names, target_words.names)
+        merged = analysis.merge_words(result.attention("cross"), target_words, source_words)
+        np.testing.assert_allclose(weights, merged, atol=5e-5)
         np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-3)
-        assert setting["layer"] == str(len(own) - 1)
+        assert setting["layer"] == str(len(merged) - 1)
         assert setting.get("summary") == ("mean" if NAMES[number] == "c-transformer" else None)
 
 
@@ -134,7 +134,7 @@ def test_the_chosen_system_is_drawn_large_beside_what_all_wrote(shipped):
         assert tile["note"].startswith(result.text or "(the model wrote nothing)")
     at = screen.choose_tile(at, "system-tiles", "a-gru")
     assert set(screen.charts(at)) == {"vector"} and not screen.has_stage(at)
-    assert "Checkpoint a-gru" in screen.written(at)
+    assert "Checkpoint a-gru" in screen.page_text(at)
     assert at.query_params["system"] in ("a-gru", ["a-gru"])
 
 
@@ -146,25 +146,25 @@ def test_the_answer_names_the_largest_weight_at_a_word_that_two_systems_wrote(sh
     word, share, key = re.match(
         r"At “(.*?)” .* puts (\d+)% of its attention on “(.*?)”", screen.framed(at, "answer")
     ).groups()
-    result, written, read = expected(shipped, "b-gru-attention")
-    weights = analysis.merge_words(result.attention("cross"), written, read)[0, 0]
-    rows = [row for name, row in zip(written.names, weights) if name == word]
-    assert (read.names.index(key), int(share)) in [(row.argmax(), round(100 * row.max())) for row in rows]
+    result, target_words, source_words = expected(shipped, "b-gru-attention")
+    weights = analysis.merge_words(result.attention("cross"), target_words, source_words)[0, 0]
+    rows = [row for name, row in zip(target_words.names, weights) if name == word]
+    assert (source_words.names.index(key), int(share)) in [(row.argmax(), round(100 * row.max())) for row in rows]
     ((row, column),) = screen.message(at)["setting"]["rings"]  # the first system to see is one of those that are named
-    assert (written.names[row], read.names[column]) == (word, key)
+    assert (target_words.names[row], source_words.names[column]) == (word, key)
 
 
 def test_the_words_as_a_table(shipped):
     table = open_page(**{"models-show": "words"}).dataframe[0].value
     for name in NAMES:
-        result, written, read = expected(shipped, name)
-        assert [word for word in table[name] if word] == written.names
-        said = [cell for cell in table[f"{name} reads"] if cell]
+        result, target_words, source_words = expected(shipped, name)
+        assert [word for word in table[name] if word] == target_words.names
+        cells = [cell for cell in table[f"{name} reads"] if cell]
         if name == "a-gru":
-            assert set(said) == {"the one vector"}
+            assert set(cells) == {"the one vector"}
             continue
-        weights = analysis.merge_words(result.attention("cross"), written, read)[-1].mean(axis=0)
-        assert said == [f"{read.names[row.argmax()]} {row.max():.2f}" for row in weights]
+        weights = analysis.merge_words(result.attention("cross"), target_words, source_words)[-1].mean(axis=0)
+        assert cells == [f"{source_words.names[row.argmax()]} {row.max():.2f}" for row in weights]
 
 
 def test_a_head_of_the_transformer(shipped):
@@ -174,8 +174,8 @@ def test_a_head_of_the_transformer(shipped):
     assert (setting["layer"], setting["head"], setting.get("summary")) == ("0", "3", None)
     assert "Layer 0, head 3;" in notes(at)
     (link,) = [target for text, target in screen.links(at).items() if text == "Open this map on the stage →"]
-    asked = dict(parse_qsl(link.partition("?")[2]))
-    assert asked["model"] == "c-transformer" and (asked["layer"], asked["head"]) == ("0", "3")
+    query = dict(parse_qsl(link.partition("?")[2]))
+    assert query["model"] == "c-transformer" and (query["layer"], query["head"]) == ("0", "3")
 
 
 def test_beam_and_sentence(shipped):
@@ -208,7 +208,7 @@ def test_a_sentence_too_long_for_one_model_is_translated_by_the_others():
     text = "Fahrradstraßenmannhinunter " * 10
     at = open_page(**{"text-de": text})  # subwords are many, words are few
     assert names_in(at) == NAMES[1:]
-    assert "c-transformer: The text has" in screen.written(at) and "at most 60 are allowed." in screen.written(at)
+    assert "c-transformer: The text has" in screen.page_text(at) and "at most 60 are allowed." in screen.page_text(at)
 
 
 def test_quality_by_length_is_that_of_the_card():
@@ -221,8 +221,8 @@ def test_quality_by_length_is_that_of_the_card():
         np.testing.assert_allclose(screen.values(trace["y"]), [row[quality] for row in BY_LENGTH], rtol=1e-6)
         assert screen.figure(at, "lengths")["layout"]["yaxis"]["title"]["text"] == label
     assert at.dataframe[0].value["sentences"].tolist() == [80, 200]
-    assert f"b-gru-attention: {MEASURED['command']} · {MEASURED['signature']}" in screen.written(at)
-    assert "Not measured yet for c-transformer, a-gru." in screen.written(at)
+    assert f"b-gru-attention: {MEASURED['command']} · {MEASURED['signature']}" in screen.page_text(at)
+    assert "Not measured yet for c-transformer, a-gru." in screen.page_text(at)
     command = next(code.value for code in at.code if "--by-length" in code.value)
     assert command.split("\n") == [MEASURE.format(name) for name in ("c-transformer", "a-gru")]
 
@@ -237,18 +237,18 @@ def test_several_test_sets_and_cards_that_cannot_be_read(shipped):
         seal(shipped / name)
     at = screen.choose(open_page(**{"models-show": "lengths"}), test="other")
     assert [trace["name"] for trace in screen.figure(at, "lengths")["data"]] == ["a-gru"]
-    said = "c-transformer: This file or link cannot be used. The scores by length of 'other' have other"
-    assert said in screen.written(at)
-    assert "no command on its card" in screen.written(at)
+    problem = "c-transformer: This file or link cannot be used. The scores by length of 'other' have other"
+    assert problem in screen.page_text(at)
+    assert "no command on its card" in screen.page_text(at)
 
 
 def test_a_direction_with_one_checkpoint_says_what_is_missing(shipped):
     at = screen.choose(open_page(), direction="en-de")
-    result, written, _ = expected(shipped, "en-de", at.text_input(key="text").value)
+    result, target_words, _ = expected(shipped, "en-de", at.text_input(key="text").value)
     assert systems_in(at)["en-de"]["note"].startswith(result.text) and names_in(at) == ["en-de"]
-    assert screen.message(at)["after"]["recording"]["predicted_tokens"] == written.names
-    said = next(element.value for element in at.caption if "Not found for this direction" in element.value)
-    assert "GRU with attention, GRU." in said and "Transformer" not in said
+    assert screen.message(at)["after"]["recording"]["predicted_tokens"] == target_words.names
+    caption = next(element.value for element in at.caption if "Not found for this direction" in element.value)
+    assert "GRU with attention, GRU." in caption and "Transformer" not in caption
     assert "lengths" not in screen.charts(at)
     assert any("CONFIG.json" in code.value for code in at.code)
 
@@ -259,7 +259,7 @@ def test_checkpoints_that_cannot_be_read_cost_one_sentence_each(shipped):
     at = open_page()
     assert names_in(at) == ["c-transformer"]
     assert len(at.warning) == 1
-    problems = [line for line in screen.written(at).split("\n") if str(shipped) in line]
+    problems = [line for line in screen.page_text(at).split("\n") if str(shipped) in line]
     assert len(problems) == 2
     assert "card.json is not JSON" in problems[0] and "is not a whole safetensors file" in problems[1]
     commands = [code.value for code in at.code if "model train" in code.value]
@@ -272,7 +272,7 @@ def test_all_of_a_direction_broken(shipped):
         (shipped / name / "model.safetensors").write_bytes(b"no weights")
     at = open_page()
     assert names_in(at) == [] and not screen.has_stage(at)
-    assert screen.written(at).count("not a whole safetensors file") == 3
+    assert screen.page_text(at).count("not a whole safetensors file") == 3
 
 
 def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypatch):

@@ -67,26 +67,26 @@ def is_nothing_open(at) -> bool:
     return not any(part.proto.id.endswith("-stage") for part in at.get("bidi_component"))
 
 
-def drawn(at, key: str) -> np.ndarray:
+def heatmap(at, key: str) -> np.ndarray:
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
 
-def told(at, kind: str) -> dict:
+def kind_payload(at, kind: str) -> dict:
     """What the stage is told of a kind."""
-    (found,) = [one for one in screen.stage(at)["kinds"] if one["code"] == kind]
-    return found
+    (maps,) = [entry for entry in screen.stage(at)["kinds"] if entry["code"] == kind]
+    return maps
 
 
 def rows(at, kind: str) -> list[str]:
-    return told(at, kind)["look"]["layout"]["yaxis"]["ticktext"]
+    return kind_payload(at, kind)["look"]["layout"]["yaxis"]["ticktext"]
 
 
 def test_the_page_says_how_to_make_a_file() -> None:
     at = open_page()
-    said = " ".join(element.value for element in at.markdown)
-    codes = re.findall(r"```\w+\n(.*?)```", said, re.DOTALL)
+    text = " ".join(element.value for element in at.markdown)
+    codes = re.findall(r"```\w+\n(.*?)```", text, re.DOTALL)
     for name in ("source_tokens", "target_tokens", "predicted_tokens", *KINDS, "decoder_self_mask"):
-        assert name in said
+        assert name in text
     for code, part in zip(codes, ("attention_of(outputs", "python -m model trace", "np.savez("), strict=True):
         assert part in code
 
@@ -113,9 +113,9 @@ def test_models_are_opened_on_this_machine(own_machine, monkeypatch) -> None:
     assert screen.place(open_page())
     for suggestion in model_choice.SUGGESTIONS:
         at = open_page(model=suggestion.place)
-        tile, said = listed(at)[suggestion.place], " ".join(element.proto.body for element in at.get("html"))
+        tile, body = listed(at)[suggestion.place], " ".join(element.proto.body for element in at.get("html"))
         assert suggestion.licence in tile["note"] and suggestion.size in tile["note"]
-        assert html.escape(suggestion.about) in said and html.escape(suggestion.text) in said
+        assert html.escape(suggestion.about) in body and html.escape(suggestion.text) in body
         assert suggestion.size in at.button(key="download").label
     monkeypatch.setattr(model_choice, "is_own_machine", lambda: False)  # a served app offers what its operator lists
     at = open_page()
@@ -167,43 +167,43 @@ def test_every_head_of_a_file_is_on_the_stage() -> None:
 def test_rows_are_named_by_what_was_predicted_where_that_is_known() -> None:
     for query, last in (({}, "&lt;/s&gt;"), ({"rows": "read"}, "&#36;x&#36;")):
         at = upload(open_page(**query), WHOLE)
-        assert rows(at, "cross")[-1] == last and "rows" in [one["name"] for one in screen.stage(at)["options"]]
+        assert rows(at, "cross")[-1] == last and "rows" in [option["name"] for option in screen.stage(at)["options"]]
     at = upload(at, DECODER)
-    assert "rows" not in [one["name"] for one in screen.stage(at)["options"]]
+    assert "rows" not in [option["name"] for option in screen.stage(at)["options"]]
     assert rows(at, "decoder_self")[0] == "&lt;s&gt;"
 
 
 def test_options_of_the_maps() -> None:
-    own = WEIGHTS["encoder_self"]
+    encoder = WEIGHTS["encoder_self"]
     at = upload(open_page(summary="mean"), WHOLE)
-    np.testing.assert_allclose(screen.weights(at, "encoder_self")[:, 0], own.mean(1), atol=2e-5)
+    np.testing.assert_allclose(screen.weights(at, "encoder_self")[:, 0], encoder.mean(1), atol=2e-5)
     at = upload(open_page(hide="1"), WHOLE)
-    np.testing.assert_allclose(screen.weights(at, "encoder_self"), own[..., 1:-1, 1:-1], atol=2e-5)
+    np.testing.assert_allclose(screen.weights(at, "encoder_self"), encoder[..., 1:-1, 1:-1], atol=2e-5)
 
 
 def test_masks_are_shown_where_they_are_known() -> None:
-    masks = {one["kind"]: one for one in screen.stage(upload(open_page(), WHOLE))["views"]["mask"]}
+    masks = {entry["kind"]: entry for entry in screen.stage(upload(open_page(), WHOLE))["views"]["mask"]}
     np.testing.assert_array_equal(masks["decoder_self"]["z"], np.tri(T))
     assert np.isnan(masks["cross"]["z"]).all() and "is not known" in masks["cross"]["line"]
     assert not screen.stage(upload(open_page(), DECODER))["views"]["mask"]
 
 
 def test_sums_are_told() -> None:
-    def said(weights: np.ndarray) -> str:
+    def sums_line(weights: np.ndarray) -> str:
         at = upload(open_page(), content(source_tokens=SOURCE, encoder_self=weights))
         return re.search(r"Encoder self: [^<]*", answers(at)).group()
 
-    assert "add up to 1 (largest deviation" in said(WEIGHTS["encoder_self"])
-    assert "do not add up to 1: the worst is off by 0.5" in said(WEIGHTS["encoder_self"] / 2)
+    assert "add up to 1 (largest deviation" in sums_line(WEIGHTS["encoder_self"])
+    assert "do not add up to 1: the worst is off by 0.5" in sums_line(WEIGHTS["encoder_self"] / 2)
     even = np.full((2, 2, S, S), 1 / 8, np.float32)
     even[..., :1] = 2 / 8
-    assert said(even) == "Encoder self: All rows add up to 1 (largest deviation 0)."
+    assert sums_line(even) == "Encoder self: All rows add up to 1 (largest deviation 0)."
     even[1, 0] = 0
     zeros = "Not counted: {} of 28 rows, which are zeros and attend to nothing."
-    assert said(even) == f"Encoder self: All rows add up to 1 (largest deviation 0). {zeros.format(7)}"
+    assert sums_line(even) == f"Encoder self: All rows add up to 1 (largest deviation 0). {zeros.format(7)}"
     even[1, 0, 1:] = 1 / S
-    assert said(even).endswith(zeros.format(1))
-    assert said(even * 0) == f"Encoder self: {zeros.format(28)}"
+    assert sums_line(even).endswith(zeros.format(1))
+    assert sums_line(even * 0) == f"Encoder self: {zeros.format(28)}"
 
 
 @pytest.mark.parametrize(
@@ -218,17 +218,17 @@ def test_sums_are_told() -> None:
 )
 def test_a_wrong_file_is_told_and_the_one_before_stays(data: bytes, problem: str) -> None:
     at = upload(open_page(), data, "**wrong** <b>.npz")
-    told = [element.value for element in at.warning]
-    assert len(told) == 1 and told[0].startswith(literal("**wrong** <b>.npz: This file or link cannot be used. "))
-    assert literal(problem) in told[0]
+    texts = [element.value for element in at.warning]
+    assert len(texts) == 1 and texts[0].startswith(literal("**wrong** <b>.npz: This file or link cannot be used. "))
+    assert literal(problem) in texts[0]
     assert is_nothing_open(at)
     at = upload(upload(open_page(), WHOLE), data)
-    told = [element.value for element in at.warning]
-    assert len(told) == 1 and literal(problem) in told[0]
-    assert told[0].endswith(literal("Showing the last one that worked."))
+    texts = [element.value for element in at.warning]
+    assert len(texts) == 1 and literal(problem) in texts[0]
+    assert texts[0].endswith(literal("Showing the last one that worked."))
     np.testing.assert_allclose(screen.weights(at, "cross"), WEIGHTS["cross"], atol=2e-5)
     at = upload(at, DECODER)
-    assert not at.warning and [one["code"] for one in screen.stage(at)["kinds"]] == ["decoder_self"]
+    assert not at.warning and [entry["code"] for entry in screen.stage(at)["kinds"]] == ["decoder_self"]
 
 
 def test_a_file_stays_until_it_is_closed() -> None:
@@ -246,17 +246,17 @@ def test_what_every_head_does(kind: str) -> None:
     at = screen.choose(upload(open_page(), WHOLE), part="roles", kind=kind, layer=1, head=1)
     tokens = {"encoder_self": SOURCE, "decoder_self": TARGET, "cross": SOURCE}[kind]
     mask = np.tri(T, dtype=bool) if kind == "decoder_self" else np.ones(SHAPES[kind][2:], bool)
-    counted = head_roles.tally(WEIGHTS[kind], mask, tokens)
-    sharpness = 0.5 - counted.numbers()["relative_entropy"]
-    np.testing.assert_allclose(drawn(at, "role-board"), sharpness, atol=1e-5)
+    tally = head_roles.tally(WEIGHTS[kind], mask, tokens)
+    sharpness = 0.5 - tally.numbers()["relative_entropy"]
+    np.testing.assert_allclose(heatmap(at, "role-board"), sharpness, atol=1e-5)
     card, table = (frame.value for frame in at.dataframe)
     assert list(card.columns) == ["this sentence"]
-    assert card.loc["mean distance (tokens)"].item() == f"{counted.numbers()['distance'][1, 1]:.3f}"
-    assert table["role"].tolist() == sum(head_roles.roles(counted, kind), [])
-    np.testing.assert_allclose(drawn(at, "head-opened"), WEIGHTS[kind][1, 1], atol=1e-6)
+    assert card.loc["mean distance (tokens)"].item() == f"{tally.numbers()['distance'][1, 1]:.3f}"
+    assert table["role"].tolist() == sum(head_roles.roles(tally, kind), [])
+    np.testing.assert_allclose(heatmap(at, "head-opened"), WEIGHTS[kind][1, 1], atol=1e-6)
     assert EVERY_KEY not in [element.value for element in at.caption]
     at = screen.click_marker(at, "head-map", 0, 1)
-    np.testing.assert_allclose(drawn(at, "head-opened"), WEIGHTS[kind][0, 1], atol=1e-6)
+    np.testing.assert_allclose(heatmap(at, "head-opened"), WEIGHTS[kind][0, 1], atol=1e-6)
 
 
 def test_roles_of_a_decoder_whose_mask_is_not_known() -> None:
@@ -265,7 +265,7 @@ def test_roles_of_a_decoder_whose_mask_is_not_known() -> None:
     at = screen.choose(upload(open_page(), content(target_tokens=TARGET, decoder_self=weights)), part="roles")
     assert EVERY_KEY in [element.value for element in at.caption]
     texts = screen.figure(at, "role-board")["data"][0]["text"]
-    assert "nothing" in texts[1][2] and drawn(at, "role-board")[1, 2] == 0
+    assert "nothing" in texts[1][2] and heatmap(at, "role-board")[1, 2] == 0
 
 
 def test_roles_and_rollout_need_whole_rows() -> None:
@@ -281,41 +281,41 @@ def test_attention_through_all_layers() -> None:
     at = screen.choose(upload(open_page(), content(**tokens, **weights)), part="rollout")
     flows = contribution.rollouts(weights)
     for name in ("encoder", "source", "target"):
-        np.testing.assert_allclose(drawn(at, f"rollout-{name}"), flows[name], atol=1e-6)
+        np.testing.assert_allclose(heatmap(at, f"rollout-{name}"), flows[name], atol=1e-6)
     assert screen.tokens(at, "rollout-source", "x")[-1] == "[SEP]"
 
     def charts_and_words(**values) -> tuple[set[str], str]:
         now = screen.choose(upload(open_page(), content(**values)), part="rollout")
-        said = " ".join(element.value for element in [*now.caption, *now.info])
-        said += " ".join(element.proto.body for element in now.get("html"))
-        return {name for name in screen.charts(now) if name.startswith("rollout")}, said
+        text = " ".join(element.value for element in [*now.caption, *now.info])
+        text += " ".join(element.proto.body for element in now.get("html"))
+        return {name for name in screen.charts(now) if name.startswith("rollout")}, text
 
     two = {kind: weights[kind] for kind in ("decoder_self", "cross")}
-    charts, said = charts_and_words(**tokens, **two)
-    assert charts == {"rollout-source", "rollout-target"} and "each encoder output" in said
-    charts, said = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
-    assert charts == {"rollout-target"} and "Mean of a row" not in said
-    charts, said = charts_and_words(**tokens, cross=weights["cross"])
-    assert not charts and NO_DECODER in said
-    charts, said = charts_and_words(**tokens, decoder_self=weights["decoder_self"], cross=WEIGHTS["cross"])
-    assert not charts and "got 2 and 4 layers." in said
+    charts, text = charts_and_words(**tokens, **two)
+    assert charts == {"rollout-source", "rollout-target"} and "each encoder output" in text
+    charts, text = charts_and_words(target_tokens=TARGET, decoder_self=weights["decoder_self"])
+    assert charts == {"rollout-target"} and "Mean of a row" not in text
+    charts, text = charts_and_words(**tokens, cross=weights["cross"])
+    assert not charts and NO_DECODER in text
+    charts, text = charts_and_words(**tokens, decoder_self=weights["decoder_self"], cross=WEIGHTS["cross"])
+    assert not charts and "got 2 and 4 layers." in text
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "problem"),
     [
         ({}, "got 2 and 4 layers."),
         ({"cross": WEIGHTS["cross"][:2] * 0.4}, "off by 0.6"),
         ({"decoder_self": None}, NO_DECODER),
     ],
 )
-def test_what_the_decoder_lacks_does_not_hide_the_encoder(changes, said: str) -> None:
+def test_what_the_decoder_lacks_does_not_hide_the_encoder(changes, problem: str) -> None:
     arrays = {kind: array for kind, array in (WEIGHTS | changes).items() if array is not None}
     data = content(source_tokens=SOURCE, target_tokens=TARGET, **arrays)
     at = screen.choose(upload(open_page(), data), part="rollout")
-    assert said in at.info[0].value
+    assert problem in at.info[0].value
     assert {name for name in screen.charts(at) if name.startswith("rollout")} == {"rollout-encoder"}
-    np.testing.assert_allclose(drawn(at, "rollout-encoder"), contribution.rollout(WEIGHTS["encoder_self"]), atol=1e-6)
+    np.testing.assert_allclose(heatmap(at, "rollout-encoder"), contribution.rollout(WEIGHTS["encoder_self"]), atol=1e-6)
 
 
 def test_words_of_other_vocabularies() -> None:
@@ -336,18 +336,20 @@ def test_one_token_leaves_no_choice() -> None:
     at = upload(open_page(), content(source_tokens=["a"], encoder_self=np.ones((1, 1, 1, 1), np.float32)))
     at = screen.choose(at, part="roles")
     ((text,),) = screen.figure(at, "role-board")["data"][0]["text"]
-    assert "no choice" in text and drawn(at, "role-board").tolist() == [[0]]
+    assert "no choice" in text and heatmap(at, "role-board").tolist() == [[0]]
 
 
 def test_too_many_heads_are_not_compared() -> None:
     data = content(source_tokens=["a", "b"], encoder_self=np.full((100, 128, 2, 2), 0.5, np.float32))
     at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)
     assert any("of 12800 heads over this many tokens" in element.value for element in at.caption)
-    assert "head-map" not in screen.charts(at) and drawn(at, "head-opened").shape == (2, 2)
+    assert "head-map" not in screen.charts(at) and heatmap(at, "head-opened").shape == (2, 2)
 
 
 def test_the_examples_of_the_page_make_files(tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"import numpy.*?(?=```)", " ".join(one.value for one in open_page().markdown), re.DOTALL)
+    (code,) = re.findall(
+        r"import numpy.*?(?=```)", " ".join(element.value for element in open_page().markdown), re.DOTALL
+    )
     exec(code, {})  # our own text
     assert isinstance(read_attention(tmp_path / "mine.npz"), Recording)

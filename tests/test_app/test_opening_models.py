@@ -65,7 +65,7 @@ def hub(cache: Path, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) 
         yield running
 
 
-def left(cache: Path) -> list[Path]:
+def cached_files(cache: Path) -> list[Path]:
     """The files of models that a download has left."""
     files = [path for path in cache.rglob("*") if path.is_file() or path.is_symlink()]
     return [path for path in files if "models--" in str(path) and ".locks" not in str(path)]
@@ -120,7 +120,7 @@ def test_a_hub_that_fails_is_said_in_a_sentence_and_leaves_nothing(
     (warning,) = screen.warnings(at)
     says = {"half": "broke off", "error": "503", "nothing": "there is no folder and no model on the hub named"}
     assert says[fault] in warning.lower() and not at.exception
-    assert not left(cache) and not shelf.names()
+    assert not cached_files(cache) and not shelf.names()
 
 
 def test_a_download_is_stopped_and_leaves_nothing(shelf: model_shelf.Shelf, hub: SmallHub, cache: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_download_is_stopped_and_leaves_nothing(shelf: model_shelf.Shelf, hub:
         assert opening.is_over and not opening.name and opening.problem is None
         at.run()
         assert not at.exception and not screen.warnings(at)
-        assert not left(cache) and not shelf.names()
+        assert not cached_files(cache) and not shelf.names()
     finally:
         stall.over.set()
 
@@ -158,19 +158,19 @@ def test_two_visitors_with_two_models_see_their_own(folders: dict[str, Path], sh
 
 
 def test_models_that_are_loaded_at_once_are_whole(folders: dict[str, Path]) -> None:
-    shelf, found = model_shelf.Shelf(list(map(str, folders.values())), most=1), []
+    shelf, deviations = model_shelf.Shelf(list(map(str, folders.values())), most=1), []
     expected = {name: load_model(folder).read(TEXT).attention("decoder_self") for name, folder in folders.items()}
 
     def visit(name: str) -> None:
         for _ in range(3):  # each is loaded again after the other one
-            found.append(np.abs(shelf.reader(name).read(TEXT).attention("decoder_self") - expected[name]).max())
+            deviations.append(np.abs(shelf.reader(name).read(TEXT).attention("decoder_self") - expected[name]).max())
 
     visitors = [threading.Thread(target=visit, args=(name,)) for name in folders]
     for visitor in visitors:
         visitor.start()
     for visitor in visitors:
         visitor.join()
-    assert len(found) == 6 and max(found) < 2e-5
+    assert len(deviations) == 6 and max(deviations) < 2e-5
 
 
 def test_which_model_goes_first_is_said_before_another_is_opened(
@@ -178,8 +178,8 @@ def test_which_model_goes_first_is_said_before_another_is_opened(
 ) -> None:
     shelf.open(str(folders["one"]))
     at = screen.open_page("language_model.py", text=TEXT, model="one")
-    said = " ".join(part.proto.body for part in at.get("html"))
-    assert "one goes first where another one needs room" in said
+    body = " ".join(part.proto.body for part in at.get("html"))
+    assert "one goes first where another one needs room" in body
 
 
 def test_what_the_operator_lists_is_read_also_where_a_quote_has_no_end(monkeypatch: pytest.MonkeyPatch) -> None:

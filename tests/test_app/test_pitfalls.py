@@ -39,7 +39,7 @@ def open_page(**query: str) -> AppTest:
     return at.run()
 
 
-def shown(at: AppTest) -> str:
+def headline_numbers(at: AppTest) -> str:
     """The headline's number, or two, as it stands under the pictures."""
     return screen.framed(at, "note").rsplit(": ", 1)[1]
 
@@ -71,20 +71,20 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
         if demo.heads:
             np.testing.assert_allclose(screen.head(at, side), expected.z, atol=2e-5)
             continue
-        drawn = screen.figure(at, side)["data"][0]
+        trace = screen.figure(at, side)["data"][0]
         name = "z" if expected.type == "heatmap" else "y"
-        np.testing.assert_allclose(screen.values(drawn[name]), expected[name], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(screen.values(trace[name]), expected[name], rtol=1e-5, atol=1e-6)
     assert screen.framed(at, "note") == demo.lines[0]
     headline = next(iter(demo.numbers.values()))
-    said = [float(part.split(" ")[0].replace(",", "")) for part in shown(at).split(", ")]
-    assert said == pytest.approx([float(one) for one in np.atleast_1d(headline)], rel=2e-3, abs=6e-4)
+    values = [float(part.split(" ")[0].replace(",", "")) for part in headline_numbers(at).split(", ")]
+    assert values == pytest.approx([float(number) for number in np.atleast_1d(headline)], rel=2e-3, abs=6e-4)
     assert [html.unescape(text) for text in harm(at)] == [" ".join(text.split()) for text in demo.outputs or ()]
     assert screen.framed(at, "answer-note") == PITFALLS[key].lesson
     if demo.outputs is None:
         assert screen.framed(at, "answer") == demo.lines[0]
     at = screen.choose(at, **{"pitfall-show": "code"})
     assert [code.value for code in at.code] == [PITFALLS[key].wrong, PITFALLS[key].right]
-    assert all(line[1:] in screen.written(at) for line in demo.lines[1:])
+    assert all(line[1:] in screen.page_text(at) for line in demo.lines[1:])
 
 
 def test_tiles_and_answer_say_where_the_translation_breaks(sentence):
@@ -92,13 +92,13 @@ def test_tiles_and_answer_say_where_the_translation_breaks(sentence):
     tiles = screen.tiles(at, "pitfall-tiles")
     for mistake in pitfalls.WRITTEN:
         wrong, right = (text.split() for text in sentence.both_written(mistake))
-        changed = [pair for pair in beside(wrong, right) if pair[0] != pair[1]]
-        assert tiles[mistake]["flag"] == (f"✗ words changed: {len(changed)}" if changed else "")
+        changes = [pair for pair in beside(wrong, right) if pair[0] != pair[1]]
+        assert tiles[mistake]["flag"] == (f"✗ words changed: {len(changes)}" if changes else "")
         at = screen.choose_tile(at, "pitfall-tiles", mistake)
         answer = screen.framed(at, "answer")
-        if changed:
-            assert f"{len(changed)} of {len(beside(wrong, right))} words change" in answer
-            assert all(word in answer for word in changed[0])
+        if changes:
+            assert f"{len(changes)} of {len(beside(wrong, right))} words change" in answer
+            assert all(word in answer for word in changes[0])
         else:
             assert answer == f"The text stays the same: “{' '.join(right)}”"
 
@@ -130,10 +130,10 @@ def test_mistakes_of_today_change_the_next_words(with_writers, sentence, key, mo
     names = writer.tokenizer.tokens(range(len(writer.tokenizer)))
     for side, mistake in (("wrong", key), ("right", None)):
         chances = modern_pitfalls.next_logits(writer.model, ids, mistake, len(ids)).softmax(-1).numpy()
-        drawn = screen.figure(at, side)["data"][0]
-        shown = [names.index(html.unescape(text)) for text in screen.tokens(at, side, "x")]
-        np.testing.assert_allclose(screen.values(drawn["y"]), chances[shown], atol=1e-6)
-        assert chances.argmax() in shown
+        trace = screen.figure(at, side)["data"][0]
+        best = [names.index(html.unescape(text)) for text in screen.tokens(at, side, "x")]
+        np.testing.assert_allclose(screen.values(trace["y"]), chances[best], atol=1e-6)
+        assert chances.argmax() in best
     right = writer.model(ids[None])[0, -1].softmax(-1).detach().numpy()
     np.testing.assert_allclose(chances, right, atol=1e-6), "without the mistake it is the model's own prediction"
 
@@ -157,11 +157,11 @@ def test_heads_are_shown_by_the_stage_and_say_of_what(sentence, key):
     assert screen.stages(at) == {"wrong", "right"} and not screen.charts(at)
     heads = dict(zip(("wrong", "right"), (PITFALLS | MODERN)[key](sentence).heads))
     for side, head in heads.items():
-        told = screen.message(at, side)
-        (kind,) = told["after"]["recording"]["kinds"]
+        payload = screen.message(at, side)
+        (kind,) = payload["after"]["recording"]["kinds"]
         assert (kind["code"], list(kind["layers"])) == (head.kind, [head.layer])
         assert kind["shape"] == [1, 1, *head.weights.shape]
-        line = told["after"]["recording"]["target_tokens" if head.kind == "decoder_self" else "source_tokens"]
+        line = payload["after"]["recording"]["target_tokens" if head.kind == "decoder_self" else "source_tokens"]
         assert list(line) == head.queries
     names = screen.message(at, "wrong")["after"].get("names")
     assert (names and names["rows"]) == ("head (query)" if key == "transpose" else None)
@@ -177,14 +177,14 @@ def test_the_pictures_of_the_positions_are_the_two_tables(sentence):
     at = open_page(pitfall="loop", text=TEXT)
     n = len(sentence.result.source_tokens)
     for side, table in (("wrong", literal_loop), ("right", sinusoidal)):
-        drawn = screen.values(screen.figure(at, side)["data"][0]["z"])
-        np.testing.assert_allclose(drawn, table(n, 32).numpy(), atol=1e-6)
+        values = screen.values(screen.figure(at, side)["data"][0]["z"])
+        np.testing.assert_allclose(values, table(n, 32).numpy(), atol=1e-6)
         assert len(screen.tokens(at, side, "y")) == n
 
 
 def test_where_the_causal_mask_hides_the_mistake_the_page_says_0():
-    assert shown(open_page(pitfall="rows", text=TEXT)) == "0"
-    assert shown(open_page(pitfall="dropout", text=TEXT)) != "0"
+    assert headline_numbers(open_page(pitfall="rows", text=TEXT)) == "0"
+    assert headline_numbers(open_page(pitfall="dropout", text=TEXT)) != "0"
 
 
 def test_numbers_without_a_sentence_are_those_of_the_two_ways_to_keep(sentence):
@@ -195,9 +195,9 @@ def test_numbers_without_a_sentence_are_those_of_the_two_ways_to_keep(sentence):
 
 def test_another_sentence_gives_other_numbers():
     at = open_page(pitfall="scaling", text=TEXT)
-    before = shown(at)
+    before = headline_numbers(at)
     at = at.text_input(key="text").set_value("A man is riding a bicycle down the street.").run()
-    assert shown(at) != before
+    assert headline_numbers(at) != before
 
 
 def test_the_example_is_right_without_and_wrong_with_each_mistake():
@@ -206,8 +206,8 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
     shipped = Sentence(translator, translator.translate(EXAMPLE, beam=1))
     right = "Der Arzt sagte meinem Bruder, dass er nicht rauchen soll."
     for mistake in pitfalls.WRITTEN:
-        wrong, written = shipped.both_written(mistake)
-        assert written == right and wrong != right, mistake
+        wrong, without_mistake = shipped.both_written(mistake)
+        assert without_mistake == right and wrong != right, mistake
 
 
 def test_choosing_another_pitfall():
@@ -222,10 +222,10 @@ def test_choosing_another_pitfall():
 @pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("a" * 3000, "3,000 characters")])
 def test_what_cannot_be_translated_is_one_sentence_and_the_last_one_stays(text, problem):
     at = open_page(pitfall="scaling", text=TEXT)
-    drawn = screen.head(at, "wrong")
+    weights = screen.head(at, "wrong")
     at = at.text_input(key="text").set_value(text).run()
     assert not at.exception
-    np.testing.assert_array_equal(screen.head(at, "wrong"), drawn)
+    np.testing.assert_array_equal(screen.head(at, "wrong"), weights)
     assert problem in at.warning[0].value and "the last one that worked" in at.warning[0].value
     assert "the example" in open_page(pitfall="scaling", text=text).warning[0].value
     assert screen.stages(at) == {"wrong", "right"}
@@ -271,13 +271,13 @@ CLAIMS = {
 @pytest.fixture(scope="module")
 def losses() -> dict[str, dict[int, float]]:
     """From the file: the last validation loss of the runs by mistake, and of "afterwards: ...", each by seed."""
-    found: dict[str, dict[int, float]] = {}
+    by_mistake: dict[str, dict[int, float]] = {}
     for run in json.loads((SHIPPED / MISTAKES_FOLDER / VALUES).read_text(encoding="utf-8"))["runs"]:
         name, seed = run["cell"]["mistake"], run["cell"]["seed"]
-        found.setdefault(name, {})[seed] = run["validation"]["1000"]
+        by_mistake.setdefault(name, {})[seed] = run["validation"]["1000"]
         for mistake, loss in run.get("afterwards", {}).items():
-            found.setdefault(f"afterwards: {mistake}", {})[seed] = loss
-    return found
+            by_mistake.setdefault(f"afterwards: {mistake}", {})[seed] = loss
+    return by_mistake
 
 
 @pytest.fixture

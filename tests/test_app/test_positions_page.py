@@ -27,7 +27,7 @@ def open_page(**query):
     return at
 
 
-def drawn(at, key):
+def heatmap(at, key):
     assert not at.exception
     return screen.values(screen.figure(at, key)["data"][0]["z"])
 
@@ -55,20 +55,20 @@ def assert_compared(at, first, second, n=50, d=64):
     tables = [table_of(name, n, d) for name in (first, second)]
     at = screen.choose(at, picture="difference")
     for place, table in zip(("first", "second"), tables, strict=True):
-        np.testing.assert_array_equal(drawn(at, f"table-{place}"), table.astype(np.float32))
+        np.testing.assert_array_equal(heatmap(at, f"table-{place}"), table.astype(np.float32))
     difference = tables[0] - tables[1]
-    np.testing.assert_array_equal(drawn(at, "table-difference"), difference.astype(np.float32))
+    np.testing.assert_array_equal(heatmap(at, "table-difference"), difference.astype(np.float32))
     largest = number(float(np.abs(difference).max()))
     assert f"First minus second: at most {largest};" in screen.framed(at, "answer")
     at = screen.choose(at, picture="similarity")
     for place, table in zip(("first", "second"), tables, strict=True):
         products = table @ table.T
-        np.testing.assert_allclose(drawn(at, f"similarity-{place}"), products, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(heatmap(at, f"similarity-{place}"), products, rtol=1e-5, atol=1e-5)
         means = [np.diagonal(products, k).mean() for k in range(n)]
         residual = max(np.abs(np.diagonal(products, k) - means[k]).max() for k in range(n))
-        said = re.search(rf"([\d.e-]+) in the {place}", screen.framed(at, "answer"))
-        said = float(said[1].rstrip("."))
-        assert said == pytest.approx(residual, rel=0.1) if residual > 1e-9 else said < 1e-9
+        value = re.search(rf"([\d.e-]+) in the {place}", screen.framed(at, "answer"))
+        value = float(value[1].rstrip("."))
+        assert value == pytest.approx(residual, rel=0.1) if residual > 1e-9 else value < 1e-9
         np.testing.assert_allclose(lines(at, "offset")[("first", "second").index(place)], means, rtol=1e-5, atol=1e-5)
 
 
@@ -79,18 +79,18 @@ def assert_orders(at, recorded, text, seed=1, scale=0.0):
         result = translate_elsewhere(recorded, words, scale, 0, ("encoder",))
         assert result.text in screen.framed(at, "answer")
         np.testing.assert_allclose(screen.head(at, f"map-{key}"), result.attention("encoder_self")[0, 0], atol=2e-5)
-        shown = screen.message(at, f"map-{key}")["after"]["recording"]
-        assert shown["source_tokens"] == result.source_tokens
-    said = re.search(r"difference ([\d.e-]+); as trained ([\d.e-]+)\)", screen.framed(at, "answer-note"))
-    for found, scale in zip(said.groups(), (0.0, 1.0), strict=True):
-        assert float(found) == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
+        recording = screen.message(at, f"map-{key}")["after"]["recording"]
+        assert recording["source_tokens"] == result.source_tokens
+    numbers = re.search(r"difference ([\d.e-]+); as trained ([\d.e-]+)\)", screen.framed(at, "answer-note"))
+    for value, scale in zip(numbers.groups(), (0.0, 1.0), strict=True):
+        assert float(value) == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
 
 
 def test_the_first_paint_is_the_table_and_its_waves():
     at = open_page()
     assert not at.warning and set(screen.charts(at)) == {"table"}
     table = table_of("sinusoidal", 50, 64)
-    np.testing.assert_array_equal(drawn(at, "table"), table.T.astype(np.float32))
+    np.testing.assert_array_equal(heatmap(at, "table"), table.T.astype(np.float32))
     np.testing.assert_array_equal(waves(at), table[:, [0, 1, 16, 32]].T.astype(np.float32))
     products = table @ table.T
     answer = f"5 apart have the product {products[0, 5]:.1f}, wherever they stand; a position with itself"
@@ -102,7 +102,7 @@ def test_the_first_paint_is_the_table_and_its_waves():
 def test_a_tile_opens_its_encoding(name):
     at = screen.choose_tile(open_page(), "first-tiles", name)
     table = table_of(name, 50, 64)
-    np.testing.assert_allclose(drawn(at, "table"), table.T, atol=1e-6)
+    np.testing.assert_allclose(heatmap(at, "table"), table.T, atol=1e-6)
     assert at.query_params.get("first", "sinusoidal") == name
     assert ENCODINGS[name][1] in screen.framed(at, "answer-note")
     answer = screen.framed(at, "answer")
@@ -129,15 +129,15 @@ def test_a_click_on_a_row_draws_its_wave_or_takes_it_away():
 def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
     at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
     links = {name: dict(parse_qsl(urlsplit(target).query)) for name, target in screen.links(at).items()}
-    changed = {link["scale"] for link in links.values() if "scale" in link}
-    assert changed == {"0", "0.5"} and {link["text"] for link in links.values()} == {"A man is too tired."}
+    scales = {link["scale"] for link in links.values() if "scale" in link}
+    assert scales == {"0", "0.5"} and {link["text"] for link in links.values()} == {"A man is too tired."}
     assert len(links) == 4
     for query in links.values():
-        there = screen.open_page("steer.py", **query)
+        steer_page = screen.open_page("steer.py", **query)
         scale, shift = float(query.get("scale", 1)), int(query.get("shift", 0))
-        fields = screen.stage(there)["steering"]["positions"]
+        fields = screen.stage(steer_page)["steering"]["positions"]
         assert [field["value"] for field in fields] == [scale, shift, query.get("stacks", "both")]
-        assert not there.warning
+        assert not steer_page.warning
 
 
 @pytest.mark.parametrize("name", [name for name in ENCODINGS if name not in RELATIVE])
@@ -203,8 +203,8 @@ def test_every_kind_layer_and_head_of_both_orders(recorded, kind):
     for key, text in (("own", EXAMPLE), ("shuffled", experiments.shuffle(recorded, EXAMPLE, 1).shuffled)):
         result = translate_elsewhere(recorded, text, 0.0, 0, ("encoder",))
         np.testing.assert_allclose(screen.head(at, f"map-{key}"), result.attention(kind)[1, 2], atol=2e-5)
-        shown = screen.message(at, f"map-{key}")["after"]["recording"]
-        assert [shown[f"{side}_tokens"] for side in ("source", "target")] == [
+        recording = screen.message(at, f"map-{key}")["after"]["recording"]
+        assert [recording[f"{side}_tokens"] for side in ("source", "target")] == [
             result.source_tokens,
             result.target_tokens,
         ]
@@ -220,7 +220,7 @@ def test_a_link_brings_every_choice(recorded):
 def test_rubbish_in_a_link_falls_back(recorded, rubbish):
     names = ("picture", "first", "second", "length", "width", "dimensions", "order", "trained", "kind", "layer", "head")
     at = open_page(**dict.fromkeys(names, rubbish))
-    np.testing.assert_array_equal(drawn(at, "table"), table_of("sinusoidal", 50, 64).T.astype(np.float32))
+    np.testing.assert_array_equal(heatmap(at, "table"), table_of("sinusoidal", 50, 64).T.astype(np.float32))
     assert_orders(screen.choose(at, picture="order"), recorded, EXAMPLE)
 
 
@@ -230,11 +230,11 @@ def test_odd_text_is_read_shuffled_and_without_positions(text):
     assert not at.exception and not at.warning and "map-own" in screen.stages(at)
 
 
-@pytest.mark.parametrize(("text", "said"), [("", "nothing to translate"), ("x" * 10_000, "10,000 characters")])
-def test_what_cannot_be_read_is_a_sentence_and_the_last_one_stays(recorded, text, said):
+@pytest.mark.parametrize(("text", "problem"), [("", "nothing to translate"), ("x" * 10_000, "10,000 characters")])
+def test_what_cannot_be_read_is_a_sentence_and_the_last_one_stays(recorded, text, problem):
     at = open_page(picture="order").text_input(key="text").set_value("A man.").run()
     at = at.text_input(key="text").set_value(text).run()
-    assert said in at.warning[0].value and "the last one that worked" in at.warning[0].value
+    assert problem in at.warning[0].value and "the last one that worked" in at.warning[0].value
     assert_orders(at, recorded, "A man.")
     assert "the example" in open_page(picture="order", text=text).warning[0].value
 
@@ -244,7 +244,7 @@ def test_without_a_model_the_encodings_remain(tmp_path, monkeypatch):
     at = open_page()
     assert_compared(at, "sinusoidal", "literal_loop")
     at = screen.open_page("positions.py", picture="order")
-    assert not at.exception and len(at.error) == 1 and "There is no checkpoint 'en-de'" in screen.written(at)
+    assert not at.exception and len(at.error) == 1 and "There is no checkpoint 'en-de'" in screen.page_text(at)
 
 
 @pytest.fixture(scope="module")
@@ -255,8 +255,8 @@ def modern(tmp_path_factory):
     save_language_model(folder / "turning", positional="rotary_halves", n_kv_heads=1)
     for name in ("adding", "turning"):
         writer = load_translator(str(folder / name))
-        found = {"command": "x", "data": "y"} | context.measure(writer, ["the cat sat"] * 99)
-        reports.write(writer.folder / context.FILE, found)
+        report = {"command": "x", "data": "y"} | context.measure(writer, ["the cat sat"] * 99)
+        reports.write(writer.folder / context.FILE, report)
     return folder
 
 
@@ -266,9 +266,9 @@ def test_a_rotary_head_before_and_after_the_turn(modern, monkeypatch):
     writer = load_translator(str(modern / "turning"))
     before, after = experiments.turned_products(writer, "the cat sat on the mat .", 64)
     layer, head = map(int, screen.tiles(at, "heads-tiles")["selected"].split("-"))
-    shown = lines(at, "turned")
-    np.testing.assert_allclose(shown[0], after[layer, head], atol=1e-5)
-    np.testing.assert_allclose(shown[1], np.full(64, before[layer, head]), atol=1e-5)
+    curves = lines(at, "turned")
+    np.testing.assert_allclose(curves[0], after[layer, head], atol=1e-5)
+    np.testing.assert_allclose(curves[1], np.full(64, before[layer, head]), atol=1e-5)
     values = f"from {after[layer, head, 0]:.1f} to {after[layer, head, 16]:.1f}"
     assert values in screen.framed(at, "answer")
 
@@ -280,9 +280,9 @@ def test_what_was_measured_beyond_the_trained_length(modern, monkeypatch):
     ranges = []
     for name in ("adding", "turning"):
         lengths = context.read(modern / name)["lengths"]
-        shown = lines(at, f"beyond-{name}")
-        assert len(shown) == 3
-        for line, entry in zip(shown, lengths):
+        curves = lines(at, f"beyond-{name}")
+        assert len(curves) == 3
+        for line, entry in zip(curves, lengths):
             np.testing.assert_allclose(line, entry["loss"], atol=1e-3)
         ranges.append(screen.figure(at, f"beyond-{name}")["layout"]["yaxis"]["range"])
         first, last = lengths[0]["perplexity"], lengths[-1]["perplexity"]

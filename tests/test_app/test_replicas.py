@@ -43,17 +43,17 @@ COOKIE, XSRF = "headlight_replica", "_streamlit_xsrf"
 def test_what_is_wrong_is_one_sentence(options, words, monkeypatch, capsys) -> None:
     monkeypatch.setattr(replicas.shutil, "which", lambda _: None)
     assert main(["serve", *options]) == 2
-    said = capsys.readouterr().err
-    assert said.startswith(f"error: {words}") and said.count("\n") == 1
+    stderr = capsys.readouterr().err
+    assert stderr.startswith(f"error: {words}") and stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("which", [0, 2])
-def test_a_port_that_is_taken_is_named(which, monkeypatch, capsys) -> None:
+@pytest.mark.parametrize("offset", [0, 2])
+def test_a_port_that_is_taken_is_named(offset, monkeypatch, capsys) -> None:
     monkeypatch.setattr(replicas.shutil, "which", lambda name: f"/bin/{name}")
     first = free_ports()
-    with socket.create_server(("127.0.0.1", first + which)):
+    with socket.create_server(("127.0.0.1", first + offset)):
         assert main(["serve", "--hosts", NAME, "--port", str(first)]) == 2
-    assert f"port {first + which} cannot be listened on" in capsys.readouterr().err
+    assert f"port {first + offset} cannot be listened on" in capsys.readouterr().err
 
 
 def free_ports(count: int = 3) -> int:
@@ -112,7 +112,7 @@ def ask(port: int, path: str = "/_stcore/health", cookies: str = "", method: str
     answer = connection.getresponse()
     answer.read()
     set_by_it = SimpleCookie("; ".join(value.split(";")[0] for value in answer.headers.get_all("Set-Cookie", [])))
-    return answer.status, {name: one.value for name, one in set_by_it.items()}
+    return answer.status, {name: morsel.value for name, morsel in set_by_it.items()}
 
 
 def environment_of(port: int) -> dict[str, str]:
@@ -146,8 +146,8 @@ def test_replicas_answer_to_the_name_with_one_secret_and_all_end(start: Start, m
     ports = (first + 1, first + 2)
     wait_until(lambda: process.poll() is not None or all(is_healthy(f"http://127.0.0.1:{port}") for port in ports))
     assert [ask(port)[0] for port in ports] == [200, 200]
-    one, other = (environment_of(port)[replicas.SECRET] for port in ports)
-    assert one == other and len(one) == 64
+    first_secret, second_secret = (environment_of(port)[replicas.SECRET] for port in ports)
+    assert first_secret == second_secret and len(first_secret) == 64
     assert_all_end(process, signal.SIGINT)
 
 
@@ -168,21 +168,21 @@ def test_a_visitor_stays_with_a_replica_and_another_takes_over(start: Start) -> 
     wait_until(lambda: process.poll() is not None or all(is_healthy(f"http://127.0.0.1:{port}") for port in ports))
     wait_until(lambda: is_healthy(f"http://127.0.0.1:{first}"))
 
-    found: dict[str, str] = {}  # newcomers go to both
-    wait_until(lambda: found.update({ask(first)[1][COOKIE]: ""}) or len(found) == 2)
-    one, other = found
+    newcomers: dict[str, str] = {}  # newcomers go to both
+    wait_until(lambda: newcomers.update({ask(first)[1][COOKIE]: ""}) or len(newcomers) == 2)
+    first_cookie, second_cookie = newcomers
     for _ in range(10):
-        assert COOKIE not in ask(first, cookies=f"{COOKIE}={one}")[1]
-    assert asyncio.run(upload(first, page=one, file=one)) == 204
-    assert asyncio.run(upload(first, page=one, file=other)) == 400  # which is why they must stay
+        assert COOKIE not in ask(first, cookies=f"{COOKIE}={first_cookie}")[1]
+    assert asyncio.run(upload(first, page=first_cookie, file=first_cookie)) == 204
+    assert asyncio.run(upload(first, page=first_cookie, file=second_cookie)) == 400  # which is why they must stay
 
     wait_until(lambda: time.monotonic() > since + replicas.AT_ONCE + 1)
     ended = process_on(ports[0])
     os.kill(ended, signal.SIGKILL)
-    answers = [ask(first, cookies=f"{COOKIE}={cookie}") for cookie in (one, other)]
+    answers = [ask(first, cookies=f"{COOKIE}={cookie}") for cookie in (first_cookie, second_cookie)]
     assert [status for status, _ in answers] == [200, 200]
-    moved = [cookies.get(COOKIE) for _, cookies in answers]
-    assert moved in ([other, None], [None, one])
+    new_cookies = [cookies.get(COOKIE) for _, cookies in answers]
+    assert new_cookies in ([second_cookie, None], [None, first_cookie])
     wait_until(lambda: is_healthy(f"http://127.0.0.1:{ports[0]}"))
     assert process_on(ports[0]) != ended
     assert_all_end(process, signal.SIGTERM)

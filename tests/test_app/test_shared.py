@@ -23,7 +23,7 @@ class TestStart:
         at = screen.open_app()
         assert not at.exception and not screen.has_stage(at)
         assert [element.value for element in at.error] == ["No translation model found."]
-        assert "There is no checkpoint 'en-de'" in screen.written(at)
+        assert "There is no checkpoint 'en-de'" in screen.page_text(at)
 
     @pytest.mark.parametrize(
         ("name", "content"),  # test_checkpoint.py has every damage of every file
@@ -103,8 +103,8 @@ class TestWords:
             "Checkpoint en-de · 1.2 million parameters · trained in this project on toys · "
             "BLEU 12.3 on toys/test, beam 4"
         )
-        many = words.describe_card("many", {"data": {f"corpus {n}": {} for n in range(7)}})
-        assert many == "Checkpoint many · trained in this project on 7 corpora, listed on its card"
+        line = words.describe_card("many", {"data": {f"corpus {n}": {} for n in range(7)}})
+        assert line == "Checkpoint many · trained in this project on 7 corpora, listed on its card"
 
     @pytest.mark.parametrize(
         "card",

@@ -24,24 +24,24 @@ def test_nobody_waits_where_nothing_is_loaded():
 
 
 def test_pages_wait_until_the_work_is_done():
-    go_on, done = threading.Event(), []
-    starting.load(lambda: (go_on.wait(), done.append("loaded")))
-    page = threading.Thread(target=lambda: (starting.wait(), done.append("drawn")))
+    go_on, events = threading.Event(), []
+    starting.load(lambda: (go_on.wait(), events.append("loaded")))
+    page = threading.Thread(target=lambda: (starting.wait(), events.append("drawn")))
     page.start()
     page.join(0.1)
-    assert done == []
+    assert events == []
     go_on.set()
     page.join()
-    assert done == ["loaded", "drawn"]
+    assert events == ["loaded", "drawn"]
 
 
-@pytest.mark.parametrize(("parameters", "said"), [({}, "Loading …"), ({"lang": "de"}, "Lädt …")])
-def test_the_first_visitor_reads_what_is_waited_for(monkeypatch, parameters, said):
-    go_on, shown = threading.Event(), []
+@pytest.mark.parametrize(("parameters", "message"), [({}, "Loading …"), ({"lang": "de"}, "Lädt …")])
+def test_the_first_visitor_reads_what_is_waited_for(monkeypatch, parameters, message):
+    go_on, texts = threading.Event(), []
 
     @contextmanager
     def spinner(text, **_):
-        shown.append(text)
+        texts.append(text)
         go_on.set()
         yield
         assert not starting._loading.is_alive()
@@ -49,7 +49,7 @@ def test_the_first_visitor_reads_what_is_waited_for(monkeypatch, parameters, sai
     monkeypatch.setattr(starting.st, "spinner", spinner)
     starting.load(go_on.wait)
     at = screen.open_app(**parameters)
-    assert shown == [said] and screen.has_stage(at)
+    assert texts == [message] and screen.has_stage(at)
 
 
 def test_a_server_that_cannot_load_says_why_and_ends():

@@ -38,9 +38,9 @@ def codes(at):
 
 def version(at, name, kind="cross"):
     """The maps of a kind of one version of the translation."""
-    told = screen.stage(at)
-    (found,) = [one for one in told[name]["kinds"] if one["code"] == kind]
-    return found
+    payload = screen.stage(at)
+    (maps,) = [entry for entry in payload[name]["kinds"] if entry["code"] == kind]
+    return maps
 
 
 def assert_steered(at, recorded, edits=(), prefix=(), text=EXAMPLE):
@@ -49,16 +49,16 @@ def assert_steered(at, recorded, edits=(), prefix=(), text=EXAMPLE):
     new, old = recorded.translate(text, edits=edits, prefix=prefix), recorded.translate(text)
     assert_shown(at, new)
     assert screen.stage(at)["before"]["translation"] == old.text
-    asked = {"edits": edits.code, "prefix": Changes(locked=tuple(prefix)).address().get("prefix", "")}
-    assert codes(at) == {name: value for name, value in asked.items() if value}
+    query = {"edits": edits.code, "prefix": Changes(locked=tuple(prefix)).address().get("prefix", "")}
+    assert codes(at) == {name: value for name, value in query.items() if value}
     return new, old
 
 
 def test_at_first_nothing_is_changed(recorded, plain):
     at = open_page()
     assert_shown(at, plain)
-    told = screen.stage(at)
-    assert "before" not in told and told["steering"]["chips"] == [] and codes(at) == {}
+    payload = screen.stage(at)
+    assert "before" not in payload and payload["steering"]["chips"] == [] and codes(at) == {}
 
 
 class TestHeads:
@@ -67,14 +67,14 @@ class TestHeads:
         at = screen.do(open_page(), "off", kind=kind, layer=1, head=2)
         edits = {"off": (Head(kind, 1, 2),)}
         assert_steered(at, recorded, edits)
-        read = recorded.force(EXAMPLE, plain, Edits(**edits)).log_probabilities.sum()
-        assert screen.stage(at)["steering"]["cost"] == cost(float(read - plain.log_probabilities.sum()))
+        log_probability = recorded.force(EXAMPLE, plain, Edits(**edits)).log_probabilities.sum()
+        assert screen.stage(at)["steering"]["cost"] == cost(float(log_probability - plain.log_probabilities.sum()))
         assert_shown(screen.do(at, "off", kind=kind, layer=1, head=2), plain)
 
     def test_alone_uniform_and_a_whole_layer(self, recorded, plain):
         at = screen.do(open_page(), "alone", kind="cross", layer=0, head=1)
-        others = [head for head in all_heads(recorded.config, "cross") if (head.layer, head.head) != (0, 1)]
-        assert_steered(at, recorded, {"off": tuple(others)})
+        other_heads = [head for head in all_heads(recorded.config, "cross") if (head.layer, head.head) != (0, 1)]
+        assert_steered(at, recorded, {"off": tuple(other_heads)})
         at = screen.do(screen.do(at, "reset"), "uniform", kind="encoder_self", layer=0, head=3)
         assert_steered(at, recorded, {"uniform": (Head("encoder_self", 0, 3),)})
         at = screen.do(screen.do(at, "reset"), "layer", kind="decoder_self", layer=1)
@@ -84,11 +84,11 @@ class TestHeads:
 
     def test_importance_is_the_change_without_each_head(self, recorded, plain):
         at = screen.do(open_page(), "importance")
-        found = screen.stage(at)["steering"]["importance"]
+        importance = screen.stage(at)["steering"]["importance"]
         for head in (Head("cross", 1, 0), Head("encoder_self", 0, 2), Head("decoder_self", 1, 3)):
-            read = recorded.force(EXAMPLE, plain, Edits(off=(head,))).log_probabilities.sum()
-            change = read - plain.log_probabilities.sum()
-            np.testing.assert_allclose(found[head.kind][head.layer, head.head], change, atol=1e-4)
+            log_probability = recorded.force(EXAMPLE, plain, Edits(off=(head,))).log_probabilities.sum()
+            change = log_probability - plain.log_probabilities.sum()
+            np.testing.assert_allclose(importance[head.kind][head.layer, head.head], change, atol=1e-4)
         assert screen.stage(screen.do(at, "importance"))["steering"].get("importance") is None
 
 
@@ -129,9 +129,9 @@ class TestCells:
 
     def test_a_cell_that_opens_the_future_is_flagged(self, recorded, plain):
         at = screen.do(open_page(), "cells", kind="decoder_self", cells=[[0, 1]], open=True)
-        told = screen.stage(at)
-        assert told["translation"] == plain.text, "a later word does not exist while it is written"
-        assert told["steering"]["future"].startswith("This mask opens the future")
+        payload = screen.stage(at)
+        assert payload["translation"] == plain.text, "a later word does not exist while it is written"
+        assert payload["steering"]["future"].startswith("This mask opens the future")
         assert codes(at) == {"edits": "v1_ad0-1"}
 
 
@@ -154,9 +154,9 @@ class TestWords:
 
     def test_words_are_aligned_one_by_one(self, recorded):
         at = screen.do(open_page(), "write", step=1, rank=2)
-        told = screen.stage(at)
-        before, after = (" ".join(filter(None, side)) for side in zip(*told["steering"]["pairs"]))
-        assert (before, after) == (told["before"]["translation"], told["translation"])
+        payload = screen.stage(at)
+        before, after = (" ".join(filter(None, side)) for side in zip(*payload["steering"]["pairs"]))
+        assert (before, after) == (payload["before"]["translation"], payload["translation"])
 
 
 class TestVersions:
@@ -175,8 +175,8 @@ class TestVersions:
         )
         rows = change["shown"][0, 0].any(axis=1)
         assert not rows.all(), "a word that was not there before has nothing to be compared with"
-        kept = [token for token, row in zip(new.predicted_tokens, rows, strict=True) if row]
-        assert all(kept.count(token) <= old.predicted_tokens.count(token) for token in kept)
+        tokens = [token for token, row in zip(new.predicted_tokens, rows, strict=True) if row]
+        assert all(tokens.count(token) <= old.predicted_tokens.count(token) for token in tokens)
 
     def test_equal_translations_differ_by_their_maps_alone(self, recorded, plain):
         at = screen.do(open_page(), "uniform", kind="encoder_self", layer=0, head=0)
@@ -202,9 +202,9 @@ class TestPositions:
         at = screen.do(open_page(measure="effects", view=view), "positions", scale="0.5")
         assert not at.exception and not at.error
         with changed_positions(recorded.config.positional, 0.5):
-            wanted = recorded.translate(EXAMPLE)
-        found = screen.stage(at)["effects"]["kinds"]["cross"]["weights"]
-        np.testing.assert_allclose(found, recorded.effects(wanted, against="runner-up").heads("cross"), atol=1e-4)
+            result = recorded.translate(EXAMPLE)
+        effects = screen.stage(at)["effects"]["kinds"]["cross"]["weights"]
+        np.testing.assert_allclose(effects, recorded.effects(result, against="runner-up").heads("cross"), atol=1e-4)
 
 
 class TestChips:
@@ -234,7 +234,7 @@ class TestSentences:
         at = open_page(edits="v1_oc0-1_bc1-0", prefix="v1_300")
         at = at.text_input(key="sentence").set_value(SENTENCE).run()
         assert_steered(at, recorded, {"off": (Head("cross", 0, 1),)}, text=SENTENCE)
-        assert EXAMPLE[:60] in screen.written(at)
+        assert EXAMPLE[:60] in screen.page_text(at)
         at = at.button(key="take-back").click().run()
         assert at.text_input(key="sentence").value == EXAMPLE
         edits = {"off": (Head("cross", 0, 1),), "cells": (Cell("cross", 1, 0, False),)}
@@ -248,7 +248,7 @@ class TestSentences:
         assert "nothing to translate" in screen.warnings(at)[0] and screen.stage(at)["translation"] == new.text
 
     @pytest.mark.parametrize(
-        ("query", "said"),
+        ("query", "problem"),
         [
             ({"prefix": "12"}, "locked beginning '12' cannot be read"),
             ({"prefix": "v1_" + "-".join(["30"] * 601)}, "has 601 tokens; at most 600"),
@@ -264,10 +264,10 @@ class TestSentences:
             ({"scale": "0.5", "stacks": "all"}, "allowed is scale 0 - 2, shift 0 - 100, stacks both, encoder, decoder"),
         ],
     )
-    def test_rubbish_in_a_link_is_one_sentence_and_nothing_is_changed(self, recorded, plain, query, said):
+    def test_rubbish_in_a_link_is_one_sentence_and_nothing_is_changed(self, recorded, plain, query, problem):
         at = open_page(**query)
         (warning,) = screen.warnings(at)
-        assert said.lower() in warning.lower()
+        assert problem.lower() in warning.lower()
         assert_shown(at, plain)
 
     IMPOSSIBLE = [
@@ -288,8 +288,8 @@ class TestSentences:
     def test_a_change_that_cannot_be_made_is_told_and_changes_nothing(self, recorded, plain):
         at = open_page()
         for action in self.IMPOSSIBLE:
-            what = {"what": action.get("do", "")} | {name: value for name, value in action.items() if name != "do"}
-            at = screen.do(at, **what)
+            details = {name: value for name, value in action.items() if name != "do"}
+            at = screen.do(at, action.get("do", ""), **details)
             assert not at.exception and not screen.warnings(at), action
             problem = screen.stage(at)["steering"]["problem"]
             assert problem.endswith("."), (action, "said beside the changes, where it was asked for")
@@ -352,8 +352,8 @@ class TestTree:
         at = open_page().toggle(key="search-tree").set_value(True).run().slider(key="rescore").set_value(penalty).run()
         expected = recorded.translate(EXAMPLE, length_penalty=penalty).search.hypotheses
         table = at.dataframe[0].value
-        assert list(table["translation"]) == [recorded.tokenizer.decode(one.ids) for one in expected]
-        np.testing.assert_allclose(table["score"], [one.score for one in expected], atol=1e-5)
+        assert list(table["translation"]) == [recorded.tokenizer.decode(hypothesis.ids) for hypothesis in expected]
+        np.testing.assert_allclose(table["score"], [hypothesis.score for hypothesis in expected], atol=1e-5)
         at = at.selectbox(key="ranked").set_value(1).run().button(key="lock-ranked").click().run()
         assert screen.stage(at)["translation"] == recorded.tokenizer.decode(expected[1].ids)
 
@@ -361,9 +361,11 @@ class TestTree:
 @pytest.fixture
 def reports(monkeypatch):
     """What the button of the report is given, instead of being clicked."""
-    given = []
-    monkeypatch.setattr(explore, "partial", lambda make, *arguments, **named: given.append((*arguments, named)) or b"")
-    return given
+    calls = []
+    monkeypatch.setattr(
+        explore, "partial", lambda make, *arguments, **keywords: calls.append((*arguments, keywords)) or b""
+    )
+    return calls
 
 
 @pytest.mark.parametrize(
@@ -371,10 +373,10 @@ def reports(monkeypatch):
 )
 def test_the_report_and_the_python_make_the_same_again(recorded, reports, query):
     at = open_page(text=SENTENCE, **query)
-    result, *_, named = reports[-1]
-    assert named["changes"] and "/steer?" in named["link"]
-    asked = parse_qs(urlsplit(named["link"]).query)
-    assert {name: value for name, (value,) in asked.items()}.items() >= ({"text": SENTENCE} | query).items()
+    result, *_, keywords = reports[-1]
+    assert keywords["changes"] and "/steer?" in keywords["link"]
+    params = parse_qs(urlsplit(keywords["link"]).query)
+    assert {name: value for name, (value,) in params.items()}.items() >= ({"text": SENTENCE} | query).items()
     names: dict = {}
-    exec(named["code"], names)
+    exec(keywords["code"], names)
     assert names["result"].text == screen.stage(at)["translation"] == result.text

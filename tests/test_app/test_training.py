@@ -24,8 +24,8 @@ def open_page(**query: str) -> AppTest:
 def lines(at: AppTest) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """The lines of the schedules' figure by name, without the marks."""
     data = screen.figure(at, "schedules")["data"]
-    drawn = [one for one in data if one["showlegend"]]
-    return {one["name"]: (screen.values(one["x"]), screen.values(one["y"])) for one in drawn}
+    traces = [trace for trace in data if trace["showlegend"]]
+    return {trace["name"]: (screen.values(trace["x"]), screen.values(trace["y"])) for trace in traces}
 
 
 def test_it_is_in_the_navigation():
@@ -39,7 +39,7 @@ def test_the_papers_curve_and_its_peak():
     x, y = lines(at)["Noam 512, warmup 4,000"]
     np.testing.assert_allclose(y, [schedules.noam(512, 4000)(int(step)) for step in x], rtol=1e-6)
     assert x[0] == 1 and x[-1] == 20_000
-    assert "Noam 512, warmup 4,000: peak 6.988e-04 at step 4,000" in screen.written(at)
+    assert "Noam 512, warmup 4,000: peak 6.988e-04 at step 4,000" in screen.page_text(at)
     line = "The rate rises for 4,000 steps to 6.99e-04; after 20,000 steps 45% of it is left."
     assert screen.framed(at, "answer") == line
     mark = screen.figure(at, "schedules")["data"][3]
@@ -49,7 +49,7 @@ def test_the_papers_curve_and_its_peak():
 def test_the_tutorials_example():
     """d_model 512, warmup 200, steps 1 to 1,000: the peak is 0.003125 at step 200."""
     at = open_page(**{"noam-warmup": "200", "noam-steps": "1000"})
-    assert "peak 3.125e-03 at step 200" in screen.written(at)
+    assert "peak 3.125e-03 at step 200" in screen.page_text(at)
     assert lines(at)["Noam 512, warmup 200"][0][-1] == 1000
 
 
@@ -75,20 +75,20 @@ def test_the_select_sliders_move_the_curve():
     at = at.select_slider(key="noam-steps").set_value(500).run()
     x, y = lines(at)["Noam 512, warmup 8,000"]
     assert x[-1] == 500 and y.argmax() == len(y) - 1, "the peak of what is drawn is its end"
-    assert "at step 500" in screen.written(at)
+    assert "at step 500" in screen.page_text(at)
     assert screen.framed(at, "answer").endswith("its peak would come at step 8,000.")
 
 
 def test_every_other_schedule_can_be_laid_over_it():
     at = open_page()
     at = at.button_group(key="against").set_value(list(lab.OTHERS)).run()
-    drawn = lines(at)
+    curves = lines(at)
     at_peak = schedules.noam(512, 4000)(4000)
     for name in lab.OTHERS:
-        x, y = drawn[lab.SCHEDULES[name]]
+        x, y = curves[lab.SCHEDULES[name]]
         schedule = schedules.by_name(name, d_model=512, peak=at_peak, warmup=4000, steps=20_000, decay=1000)
         np.testing.assert_allclose(y, [schedule(int(step)) for step in x], rtol=1e-5, err_msg=name)
-    assert "Inverse square root is Noam with its peak given." in screen.written(at)
+    assert "Inverse square root is Noam with its peak given." in screen.page_text(at)
     at = at.select_slider(key="epoch").set_value(5000).run()
     x, y = lines(at)[lab.SCHEDULES["step_decay"]]
     assert y[x == 9000] / y[x == 9001] == pytest.approx(1 / 0.95, rel=1e-5)

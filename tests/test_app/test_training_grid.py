@@ -46,11 +46,11 @@ def test_the_board_has_the_loss_of_every_cell_and_clicks_compare(grid) -> None:
         == f"Pre-norm, peak 0.005: {long:.2f} nats with a warmup of 400 steps, {short:.2f} without."
     )
     runs = list(grid.runs)
-    first = [runs.index(GridCell(*one)) for one in page.FIRST]
+    first = [runs.index(GridCell(*cell)) for cell in page.FIRST]
     assert at.multiselect(key=page.PICKED).value == first
     at = screen.click_cell(at, "grid", 0, 1)
-    added = runs.index(GridCell(NORMS[0], PEAKS[-1], WARMUPS[1]))
-    assert at.multiselect(key=page.PICKED).value == [*first[1:], added]
+    new_run = runs.index(GridCell(NORMS[0], PEAKS[-1], WARMUPS[1]))
+    assert at.multiselect(key=page.PICKED).value == [*first[1:], new_run]
     at = screen.click_cell(at, "grid", 0, 1)
     assert at.multiselect(key=page.PICKED).value == first[1:]
 
@@ -61,8 +61,8 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     at = screen.open_page("training.py", **{page.PICKED: f"0.{failed}", "grid-step": "100"})
     assert not at.exception
     data = screen.figure(at, "grid-curves")["data"]
-    shown = [("learning_rate", place) for place in (0, failed)] + [("loss", place) for place in (0, failed)]
-    for trace, (quantity, place) in zip(data, shown, strict=True):
+    quantities = [("learning_rate", place) for place in (0, failed)] + [("loss", place) for place in (0, failed)]
+    for trace, (quantity, place) in zip(data, quantities, strict=True):
         expected = getattr(runs[place], quantity)
         if quantity == "loss":
             expected = expected.reshape(-1, EVERY).mean(1)
@@ -82,8 +82,8 @@ def test_curves_texts_and_maps_are_those_of_the_runs(grid) -> None:
     at = screen.choose_tile(at, "heads-tiles", "0-0")
     assert not at.exception
     for place in (0, failed):
-        drawn = screen.head(at, f"grid-map-{place}")
-        np.testing.assert_allclose(drawn, runs[place].maps(100, "cross")[0, 0], atol=1e-6)
+        weights = screen.head(at, f"grid-map-{place}")
+        np.testing.assert_allclose(weights, runs[place].maps(100, "cross")[0, 0], atol=1e-6)
     at = at.multiselect(key=page.PICKED).set_value([]).run()
     assert not at.exception and "grid-curves" not in screen.charts(at)
 

@@ -26,18 +26,18 @@ PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy m
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
     """Runs end after a few steps, and none outlives its test."""
-    made = []
+    runs = []
 
     class Watched(LiveRun):
         def __init__(self, *arguments):
             super().__init__(*arguments)
-            made.append(self)
+            runs.append(self)
 
     monkeypatch.setattr(practice, "MAX_STEPS", 10)
     monkeypatch.setattr(practice, "CHECK_EVERY", 5)
     monkeypatch.setattr(here, "LiveRun", Watched)
-    yield made
-    for run in made:
+    yield runs
+    for run in runs:
         run.stop()
 
 
@@ -85,8 +85,8 @@ def test_a_recorded_run_plays_at_first_and_stops_at_any_step(quick, recorded, mo
     assert screen.framed(at, "answer").startswith(f"After 100 steps {recorded.right[snapshot]:.1%}")
     now[0] = 1e6  # it is paused
     at = at.select_slider(key="practice-step").set_value(recorded.steps[-1]).run()
-    shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(shown, recorded.weights[practice.SAMPLE][-1][0, 0])
+    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
+    np.testing.assert_array_equal(heatmap, recorded.weights[practice.SAMPLE][-1][0, 0])
     assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *recorded.outputs[practice.SAMPLE][-1]]
     at = at.selectbox(key="practice-string").set_value("noon").run()
     assert screen.tokens(at, "practice-try", "x") == [*"noon", "&lt;/s&gt;"]
@@ -120,15 +120,15 @@ def test_what_is_drawn_is_what_the_run_did(quick):
     at = finish(at, run)
     frame = run.frame()
     assert frame.step == 10
-    drawn = screen.figure(at, "practice-loss")["data"]
-    assert [one["name"] for one in drawn] == ["this run: Noam, pre-norm, heads: 4, warmup 200, peak 0.004"]
-    np.testing.assert_allclose(screen.values(drawn[0]["y"]), frame.losses, rtol=1e-6)
-    np.testing.assert_array_equal(screen.values(drawn[0]["x"]), np.arange(1, 11))
-    written, weights, _ = run.reverse(practice.SAMPLE)
-    shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(shown, weights[0, 0])
+    traces = screen.figure(at, "practice-loss")["data"]
+    assert [trace["name"] for trace in traces] == ["this run: Noam, pre-norm, heads: 4, warmup 200, peak 0.004"]
+    np.testing.assert_allclose(screen.values(traces[0]["y"]), frame.losses, rtol=1e-6)
+    np.testing.assert_array_equal(screen.values(traces[0]["x"]), np.arange(1, 11))
+    output, weights, _ = run.reverse(practice.SAMPLE)
+    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
+    np.testing.assert_array_equal(heatmap, weights[0, 0])
     assert screen.tokens(at, "practice-try", "x") == [*practice.SAMPLE, "&lt;/s&gt;"]
-    assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *written][: weights.shape[2]]
+    assert screen.tokens(at, "practice-try", "y") == ["&lt;s&gt;", *output][: weights.shape[2]]
     assert screen.framed(at, "answer") == f"After 10 steps {frame.right:.1%} of 200 held-out strings are right."
     assert not at.button(key="practice-start").disabled and at.button(key="practice-stop").disabled
     progress = at.get("progress")[0].proto
@@ -138,8 +138,8 @@ def test_what_is_drawn_is_what_the_run_did(quick):
 def test_another_head(quick):
     at = open_page().button(key="practice-start").click().run()
     at = screen.choose(finish(at, quick[0]), **{"practice-head": 2})
-    shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(shown, quick[0].reverse(practice.SAMPLE)[1][0, 2])
+    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
+    np.testing.assert_array_equal(heatmap, quick[0].reverse(practice.SAMPLE)[1][0, 2])
 
 
 def test_the_choices_are_those_of_the_run(quick):
@@ -157,11 +157,11 @@ def test_a_second_run_is_laid_over_the_first(quick):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
     at = screen.choose(at, **{"practice-norm": "post"})
     at = finish(at.button(key="practice-start").click().run(), quick[1])
-    drawn = screen.figure(at, "practice-loss")["data"]
-    assert [one["name"].split(":")[0] for one in drawn] == ["this run", "the run before"]
-    for line, run in zip(drawn, reversed(quick), strict=True):
+    traces = screen.figure(at, "practice-loss")["data"]
+    assert [trace["name"].split(":")[0] for trace in traces] == ["this run", "the run before"]
+    for line, run in zip(traces, reversed(quick), strict=True):
         np.testing.assert_allclose(screen.values(line["y"]), run.frame().losses, rtol=1e-6)
-    assert "post-norm" in drawn[0]["name"] and "pre-norm" in drawn[1]["name"]
+    assert "post-norm" in traces[0]["name"] and "pre-norm" in traces[1]["name"]
 
 
 def test_pause_go_on_and_stop(quick, monkeypatch):
@@ -182,12 +182,12 @@ def test_pause_go_on_and_stop(quick, monkeypatch):
 def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
     at = at.text_input(key="practice-text").set_value("abc").run()
-    written, weights, step = quick[0].reverse("abc")
+    output, weights, step = quick[0].reverse("abc")
     assert step == 10 and "Step 10. A head that reverses" in texts(at)
-    assert (written or "(the model wrote nothing)") in texts(at)
-    assert "Wrong: backwards it is cba." in texts(at) or written == "cba"
-    shown = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(shown, weights[0, 0])
+    assert (output or "(the model wrote nothing)") in texts(at)
+    assert "Wrong: backwards it is cba." in texts(at) or output == "cba"
+    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
+    np.testing.assert_array_equal(heatmap, weights[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -202,14 +202,14 @@ def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
 
 def test_one_run_more_than_the_machine_allows_is_one_sentence(quick, monkeypatch):
     monkeypatch.setattr(practice.Practice, "advance", lambda practice: time.sleep(0.05))  # only their number counts
-    others = [here.LiveRun(practice.Settings()) for _ in range(MAX_RUNS)]
+    other_runs = [here.LiveRun(practice.Settings()) for _ in range(MAX_RUNS)]
     at = open_page().button(key="practice-start").click().run()
-    assert "runs are already training on this machine" in at.warning[0].value and len(quick) == len(others)
-    others[0].pause()
+    assert "runs are already training on this machine" in at.warning[0].value and len(quick) == len(other_runs)
+    other_runs[0].pause()
     at = at.button(key="practice-start").click().run()
     assert not at.warning and quick[-1].active
     at = at.button(key="practice-pause").click().run()
-    others[0].go_on()
+    other_runs[0].go_on()
     at = at.button(key="practice-pause").click().run()
     assert "runs are already training on this machine" in at.warning[0].value and not at.exception
     assert quick[-1].frame().status == "paused"

@@ -43,7 +43,7 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(at) -> str:
+def answer_text(at) -> str:
     answers = [part.proto.body for part in at.get("html") if "hl-answer" in part.proto.body]
     return html.unescape(" ".join([*answers, *(text.value for text in at.info)]))
 
@@ -57,17 +57,17 @@ def test_a_finished_board_has_two_dots_per_change_and_says_what_each_is_worth(ch
     write_board(checkpoints, FINALS)
     at = screen.open_page("training.py", section="since")
     assert not at.exception and not at.warning and not at.info
-    drawn = screen.figure(at, "since")
+    figure = screen.figure(at, "since")
     assert list(FINALS) == list(CHANGES)
-    for seed, trace in enumerate(drawn["data"]):
+    for seed, trace in enumerate(figure["data"]):
         np.testing.assert_allclose(screen.values(trace["x"]), [both[seed] for both in FINALS.values()])
         np.testing.assert_allclose(screen.values(trace["y"]), np.arange(len(FINALS)))
-    (band,) = drawn["layout"]["shapes"]
+    (band,) = figure["layout"]["shapes"]
     assert (band["x0"], band["x1"]) == FINALS["2017"]
     noise = max(max(both) - min(both) for both in FINALS.values())
     means = {change: np.mean(both) for change, both in FINALS.items()}
     gains = {change: means["2017"] - mean for change, mean in means.items()}
-    text = said(at)
+    text = answer_text(at)
     assert f"by rotary positions: {gains['rotary']:.1f} perplexity less" in text
     assert f"two seeds differ by {noise:.1f}" in text
     numbers = list(map(float, re.findall(r"[+-]\d+\.\d", text.replace("\u2212", "-"))))
@@ -79,19 +79,19 @@ def test_a_finished_board_has_two_dots_per_change_and_says_what_each_is_worth(ch
 def test_a_board_that_is_still_trained_shows_the_runs_that_are_there(checkpoints: Path, n_runs: int) -> None:
     write_board(checkpoints, dict(itertools.islice(((name, both[:1]) for name, both in FINALS.items()), n_runs)))
     at = screen.open_page("training.py", section="since")
-    assert not at.exception and f"{n_runs} of 12 runs are there" in said(at)
+    assert not at.exception and f"{n_runs} of 12 runs are there" in answer_text(at)
     assert ("since" in screen.charts(at)) == (n_runs > 0)
     if n_runs:
         (trace,) = screen.figure(at, "since")["data"]
         assert len(screen.values(trace["x"])) == n_runs
-    assert ("noise is not known yet" in said(at)) == (n_runs > 1)
+    assert ("noise is not known yet" in answer_text(at)) == (n_runs > 1)
 
 
 def test_runs_of_the_second_seed_are_compared_with_their_own_seed(checkpoints: Path) -> None:
     write_board(checkpoints, {"2017": (200.0, 220.0), "rotary": (190.0,)})
     at = screen.open_page("training.py", section="since")
-    assert "rotary positions -10.0 (within the noise)" in said(at).replace("\u2212", "-")
-    assert "No single change gains more than two seeds differ by (20.0 perplexity)" in said(at)
+    assert "rotary positions -10.0 (within the noise)" in answer_text(at).replace("\u2212", "-")
+    assert "No single change gains more than two seeds differ by (20.0 perplexity)" in answer_text(at)
 
 
 def test_a_damaged_board_is_one_sentence(checkpoints: Path) -> None:

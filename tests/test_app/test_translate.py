@@ -24,11 +24,11 @@ KINDS = ("cross", "encoder_self", "decoder_self")
 def assert_shown(at, result) -> None:
     """The stage is told this translation: its text, its tokens, all of its maps."""
     assert not at.exception and not at.error
-    told = screen.stage(at)
-    assert told["translation"] == result.text
-    assert told["target"]["start"] == result.target_tokens[0]
+    payload = screen.stage(at)
+    assert payload["translation"] == result.text
+    assert payload["target"]["start"] == result.target_tokens[0]
     for name, tokens in (("source", result.source_tokens), ("target", result.predicted_tokens)):
-        assert unique_labels(tokens) == told[name]["tokens"]
+        assert unique_labels(tokens) == payload[name]["tokens"]
     for kind in KINDS:
         np.testing.assert_allclose(screen.weights(at, kind), result.attention(kind), atol=2e-5)
 
@@ -132,9 +132,9 @@ class TestSearch:
         at = at.text_input(key="stage-reference").set_value(REFERENCE).run()
         forced = recorded.force(FIRST, REFERENCE)
         assert_shown(at, forced)
-        told = screen.stage(at)
-        np.testing.assert_allclose(told["target"]["probability"], np.exp(forced.log_probabilities), atol=1e-6)
-        assert told["address"]["reference"] == REFERENCE and told["notes"]
+        payload = screen.stage(at)
+        np.testing.assert_allclose(payload["target"]["probability"], np.exp(forced.log_probabilities), atol=1e-6)
+        assert payload["address"]["reference"] == REFERENCE and payload["notes"]
 
     def test_a_link_to_a_reference(self, recorded):
         assert_shown(screen.open_app(text=SENTENCE, reference=REFERENCE), recorded.force(SENTENCE, REFERENCE))
@@ -159,7 +159,7 @@ class TestModels:
         at = screen.models(screen.open_app(text=SENTENCE)).set_value("other").run()
         assert_shown(at, load_translator(str(two / "other")).translate(SENTENCE))
         assert screen.stage(at)["address"] == {"text": SENTENCE, "model": "other"}
-        assert "Checkpoint other" in screen.written(at)
+        assert "Checkpoint other" in screen.page_text(at)
 
     def test_a_link_to_a_model(self, two):
         at = screen.open_app(text=SENTENCE, model="other")
@@ -187,9 +187,9 @@ class TestModels:
     def test_recurrent_networks_have_what_they_have(self, everything, all_systems, name, kinds):
         at = screen.open_app(text="Ein Mann.", model=name)
         assert not at.exception and not at.warning
-        told = screen.stage(at)
+        payload = screen.stage(at)
         result = load_translator(str(everything / name)).translate("Ein Mann.")
-        assert told["translation"] == result.text and [kind["code"] for kind in told["kinds"]] == kinds
+        assert payload["translation"] == result.text and [kind["code"] for kind in payload["kinds"]] == kinds
         for kind in kinds:
             np.testing.assert_allclose(screen.weights(at, kind), result.attention(kind), atol=2e-5)
         assert at.text_input(key="sentence").label == "German sentence"
@@ -199,14 +199,14 @@ class TestAddress:
     def test_options_come_from_the_address_which_the_browser_keeps(self, recorded):
         query = {"summary": "mean", "rows": "read", "hide": "1", "share": "90", "stretch": "1", "words": "1"}
         at = screen.open_app(text=SENTENCE, **query)
-        told = screen.stage(at)
-        assert not at.warning and told["address"] == {"text": SENTENCE}
-        assert {field["name"]: str(field["value"]) for field in told["options"]}.items() >= query.items()
-        assert all(kind["tiles"].shape[1] == 1 and not kind["single"] and kind["stretch"] for kind in told["kinds"])
+        payload = screen.stage(at)
+        assert not at.warning and payload["address"] == {"text": SENTENCE}
+        assert {field["name"]: str(field["value"]) for field in payload["options"]}.items() >= query.items()
+        assert all(kind["tiles"].shape[1] == 1 and not kind["single"] and kind["stretch"] for kind in payload["kinds"])
 
     def test_a_language_changes_no_code(self):
-        told = screen.stage(screen.open_app(lang="ko", beam="1", summary="mean"))
-        assert told["language"] == "ko" and told["address"] == {"beam": "1", "lang": "ko"}
+        payload = screen.stage(screen.open_app(lang="ko", beam="1", summary="mean"))
+        assert payload["language"] == "ko" and payload["address"] == {"beam": "1", "lang": "ko"}
 
     @pytest.mark.parametrize("rubbish", ["", "999", "-1", "1.5", "<script>", "x" * 5000, "Encoder self"])
     def test_rubbish_is_one_short_message_and_the_default(self, recorded, rubbish):
@@ -260,7 +260,7 @@ class TestOtherPages:
 def test_a_computation_that_fails_says_so_and_the_last_result_stays(recorded, monkeypatch, caplog):
     at = screen.open_app(text=SENTENCE)
 
-    def fails(*given):
+    def fails(*arguments):
         raise RuntimeError("out of luck")
 
     monkeypatch.setattr(cached.translator("en-de").stepper, "step", fails)
@@ -274,7 +274,7 @@ def test_a_computation_that_fails_says_so_and_the_last_result_stays(recorded, mo
 
 def test_the_card_and_the_report_are_offered():
     at = screen.open_app()
-    text = screen.written(at)
+    text = screen.page_text(at)
     assert "en-de" in text and "toys" in text and "1.2 million" in text and "BLEU 12.3 on toys/test, beam 4" in text
     assert [button.key for button in at.get("download_button")] == ["report"]
 

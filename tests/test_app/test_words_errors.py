@@ -135,9 +135,9 @@ def test_what_a_visitor_can_cause_is_a_problem_that_every_language_has() -> None
     """test_language.py shows that each template has its translations."""
     model, rooms = ROOT / "model", ("app", "pages", "ui", "views")
     names = {path.relative_to(model).as_posix() for path in model.rglob("*.py")} - OF_FILES - ELSEWHERE
-    plain = [one for name in sorted(names) for one in raised(model / name)]
-    plain += [one for room in rooms for path in (ROOT / "viz" / room).rglob("*.py") for one in raised(path)]
-    plain = [one for one in plain if not one[0].startswith(COMMAND)]
+    plain = [row for name in sorted(names) for row in raised(model / name)]
+    plain += [row for room in rooms for path in (ROOT / "viz" / room).rglob("*.py") for row in raised(path)]
+    plain = [row for row in plain if not row[0].startswith(COMMAND)]
     assert [] == [(where, text) for where, text in plain if text not in PROGRAMMERS]
     assert not PROGRAMMERS - {text for _, text in plain}, "nobody says that"
     assert [] == [name for name in OF_FILES | ELSEWHERE if not any(raised(model / name))], "nothing to leave out"
@@ -218,17 +218,17 @@ CAUSES = {
 def test_real_errors_in_german_and_korean(cause: str, recorded: Translator, checkpoints: Path, tmp_path: Path) -> None:
     do, german, korean = CAUSES[cause]
     folder = shutil.copytree(checkpoints / "en-de", tmp_path / "mine: {folder}")
-    with pytest.raises(ValueError) as found:
+    with pytest.raises(ValueError) as error:
         do(recorded, folder)
-    known = {"folder": folder, "last": len(recorded.tokenizer) - 1}
-    english = str(found.value)
-    said = english[:1].upper() + english[1:] + "."
-    assert errors.sentence(found.value) == ("" if isinstance(found.value, Problem) else FILE) + said
-    kept = pickle.loads(pickle.dumps(found.value))
-    assert str(kept) == english
+    details = {"folder": folder, "last": len(recorded.tokenizer) - 1}
+    english = str(error.value)
+    sentence = english[:1].upper() + english[1:] + "."
+    assert errors.sentence(error.value) == ("" if isinstance(error.value, Problem) else FILE) + sentence
+    unpickled = pickle.loads(pickle.dumps(error.value))
+    assert str(unpickled) == english
     for code, expected in (("de", german), ("ko", korean)):
         with using(code):
-            assert errors.sentence(found.value) == errors.sentence(kept) == expected.format(**known)
+            assert errors.sentence(error.value) == errors.sentence(unpickled) == expected.format(**details)
 
 
 @pytest.mark.parametrize("code", OTHERS)
@@ -246,8 +246,10 @@ def test_only_phrases_inside_an_error_are_translated() -> None:
     inside = Problem("{what} has {n} tokens; at most {most} are allowed", what=Phrase("source {n}", n=2), n=9, most=8)
     outside = "the checkpoint {name!r} cannot be read: {error}"
     with using("de"):
-        said = errors.sentence(Problem(outside, name="row", error=inside))
-        assert said == "Der Checkpoint 'row' lässt sich nicht lesen: Quelle 2 hat 9 Tokens; erlaubt sind höchstens 8."
+        sentence = errors.sentence(Problem(outside, name="row", error=inside))
+        assert (
+            sentence == "Der Checkpoint 'row' lässt sich nicht lesen: Quelle 2 hat 9 Tokens; erlaubt sind höchstens 8."
+        )
         assert str(inside) in errors.sentence(Problem(outside, name="row", error=str(inside)))
 
 

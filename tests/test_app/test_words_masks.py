@@ -50,8 +50,8 @@ def test_each_line_makes_its_mask_and_applies_it(mask: str, convention: str) -> 
     scores = q @ k.transpose(-2, -1) / 2  # sqrt(4)
     names = {"torch": torch, "F": F, "src": SRC, "tgt": TGT, "pad": PAD, "T": T, "q": q, "k": k, "v": v}
     names |= {"scores": scores, "documents": DOCUMENTS, "WINDOW": WINDOW, "PREFIX": PREFIX}
-    made, applied = code(mask, convention).split("\n")
-    exec(f"{made}\nresult = {applied}", names)  # our own lines
+    mask_line, applied = code(mask, convention).split("\n")
+    exec(f"{mask_line}\nresult = {applied}", names)  # our own lines
     meaning = {
         "keep": lambda m: m,
         "blocked": lambda m: ~m,
@@ -72,8 +72,8 @@ def test_flex_attention_with_each_function_blocks_just_those_cells(mask: str) ->
     q, k, v = (torch.randn(3, 2, n, 16) for n in (*expected.shape[1:], expected.size(2)))
     names = {"src": SRC, "tgt": TGT, "pad": PAD, "documents": DOCUMENTS, "WINDOW": WINDOW, "PREFIX": PREFIX}
     names |= {"q": q, "k": k, "v": v, "flex_attention": flex_attention}
-    names["create_block_mask"] = lambda *own, **more: create_block_mask(*own, **more, device="cpu")
+    names["create_block_mask"] = lambda *args, **kwargs: create_block_mask(*args, **kwargs, device="cpu")
     *lines, last = flex_code(mask).split("\n")
     exec("\n".join([*lines, f"result = {last}"]), names)  # our own lines
-    wanted = F.scaled_dot_product_attention(q, k, v, attn_mask=expected[:, None])
-    torch.testing.assert_close(names["result"], wanted)
+    attended = F.scaled_dot_product_attention(q, k, v, attn_mask=expected[:, None])
+    torch.testing.assert_close(names["result"], attended)

@@ -11,7 +11,7 @@ from model import load_translator
 from model.recording import Candidates, Recording
 from model.translation import Translation
 from model.translator import Translator
-from tests.support.messages import shown
+from tests.support.messages import browser_state
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru
 from viz.stage.payload import message
@@ -48,7 +48,7 @@ def tell() -> Callable[..., dict]:
         result: Translation | Recording, options: Mapping = {}, candidates: Candidates | None = None, keep=None, **more
     ) -> dict:
         recording = result if isinstance(result, Recording) else result.recording(candidates)
-        return shown(message.message(message.Version(recording, **more), keep), options)
+        return browser_state(message.message(message.Version(recording, **more), keep), options)
 
     return told
 

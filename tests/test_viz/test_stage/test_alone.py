@@ -21,7 +21,7 @@ from plotly.offline import get_plotlyjs
 
 from model import Edits, Head, load_model
 from model.recording import Recording
-from tests.support.messages import shown, unpack
+from tests.support.messages import browser_state, unpack
 from tests.test_model.test_adapters.other_models import save_model
 from viz import stage
 from viz.__main__ import main
@@ -35,7 +35,7 @@ def of_file(text: str, **options) -> dict:
     """What a file shows: its message with these choices, and what is open at first."""
     parts = parts_of(text)
     assert list(parts) == [""], "all travels at once"
-    return shown(parts[""], options) | {"place": held_in(text)["place"]}
+    return browser_state(parts[""], options) | {"place": held_in(text)["place"]}
 
 
 def held_in(text: str) -> dict:

@@ -7,7 +7,7 @@ import pytest
 
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import DECODER
-from tests.support.messages import shown as read
+from tests.support.messages import browser_state as read
 from viz.stage import words
 from viz.stage.payload import effects, message
 from viz.stage.words import label

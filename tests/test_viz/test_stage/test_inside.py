@@ -10,7 +10,7 @@ from model.analysis.maps import entropy
 from model.experiments import inside as experiment
 from model.experiments.inside import AS_RECORDED, Switches, softmax_gradient
 from tests.support import architectures
-from tests.support.messages import shown as read
+from tests.support.messages import browser_state as read
 from viz.stage import words
 from viz.stage.payload import inside, message
 from viz.views import recipes

@@ -10,7 +10,7 @@ import pytest
 
 from model.analysis.maps import entropy as entropy_of
 from model.recording import Candidates
-from tests.support.messages import shown, unpack
+from tests.support.messages import browser_state, unpack
 from viz.stage.payload import coarse, message, recordings
 from viz.stage.payload.coarse import first_head
 from viz.text.language import using
@@ -278,7 +278,7 @@ def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) ->
             np.testing.assert_allclose(told["peaks"]["values"] / 65_535, weights.max(axis=-1), atol=2e-5)
             found = np.take_along_axis(weights, told["peaks"]["keys"][..., None].astype(int), axis=-1)[..., 0]
             np.testing.assert_allclose(found, weights.max(axis=-1), atol=2e-5)
-        for kind, told in kinds(shown(bytes_of)).items():
+        for kind, told in kinds(browser_state(bytes_of)).items():
             assert not told["known"] and told["has"]
             np.testing.assert_allclose(told["opened"], result.attention(kind)[tuple(told["first"])], atol=2e-5)
             for name in ("first", "queries", "keys", "source", "target"):
@@ -286,7 +286,7 @@ def test_more_than_the_budget_is_fetched_by_itself(tell, result, monkeypatch) ->
             for name in ("tiles", "entropy", "largest", "telling"):
                 np.testing.assert_allclose(told[name], whole_told[kind][name], atol=1 if name == "tiles" else 5e-4)
         parts = {name: maps.tobytes() for name, maps in kept.items()}
-        for kind, told in kinds(shown(bytes_of, {"summary": "mean"}, parts)).items():
+        for kind, told in kinds(browser_state(bytes_of, {"summary": "mean"}, parts)).items():
             mean = result.attention(kind).mean(1, keepdims=True)
             np.testing.assert_allclose(told["weights"], mean, atol=2e-5, err_msg="choices that need all fetch all")
     assert len(kept) == 6
