@@ -105,8 +105,8 @@ def test_every_quantity_is_the_formula(bias: bool) -> None:
         ours(x, memory, mask)
     recorded = {address: value.numpy() for address, value in trace.items()}
 
-    def project(linear: nn.Linear, given: Tensor) -> np.ndarray:
-        product = given.numpy() @ linear.weight.detach().numpy().T
+    def project(linear: nn.Linear, vectors: Tensor) -> np.ndarray:
+        product = vectors.numpy() @ linear.weight.detach().numpy().T
         return product if linear.bias is None else product + linear.bias.detach().numpy()
 
     q = project(ours.q_projection, x)
@@ -158,12 +158,12 @@ def test_gradients_agree_with_torch() -> None:
         lambda x, memory: ours(x, memory, mask),
         lambda x, memory: recorded_output(ours, x, memory, mask),
     ):
-        x, memory = (given.requires_grad_() for given in inputs(torch.float64))
+        x, memory = (tensor.requires_grad_() for tensor in inputs(torch.float64))
         attend(x, memory).square().sum().backward()
         gradients.append((x.grad, memory.grad))
-    for found in gradients[1:]:
-        assert_near(found[0], gradients[0][0])
-        assert_near(found[1], gradients[0][1])
+    for pair in gradients[1:]:
+        assert_near(pair[0], gradients[0][0])
+        assert_near(pair[1], gradients[0][1])
 
 
 def recorded_output(attention: MultiHeadAttention, x: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
@@ -231,7 +231,7 @@ class TestNothingToAttend:
 
     def test_gradients_are_finite_and_none_flows_there(self, path: str, dtype: torch.dtype) -> None:
         ours = our_attention(dtype, bias=True)
-        x, memory = (given.requires_grad_() for given in inputs(dtype))
+        x, memory = (tensor.requires_grad_() for tensor in inputs(dtype))
         self.attend(path, ours, x, memory).square().sum().backward()
         for gradient in (x.grad, memory.grad, *(parameter.grad for parameter in ours.parameters())):
             assert torch.isfinite(gradient).all()
@@ -274,9 +274,9 @@ def test_dropout_takes_weights_and_scales_the_rest(path: str) -> None:
     with torch.no_grad():
         output = torch.stack([attend(ours, x, memory, mask) for _ in range(300)])
         evaluated = attend(ours.eval(), x, memory, mask)
-    kept = output * 0.75 * S  # every weight is 1/S: whole numbers of kept keys
-    assert_near(kept, kept.round(), 1e-9)
-    assert len(kept.round().unique()) > 4
+    n_kept = output * 0.75 * S  # every weight is 1/S: whole numbers of kept keys
+    assert_near(n_kept, n_kept.round(), 1e-9)
+    assert len(n_kept.round().unique()) > 4
     assert output.mean().item() == pytest.approx(1, abs=0.03)
     assert_near(evaluated, torch.ones_like(evaluated))
 

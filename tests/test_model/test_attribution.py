@@ -75,9 +75,9 @@ def test_parts_add_up_to_the_logits_of_what_was_written(changes, edits: Edits) -
         assert {part.dtype for part in effects.parts.values()} == {effects.logits.dtype} == {np.dtype("float32")}
         assert effects.heads("cross").shape == result.attention("cross").shape
         assert effects.heads("decoder_self").shape == result.attention("decoder_self").shape
-        chosen = logits[np.arange(n_steps), result.predicted_ids]
-        other = logits.mean(1) if against is None else logits[np.arange(n_steps), effects.alternatives]
-        np.testing.assert_allclose(effects.logits, chosen - other, atol=1e-4)
+        predicted = logits[np.arange(n_steps), result.predicted_ids]
+        alternative = logits.mean(1) if against is None else logits[np.arange(n_steps), effects.alternatives]
+        np.testing.assert_allclose(effects.logits, predicted - alternative, atol=1e-4)
     read = translator.force(TEXT, result, edits)
     np.testing.assert_allclose(
         translator.effects(read).heads("cross"), translator.effects(result).heads("cross"), atol=1e-4
@@ -110,8 +110,8 @@ def test_the_lens_ends_with_what_the_model_says(changes) -> None:
     assert lens.ids.shape == lens.probabilities.shape == (10, len(result.target_tokens), 4)
     ranks = [int(words[0] in ("<s>", "<pad>")) for words in lens.words[-1]]  # which greedy search never writes
     assert [words[rank] for rank, words in zip(ranks, lens.words[-1])] == result.predicted_tokens
-    written = lens.probabilities[-1, range(len(ranks)), ranks]
-    np.testing.assert_allclose(written, np.exp(result.log_probabilities), atol=1e-5)
+    probabilities = lens.probabilities[-1, range(len(ranks)), ranks]
+    np.testing.assert_allclose(probabilities, np.exp(result.log_probabilities), atol=1e-5)
     # After the second layer: the model without its third.
     shorter = translator_of(**changes).model
     shorter.decoder.layers = shorter.decoder.layers[:2]
@@ -126,15 +126,15 @@ def test_the_lens_ends_with_what_the_model_says(changes) -> None:
 def test_occlusion_is_what_blocking_a_column_costs(monkeypatch, translator, edits: Edits, most: int) -> None:
     monkeypatch.setattr(attribution, "MOST", most)
     result = translator.translate(TEXT, edits=edits)
-    found = translator.occlusion(result, edits)
+    costs = translator.occlusion(result, edits)
     n_source, n_steps = len(result.source_tokens), len(result.target_tokens)
-    assert found.shape == (n_steps, n_source) and found.dtype == np.float32
+    assert costs.shape == (n_steps, n_source) and costs.dtype == np.float32
     for key in range(n_source):
         cells = [Cell("encoder_self", query, key, False) for query in range(n_source)]
         cells += [Cell("cross", step, key, False) for step in range(n_steps)]
         without = translator.force(TEXT, result, dataclasses.replace(edits, cells=tuple(cells)))
-        np.testing.assert_allclose(found[:, key], result.log_probabilities - without.log_probabilities, atol=1e-4)
-    assert np.abs(found).max(0).min() > 1e-3
+        np.testing.assert_allclose(costs[:, key], result.log_probabilities - without.log_probabilities, atol=1e-4)
+    assert np.abs(costs).max(0).min() > 1e-3
 
 
 def test_what_does_not_belong_together_is_told(translator: Translator, result: Translation) -> None:

@@ -201,9 +201,9 @@ class TestRoundTrip:
     def test_other_precisions_are_read(self, folder: Path, dtype: torch.dtype) -> None:
         expected = checkpoint.load(folder).model.state_dict()
         change_tensors(folder, lambda tensors: tensors.update({name: t.to(dtype) for name, t in tensors.items()}))
-        found = checkpoint.load(folder).model.state_dict()
+        weights = checkpoint.load(folder).model.state_dict()
         for name, value in expected.items():
-            assert torch.equal(found[name], value.to(dtype).float())
+            assert torch.equal(weights[name], value.to(dtype).float())
 
 
 class TestFiles:
@@ -512,10 +512,10 @@ class TestConfiguration:
     def test_absurd_sizes_are_refused_before_anything_is_made(
         self, folder: Path, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def made(config: TransformerConfig) -> None:
+        def fail(config: TransformerConfig) -> None:
             raise AssertionError(f"a model was made for {config}")
 
-        monkeypatch.setattr(checkpoint, "build", made)
+        monkeypatch.setattr(checkpoint, "build", fail)
         change_json(folder / "config.json", **changes)
         message = refusal(folder)
         assert "config.json: " in message and ("at most" in message or "ask for more than" in message)

@@ -114,10 +114,10 @@ def test_unknown_and_missing_keys() -> None:
         TransformerConfig.from_dict({"d_model": 12})
 
 
-@pytest.mark.parametrize("given", [[], None, "x", 3])
-def test_something_else_than_an_object(given) -> None:
-    with pytest.raises(ValueError, match=f"expected a JSON object, got {type(given).__name__}"):
-        TransformerConfig.from_dict(given)
+@pytest.mark.parametrize("value", [[], None, "x", 3])
+def test_something_else_than_an_object(value) -> None:
+    with pytest.raises(ValueError, match=f"expected a JSON object, got {type(value).__name__}"):
+        TransformerConfig.from_dict(value)
 
 
 def test_keys_left_out_take_their_defaults() -> None:

@@ -14,13 +14,13 @@ def test_rate_scale_and_gradient(p: float, shape: tuple[int, ...]) -> None:
     torch.manual_seed(0)
     x = (torch.rand(shape) + 1).requires_grad_(True)
     dropped = Dropout(p)(x)
-    kept = dropped != 0
+    survivors = dropped != 0
     deviation = (p * (1 - p) / x.numel()) ** 0.5
-    assert (1 - kept.double().mean()).item() == pytest.approx(p, abs=5 * deviation)
-    torch.testing.assert_close(dropped[kept], x[kept] / (1 - p), rtol=1e-4, atol=0)
+    assert (1 - survivors.double().mean()).item() == pytest.approx(p, abs=5 * deviation)
+    torch.testing.assert_close(dropped[survivors], x[survivors] / (1 - p), rtol=1e-4, atol=0)
     assert dropped.mean().item() == pytest.approx(x.mean().item(), rel=0.02)
     dropped.sum().backward()
-    torch.testing.assert_close(x.grad, kept / (1 - p), rtol=1e-4, atol=1e-6)
+    torch.testing.assert_close(x.grad, survivors / (1 - p), rtol=1e-4, atol=1e-6)
 
 
 def test_the_four_numbers_of_a_word_are_independent() -> None:

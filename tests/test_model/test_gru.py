@@ -181,9 +181,9 @@ class TestTeacherForcing:
 
     def test_free_running_is_greedy_decoding(self) -> None:
         model = model_of("attention")
-        found = greedy(model, SRC, max_length=T)
+        hypotheses = greedy(model, SRC, max_length=T)
         free = model(SRC, TGT, teacher_forcing=0).argmax(-1)
-        for ids, row in zip(found, free.tolist()):
+        for ids, row in zip(hypotheses, free.tolist()):
             if {PAD_ID, BOS_ID}.isdisjoint(row):
                 assert ids == row[: len(ids)]
 
@@ -191,16 +191,16 @@ class TestTeacherForcing:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_beam_one_is_greedy_and_steps_are_the_pass(variant: str) -> None:
     model = model_of(variant)
-    found = greedy(model, SRC, max_length=9)
+    hypotheses = greedy(model, SRC, max_length=9)
     searches = beam_search(model, model.start(SRC), width=1, alpha=0.0, max_lengths=[9] * B)
-    assert [search.hypotheses[0].ids for search in searches] == found
+    assert [search.hypotheses[0].ids for search in searches] == hypotheses
     wide = beam_search(model, model.start(SRC), width=3, alpha=0.0, max_lengths=[9] * B)
     for row, search in enumerate(wide):
         best = search.hypotheses[0]
-        written = [*best.ids, EOS_ID] if best.finished else best.ids
+        tokens = [*best.ids, EOS_ID] if best.finished else best.ids
         src = SRC[row : row + 1] if variant == "over-padding" else SRC[row : row + 1, : SRC_LENGTHS[row]]
-        logs = model(src, torch.tensor([[BOS_ID, *written[:-1]]])).log_softmax(-1)[0]
-        total = logs[range(len(written)), written].sum().item()
+        logs = model(src, torch.tensor([[BOS_ID, *tokens[:-1]]])).log_softmax(-1)[0]
+        total = logs[range(len(tokens)), tokens].sum().item()
         assert math.isclose(total, best.log_probability, abs_tol=1e-4)  # the search adds in float32
 
 

@@ -261,12 +261,12 @@ class TestSampling:
     def test_without_chance_it_is_greedy(self) -> None:
         model = model_of("tutorial")
         prompt = torch.tensor([[5, 6]])
-        drawn = sample(
+        samples = sample(
             model, model.start(prompt), torch.tensor([BOS_ID]), length=5, temperature=0, never=(PAD_ID, BOS_ID)
         )
-        found = greedy(model, prompt, max_length=5)
-        until = drawn[0].index(EOS_ID) if EOS_ID in drawn[0] else 5
-        assert drawn[0][:until] == found[0]
+        hypotheses = greedy(model, prompt, max_length=5)
+        until = samples[0].index(EOS_ID) if EOS_ID in samples[0] else 5
+        assert samples[0][:until] == hypotheses[0]
 
     def test_draws_follow_the_probabilities_and_the_seed(self) -> None:
         class Fixed:
@@ -274,9 +274,9 @@ class TestSampling:
                 return TestSampling.LOGITS.expand(len(tokens), 4)
 
         tokens = torch.zeros(4000, dtype=torch.long)
-        drawn = sample(Fixed(), None, tokens, length=1, seed=5)
-        assert drawn == sample(Fixed(), None, tokens, length=1, seed=5) != sample(Fixed(), None, tokens, length=1)
-        shares = torch.bincount(torch.tensor(drawn).flatten(), minlength=4) / 4000
+        samples = sample(Fixed(), None, tokens, length=1, seed=5)
+        assert samples == sample(Fixed(), None, tokens, length=1, seed=5) != sample(Fixed(), None, tokens, length=1)
+        shares = torch.bincount(torch.tensor(samples).flatten(), minlength=4) / 4000
         assert (shares - torch.tensor([0.1, 0.4, 0.2, 0.3])).abs().max() < 0.03
         assert {row[0] for row in sample(Fixed(), None, tokens, length=1, never=(1, 2))} == {0, 3}
 

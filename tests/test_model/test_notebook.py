@@ -60,5 +60,5 @@ def test_the_example_notebook_runs() -> None:
     ]
     assert "text/html" in kinds[0]  # a translation
     assert "application/vnd.plotly.v1+json" in kinds[2]  # a figure
-    shown = json.dumps([cell.get("outputs") for cell in notebook.cells])
-    assert "Fahrrad" in shown and "cached_logits" in shown
+    outputs = json.dumps([cell.get("outputs") for cell in notebook.cells])
+    assert "Fahrrad" in outputs and "cached_logits" in outputs

@@ -18,8 +18,8 @@ def recorded(tmp_path_factory):
     """A translation of a tiny model, and its recording with everything that can be in one."""
     translator = load_translator(str(save_tiny(tmp_path_factory.mktemp("tiny") / "en-de")))
     result = translator.translate("A man is tired.")
-    found = result.recording(Candidates.of(result.trace["logits"], translator.tokenizer), name="tiny")
-    return result, replace(found, effects={"cross": found.weights["cross"] - 0.5})
+    recording = result.recording(Candidates.of(result.trace["logits"], translator.tokenizer), name="tiny")
+    return result, replace(recording, effects={"cross": recording.weights["cross"] - 0.5})
 
 
 def test_a_translation_is_one(recorded) -> None:

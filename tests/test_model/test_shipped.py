@@ -144,13 +144,13 @@ def test_held_out_sentences_are_not_in_the_training_data() -> None:
     """Over everything that the shipped checkpoint's configuration trains on."""
     config = TrainingConfig.from_dict(read_json(CHECKPOINTS / "en-de" / CARD)["training"])
     held_out = {comparable(sentence) for sentence in HELD_OUT}
-    found = set()
+    leaks = set()
     for name in parse_mix(config.data):
         pairs = load_corpus(Path(DATA), name, "train", (config.source, config.target))
-        kept = leave_out(pairs, config.held_out)
-        assert len(kept) > 0.99 * len(pairs)
-        found |= held_out & {comparable(side) for pair in kept for side in pair}
-    assert not found
+        training_pairs = leave_out(pairs, config.held_out)
+        assert len(training_pairs) > 0.99 * len(pairs)
+        leaks |= held_out & {comparable(side) for pair in training_pairs for side in pair}
+    assert not leaks
 
 
 @pytest.mark.skipif(not DATA, reason="set HEADLIGHT_DATA to the folder with the corpora")

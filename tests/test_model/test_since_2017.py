@@ -264,9 +264,9 @@ def test_masks_of_documents_and_prefixes_hide_what_they_say() -> None:
     assert_near(logits[:, T:], model(IDS[1:]), within=1e-5)  # rotary scores know offsets only
     other = IDS[:1].clone()
     other[0, 2] = 1
-    seen = (model(other, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
-    assert (seen > 1e-4).all(), "every position reads the whole prefix"
+    differences = (model(other, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
+    assert (differences > 1e-4).all(), "every position reads the whole prefix"
     other = IDS[:1].clone()
     other[0, 4] = 1
-    seen = (model(other, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
-    assert not seen[:4].any(), "and nothing after the prefix is seen before its time"
+    differences = (model(other, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
+    assert not differences[:4].any(), "and nothing after the prefix is seen before its time"

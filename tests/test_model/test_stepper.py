@@ -181,8 +181,8 @@ class TestMatricesInHalf:
     def test_leave_gradients_as_they_are(self) -> None:
         model, other = lay_out(model_of(torch.float32)), model_of(torch.float32)
         with torch.enable_grad():
-            for one in (model, other):
-                one(SRC, TOKENS).square().sum().backward()
+            for transformer in (model, other):
+                transformer(SRC, TOKENS).square().sum().backward()
         for mine, theirs in zip(model.parameters(), other.parameters(), strict=True):
             assert mine.grad.abs().sum() > 0
             assert_near(mine.grad, theirs.grad)

@@ -141,11 +141,13 @@ class TestEveryTap:
             expected |= {f"{layer}.feed_forward.{name}" for name in ("hidden", "output")}
             kinds = ("self",) if layer.startswith("encoder") else ("self", "cross")
             expected |= {f"{layer}.{kind}_attention.{name}" for kind in kinds for name in attention}
-        own = [f"{layer}.self_attention" for layer in ("encoder.layers.0", "decoder.layers.0", "decoder.layers.1")]
-        every = [*own, "decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
-        modern = {f"{module}.relative.{name}" for module in own for name in ("q", "k")}
-        modern |= {f"{module.rpartition('.')[0]}.feed_forward.gate" for module in own}
-        biases = {f"{module}.relative.bias" for module in own}
+        self_attentions = [
+            f"{layer}.self_attention" for layer in ("encoder.layers.0", "decoder.layers.0", "decoder.layers.1")
+        ]
+        every = [*self_attentions, "decoder.layers.0.cross_attention", "decoder.layers.1.cross_attention"]
+        modern = {f"{module}.relative.{name}" for module in self_attentions for name in ("q", "k")}
+        modern |= {f"{module.rpartition('.')[0]}.feed_forward.gate" for module in self_attentions}
+        biases = {f"{module}.relative.bias" for module in self_attentions}
         more = {"modern": modern, "biased": biases | {f"{name}.sink" for name in every}, "buckets": biases}
         for variant in VARIANTS:
             assert set(addresses(model_of(variant))) == expected | more.get(variant, set()), variant
@@ -192,9 +194,9 @@ class TestOutsideTheBlock:
         with record() as outer:
             with pytest.raises(ZeroDivisionError), intervene({WEIGHTS: fail}):
                 logits_of(model_of("pre"))
-            seen = len(outer.all(WEIGHTS))
+            n_recorded = len(outer.all(WEIGHTS))
             assert torch.isfinite(logits_of(model_of("pre"))).all()
-            assert len(outer.all(WEIGHTS)) == seen + 1  # the outer recording goes on
+            assert len(outer.all(WEIGHTS)) == n_recorded + 1  # the outer recording goes on
         assert not observed()
 
     def test_a_thread_started_inside_the_block_sees_nothing(self) -> None:
@@ -227,8 +229,8 @@ class TestContexts:
             return logits
 
         async def both():
-            one, two = asyncio.Event(), asyncio.Event()
-            return await asyncio.gather(recording(one, two), bystander(two, one))
+            first, second = asyncio.Event(), asyncio.Event()
+            return await asyncio.gather(recording(first, second), bystander(second, first))
 
         (changed, times), untouched = asyncio.run(both())
         assert times == 1
@@ -344,15 +346,15 @@ class TestTrace:
         model = tiny_model(n_encoder_layers=1, dropout=0.5, **VARIANTS[variant]).train()
         with record() as trace, torch.no_grad():
             model(SRC, TGT)
-        kept = 0
+        n_equal = 0
         for address in [address for address in trace if address.endswith(".weights")]:
             rows = trace[address].sum(-1)
             if (sink := address.replace(".weights", ".sink")) in trace:
                 rows = rows + trace[sink]
             assert_near(rows, torch.ones_like(rows))
             context = trace[address] @ trace[address.replace(".weights", ".v")]  # G = 1 is broadcast over the heads
-            kept += torch.allclose(context, trace[address.replace(".weights", ".context")])
-        assert kept == 0  # dropout did take place, after the tap
+            n_equal += torch.allclose(context, trace[address.replace(".weights", ".context")])
+        assert n_equal == 0  # dropout did take place, after the tap
 
 
 class TestRefusals:

@@ -104,14 +104,14 @@ def observe(theirs: nn.Transformer) -> dict[str, Tensor]:
 
     The layers call their attention without asking for weights; a hook asks for them.
     """
-    seen: dict[str, Tensor] = {}
+    outputs: dict[str, Tensor] = {}
 
     def ask(module, args, kwargs):
         return args, kwargs | {"need_weights": True, "average_attn_weights": False}
 
     def keep(address: str, of: Callable):
         def hook(module, args, output):
-            seen[address] = of(output).detach()
+            outputs[address] = of(output).detach()
 
         return hook
 
@@ -125,7 +125,7 @@ def observe(theirs: nn.Transformer) -> dict[str, Tensor]:
                 attention.register_forward_hook(keep(f"{path}.weights", lambda output: output[1]))
                 attention.register_forward_hook(keep(f"{path}.output", lambda output: output[0]))
         getattr(theirs, stack).register_forward_hook(keep(f"{stack}.output", lambda output: output))
-    return seen
+    return outputs
 
 
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
@@ -141,7 +141,7 @@ def test_parity_with_torch(dtype: torch.dtype, norm: str, final_norm: bool, bias
     with record() as trace, torch.no_grad():
         logits = ours(SRC, TGT)
     theirs = torch_transformer(ours)
-    seen = observe(theirs)
+    outputs = observe(theirs)
     theirs(
         trace["encoder.input.stream"],
         trace["decoder.input.stream"],
@@ -150,15 +150,15 @@ def test_parity_with_torch(dtype: torch.dtype, norm: str, final_norm: bool, bias
         tgt_key_padding_mask=TGT == PAD_ID,
         memory_key_padding_mask=SRC == PAD_ID,
     )
-    assert len(seen) == 2 * 3 + 3 * 5 + 2  # stream, weights, output a layer; the decoder has two attentions
-    for address, expected in seen.items():
+    assert len(outputs) == 2 * 3 + 3 * 5 + 2  # stream, weights, output a layer; the decoder has two attentions
+    for address, expected in outputs.items():
         lengths = SRC_LENGTHS if address.startswith("encoder") else TGT_LENGTHS
         for b in range(B):
             real = (b, slice(None), slice(lengths[b])) if address.endswith("weights") else (b, slice(lengths[b]))
             assert_near(trace[address][real], expected[real])
     for b in range(B):
         real = (b, slice(TGT_LENGTHS[b]))
-        projected = nn.functional.linear(seen["decoder.output"][real], ours.output.weight, ours.output.bias)
+        projected = nn.functional.linear(outputs["decoder.output"][real], ours.output.weight, ours.output.bias)
         assert_near(logits[real], projected)
 
 
@@ -167,10 +167,10 @@ def test_gradients_agree_with_torch() -> None:
     theirs = torch_transformer(ours)
     with record() as trace, torch.no_grad():
         ours(SRC[:1], TGT[:1])
-    given = {f"{stack}.input.stream": trace[f"{stack}.input.stream"] for stack in KINDS}
+    streams = {f"{stack}.input.stream": trace[f"{stack}.input.stream"] for stack in KINDS}
     blocked = torch.ones(T, T, dtype=torch.bool).triu(1)
-    theirs(*given.values(), tgt_mask=blocked).square().sum().backward()
-    with record("decoder.output"), intervene({address: lambda _, x=x: x for address, x in given.items()}):
+    theirs(*streams.values(), tgt_mask=blocked).square().sum().backward()
+    with record("decoder.output"), intervene({address: lambda _, x=x: x for address, x in streams.items()}):
         cache = ours.start(SRC[:1])
         hidden = ours.decoder(TGT[:1], ~blocked[None, None], cache)
     hidden.square().sum().backward()
@@ -281,11 +281,11 @@ class TestInvariants:
         for address, value in trace.items():
             if not address.endswith(".weights"):
                 continue
-            own = "decoder" in address and "self_attention" in address
-            lengths = TGT_LENGTHS if own else SRC_LENGTHS
+            is_decoder_self = "decoder" in address and "self_attention" in address
+            lengths = TGT_LENGTHS if is_decoder_self else SRC_LENGTHS
             for b in range(B):
                 for t in range(value.size(2)):
-                    allowed = min(lengths[b], t + 1) if own else lengths[b]
+                    allowed = min(lengths[b], t + 1) if is_decoder_self else lengths[b]
                     assert not value[b, :, t, allowed:].any()
                     first, end = 0, allowed
                     if "self_attention" in address:
@@ -370,11 +370,11 @@ class TestInvariants:
             state = model.start(SRC)
             for tokens in histories[[1, 0]].T:
                 model.step(state, tokens)
-            chosen = model.reorder(state, rows)
-            steps = torch.stack([model.step(chosen, tokens) for tokens in tails.T], dim=1)
+            reordered = model.reorder(state, rows)
+            steps = torch.stack([model.step(reordered, tokens) for tokens in tails.T], dim=1)
             expected = full(model, SRC[rows], torch.cat([histories, tails], dim=1))[:, 3:]
             assert_near(steps, expected)
-            assert state.length == 3 and chosen.length == 5
+            assert state.length == 3 and reordered.length == 5
             assert_near(model.step(state, tails[[1, 0], 0]), expected[[1, 0], 0])
 
     def test_a_target_that_begins_with_padding_gives_zeros_there(self, dtype: torch.dtype, variant: str) -> None:

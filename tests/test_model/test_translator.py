@@ -145,11 +145,11 @@ def test_what_is_recorded_is_what_decoding_saw_row_by_row(translator: Translator
         assert len(rows) == len(whole.target_tokens)
         for t, row in enumerate(rows):
             if address == "logits":
-                seen, expected = row[0, 0], whole.trace[address][t]
+                weights, expected = row[0, 0], whole.trace[address][t]
             else:  # at step t there are t + 1 keys in self-attention; all later ones have weight 0 in the whole map
-                seen, expected = row[0, :, 0], whole.trace[address][:, t, : row.size(-1)]
+                weights, expected = row[0, :, 0], whole.trace[address][:, t, : row.size(-1)]
                 assert not whole.trace[address][:, t, row.size(-1) :].any()
-            np.testing.assert_allclose(seen.numpy(), expected, atol=1e-5)
+            np.testing.assert_allclose(weights.numpy(), expected, atol=1e-5)
 
 
 def test_every_tap_fires_once_and_the_encoder_runs_once(
@@ -206,19 +206,19 @@ def test_what_the_search_saw_with_an_edited_encoder_is_what_teacher_forcing_reco
     assert_recorded_as_forced(translator, TEXT, 4, edits=Edits(off=(Head("encoder_self", 1, 2),)))
 
 
-def assert_recorded_as_forced(translator: Translator, text: str, beam: int, edits: Edits = NONE, **more) -> None:
+def assert_recorded_as_forced(translator: Translator, text: str, beam: int, edits: Edits = NONE, **options) -> None:
     """Every array of a translation is the one that reading the same tokens records."""
-    found = translator.translate(text, beam, edits=edits, **more)
-    forced = translator.force(text, found, edits)
+    free = translator.translate(text, beam, edits=edits, **options)
+    forced = translator.force(text, free, edits)
     assert forced.search is None
     assert (forced.text, forced.target_tokens, forced.predicted_ids) == (
-        found.text,
-        found.target_tokens,
-        found.predicted_ids,
+        free.text,
+        free.target_tokens,
+        free.predicted_ids,
     )
-    assert list(forced.trace) == list(found.trace)
+    assert list(forced.trace) == list(free.trace)
     for address, expected in forced.trace.items():
-        np.testing.assert_allclose(found.trace[address], expected, atol=1e-5, err_msg=address)
+        np.testing.assert_allclose(free.trace[address], expected, atol=1e-5, err_msg=address)
 
 
 def test_forcing_reads_the_given_target(translator: Translator) -> None:
@@ -250,10 +250,10 @@ def test_threads_share_one_translator(translator: Translator) -> None:
     alone = [translator.translate(text) for text in texts]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(translator.translate, texts))
-    for one, other in zip(alone, together, strict=True):
-        assert one.text == other.text
-        assert one.trace.keys() == other.trace.keys()
-        np.testing.assert_allclose(one.attention("cross"), other.attention("cross"), atol=1e-6)
+    for single, other in zip(alone, together, strict=True):
+        assert single.text == other.text
+        assert single.trace.keys() == other.trace.keys()
+        np.testing.assert_allclose(single.attention("cross"), other.attention("cross"), atol=1e-6)
 
 
 def test_a_translation_can_be_cached(translation: Translation) -> None:
@@ -297,13 +297,13 @@ def test_too_long_texts_are_refused_with_the_limit(translator: Translator) -> No
 def test_a_locked_prefix_begins_the_translation(translator: Translator, beam: int) -> None:
     free = translator.translate(TEXT, beam=beam)
     best = free.search.hypotheses[0]
-    written = [*best.ids, EOS_ID] if best.finished else best.ids
-    again = translator.translate(TEXT, beam=beam, prefix=written)
+    ids = [*best.ids, EOS_ID] if best.finished else best.ids
+    again = translator.translate(TEXT, beam=beam, prefix=ids)
     assert (again.text, again.predicted_tokens) == (free.text, free.predicted_tokens)
     np.testing.assert_allclose(again.log_probabilities, free.log_probabilities, atol=1e-5)
-    other = next(token for token in range(20, 300) if token != written[2])
-    changed = translator.translate(TEXT, beam=beam, prefix=[*written[:2], other])
-    assert changed.predicted_tokens[:3] == translator.tokenizer.target.tokens([*written[:2], other])
+    other = next(token for token in range(20, 300) if token != ids[2])
+    changed = translator.translate(TEXT, beam=beam, prefix=[*ids[:2], other])
+    assert changed.predicted_tokens[:3] == translator.tokenizer.target.tokens([*ids[:2], other])
     np.testing.assert_allclose(changed.attention("cross")[..., :3, :], free.attention("cross")[..., :3, :], atol=1e-6)
 
 
@@ -364,5 +364,5 @@ def test_scores_are_kept_on_the_card(folder: Path, tmp_path: Path) -> None:
 def test_the_mask_convention_is_one(translator: Translator) -> None:
     """What is drawn is what masks.py makes: True = may attend."""
     target = translator.translate(TEXT).target_tokens
-    made = masks.causal_mask(len(target))[0, 0].numpy()
-    np.testing.assert_array_equal(translator.translate(TEXT).mask("decoder_self"), made)
+    causal = masks.causal_mask(len(target))[0, 0].numpy()
+    np.testing.assert_array_equal(translator.translate(TEXT).mask("decoder_self"), causal)

@@ -57,16 +57,16 @@ def test_layer_norm(norm: str) -> None:
     """eps=1e-6: mean 0 and variance 1 over the last axis."""
     torch.manual_seed(0)
     residual = Residual(tiny_config(d_model=512, n_heads=8, norm_eps=1e-6, norm=norm)).double().eval()
-    seen = []
+    inputs = []
 
     def sublayer(x: torch.Tensor) -> torch.Tensor:
-        seen.append(x)
+        inputs.append(x)
         return torch.zeros_like(x)
 
     x = 5 + 3 * torch.randn(2, 7, 512, dtype=torch.float64)
     output = residual(x, sublayer)
-    normed, other = (seen[0], output) if norm == "pre" else (output, seen[0])
-    assert torch.equal(other, x)
+    normed, sum_ = (inputs[0], output) if norm == "pre" else (output, inputs[0])
+    assert torch.equal(sum_, x)
     assert normed.mean(-1).abs().max() < 1e-10
     assert (normed.var(-1, unbiased=False) - 1).abs().max() < 1e-6
 

@@ -71,15 +71,15 @@ def compiled(replacements: Mapping[str, str]) -> bytes:
         starts[key.encode()] = len(texts)
         texts += value.encode() + b"\0"
     units = [0] * 4096
-    taken, bases = {0}, {0}
+    occupied, bases = {0}, {0}
 
     def place(prefix: bytes, node: int) -> None:
         below = sorted({key[len(prefix)] for key in starts if key.startswith(prefix) and len(key) > len(prefix)})
         labels = [*([0] if prefix in starts else []), *below]
         # No two nodes share a base: the children of one would be those of the other.
-        base = next(b for b in range(4096) if b not in bases and not any((b ^ label) in taken for label in labels))
+        base = next(b for b in range(4096) if b not in bases and not any((b ^ label) in occupied for label in labels))
         bases.add(base)
-        taken.update(base ^ label for label in labels)
+        occupied.update(base ^ label for label in labels)
         units[node] |= (node ^ base) << 10 | (256 if prefix in starts else 0)
         if prefix in starts:
             units[base] = 1 << 31 | starts[prefix]

@@ -49,10 +49,10 @@ class SmallHub:
             refuse(handler, *self.status[""])
         elif name not in self.models:
             refuse(handler, 401, "RepoNotFound")
-        elif (found := self._find(name, revision)) is None:
+        elif (match := self._find(name, revision)) is None:
             refuse(handler, 404, "RevisionNotFound")
         else:
-            commit, folder = found
+            commit, folder = match
             files = sorted(folder.iterdir())
             siblings = [{"rfilename": file.name, "size": file.stat().st_size, "blobId": "0"} for file in files]
             body = json.dumps({"id": name, "modelId": name, "sha": commit, "siblings": siblings}).encode()
@@ -62,21 +62,21 @@ class SmallHub:
                 send(handler, 200, body, {"Content-Type": "application/json"})
 
     def _file(self, handler: BaseHTTPRequestHandler, name: str, revision: str, file: str) -> None:
-        found = self._find(name, revision) if name in self.models else None
-        if found is None or not (found[1] / file).is_file():
+        match = self._find(name, revision) if name in self.models else None
+        if match is None or not (match[1] / file).is_file():
             refuse(handler, 404, "EntryNotFound" if name in self.models else "RepoNotFound")
             return
         if file in self.status:
             refuse(handler, *self.status[file])
             return
-        commit, folder = found
+        commit, folder = match
         content = (folder / file).read_bytes()
         headers = {"ETag": f'"{hashlib.sha256(content).hexdigest()}"', "X-Repo-Commit": commit}
-        wanted = handler.headers.get("Range")
+        byte_range = handler.headers.get("Range")
         if handler.command == "HEAD":
             send(handler, 200, content, headers)
-        elif wanted:
-            start, _, end = wanted.removeprefix("bytes=").partition("-")
+        elif byte_range:
+            start, _, end = byte_range.removeprefix("bytes=").partition("-")
             part = content[int(start) : int(end or len(content)) + 1]
             send(handler, 206, part, headers | {"Content-Range": f"bytes {start}-*/{len(content)}"})
         elif file in self.answers:

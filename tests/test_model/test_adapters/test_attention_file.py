@@ -96,10 +96,12 @@ def test_arrays_named_as_the_library_names_them() -> None:
             texts = SOURCE if side == "source" else TARGET
             file = io.BytesIO()
             np.savez(file, **{name: weights(kind), "tokens": texts})
-            found = read_attention(file)
-            assert found.kinds == [kind] and getattr(found, f"{side}_tokens") == texts
-            np.testing.assert_array_equal(found.attention(kind), weights(kind))
-            np.testing.assert_array_equal(found.mask(kind), np.tri(T) if kind == "decoder_self" else np.ones((S, S)))
+            attention = read_attention(file)
+            assert attention.kinds == [kind] and getattr(attention, f"{side}_tokens") == texts
+            np.testing.assert_array_equal(attention.attention(kind), weights(kind))
+            np.testing.assert_array_equal(
+                attention.mask(kind), np.tri(T) if kind == "decoder_self" else np.ones((S, S))
+            )
     # A name that says more goes first.
     assert set(read_attention(written(attention=weights("encoder_self"))).kinds) == set(KINDS)
     assert read_attention(written(tokens=np.array(["other"] * S))).source_tokens == SOURCE
@@ -109,27 +111,27 @@ def test_arrays_named_as_the_library_names_them() -> None:
 def test_zeros_and_ones_of_any_type(dtype) -> None:
     hard = np.eye(T, S, dtype=dtype)[None, None]
     mask = np.ones((T, S), dtype)
-    found = read_attention(written(cross=hard, cross_mask=mask, decoder_self_mask=np.tri(T).astype(dtype)))
-    assert found.attention("cross").dtype == np.float32
-    np.testing.assert_array_equal(found.attention("cross"), hard)
-    np.testing.assert_array_equal(found.masks["decoder_self"], np.tri(T, dtype=bool))
-    assert found.masks["cross"].all() and found.masks["cross"].dtype == bool
+    attention = read_attention(written(cross=hard, cross_mask=mask, decoder_self_mask=np.tri(T).astype(dtype)))
+    assert attention.attention("cross").dtype == np.float32
+    np.testing.assert_array_equal(attention.attention("cross"), hard)
+    np.testing.assert_array_equal(attention.masks["decoder_self"], np.tri(T, dtype=bool))
+    assert attention.masks["cross"].all() and attention.masks["cross"].dtype == bool
 
 
 def test_rows_that_are_nan_are_empty_and_counted() -> None:
     values = weights("cross")
     values[:, 1, 2] = np.nan
-    found = read_attention(written(cross=values))
-    assert found.nan_rows == {"cross": L + 1} and found.zero_rows("cross")[0] == L + 1
-    assert not found.attention("cross")[:, 1, 2].any()
-    np.testing.assert_array_equal(found.attention("cross")[:, 0], values[:, 0])
+    attention = read_attention(written(cross=values))
+    assert attention.nan_rows == {"cross": L + 1} and attention.zero_rows("cross")[0] == L + 1
+    assert not attention.attention("cross")[:, 1, 2].any()
+    np.testing.assert_array_equal(attention.attention("cross")[:, 0], values[:, 0])
 
 
 def test_tokens_of_a_byte_level_vocabulary_in_a_file() -> None:
     source = ["Stra", "ÃŁ", "e", "Ġist", "Ġæ", "Ĺ", "¥"]
-    found = read_attention(written(source_tokens=np.array(source)))
-    assert found.source_tokens == ["Stra", "ß", "e", "▁ist", "▁<0xE6>", "<0x97>", "<0xA5>"]
-    assert found.target_tokens == TARGET
+    attention = read_attention(written(source_tokens=np.array(source)))
+    assert attention.source_tokens == ["Stra", "ß", "e", "▁ist", "▁<0xE6>", "<0x97>", "<0xA5>"]
+    assert attention.target_tokens == TARGET
 
 
 def test_one_kind_is_enough() -> None:
@@ -339,9 +341,9 @@ class TestHostileFiles:
 def test_what_rounding_led_out_of_the_range_is_read_as_its_end() -> None:
     values = weights("cross")
     values[0, 0, 0, :2] = -0.005, 1.005
-    found = read_attention(written(cross=values)).attention("cross")
-    assert found.min() == 0 and found.max() == 1
-    np.testing.assert_array_equal(found[1], values[1])
+    maps = read_attention(written(cross=values)).attention("cross")
+    assert maps.min() == 0 and maps.max() == 1
+    np.testing.assert_array_equal(maps[1], values[1])
     values[0, 0, 0, 0] = -0.02
     assert "numbers from -0.02 to 1" in refusal(written(cross=values))
 

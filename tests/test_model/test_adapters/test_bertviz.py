@@ -34,14 +34,14 @@ def test_bertviz_draws_what_was_recorded(tmp_path) -> None:
     result = translation(tmp_path)
     assert len(result.source_tokens) != len(result.target_tokens)
     page = head_view(**head_view_arguments(result), prettify_tokens=False, html_action="return").data
-    given, _ = json.JSONDecoder().raw_decode(page, page.index("const params = ") + len("const params = "))
-    drawn = given["attention"]
-    assert [one["name"] for one in drawn] == ["Encoder", "Decoder", "Cross"]
+    params, _ = json.JSONDecoder().raw_decode(page, page.index("const params = ") + len("const params = "))
+    views = params["attention"]
+    assert [view["name"] for view in views] == ["Encoder", "Decoder", "Cross"]
     sides = (result.source_tokens, result.source_tokens), (result.target_tokens,) * 2
     sides += ((result.target_tokens, result.source_tokens),)
-    for one, kind, (queries, keys) in zip(drawn, ("encoder_self", "decoder_self", "cross"), sides, strict=True):
-        np.testing.assert_allclose(np.array(one["attn"]), result.attention(kind), atol=1e-6)
-        assert (one["left_text"], one["right_text"]) == (queries, keys)
+    for view, kind, (queries, keys) in zip(views, ("encoder_self", "decoder_self", "cross"), sides, strict=True):
+        np.testing.assert_allclose(np.array(view["attn"]), result.attention(kind), atol=1e-6)
+        assert (view["left_text"], view["right_text"]) == (queries, keys)
 
 
 def test_another_number_of_layers_is_refused_with_the_numbers(tmp_path) -> None:
@@ -58,6 +58,6 @@ def test_the_tensors_are_copies(tmp_path) -> None:
 
 def test_a_model_without_attention_is_told(tmp_path) -> None:
     result = translation(tmp_path)
-    kept = {address: array for address, array in result.trace.items() if "attention" not in address}
+    trace = {address: array for address, array in result.trace.items() if "attention" not in address}
     with pytest.raises(ValueError, match="this model has no attention"):
-        head_view_arguments(replace(result, trace=kept))
+        head_view_arguments(replace(result, trace=trace))

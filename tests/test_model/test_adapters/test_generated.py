@@ -77,22 +77,22 @@ def read_texts(tokenizer: Any, texts: list[str] = TEXTS) -> Any:
 
 @torch.no_grad()
 def generate(model: Any, inputs: Any, **options: Any) -> Any:
-    wanted = {"output_attentions": True, "return_dict_in_generate": True, "max_new_tokens": 9}
-    return model.generate(**inputs, **wanted | options)
+    defaults = {"output_attentions": True, "return_dict_in_generate": True, "max_new_tokens": 9}
+    return model.generate(**inputs, **defaults | options)
 
 
 @torch.no_grad()
 def expect_maps_of_a_pass(model: Any, outputs: Any, inputs: Any, tokenizer: Any) -> int:
     """Compare every sequence, read alone without padding and without a cache; returns how many tokens were read."""
     count = 0
-    for sequence, written in enumerate(outputs.sequences):
-        found = attention_of(outputs, inputs, tokenizer, sequence=sequence)
+    for sequence, ids in enumerate(outputs.sequences):
+        attention = attention_of(outputs, inputs, tokenizer, sequence=sequence)
         text = sequence * len(inputs["input_ids"]) // len(outputs.sequences)
         padded = int((inputs["attention_mask"][text] == 0).sum())
-        read = written[padded : padded + len(found.target_tokens)]
-        assert found.target_tokens == tokenizer.convert_ids_to_tokens(read.tolist())
+        read = ids[padded : padded + len(attention.target_tokens)]
+        assert attention.target_tokens == tokenizer.convert_ids_to_tokens(read.tolist())
         expected = model(input_ids=read[None], output_attentions=True, use_cache=False).attentions
-        np.testing.assert_allclose(found.attention("decoder_self"), torch.cat(expected).numpy(), atol=1e-5)
+        np.testing.assert_allclose(attention.attention("decoder_self"), torch.cat(expected).numpy(), atol=1e-5)
         count += len(read)
     return count
 
@@ -109,8 +109,8 @@ def test_every_cache_and_every_search(kind: str, cache: str, search: str) -> Non
     model, tokenizer = decoder(kind), theirs("gpt2", "left")
     inputs = read_texts(tokenizer)
     assert not inputs["attention_mask"].all()
-    own = {"past_key_values": transformers.DynamicCache()} if cache == "whole" else {}
-    outputs = generate(model, inputs, **CACHES[cache], **SEARCHES[search], **own)
+    cache_options = {"past_key_values": transformers.DynamicCache()} if cache == "whole" else {}
+    outputs = generate(model, inputs, **CACHES[cache], **SEARCHES[search], **cache_options)
     assert expect_maps_of_a_pass(model, outputs, inputs, tokenizer) > WINDOW * len(outputs.sequences)
 
 
@@ -124,17 +124,17 @@ def test_an_encoder_decoder_with_every_cache(kind: str, cache: str, search: str)
     tokenizer = theirs("bart")
     inputs = read_texts(tokenizer)
     outputs = generate(model, inputs, **CACHES[cache], **SEARCHES[search])
-    for sequence, written in enumerate(outputs.sequences):
-        found = attention_of(outputs, inputs, tokenizer, sequence=sequence)
+    for sequence, ids in enumerate(outputs.sequences):
+        attention = attention_of(outputs, inputs, tokenizer, sequence=sequence)
         text = sequence * len(TEXTS) // len(outputs.sequences)
         source = inputs["input_ids"][text][inputs["attention_mask"][text].bool()]
-        target = written[: len(found.target_tokens)]
+        target = ids[: len(attention.target_tokens)]
         expected = model(
             input_ids=source[None], decoder_input_ids=target[None], output_attentions=True, use_cache=False
         )
         for kind_of_map, name in (("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")):
             maps = torch.cat(expected[f"{name}_attentions"]).numpy()
-            np.testing.assert_allclose(found.attention(kind_of_map), maps, atol=1e-5)
+            np.testing.assert_allclose(attention.attention(kind_of_map), maps, atol=1e-5)
 
 
 def test_a_window_of_all_layers_is_the_mask() -> None:
@@ -144,8 +144,8 @@ def test_a_window_of_all_layers_is_the_mask() -> None:
     causal = np.tri(n_tokens, dtype=bool)
     for kind, mask in (("sliding", causal & ~np.tri(n_tokens, k=-WINDOW, dtype=bool)), ("gemma 2", causal)):
         outputs = generate(decoder(kind), inputs, do_sample=False, eos_token_id=-1)
-        found = attention_of(outputs, inputs, tokenizer, eos_token_id=-1)
-        np.testing.assert_array_equal(found.masks["decoder_self"], mask)
+        attention = attention_of(outputs, inputs, tokenizer, eos_token_id=-1)
+        np.testing.assert_array_equal(attention.masks["decoder_self"], mask)
 
 
 class TestRefusals:
@@ -214,9 +214,9 @@ class TestEnds:
     def test_rows_of_padding_are_left_out(self, options: dict[str, Any], expected: int) -> None:
         tokenizer = theirs("gpt2")
         outputs = self.written([[8, 9, 7, 0, 0], [8, 8, 8, 8, 8]])
-        found = attention_of(outputs, torch.tensor([[2], [2]]), tokenizer, **options)
-        assert len(found.target_tokens) == expected
-        assert found.predicted_tokens == tokenizer.convert_ids_to_tokens([8, 9, 7][:expected])
+        attention = attention_of(outputs, torch.tensor([[2], [2]]), tokenizer, **options)
+        assert len(attention.target_tokens) == expected
+        assert attention.predicted_tokens == tokenizer.convert_ids_to_tokens([8, 9, 7][:expected])
         assert len(attention_of(outputs, torch.tensor([[2], [2]]), tokenizer, sequence=1).target_tokens) == 5
 
     def test_padding_that_the_longest_wrote_itself_stays(self) -> None:
@@ -226,5 +226,5 @@ class TestEnds:
     def test_a_tokenizer_with_several_ends(self) -> None:
         tokenizer = theirs("gpt2")
         tokenizer.__dict__["eos_token_id"] = [1, 7]
-        found = attention_of(self.written([[8, 7, 9]]), torch.tensor([[2]]), tokenizer)
-        assert found.predicted_tokens == tokenizer.convert_ids_to_tokens([8, 7])
+        attention = attention_of(self.written([[8, 7, 9]]), torch.tensor([[2]]), tokenizer)
+        assert attention.predicted_tokens == tokenizer.convert_ids_to_tokens([8, 7])

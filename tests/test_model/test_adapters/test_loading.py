@@ -378,7 +378,7 @@ class TestHub:
     def test_what_is_in_the_cache_stays(self, site: SmallHub, folder: Path, tmp_path: Path, cache: Path) -> None:
         """Of another model, and of an earlier revision of the same one, which shares files with the new one."""
         site.models |= {NAME: folder, "someone/else": folder}
-        kept = [hub.fetch("someone/else"), hub.fetch(NAME)]
+        folders = [hub.fetch("someone/else"), hub.fetch(NAME)]
         before = left(cache)
         site.commit = "f" * 40
         site.models[NAME] = shutil.copytree(folder, tmp_path / "newer")
@@ -386,7 +386,7 @@ class TestHub:
         site.answers["model.safetensors"] = half
         assert "broke off" in refusal(NAME)
         assert left(cache) == before
-        for path in kept:
+        for path in folders:
             assert (path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
             assert (path / "config.json").read_bytes() == (folder / "config.json").read_bytes()
 

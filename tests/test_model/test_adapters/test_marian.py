@@ -78,23 +78,23 @@ def assert_same_maps(trace: dict[str, torch.Tensor], outputs: Any, lengths: list
 @pytest.mark.parametrize("name", SIZES)
 @torch.no_grad()
 def test_logits_and_every_map_are_theirs(pairs, name: str) -> None:
-    theirs, translator, there = pairs(name, 0)
+    theirs, translator, to_theirs = pairs(name, 0)
     src, tgt = batch(translator)
     with record("*.weights") as trace:
         logits = translator.model(src, tgt)
     expected = theirs(
-        input_ids=there[src],
+        input_ids=to_theirs[src],
         attention_mask=(src != PAD_ID).long(),
-        decoder_input_ids=there[tgt],
+        decoder_input_ids=to_theirs[tgt],
         decoder_attention_mask=(tgt != PAD_ID).long(),
         output_attentions=True,
     )
-    rest = [i for i in range(len(there)) if i != BOS_ID]
+    rest = [i for i in range(len(to_theirs)) if i != BOS_ID]
     for row, length in enumerate((5, 3)):
-        assert_near(logits[row, :length, rest], expected.logits[row, :length][:, there[rest]])
+        assert_near(logits[row, :length, rest], expected.logits[row, :length][:, to_theirs[rest]])
         # The start token is ours alone: whoever reads probabilities reads theirs.
         ours = logits[row, :length].log_softmax(-1)
-        assert_near(ours[:, rest], expected.logits[row, :length].log_softmax(-1)[:, there[rest]])
+        assert_near(ours[:, rest], expected.logits[row, :length].log_softmax(-1)[:, to_theirs[rest]])
         assert (ours[:, BOS_ID].exp() == 0).all()
     assert_same_maps(trace, expected, [(7, 5), (4, 3)])
 
@@ -103,23 +103,25 @@ def test_logits_and_every_map_are_theirs(pairs, name: str) -> None:
 @torch.no_grad()
 def test_effects_and_lens_are_those_of_the_original(pairs, name: str) -> None:
     """The direct effects add up to its logits; the lens is its output layer on its own hidden states."""
-    theirs, translator, there = pairs(name, 0)
+    theirs, translator, to_theirs = pairs(name, 0)
     result = translator.force(SENTENCES[1], SENTENCES[0])
     src, tgt = torch.tensor([translator.source_ids(SENTENCES[1])]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
-    theirs_of = theirs(input_ids=there[src], decoder_input_ids=there[tgt], output_hidden_states=True)
+    theirs_of = theirs(input_ids=to_theirs[src], decoder_input_ids=to_theirs[tgt], output_hidden_states=True)
     logits = theirs_of.logits[0]  # (T, V)
     effects = translator.effects(result, "runner-up")
-    written, others = (there[torch.as_tensor(ids)] for ids in (result.predicted_ids, effects.alternatives))
-    steps = torch.arange(len(written))
+    words, alternatives = (to_theirs[torch.as_tensor(ids)] for ids in (result.predicted_ids, effects.alternatives))
+    steps = torch.arange(len(words))
     assert effects.rest <= 1e-4 * max(1, np.abs(effects.logits).max())
-    np.testing.assert_allclose(sum(effects.parts.values()), logits[steps, written] - logits[steps, others], atol=1e-4)
+    np.testing.assert_allclose(
+        sum(effects.parts.values()), logits[steps, words] - logits[steps, alternatives], atol=1e-4
+    )
     assert translator.effects(result).rest <= 1e-4 * max(1, np.abs(translator.effects(result).logits).max())
     lens = translator.lens(result, k=3)
     ends = [0, *range(3, len(lens.sublayers), 3)]  # the input, and the end of every layer
     assert len(ends) == len(theirs_of.decoder_hidden_states)
     for place, hidden in zip(ends, theirs_of.decoder_hidden_states, strict=True):
         best = (theirs.lm_head(hidden[0]) + theirs.final_logits_bias).softmax(-1).topk(3)
-        np.testing.assert_array_equal(there[torch.from_numpy(lens.ids[place])], best.indices)
+        np.testing.assert_array_equal(to_theirs[torch.from_numpy(lens.ids[place])], best.indices)
         np.testing.assert_allclose(lens.probabilities[place], best.values, atol=1e-5)
 
 
@@ -127,37 +129,37 @@ def test_effects_and_lens_are_those_of_the_original(pairs, name: str) -> None:
 @torch.no_grad()
 def test_a_translation_has_the_maps_of_the_original(pairs, name: str) -> None:
     """As the pages see it: `translate`, and what it recorded, against the original reading the same tokens."""
-    theirs, translator, there = pairs(name, 0)
+    theirs, translator, to_theirs = pairs(name, 0)
     result = translator.translate(SENTENCES[0], beam=2)
     src = [*translator.tokenizer.source.encode(SENTENCES[0]), EOS_ID]
     assert result.source_tokens == translator.tokenizer.source.tokens(src)
-    ids = {token: i for i, token in enumerate(translator.tokenizer.source.tokens(range(len(there))))}
+    ids = {token: i for i, token in enumerate(translator.tokenizer.source.tokens(range(len(to_theirs))))}
     tgt = [ids[token] for token in result.target_tokens]
-    outputs = theirs(input_ids=there[src][None], decoder_input_ids=there[tgt][None], output_attentions=True)
+    outputs = theirs(input_ids=to_theirs[src][None], decoder_input_ids=to_theirs[tgt][None], output_attentions=True)
     for kind, layers in zip(KINDS, (outputs.encoder_attentions, outputs.decoder_attentions, outputs.cross_attentions)):
         np.testing.assert_allclose(result.attention(kind), torch.cat(layers).numpy(), atol=1e-5)
     table = theirs.get_encoder().embed_positions.weight[: len(src)].numpy()
     np.testing.assert_allclose(result.positional("source"), table, atol=1e-6)
-    chosen = [ids[token] for token in result.predicted_tokens]
-    expected = outputs.logits[0].log_softmax(-1)[range(len(tgt)), there[chosen]]
+    predicted = [ids[token] for token in result.predicted_tokens]
+    expected = outputs.logits[0].log_softmax(-1)[range(len(tgt)), to_theirs[predicted]]
     np.testing.assert_allclose(result.log_probabilities, expected.numpy(), atol=1e-5)
 
 
-def generated(theirs: Any, there: torch.Tensor, src: list[int], limit: int, beams: int) -> tuple[list[int], float]:
+def generated(theirs: Any, to_theirs: torch.Tensor, src: list[int], limit: int, beams: int) -> tuple[list[int], float]:
     """What `generate` finds, in the ids there and without the start token, and its log-probability.
 
     Scores are compared as bare sums (their penalty divides by length^a, ours by ((5 + length) / 6)^a), the search ends
     with as many finished hypotheses as the beam is wide, and no end is forced at the limit.
     """
     outputs = theirs.generate(
-        there[src][None],
+        to_theirs[src][None],
         num_beams=beams,
         do_sample=False,
         max_new_tokens=limit,
         length_penalty=0.0,
         early_stopping=True,
         forced_eos_token_id=None,
-        bad_words_ids=[[int(there[PAD_ID])]],
+        bad_words_ids=[[int(to_theirs[PAD_ID])]],
         return_dict_in_generate=True,
         output_scores=True,
     )
@@ -171,13 +173,13 @@ def test_greedy_translations_are_theirs(pairs, name: str) -> None:
     """Every token, whether a translation ends by itself or at the limit; and the whole batch at once."""
     ended = 0
     for seed in range(2):
-        theirs, translator, there = pairs(name, seed)
+        theirs, translator, to_theirs = pairs(name, seed)
         sources = [[*translator.tokenizer.source.encode(text), EOS_ID] for text in SENTENCES]
         at_once = greedy(translator.stepper, pad_ids(sources), max_length=20)
         for src, ours in zip(sources, at_once, strict=True):
-            expected = generated(theirs, there, src, 20, 1)[0]
+            expected = generated(theirs, to_theirs, src, 20, 1)[0]
             ended += expected[-1] == 0
-            assert there[ours].tolist() == [index for index in expected if index != 0]
+            assert to_theirs[ours].tolist() == [index for index in expected if index != 0]
             assert greedy(translator.model, torch.tensor([src]), max_length=20) == [ours]
     assert ended or name != "not-shared"  # the others repeat themselves up to the limit
 
@@ -187,15 +189,15 @@ def test_greedy_translations_are_theirs(pairs, name: str) -> None:
 def test_beam_translations_are_theirs(pairs, name: str, beams: int) -> None:
     compared = 0
     for seed in range(2):
-        theirs, translator, there = pairs(name, seed)
+        theirs, translator, to_theirs = pairs(name, seed)
         for text in SENTENCES:
             src = [*translator.tokenizer.source.encode(text), EOS_ID]
             result = translator.translate(text, beam=beams, length_penalty=0.0)
             limit = target_limit(len(src), translator.config.max_length)
-            expected, score = generated(theirs, there, src, limit, beams)
+            expected, score = generated(theirs, to_theirs, src, limit, beams)
             best = result.search.hypotheses[0]
             if expected[-1] == 0 and len(expected) < limit:
-                assert there[best.ids].tolist() == expected[:-1]
+                assert to_theirs[best.ids].tolist() == expected[:-1]
                 assert best.log_probability == pytest.approx(score, abs=1e-4)
                 assert result.text == translator.tokenizer.target.decode(best.ids)
                 compared += 1

@@ -21,14 +21,14 @@ def stacked(layers: Any) -> np.ndarray:
     return torch.cat(layers).detach().numpy()
 
 
-def generate(kind: str, model: Any, **more: Any) -> tuple[Any, Any, Any]:
+def generate(kind: str, model: Any, **options: Any) -> tuple[Any, Any, Any]:
     """Outputs of generate for both texts, what went in, and the tokenizer."""
     tokenizer = theirs(kind, "left" if kind == "gpt2" else "right")
     inputs = tokenizer(TEXTS, return_tensors="pt", padding=True, return_token_type_ids=False)
     assert not inputs["attention_mask"].all()
-    wanted = {"output_attentions": True, "return_dict_in_generate": True, "do_sample": False, "max_new_tokens": 9}
-    wanted["use_cache"] = kind != "t5"  # with a cache it needs as many layers in both stacks
-    return model.generate(**inputs, **(wanted | more)), inputs, tokenizer
+    defaults = {"output_attentions": True, "return_dict_in_generate": True, "do_sample": False, "max_new_tokens": 9}
+    defaults["use_cache"] = kind != "t5"  # with a cache it needs as many layers in both stacks
+    return model.generate(**inputs, **(defaults | options)), inputs, tokenizer
 
 
 @pytest.mark.parametrize("beams", [1, 4])
@@ -42,23 +42,23 @@ def test_steps_of_generate_are_the_maps_of_a_forward_pass(kind: str, beams: int)
         returned = {"num_beams": beams, "num_return_sequences": min(beams, 3)}
         outputs, inputs, tokenizer = generate(kind, model, **returned)
         per_text = len(outputs.sequences) // 2
-        for sequence, written in enumerate(outputs.sequences):
-            found = attention_of(outputs, inputs, tokenizer, sequence=sequence)
+        for sequence, sequence_ids in enumerate(outputs.sequences):
+            attention = attention_of(outputs, inputs, tokenizer, sequence=sequence)
             text = sequence // per_text
             src = inputs["input_ids"][text][inputs["attention_mask"][text].bool()]
-            tgt = written[: len(found.target_tokens)]
-            assert found.source_tokens == tokenizer.convert_ids_to_tokens(src.tolist())
-            assert found.target_tokens == tokenizer.convert_ids_to_tokens(tgt.tolist())
-            ids = written[1 : len(tgt) + 1].tolist()
-            assert found.predicted_tokens == tokenizer.convert_ids_to_tokens(ids)
+            tgt = sequence_ids[: len(attention.target_tokens)]
+            assert attention.source_tokens == tokenizer.convert_ids_to_tokens(src.tolist())
+            assert attention.target_tokens == tokenizer.convert_ids_to_tokens(tgt.tolist())
+            ids = sequence_ids[1 : len(tgt) + 1].tolist()
+            assert attention.predicted_tokens == tokenizer.convert_ids_to_tokens(ids)
             assert len(tgt) == 9 or ids[-1] == model.config.eos_token_id
             expected = model(input_ids=src[None], decoder_input_ids=tgt[None], output_attentions=True)
             for name in ("encoder", "decoder", "cross"):
                 kind_of_map = "cross" if name == "cross" else f"{name}_self"
                 np.testing.assert_allclose(
-                    found.attention(kind_of_map), stacked(expected[f"{name}_attentions"]), atol=1e-5
+                    attention.attention(kind_of_map), stacked(expected[f"{name}_attentions"]), atol=1e-5
                 )
-            np.testing.assert_array_equal(found.masks["decoder_self"], np.tri(len(tgt), dtype=bool))
+            np.testing.assert_array_equal(attention.masks["decoder_self"], np.tri(len(tgt), dtype=bool))
             lengths += len(tgt) != 9
             rows = outputs.beam_indices[sequence].tolist() if beams > 1 else []
             shuffled += len({row for row in rows if row >= 0}) > 1
@@ -72,14 +72,14 @@ def test_steps_of_a_decoder_alone(beams: int) -> None:
     """The prompt counts, and what padded it on the left does not."""
     model = model_of("gpt2")
     outputs, inputs, tokenizer = generate("gpt2", model, num_beams=beams)
-    for sequence, written in enumerate(outputs.sequences):
-        found = attention_of(outputs, inputs, tokenizer, sequence=sequence)
+    for sequence, ids in enumerate(outputs.sequences):
+        attention = attention_of(outputs, inputs, tokenizer, sequence=sequence)
         padded = int((inputs["attention_mask"][sequence] == 0).sum())
-        read = written[padded : padded + len(found.target_tokens)]
-        assert found.target_tokens == tokenizer.convert_ids_to_tokens(read.tolist())
-        assert found.kinds == ["decoder_self"] and found.source_tokens == []
+        read = ids[padded : padded + len(attention.target_tokens)]
+        assert attention.target_tokens == tokenizer.convert_ids_to_tokens(read.tolist())
+        assert attention.kinds == ["decoder_self"] and attention.source_tokens == []
         expected = model(input_ids=read[None], output_attentions=True)
-        np.testing.assert_allclose(found.attention("decoder_self"), stacked(expected.attentions), atol=1e-5)
+        np.testing.assert_allclose(attention.attention("decoder_self"), stacked(expected.attentions), atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", PAIRS)
@@ -90,16 +90,16 @@ def test_a_forward_pass_of_an_encoder_decoder(kind: str) -> None:
     tgt = torch.tensor([[0, 7, 8, 9], [0, 10, 6, 12]])
     outputs = model(**inputs, decoder_input_ids=tgt, output_attentions=True)
     for row in range(2):
-        found = attention_of(outputs, inputs, tokenizer, tgt, row)
+        attention = attention_of(outputs, inputs, tokenizer, tgt, row)
         real = inputs["attention_mask"][row].bool()
         alone = model(
             input_ids=inputs["input_ids"][row][real][None], decoder_input_ids=tgt[row][None], output_attentions=True
         )
-        np.testing.assert_allclose(found.attention("cross"), stacked(alone.cross_attentions), atol=1e-5)
-        np.testing.assert_allclose(found.attention("encoder_self"), stacked(alone.encoder_attentions), atol=1e-5)
-        np.testing.assert_allclose(found.attention("decoder_self"), stacked(alone.decoder_attentions), atol=1e-5)
-        assert found.target_tokens == tokenizer.convert_ids_to_tokens(tgt[row].tolist())
-        np.testing.assert_array_equal(found.masks["decoder_self"], np.tri(4, dtype=bool))
+        np.testing.assert_allclose(attention.attention("cross"), stacked(alone.cross_attentions), atol=1e-5)
+        np.testing.assert_allclose(attention.attention("encoder_self"), stacked(alone.encoder_attentions), atol=1e-5)
+        np.testing.assert_allclose(attention.attention("decoder_self"), stacked(alone.decoder_attentions), atol=1e-5)
+        assert attention.target_tokens == tokenizer.convert_ids_to_tokens(tgt[row].tolist())
+        np.testing.assert_array_equal(attention.masks["decoder_self"], np.tri(4, dtype=bool))
 
 
 @pytest.mark.parametrize(("kind", "map_kind"), [("gpt2", "decoder_self"), ("bert", "encoder_self")])
@@ -108,10 +108,10 @@ def test_a_forward_pass_of_one_stack_is_known_by_its_mask(kind: str, map_kind: s
     model, tokenizer = model_of(kind), theirs(kind)
     inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
     outputs = model(**inputs, output_attentions=True)
-    found = attention_of(outputs, inputs, tokenizer)
-    assert found.kinds == [map_kind] and ("decoder_self" in found.masks) == (kind == "gpt2")
-    np.testing.assert_array_equal(found.attention(map_kind), stacked(outputs.attentions))
-    tokens = found.target_tokens if kind == "gpt2" else found.source_tokens
+    attention = attention_of(outputs, inputs, tokenizer)
+    assert attention.kinds == [map_kind] and ("decoder_self" in attention.masks) == (kind == "gpt2")
+    np.testing.assert_array_equal(attention.attention(map_kind), stacked(outputs.attentions))
+    tokens = attention.target_tokens if kind == "gpt2" else attention.source_tokens
     assert tokens == tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
 
 
@@ -171,10 +171,10 @@ def test_inputs_of_every_form() -> None:
     expected = attention_of(outputs, inputs, tokenizer, sequence=1)
     lists = {name: values.tolist() for name, values in inputs.items()}
     arrays = {name: values.numpy() for name, values in inputs.items()}
-    for given in (lists, arrays, dict(inputs)):
-        found = attention_of(outputs, given, tokenizer, sequence=1)
-        assert found.target_tokens == expected.target_tokens == TEXTS[1].split()
-        np.testing.assert_array_equal(found.attention("decoder_self"), expected.attention("decoder_self"))
+    for form in (lists, arrays, dict(inputs)):
+        attention = attention_of(outputs, form, tokenizer, sequence=1)
+        assert attention.target_tokens == expected.target_tokens == TEXTS[1].split()
+        np.testing.assert_array_equal(attention.attention("decoder_self"), expected.attention("decoder_self"))
     alone = model(input_ids=inputs["input_ids"][:1], output_attentions=True)
     for ids in (inputs["input_ids"][:1], inputs["input_ids"][0], lists["input_ids"][:1], lists["input_ids"][0]):
         assert attention_of(alone, ids, tokenizer).target_tokens == TEXTS[0].split()
@@ -189,7 +189,7 @@ def test_inputs_that_name_no_tokens_are_refused() -> None:
     model, tokenizer = model_of("gpt2"), theirs("gpt2")
     inputs = tokenizer(TEXTS[:1], return_tensors="pt", return_token_type_ids=False)
     outputs = model(**inputs, output_attentions=True)
-    for given, words in (
+    for form, words in (
         ({"pixel_values": torch.zeros(1, 3, 4, 4)}, "inputs have no input_ids to name the axes, only pixel_values: "),
         ({"input_features": torch.zeros(1, 8, 4)}, "only input_features: give the maps and names of your own instead"),
         ({}, "only nothing"),
@@ -202,7 +202,7 @@ def test_inputs_that_name_no_tokens_are_refused() -> None:
         ({"input_ids": [[7, 8]], "attention_mask": [1, [1]]}, "attention_mask must be whole numbers"),
     ):
         with pytest.raises(ValueError, match=words) as caught:
-            attention_of(outputs, given, tokenizer)
+            attention_of(outputs, form, tokenizer)
         assert "\n" not in str(caught.value)
     with pytest.raises(ValueError, match="the tokenizer must be one of transformers, got NoneType"):
         attention_of(outputs, inputs, None)

@@ -41,45 +41,45 @@ def test_an_encoder_decoder_writes_or_is_made_to(saved, kind: str) -> None:
     folder, model = saved[kind]
     ids = torch.tensor([tokenizer_of(kind).encode(TEXTS[0]).ids])
     forced = tokenizer_of(kind).encode(TEXTS[1]).ids
-    written = []  # greedily, a whole pass for every token
-    while len(written) < 2 * ids.size(1) + 10 and written[-1:] != [model.config.eos_token_id]:
-        so_far = torch.tensor([[model.config.decoder_start_token_id, *written]])
-        written.append(int(model(input_ids=ids, decoder_input_ids=so_far).logits[0, -1].argmax()))
-    assert written != forced
-    for target, expected in ((None, written), (TEXTS[1], forced)):
-        found = views.look(str(folder), TEXTS[0], target)
+    predicted_ids = []  # greedily, a whole pass for every token
+    while len(predicted_ids) < 2 * ids.size(1) + 10 and predicted_ids[-1:] != [model.config.eos_token_id]:
+        so_far = torch.tensor([[model.config.decoder_start_token_id, *predicted_ids]])
+        predicted_ids.append(int(model(input_ids=ids, decoder_input_ids=so_far).logits[0, -1].argmax()))
+    assert predicted_ids != forced
+    for target, expected in ((None, predicted_ids), (TEXTS[1], forced)):
+        attention = views.look(str(folder), TEXTS[0], target)
         read = [model.config.decoder_start_token_id, *expected[:-1]]
-        assert found.source_tokens == names(kind, ids[0])
-        assert found.target_tokens == names(kind, read)
-        assert found.predicted_tokens == names(kind, expected)
+        assert attention.source_tokens == names(kind, ids[0])
+        assert attention.target_tokens == names(kind, read)
+        assert attention.predicted_tokens == names(kind, expected)
         outputs = model(input_ids=ids, decoder_input_ids=torch.tensor([read]), output_attentions=True)
         for name, layers in (("encoder_self", "encoder"), ("decoder_self", "decoder"), ("cross", "cross")):
-            assert len(found.attention(name)) == LAYERS[name]
+            assert len(attention.attention(name)) == LAYERS[name]
             maps = torch.cat(outputs[f"{layers}_attentions"]).numpy()
-            np.testing.assert_allclose(found.attention(name), maps, atol=1e-5)
+            np.testing.assert_allclose(attention.attention(name), maps, atol=1e-5)
 
 
 @pytest.mark.parametrize(("kind", "map_kind"), [("gpt2", "decoder_self"), ("bert", "encoder_self")])
 @torch.no_grad()
 def test_one_stack(saved, kind: str, map_kind: str) -> None:
     folder, model = saved[kind]
-    found = views.look(str(folder), TEXTS[0])
+    attention = views.look(str(folder), TEXTS[0])
     ids = tokenizer_of(kind).encode(TEXTS[0]).ids
     maps = torch.cat(model(input_ids=torch.tensor([ids]), output_attentions=True).attentions).numpy()
-    assert found.kinds == [map_kind]
-    np.testing.assert_allclose(found.attention(map_kind), maps, atol=1e-5)
-    assert (found.target_tokens or found.source_tokens) == names(kind, ids)
-    assert ("decoder_self" in found.masks) == (kind == "gpt2")
+    assert attention.kinds == [map_kind]
+    np.testing.assert_allclose(attention.attention(map_kind), maps, atol=1e-5)
+    assert (attention.target_tokens or attention.source_tokens) == names(kind, ids)
+    assert ("decoder_self" in attention.masks) == (kind == "gpt2")
 
 
 def test_the_command_writes_a_file_that_opens(saved, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "bart.npz"
     assert main(["attention", str(saved["bart"][0]), TEXTS[0], "--target", TEXTS[1], "--out", str(file)]) == 0
     assert f"{file}: encoder_self (2, 3, 8, 8)" in capsys.readouterr().out
-    found, expected = read_attention(file), views.look(str(saved["bart"][0]), TEXTS[0], TEXTS[1])
-    assert found.predicted_tokens == expected.predicted_tokens
-    for kind in found.kinds:
-        np.testing.assert_array_equal(found.attention(kind), expected.attention(kind))
+    attention, expected = read_attention(file), views.look(str(saved["bart"][0]), TEXTS[0], TEXTS[1])
+    assert attention.predicted_tokens == expected.predicted_tokens
+    for kind in attention.kinds:
+        np.testing.assert_array_equal(attention.attention(kind), expected.attention(kind))
 
 
 class TestRefusals:

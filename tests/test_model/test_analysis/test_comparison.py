@@ -100,7 +100,7 @@ def test_checkpoints_by_direction(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         write_json(tmp_path / name / CONFIG, {"architecture": architecture})
         write_json(tmp_path / name / CARD, card)
     (tmp_path / "f" / CARD).write_text("no card", encoding="utf-8")
-    found, problems = checkpoint.by_direction()
-    assert found == {("de", "en"): ["a", "b"], ("en", "de"): ["c"]}
+    names, problems = checkpoint.by_direction()
+    assert names == {("de", "en"): ["a", "b"], ("en", "de"): ["c"]}
     assert [Path(problem.split(" ")[0]).parts[-2:] for problem in problems] == [("e", CARD), ("f", CARD)]
     assert "must name two languages" in problems[0] and "is not JSON" in problems[1]

@@ -9,10 +9,10 @@ from model.analysis import comparison
 
 def test_tokens_pair_where_they_are_equal_or_replace_each_other():
     a, b = ["<s>", "▁a", "▁man", "▁is", "▁here"], ["<s>", "▁a", "▁young", "▁woman", "▁is", "▁here", "."]
-    found = comparison.pairs(a, b)
-    assert [(i, j) for i, j in found if a[i] == b[j]] == [(0, 0), (1, 1), (3, 4), (4, 5)]
-    assert (2, 3) in found or (2, 2) in found
-    assert len(found) == 5
+    pairs = comparison.pairs(a, b)
+    assert [(i, j) for i, j in pairs if a[i] == b[j]] == [(0, 0), (1, 1), (3, 4), (4, 5)]
+    assert (2, 3) in pairs or (2, 2) in pairs
+    assert len(pairs) == 5
 
 
 def test_sentences_without_a_common_token_still_pair_what_replaces():

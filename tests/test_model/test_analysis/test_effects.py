@@ -59,13 +59,15 @@ def effects_of(model: nn.Module, against=None) -> tuple[Effects, dict[str, np.nd
 
 def compared(logits: Tensor, against) -> Tensor:
     """The written words' logits less the others', (T,), by another way than the code's."""
-    written = torch.stack([row[word] for row, word in zip(logits, WRITTEN, strict=True)])
+    logits_written = torch.stack([row[word] for row, word in zip(logits, WRITTEN, strict=True)])
     if against is None:
-        return written - logits.mean(-1)
+        return logits_written - logits.mean(-1)
     if against == "runner-up":
         ranked = logits.argsort(descending=True).tolist()
-        against = [next(word for word in row if word != own) for row, own in zip(ranked, WRITTEN, strict=True)]
-    return written - torch.stack([row[word] for row, word in zip(logits, against, strict=True)])
+        against = [
+            next(word for word in row if word != predicted) for row, predicted in zip(ranked, WRITTEN, strict=True)
+        ]
+    return logits_written - torch.stack([row[word] for row, word in zip(logits, against, strict=True)])
 
 
 class Held(nn.Module):
@@ -85,19 +87,21 @@ class Held(nn.Module):
 
 def gradient_times(model: nn.Module, trace: dict[str, np.ndarray], address: str, against) -> np.ndarray:
     """d logits / d value * value at an address, with every norm's deviation and every other sublayer held."""
-    held = copy.deepcopy(model)
-    for layer in held.decoder.layers:
+    frozen = copy.deepcopy(model)
+    for layer in frozen.decoder.layers:
         for name, module in layer.named_children():
             if name.startswith("residual"):
                 module.norm = Held(module.norm)
-    if not isinstance(held.decoder.norm, nn.Identity):
-        held.decoder.norm = Held(held.decoder.norm)
-    own = address.rpartition(".")[0] + ".output"
-    outputs = [one for one in trace if one.startswith("decoder.layers.") and one.endswith(".output") and one != own]
-    constants = {one: lambda _, one=one: torch.from_numpy(trace[one])[None] for one in outputs}
+    if not isinstance(frozen.decoder.norm, nn.Identity):
+        frozen.decoder.norm = Held(frozen.decoder.norm)
+    own_output = address.rpartition(".")[0] + ".output"
+    outputs = [
+        tap for tap in trace if tap.startswith("decoder.layers.") and tap.endswith(".output") and tap != own_output
+    ]
+    constants = {tap: lambda _, tap=tap: torch.from_numpy(trace[tap])[None] for tap in outputs}
     leaf = torch.from_numpy(trace[address])[None].clone().requires_grad_()
     with intervene({**constants, address: lambda value: leaf}):
-        (gradient,) = torch.autograd.grad(compared(run(held), against).sum(), leaf)
+        (gradient,) = torch.autograd.grad(compared(run(frozen), against).sum(), leaf)
     return (gradient * leaf)[0].detach().numpy()
 
 
@@ -143,7 +147,7 @@ def test_without_later_sublayers_and_norm_an_effect_is_what_zeroing_the_weight_c
     projection.weight[:, : D // H] = 0  # of head 0
     effects, trace = effects_of(model)
     before = compared(torch.from_numpy(trace["logits"]), None).numpy()
-    found = np.zeros((H, T, S))
+    changes = np.zeros((H, T, S))
     for head in range(H):
         for key in range(S):
 
@@ -152,9 +156,9 @@ def test_without_later_sublayers_and_norm_an_effect_is_what_zeroing_the_weight_c
                 return weights
 
             with intervene({"decoder.layers.0.cross_attention.weights": zero}):
-                found[head, :, key] = before - compared(run(model), None).numpy()
-    np.testing.assert_allclose(effects.heads("cross")[0], found, atol=1e-12)
-    assert not effects.heads("cross")[0, 0].any() and np.abs(found[1:]).min() > 0
+                changes[head, :, key] = before - compared(run(model), None).numpy()
+    np.testing.assert_allclose(effects.heads("cross")[0], changes, atol=1e-12)
+    assert not effects.heads("cross")[0, 0].any() and np.abs(changes[1:]).min() > 0
 
 
 @pytest.mark.parametrize(

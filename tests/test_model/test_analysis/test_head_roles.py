@@ -72,15 +72,15 @@ def test_numbers_by_hand() -> None:
     numbers = counted.numbers()
     assert (counted.rows == N - 1).all()  # the first row can read itself only
     rows = range(1, N)
-    one = weights[1, 2]
-    assert numbers["previous"][1, 2] == pytest.approx(np.mean([one[q, q - 1] for q in rows]))
-    assert numbers["same"][1, 2] == pytest.approx(np.mean([one[q, q] for q in rows]))
+    head = weights[1, 2]
+    assert numbers["previous"][1, 2] == pytest.approx(np.mean([head[q, q - 1] for q in rows]))
+    assert numbers["same"][1, 2] == pytest.approx(np.mean([head[q, q] for q in rows]))
     assert numbers["next"][1, 2] == 0
-    assert numbers["first"][1, 2] == pytest.approx(np.mean([one[q, 0] for q in rows]))
-    assert numbers["punctuation"][1, 2] == pytest.approx(np.mean([one[q, 4] for q in rows]))
-    distances = [sum(one[q, k] * abs(q - k) for k in range(N)) for q in rows]
+    assert numbers["first"][1, 2] == pytest.approx(np.mean([head[q, 0] for q in rows]))
+    assert numbers["punctuation"][1, 2] == pytest.approx(np.mean([head[q, 4] for q in rows]))
+    distances = [sum(head[q, k] * abs(q - k) for k in range(N)) for q in rows]
     assert numbers["distance"][1, 2] == pytest.approx(np.mean(distances))
-    entropies = [-sum(p * np.log(p) for p in one[q, : q + 1]) for q in rows]
+    entropies = [-sum(p * np.log(p) for p in head[q, : q + 1]) for q in rows]
     assert numbers["entropy"][1, 2] == pytest.approx(np.mean(entropies))
     relative = [value / np.log(q + 1) for q, value in zip(rows, entropies)]
     assert numbers["relative_entropy"][1, 2] == pytest.approx(np.mean(relative))
@@ -126,16 +126,16 @@ def test_divergences_by_hand() -> None:
 def test_a_layout_keeps_distances_that_fit_a_plane() -> None:
     points = np.random.default_rng(0).normal(size=(7, 2))
     squared = ((points[:, None] - points[None]) ** 2).sum(-1)
-    found, kept = layout(squared)
-    np.testing.assert_allclose(((found[:, None] - found[None]) ** 2).sum(-1), squared, atol=1e-4)
-    assert kept == pytest.approx(1)
-    np.testing.assert_array_equal(layout(squared)[0], found)
+    coordinates, share = layout(squared)
+    np.testing.assert_allclose(((coordinates[:, None] - coordinates[None]) ** 2).sum(-1), squared, atol=1e-4)
+    assert share == pytest.approx(1)
+    np.testing.assert_array_equal(layout(squared)[0], coordinates)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_heads_that_are_all_alike_lie_on_one_point(n: int) -> None:
-    found, kept = layout(np.zeros((n, n)))
-    assert found.shape == (n, 2) and not found.any() and kept == 1
+    points, share = layout(np.zeros((n, n)))
+    assert points.shape == (n, 2) and not points.any() and share == 1
 
 
 def test_a_head_that_reads_nothing_does_nothing() -> None:

@@ -60,17 +60,17 @@ def test_merge_words_sums_keys_and_averages_queries() -> None:
 def test_hide_says_what_it_removed() -> None:
     weights = random_weights(2, 4, 5)
     rows, columns = np.array([True, False, False, False]), np.array([False, False, True, False, True])
-    kept, removed = analysis.hide(weights, rows, columns)
-    np.testing.assert_array_equal(kept, weights[:, 1:][:, :, [0, 1, 3]])
-    np.testing.assert_allclose(kept.sum(-1) + removed, 1, atol=1e-6)
+    visible, removed = analysis.hide(weights, rows, columns)
+    np.testing.assert_array_equal(visible, weights[:, 1:][:, :, [0, 1, 3]])
+    np.testing.assert_allclose(visible.sum(-1) + removed, 1, atol=1e-6)
     assert analysis.is_special(["<s>", "▁s", "</s>", "<0x3C>", "<pad>"]).tolist() == [True, False, True, False, True]
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.75, 0.9, 1.0])
 def test_top_share_is_the_smallest_set_that_reaches_it(share: float) -> None:
     weights = random_weights(3, 6, 9)
-    marked = analysis.top_share(weights, share)
-    for row, marks in zip(weights.reshape(-1, 9), marked.reshape(-1, 9), strict=True):
+    top_cells = analysis.top_share(weights, share)
+    for row, marks in zip(weights.reshape(-1, 9), top_cells.reshape(-1, 9), strict=True):
         ordered = np.sort(row)[::-1]
         fewest = next(n for n in range(1, 10) if ordered[:n].sum() >= share - 1e-6)
         assert marks.sum() == fewest

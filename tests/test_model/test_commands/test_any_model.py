@@ -70,9 +70,9 @@ def test_read_prints_the_next_words_with_and_without_heads(run, folders: dict[st
     with np.load(file, allow_pickle=False) as arrays:
         for address, array in runs[1].trace.items():
             np.testing.assert_array_equal(arrays[address], array)
-    opened = read_attention(file)  # on the page Your own model
-    np.testing.assert_array_equal(opened.attention("decoder_self"), runs[1].attention("decoder_self"))
-    assert opened.target_tokens == runs[1].target_tokens
+    recording = read_attention(file)  # on the page Your own model
+    np.testing.assert_array_equal(recording.attention("decoder_self"), runs[1].attention("decoder_self"))
+    assert recording.target_tokens == runs[1].target_tokens
 
 
 def test_read_prints_the_heads_that_add_most(run, folders: dict[str, str], tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_atlas_measures_every_head_of_every_line(run, folders: dict[str, str], t
     (tmp_path / "lines.txt").write_text("\n".join(texts) + "\n\n", "utf-8")
     file = tmp_path / "new" / "atlas.json"
     code, out, _ = run("atlas", "--model", folders["llama"], "--data", tmp_path / "lines.txt", "--out", file)
-    found = json.loads(file.read_text("utf-8"))
-    assert code == 0 and out.startswith("2 texts, 11 tokens\n") and found["command"].endswith(str(file))
-    values = found["kinds"]["decoder_self"]
+    measures = json.loads(file.read_text("utf-8"))
+    assert code == 0 and out.startswith("2 texts, 11 tokens\n") and measures["command"].endswith(str(file))
+    values = measures["kinds"]["decoder_self"]
     reader = load_model(folders["llama"])
     maps = [reader.read(text).attention("decoder_self") for text in texts[:2]]
     for name, offset in (("previous", 1), ("same", 0)):
@@ -132,7 +132,7 @@ def test_atlas_measures_every_head_of_every_line(run, folders: dict[str, str], t
         np.testing.assert_allclose(values[name], expected, atol=1e-4)
     expected = np.concatenate([part[:, :, 1:, 0] for part in maps], axis=-1).mean(axis=-1)
     np.testing.assert_allclose(values["first"], expected, atol=1e-4)
-    assert found["texts"] == texts[:2] and "moves" not in values  # no name stands in them twice
+    assert measures["texts"] == texts[:2] and "moves" not in values  # no name stands in them twice
     text, row, column, query, key, weight = values["examples"][1][2][0]
     tokens = reader.read(texts[text]).target_tokens
     assert (tokens[row], tokens[column]) == (query, key) and 0 < column < row
@@ -171,11 +171,11 @@ def test_heads_that_repeat_are_named(folders: dict[str, str], monkeypatch: pytes
 def test_repetitions_count_every_earlier_occurrence() -> None:
     weights = np.zeros((1, 1, 5, 5))
     weights[0, 0, 4] = [0.1, 0.2, 0.3, 0.4, 0.0]
-    found = repetitions(weights, [7, 8, 7, 9, 7]).means()  # rows 2 (all 0) and 4
-    assert found["duplicate"].item() == pytest.approx((0.1 + 0.3) / 2)
-    assert found["induction"].item() == pytest.approx((0.2 + 0.4) / 2)
+    means = repetitions(weights, [7, 8, 7, 9, 7]).means()  # rows 2 (all 0) and 4
+    assert means["duplicate"].item() == pytest.approx((0.1 + 0.3) / 2)
+    assert means["induction"].item() == pytest.approx((0.2 + 0.4) / 2)
     twice = repetitions(weights, [7, 8, 7, 9, 7]) + repetitions(weights, [7, 8, 7, 9, 7])
-    assert twice.rows == 4 and twice.means()["duplicate"] == found["duplicate"]
+    assert twice.rows == 4 and twice.means()["duplicate"] == means["duplicate"]
     assert repetitions(weights, [1, 2, 3, 4, 5]).means()["induction"].item() == 0
     assert repetitions(np.ones((1, 1, 2, 2)), [3, 3]).means()["induction"].item() == 0  # what follows is itself
 

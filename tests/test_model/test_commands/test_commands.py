@@ -148,9 +148,9 @@ def test_check_keeps_what_it_measured(run, folder: Path, tmp_path: Path) -> None
     (tmp_path / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS), "utf-8")
     code, out, _ = run("check", "--data", tmp_path / "pairs.tsv", "--sentences", 2, "--save", "--checkpoint", "small")
     assert code == 0 and json.loads(out)["sentences"] == 2
-    kept = checks.read(folder)
-    assert [dataclasses.asdict(one) for one in kept["claims"]] == json.loads(out)["claims"]
-    assert kept["command"].endswith("--save --checkpoint small")
+    report = checks.read(folder)
+    assert [dataclasses.asdict(claim) for claim in report["claims"]] == json.loads(out)["claims"]
+    assert report["command"].endswith("--save --checkpoint small")
 
 
 @pytest.mark.parametrize("name", ["pairs.tsv", "pairs.tsv.gz"])
@@ -179,11 +179,11 @@ def test_evaluate_lowercases_and_keeps_scores_on_request(run, folder: Path, tmp_
     data = tmp_path / "pairs.tsv"
     data.write_text("A man walks.\tEIN MANN\n", encoding="utf-8")
     code, out, _ = run("evaluate", "--data", data, "--checkpoint", copy, "--lowercase", "--save-as", "pairs")
-    kept = checkpoint.read_json(copy / checkpoint.CARD)["scores"]["pairs"]
+    scores = checkpoint.read_json(copy / checkpoint.CARD)["scores"]["pairs"]
     assert code == 0
-    assert "case:lc" in kept["signature"]
-    assert kept["command"].startswith(f"python -m model evaluate --data {data}")
-    assert {key: kept[key] for key in json.loads(out)} == json.loads(out)
+    assert "case:lc" in scores["signature"]
+    assert scores["command"].startswith(f"python -m model evaluate --data {data}")
+    assert {key: scores[key] for key in json.loads(out)} == json.loads(out)
 
 
 def test_evaluate_scores_short_and_long_sentences_apart(run, folder: Path, tmp_path: Path) -> None:
@@ -277,11 +277,11 @@ def test_evaluate_takes_a_byte_order_mark_crlf_and_empty_lines_at_the_end(run, t
 def of_lines(run, monkeypatch: pytest.MonkeyPatch):
     """Translates the bytes of standard input; gives exit code, translations and stderr, of either mode."""
 
-    def translate(content: bytes, *more: str) -> tuple[int, list[str], str]:
+    def translate(content: bytes, *options: str) -> tuple[int, list[str], str]:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="latin-1"))
-        code, out, err = run("translate", "--checkpoint", "small", "--beam", 1, *more)
+        code, out, err = run("translate", "--checkpoint", "small", "--beam", 1, *options)
         lines = out.split("\n")[:-1]
-        return code, [json.loads(line)["text"] for line in lines] if more else lines, err
+        return code, [json.loads(line)["text"] for line in lines] if options else lines, err
 
     return translate
 
@@ -294,12 +294,12 @@ def test_lines_of_standard_input(of_lines, folder: Path, mode: list[str]) -> Non
     other = "\ufeffA man.\r\n\r\nStraße\r\n\u200b \r\n".encode()
     assert of_lines(other, *mode) == (0, [man, "", street, ""], "")
     assert of_lines("A man.\nStraße".encode(), *mode) == (0, [man, street], ""), "without an end of the last line"
-    for content, said in (
+    for content, problem in (
         ("A man.\nStraße\n".encode("latin-1"), "standard input, line 2 is not UTF-8 text: byte 5 is 0xDF"),
         (b"A man.\n" + b"A man. " * 40, "line 2: the text has"),
     ):
         code, texts, err = of_lines(content, *mode)
-        assert code == 2 and said in err and err.count("\n") == 1
+        assert code == 2 and problem in err and err.count("\n") == 1
         assert texts in ([], [man]), "nothing that is not a translation"
 
 

@@ -35,10 +35,10 @@ def searched(model, src: torch.Tensor, **how) -> list[Search]:
     return beam_search(model, model.start(src), **how)
 
 
-def log_probability(model: Transformer, src: torch.Tensor, written: list[int]) -> float:
+def log_probability(model: Transformer, src: torch.Tensor, ids: list[int]) -> float:
     """Of a whole target, by one full pass."""
-    logits = model(src[None], torch.tensor([[BOS, *written[:-1]]]))[0]
-    return logits.log_softmax(-1)[torch.arange(len(written)), torch.tensor(written)].sum().item()
+    logits = model(src[None], torch.tensor([[BOS, *ids[:-1]]]))[0]
+    return logits.log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids)].sum().item()
 
 
 def all_targets(vocab_size: int, max_length: int) -> list[list[int]]:
@@ -60,8 +60,8 @@ def test_a_wide_beam_finds_what_brute_force_finds(seed: int, alpha: float) -> No
             tuple(target[:-1]): total / ((5 + len(target)) / 6) ** alpha
             for target, total in zip(targets, totals, strict=True)
         }
-        found = {tuple(hypothesis.ids): hypothesis.score for hypothesis in search.hypotheses}
-        assert found == pytest.approx(expected, abs=1e-5)  # the searches sum in float32
+        score_of = {tuple(hypothesis.ids): hypothesis.score for hypothesis in search.hypotheses}
+        assert score_of == pytest.approx(expected, abs=1e-5)  # the searches sum in float32
         best = max(expected, key=expected.__getitem__)
         assert tuple(search.hypotheses[0].ids) == best
         scores = [hypothesis.score for hypothesis in search.hypotheses]
@@ -115,8 +115,8 @@ def test_every_node_of_the_tree_has_the_log_probability_of_a_full_pass() -> None
         assert tree.fate[tree.parent[node]] == "kept"
     assert tree.parent[ROOT] == -1
     for step in range(1, 6):
-        kept = [n for n in range(1, len(tree.token)) if len(tree.path(n)) == step and tree.fate[n] == "kept"]
-        assert len(kept) <= 3
+        survivors = [n for n in range(1, len(tree.token)) if len(tree.path(n)) == step and tree.fate[n] == "kept"]
+        assert len(survivors) <= 3
 
 
 def test_a_search_ends_with_as_many_finished_hypotheses_as_it_is_wide() -> None:
@@ -237,8 +237,8 @@ def test_a_batch_with_prefixes_of_its_own_finds_what_single_sentences_find(width
         alone = searched(model, src[None, src != PAD], width=width, alpha=0.6, max_lengths=[9], prefixes=[prefix])[0]
         assert search.tree.token == alone.tree.token
         assert search.tree.total == pytest.approx(alone.tree.total, abs=1e-5)
-        found = [[*h.ids, EOS] if h.finished else h.ids for h in search.hypotheses]
-        assert all(ids[: len(prefix)] == prefix for ids in found)
+        hypotheses = [[*h.ids, EOS] if h.finished else h.ids for h in search.hypotheses]
+        assert all(ids[: len(prefix)] == prefix for ids in hypotheses)
     assert [h.ids for h in together[2].hypotheses] == [[6]], "a prefix with the end token is a whole translation"
 
 
@@ -248,12 +248,12 @@ def test_a_whole_translation_as_prefix_is_found_with_its_score(width: int) -> No
     free = searched(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3)
     best = [search.hypotheses[0] for search in free]
     assert any(hypothesis.finished for hypothesis in best)
-    prefixes = [[*one.ids, EOS] if one.finished else one.ids for one in best]
+    prefixes = [[*candidate.ids, EOS] if candidate.finished else candidate.ids for candidate in best]
     locked = searched(model, SOURCES, width=width, alpha=0.6, max_lengths=[20] * 3, prefixes=prefixes)
     for search, expected in zip(locked, best, strict=True):
-        (found,) = search.hypotheses
-        assert (found.ids, found.finished) == (expected.ids, expected.finished)
-        assert found.score == pytest.approx(expected.score, abs=1e-5)
+        (continuation,) = search.hypotheses
+        assert (continuation.ids, continuation.finished) == (expected.ids, expected.finished)
+        assert continuation.score == pytest.approx(expected.score, abs=1e-5)
 
 
 @pytest.mark.parametrize(

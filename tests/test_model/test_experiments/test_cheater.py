@@ -13,11 +13,11 @@ from model.experiments import cheater
 
 def test_sentences_are_told_from_others() -> None:
     generator = random.Random(0)
-    some = [cheater.sentence(generator) for _ in range(200)]
-    assert all(map(cheater.is_sentence, some)) and {len(one) for one in some} == {6, 7, 8}
-    for one in some:
-        assert not cheater.is_sentence(one[1:]) and not cheater.is_sentence(one[:-1])
-        assert not cheater.is_sentence([*one, cheater.STOP])
+    sentences = [cheater.sentence(generator) for _ in range(200)]
+    assert all(map(cheater.is_sentence, sentences)) and {len(sentence) for sentence in sentences} == {6, 7, 8}
+    for sentence in sentences:
+        assert not cheater.is_sentence(sentence[1:]) and not cheater.is_sentence(sentence[:-1])
+        assert not cheater.is_sentence([*sentence, cheater.STOP])
 
 
 def test_the_models_differ_in_what_they_see_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,10 +28,10 @@ def test_the_models_differ_in_what_they_see_alone(monkeypatch: pytest.MonkeyPatc
     with torch.inference_mode():
         plain = honest.model(ids)
         with cheater.open_mask(honest.model, [(2, 5)]):
-            one = honest.model(ids)
+            logits = honest.model(ids)
         with cheater.open_mask(honest.model):
             every = honest.model(ids)
-    changed = (one - plain).abs().amax((0, 2)) > 1e-6
+    changed = (logits - plain).abs().amax((0, 2)) > 1e-6
     assert changed.tolist() == [row == 2 for row in range(ids.size(1))]
     assert ((every - plain).abs().amax((0, 2))[:-1] > 1e-6).all() and torch.allclose(every[:, -1], plain[:, -1])
     assert not np.array_equal(honest.losses, cheating.losses)

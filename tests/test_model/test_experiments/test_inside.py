@@ -31,16 +31,16 @@ def layers() -> list[dict[str, np.ndarray]]:
 
 class TestByHand:
     def test_as_the_model_does_it(self):
-        made = compute(Q, KEYS, VALUES, MASK)
-        np.testing.assert_array_equal(made.products, [[1, 0, 0, 0], [0, 0, 2, 0], [2, 0, 2, 0]])
-        np.testing.assert_array_equal(made.raw_scores, [1, 2, 4])
-        np.testing.assert_array_equal(made.scaled, [0.5, 1, 2])
-        np.testing.assert_array_equal(made.scores, [0.5, 1, -np.inf])
+        head = compute(Q, KEYS, VALUES, MASK)
+        np.testing.assert_array_equal(head.products, [[1, 0, 0, 0], [0, 0, 2, 0], [2, 0, 2, 0]])
+        np.testing.assert_array_equal(head.raw_scores, [1, 2, 4])
+        np.testing.assert_array_equal(head.scaled, [0.5, 1, 2])
+        np.testing.assert_array_equal(head.scores, [0.5, 1, -np.inf])
         second = 1 / (1 + math.exp(-0.5))
-        np.testing.assert_allclose(made.weights, [1 - second, second, 0], atol=1e-15)
-        np.testing.assert_array_equal(made.dropped, made.weights)
-        np.testing.assert_allclose(made.weighted[0], [1 - second, 0, 0, 2 - 2 * second], atol=1e-15)
-        np.testing.assert_allclose(made.context, [1 - second, 4 * second, 0, 2 - 2 * second], atol=1e-15)
+        np.testing.assert_allclose(head.weights, [1 - second, second, 0], atol=1e-15)
+        np.testing.assert_array_equal(head.dropped, head.weights)
+        np.testing.assert_allclose(head.weighted[0], [1 - second, 0, 0, 2 - 2 * second], atol=1e-15)
+        np.testing.assert_allclose(head.context, [1 - second, 4 * second, 0, 2 - 2 * second], atol=1e-15)
 
     @pytest.mark.parametrize(
         ("switches", "scores"),
@@ -52,23 +52,23 @@ class TestByHand:
         ],
     )
     def test_what_a_switch_makes_of_the_scores(self, switches, scores):
-        made = compute(Q, KEYS, VALUES, MASK, switches)
-        np.testing.assert_array_equal(made.scores, scores)
-        np.testing.assert_array_equal(made.mask, MASK | (not switches.masked))
+        head = compute(Q, KEYS, VALUES, MASK, switches)
+        np.testing.assert_array_equal(head.scores, scores)
+        np.testing.assert_array_equal(head.mask, MASK | (not switches.masked))
         exponentials = [math.exp(score) for score in scores]
-        np.testing.assert_allclose(made.weights, np.array(exponentials) / sum(exponentials), atol=1e-15)
+        np.testing.assert_allclose(head.weights, np.array(exponentials) / sum(exponentials), atol=1e-15)
 
     def test_a_row_with_nothing_to_read_gives_zeros(self):
-        made = compute(Q, KEYS, VALUES, np.zeros(3, bool))
-        assert not made.weights.any() and not made.context.any()
+        head = compute(Q, KEYS, VALUES, np.zeros(3, bool))
+        assert not head.weights.any() and not head.context.any()
 
 
 class TestDropout:
     def test_a_weight_is_dropped_or_scaled_up_and_the_context_follows(self):
-        made = compute(Q, KEYS, VALUES, ~np.zeros(3, bool), Switches(dropout=0.25, draw=3))
-        kept = made.dropped > 0
-        np.testing.assert_allclose(made.dropped[kept], made.weights[kept] / 0.75)
-        np.testing.assert_allclose(made.context, made.dropped @ VALUES)
+        head = compute(Q, KEYS, VALUES, ~np.zeros(3, bool), Switches(dropout=0.25, draw=3))
+        survivors = head.dropped > 0
+        np.testing.assert_allclose(head.dropped[survivors], head.weights[survivors] / 0.75)
+        np.testing.assert_allclose(head.context, head.dropped @ VALUES)
 
     def test_every_draw_is_another_and_each_comes_again(self):
         rng = np.random.default_rng(0)
@@ -88,12 +88,14 @@ class TestAgainstRecordings:
             for head in range(n_heads):
                 for query in range(n_queries):
                     q, k, v = arrays["q"][head, query], arrays["k"][head], arrays["v"][head]
-                    made = compute(q, k, v, arrays["mask"][0, query], AS_RECORDED)
-                    shown = row(arrays, head, query)
+                    computed_row = compute(q, k, v, arrays["mask"][0, query], AS_RECORDED)
+                    recorded_row = row(arrays, head, query)
                     for name in ("raw_scores", "scores", "weights", "context"):
                         recorded = arrays[name][head, query]
-                        np.testing.assert_allclose(getattr(made, name), recorded, rtol=1e-10, atol=1e-10)
-                        np.testing.assert_array_equal(getattr(shown, name), recorded, err_msg="shown as recorded")
+                        np.testing.assert_allclose(getattr(computed_row, name), recorded, rtol=1e-10, atol=1e-10)
+                        np.testing.assert_array_equal(
+                            getattr(recorded_row, name), recorded, err_msg="shown as recorded"
+                        )
 
     @pytest.mark.parametrize(
         "switches",
@@ -106,9 +108,9 @@ class TestAgainstRecordings:
             mask = torch.from_numpy(arrays["mask"]) if switches.masked else None
             expected = scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)
             for head, query in np.ndindex(*expected.shape[:2]):
-                made = row(arrays, head, query, switches)
-                np.testing.assert_allclose(made.context, expected[head, query], rtol=1e-10, atol=1e-10)
-                np.testing.assert_array_equal(made.raw_scores, arrays["raw_scores"][head, query])
+                computed_row = row(arrays, head, query, switches)
+                np.testing.assert_allclose(computed_row.context, expected[head, query], rtol=1e-10, atol=1e-10)
+                np.testing.assert_array_equal(computed_row.raw_scores, arrays["raw_scores"][head, query])
 
     @pytest.mark.parametrize(
         "changes", [{"n_kv_heads": 2, "n_heads": 6}, {"positional": "rotary"}, {"qk_norm": True}], ids=str
@@ -121,10 +123,12 @@ class TestAgainstRecordings:
         for module in (module.format(1) for module in MODULES):
             arrays = {name: trace[f"{module}.{name}"][0].numpy() for name in RECORDED}
             for head, query in np.ndindex(*arrays["q"].shape[:2]):
-                made = row(arrays, head, query)
-                weights = made.weights
-                np.testing.assert_allclose(made.scaled[made.mask], made.scores[made.mask], rtol=1e-10)
-                np.testing.assert_allclose(made.weighted.sum(0), arrays["context"][head, query], atol=1e-10)
+                recorded_row = row(arrays, head, query)
+                weights = recorded_row.weights
+                np.testing.assert_allclose(
+                    recorded_row.scaled[recorded_row.mask], recorded_row.scores[recorded_row.mask], rtol=1e-10
+                )
+                np.testing.assert_allclose(recorded_row.weighted.sum(0), arrays["context"][head, query], atol=1e-10)
                 again = row(arrays, head, query, Switches(temperature=1 + 1e-12))  # computed, not as recorded
                 np.testing.assert_allclose(again.weights, weights, atol=1e-9)
 
@@ -138,9 +142,9 @@ class TestAgainstRecordings:
 
     def test_dropout_leaves_the_recorded_weights_as_they_are(self, layers):
         arrays = layers[0]
-        made = row(arrays, 1, 2, Switches(dropout=0.5, draw=2))
-        np.testing.assert_array_equal(made.weights, arrays["weights"][1, 2])
-        np.testing.assert_allclose(made.context, made.dropped @ arrays["v"][1])
+        dropped_row = row(arrays, 1, 2, Switches(dropout=0.5, draw=2))
+        np.testing.assert_array_equal(dropped_row.weights, arrays["weights"][1, 2])
+        np.testing.assert_allclose(dropped_row.context, dropped_row.dropped @ arrays["v"][1])
 
     def test_the_recordings_are_of_every_kind_and_of_both_lengths(self, layers):
         assert {arrays["weights"].shape[1:] for arrays in layers} == {(S, S), (T, T), (T, S)}

@@ -150,14 +150,14 @@ def test_a_blocked_row_in_four_treatments() -> None:
 
 def test_conventions_spell_the_same_mask() -> None:
     mask = np.array([[True, False, True], [False, True, True]])
-    written = experiments.conventions(mask)
+    spellings = experiments.conventions(mask)
     for name, (may, blocked) in {
         "keep": ("True", "False"),
         "blocked": ("False", "True"),
         "integers": ("1", "0"),
         "additive": ("0", "-inf"),
     }.items():
-        np.testing.assert_array_equal(written[name], np.where(mask, may, blocked))
+        np.testing.assert_array_equal(spellings[name], np.where(mask, may, blocked))
 
 
 class TestReading:

@@ -34,11 +34,11 @@ def elsewhere(model: LanguageModel, **changes) -> LanguageModel:
     return other
 
 
-@pytest.mark.parametrize(("own", "other"), [("rotary", "rotary_halves"), ("rotary_halves", "rotary")])
-def test_the_other_layout_is_that_of_a_model_built_with_it(own, other):
-    model = model_of(positional=own)
+@pytest.mark.parametrize(("layout", "other_layout"), [("rotary", "rotary_halves"), ("rotary_halves", "rotary")])
+def test_the_other_layout_is_that_of_a_model_built_with_it(layout, other_layout):
+    model = model_of(positional=layout)
     wrong = pitfalls.next_logits(model, IDS, "layout", len(IDS))
-    torch.testing.assert_close(wrong, elsewhere(model, positional=other)(IDS[None])[0, -1], rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(wrong, elsewhere(model, positional=other_layout)(IDS[None])[0, -1], rtol=1e-4, atol=1e-4)
     assert not torch.allclose(wrong, model(IDS[None])[0, -1], atol=1e-2)
 
 
@@ -76,8 +76,8 @@ def test_a_step_at_position_0_and_a_step_that_sees_the_first_key_only(positional
 
 def test_the_causal_mask_of_pytorch_is_aligned_at_the_top_left():
     values = torch.arange(4.0)[:, None]
-    seen = F.scaled_dot_product_attention(torch.ones(1, 1), torch.zeros(4, 1), values, is_causal=True)
-    assert seen.item() == 0, "one query and four keys: only the first key"
+    output = F.scaled_dot_product_attention(torch.ones(1, 1), torch.zeros(4, 1), values, is_causal=True)
+    assert output.item() == 0, "one query and four keys: only the first key"
 
 
 def _turn_steps_at_0(patch, model: LanguageModel, n_prompt: int) -> None:

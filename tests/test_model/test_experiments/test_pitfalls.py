@@ -54,7 +54,7 @@ def test_weights_run_with_a_mistake_write_what_a_model_with_it_computes(mistake)
     model, src = tiny_model(n_encoder_layers=2), SRC[:1][:, :5]
     before = copy.deepcopy(model.state_dict())
     with record(*(name for name in addresses(model) if name.startswith("encoder"))) as right:
-        written = pitfalls.write(model, model.start(src), 12)
+        ids = pitfalls.write(model, model.start(src), 12)
     assert all(index < model.config.vocab_size for index in pitfalls.write_with(mistake, model, src, 12, pads=3))
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     last = "encoder.output"
@@ -62,7 +62,7 @@ def test_weights_run_with_a_mistake_write_what_a_model_with_it_computes(mistake)
         pitfalls.write_with(mistake, model, src, 1, pads=3)
     same = torch.allclose(wrong[last][:, : src.size(1)], right[last], atol=1e-6)
     assert same == (mistake == "start"), "the start token is a matter of the decoder, all others change the encoder"
-    assert written == pitfalls.write(model, model.start(src), 12), "and nothing stays changed"
+    assert ids == pitfalls.write(model, model.start(src), 12), "and nothing stays changed"
 
 
 def test_a_bare_xavier_table_is_a_hundred_and_twenty_times_smaller_than_the_positions():
@@ -88,8 +88,8 @@ def test_own_layer_norm_is_right_at_the_start_and_wrong_after_one_step():
 
 
 def test_the_best_model_by_alias_is_the_last():
-    losses, kept = pitfalls.overfit(lambda model: model)
-    assert kept == pytest.approx(losses[-1]) and kept > 1.2 * min(losses)
+    losses, kept_loss = pitfalls.overfit(lambda model: model)
+    assert kept_loss == pytest.approx(losses[-1]) and kept_loss > 1.2 * min(losses)
     same, copied = pitfalls.overfit(copy.deepcopy)
     assert same == losses and copied == pytest.approx(min(losses))
     assert losses.index(min(losses)) < len(losses) - 1
@@ -167,8 +167,8 @@ class TestPaddedRows:
 @pytest.mark.parametrize(("cutter", "other"), [("en", "de"), ("de", "en")])
 def test_the_other_sides_tokenizer_cuts_more_pieces(cutter, other):
     text = pitfalls.SAMPLES[other]
-    own, foreign = (len(pitfalls.sample_tokenizer(language).encode(text)) for language in (other, cutter))
-    assert foreign > 1.5 * own
+    n_native, n_foreign = (len(pitfalls.sample_tokenizer(language).encode(text)) for language in (other, cutter))
+    assert n_foreign > 1.5 * n_native
     assert len(pitfalls.sample_tokenizer("en")) == len(pitfalls.sample_tokenizer("de"))
 
 

@@ -72,12 +72,12 @@ def test_one_side_leaves_the_other(translator, sides, changed) -> None:
 
 
 def test_nobody_else_sees_it(translator) -> None:
-    seen: dict = {}
+    bystander_trace: dict = {}
 
     def other_visitor() -> None:
         with torch.inference_mode(), record("encoder.input.positions") as trace:
             translator.model.start(torch.tensor([[5, 6, 2]]))
-        seen.update(trace)
+        bystander_trace.update(trace)
 
     with experiments.changed_positions("sinusoidal", 0.0):
         thread = threading.Thread(target=other_visitor)
@@ -86,20 +86,20 @@ def test_nobody_else_sees_it(translator) -> None:
         with torch.inference_mode():
             translator.model.start(torch.tensor([[5, 2]]))
             translator.model.decoder.input(torch.tensor([[1]]))
-    np.testing.assert_allclose(seen["encoder.input.positions"][0], table(translator, 0, 3), atol=1e-6)
+    np.testing.assert_allclose(bystander_trace["encoder.input.positions"][0], table(translator, 0, 3), atol=1e-6)
     np.testing.assert_allclose(translator.model.encoder.input.table[:9], table(translator, 0, 9), atol=1e-6)
 
 
 @pytest.mark.parametrize(
-    ("values", "said"),
+    ("values", "problem"),
     [
         ({"scale": 2.5}, "the scale must be from 0 to 2, got 2.5"),
         ({"scale": -0.1}, "got -0.1"),
         ({"shift": 101}, "the shift must be from 0 to 100 positions, got 101"),
     ],
 )
-def test_other_values_are_refused(values, said) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_other_values_are_refused(values, problem) -> None:
+    with pytest.raises(ValueError, match=problem):
         experiments.changed_positions("sinusoidal", **values)
 
 

@@ -17,32 +17,32 @@ def test_a_batch_is_strings_and_their_reversals():
 
 
 def test_strings_are_of_all_lengths_and_come_again_with_the_seed():
-    drawn = practice.strings(500, torch.Generator().manual_seed(3))
-    assert {len(text) for text in drawn} == set(range(1, practice.LONGEST + 1))
-    assert set("".join(drawn)) == set(practice.LETTERS)
-    assert drawn == practice.strings(500, torch.Generator().manual_seed(3))
+    texts = practice.strings(500, torch.Generator().manual_seed(3))
+    assert {len(text) for text in texts} == set(range(1, practice.LONGEST + 1))
+    assert set("".join(texts)) == set(practice.LETTERS)
+    assert texts == practice.strings(500, torch.Generator().manual_seed(3))
 
 
 def test_unseen_strings_are_never_trained_on(monkeypatch):
-    made = Practice(Settings())
-    monkeypatch.setattr(practice, "strings", lambda n, generator: [*made.unseen, "abc"])
-    seen = []
+    run = Practice(Settings())
+    monkeypatch.setattr(practice, "strings", lambda n, generator: [*run.unseen, "abc"])
+    batches = []
     batch = practice.batch
-    monkeypatch.setattr(practice, "batch", lambda texts: seen.append(texts) or batch(texts))
-    made.advance()
-    assert seen[0] == ["abc"]
+    monkeypatch.setattr(practice, "batch", lambda texts: batches.append(texts) or batch(texts))
+    run.advance()
+    assert batches[0] == ["abc"]
 
 
 def test_it_learns_and_the_same_settings_give_the_same_run():
     runs = [Practice(Settings(n_heads=2)) for _ in range(2)]
-    for made in runs:
+    for run in runs:
         for _ in range(60):
-            made.advance()
+            run.advance()
     first, second = runs
     assert first.losses == second.losses
     assert np.mean(first.losses[-5:]) < 0.9 * np.mean(first.losses[:5])
-    written, weights = first.reverse(practice.SAMPLE)
-    assert weights.shape == (1, 2, min(len(written) + 1, practice.LONGEST + 2), len(practice.SAMPLE) + 1)
+    output, weights = first.reverse(practice.SAMPLE)
+    assert weights.shape == (1, 2, min(len(output) + 1, practice.LONGEST + 2), len(practice.SAMPLE) + 1)
     np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
 
 
@@ -51,12 +51,12 @@ def test_it_learns_and_the_same_settings_give_the_same_run():
     [Settings(norm="post"), Settings(schedule="step_decay"), Settings(n_heads=1), Settings(n_heads=8, warmup=1)],
 )
 def test_every_choice_trains_and_its_rate_peaks_as_it_says(settings):
-    made = Practice(settings)
-    made.advance()
-    assert made.model.config.norm == settings.norm and made.model.config.n_heads == settings.n_heads
+    run = Practice(settings)
+    run.advance()
+    assert run.model.config.norm == settings.norm and run.model.config.n_heads == settings.n_heads
     schedule = settings.function()
     assert max(schedule(step) for step in range(1, practice.MAX_STEPS)) == pytest.approx(settings.peak)
-    assert made.optimizer.param_groups[0]["lr"] == schedule(1)
+    assert run.optimizer.param_groups[0]["lr"] == schedule(1)
 
 
 def test_starting_one_leaves_the_random_state_alone():
@@ -97,17 +97,17 @@ def test_strings_that_it_cannot_read_are_refused(text, words):
 
 
 def test_what_it_writes_is_its_own_greedy_decoding():
-    made = Practice(Settings())
-    written, weights = made.reverse("abc")
+    run = Practice(Settings())
+    output, weights = run.reverse("abc")
     src, _ = practice.batch(["abc"])
     ids = [1]
     for _ in range(practice.LONGEST + 1):
         with torch.no_grad():
-            logits = made.model(src, torch.tensor([ids]))[0, -1]
+            logits = run.model(src, torch.tensor([ids]))[0, -1]
         logits[[0, 1]] = -torch.inf
         ids.append(int(logits.argmax()))
         if ids[-1] == 2:
             break
     expected = "".join(practice.LETTERS[i - 4] if i > 3 else "?" for i in ids[1:] if i != 2)
-    assert written == expected
+    assert output == expected
     assert weights.shape[-1] == 4 and weights.shape[-2] <= practice.LONGEST + 2

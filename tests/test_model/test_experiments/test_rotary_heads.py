@@ -27,10 +27,10 @@ def test_turned_products_are_means_of_what_attention_multiplies(tmp_path, layout
         np.testing.assert_allclose(after[layer, :, 0], before[layer], atol=1e-9)
         turned_q, turned_k = trace[f"{name}.relative.q"], trace[f"{name}.relative.k"][0]
         for h in heads:  # each pair of the text, moved from its own offset to others by the mean's linearity
-            own = [(i, j) for i in range(len(k)) for j in range(i + 1)]
-            scores = [turned_q[h][i] @ turned_k[j] for i, j in own]
+            cells = [(i, j) for i in range(len(k)) for j in range(i + 1)]
+            scores = [turned_q[h][i] @ turned_k[j] for i, j in cells]
             angles = positions.relative_table("rotary", 30, writer.config.d_head)
-            for (i, j), score in zip(own, scores, strict=True):
+            for (i, j), score in zip(cells, scores, strict=True):
                 assert score == pytest.approx(turn(q[h][i], k[j], angles[i - j], layout), abs=1e-4)
             pairs = [turn(a, b, angles[7], layout) for a in q[h] for b in k]
             assert after[layer, h, 7] == pytest.approx(np.mean(pairs) / scale, abs=1e-5)

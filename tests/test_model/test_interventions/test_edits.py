@@ -200,7 +200,7 @@ class TestSteps:
     def test_each_edit_alone(self) -> None:
         model = tiny_model()
         names = ("off", "uniform", "forced", "cells")
-        singles = [Edits(**{name: (one,)}) for name in names for one in getattr(MIXED, name)]
+        singles = [Edits(**{name: (edit,)}) for name in names for edit in getattr(MIXED, name)]
         for edits in singles:
             assert_steps_agree(model, edits)
             assert (logits_of(model, edits) - logits_of(model)).abs().max() > 1e-9, edits
@@ -310,10 +310,10 @@ class TestTranslator:
 
         expected = [work(edits) for edits in jobs]
         with ThreadPoolExecutor(8) as pool:
-            for actual, wanted in zip(pool.map(work, jobs), expected, strict=True):
-                assert actual[0] == wanted[0]
-                np.testing.assert_allclose(actual[1], wanted[1], atol=1e-6)
-                np.testing.assert_allclose(actual[2], wanted[2], atol=1e-5)
+            for actual, single in zip(pool.map(work, jobs), expected, strict=True):
+                assert actual[0] == single[0]
+                np.testing.assert_allclose(actual[1], single[1], atol=1e-6)
+                np.testing.assert_allclose(actual[2], single[2], atol=1e-5)
 
 
 class TestRefusals:

@@ -91,7 +91,7 @@ def test_tokens_find_the_word_they_are_in(tokenizer):
     of_token = alignment.word_of_each_token(tokenizer, text, words)
     tokens = tokenizer.tokens(tokenizer.encode(text))
     assert len(of_token) == len(tokens) and of_token == sorted(of_token)
-    spelt = ["".join(t for t, own in zip(tokens, of_token, strict=True) if own == word) for word in range(4)]
+    spelt = ["".join(t for t, index in zip(tokens, of_token, strict=True) if index == word) for word in range(4)]
     assert spelt[:3] == ["▁Ein", "▁T-Shirt", "."] and spelt[3].startswith("▁<0xCE><0xA9>")
 
 
@@ -246,8 +246,8 @@ def of_heads(diagonal, output, input):
 
 
 def test_a_head_aligns_where_it_beats_the_diagonal_on_every_set():
-    one = of_heads(0.5, [[0.4, 0.6, 0.2], [0.5, 0.1, 0.9]], [[0.3, 0.4, 0.9], [0.5, 0.2, 0.9]])
-    assert alignment.roles([one]) == [["input", "input", "output"], ["", "output", ""]]
-    other = of_heads(0.3, [[0.1, 0.2, 0.4], [0.1, 0.3, 0.1]], [[0.4, 0.29, 0.1], [0.1, 0.0, 0.1]])
+    scores = of_heads(0.5, [[0.4, 0.6, 0.2], [0.5, 0.1, 0.9]], [[0.3, 0.4, 0.9], [0.5, 0.2, 0.9]])
+    assert alignment.roles([scores]) == [["input", "input", "output"], ["", "output", ""]]
+    other_scores = of_heads(0.3, [[0.1, 0.2, 0.4], [0.1, 0.3, 0.1]], [[0.4, 0.29, 0.1], [0.1, 0.0, 0.1]])
     # What beats it read in one way here and in another way there beats it in neither.
-    assert alignment.roles([one, other]) == [["output", "input", ""], ["", "input", ""]]
+    assert alignment.roles([scores, other_scores]) == [["output", "input", ""], ["", "input", ""]]

@@ -56,7 +56,7 @@ def translator(folder: Path):
 
 
 @pytest.fixture(scope="module")
-def found(folder: Path, translator) -> dict:
+def measures(folder: Path, translator) -> dict:
     return atlas.read(folder, translator.config)
 
 
@@ -65,27 +65,27 @@ def results(translator) -> list:
     return [translator.translate(source, beam=1) for source, _ in PAIRS]
 
 
-def test_where_heads_look_is_a_mean_over_the_rows_of_all_sentences(found, results) -> None:
-    assert (found["sentences"], found["data"], found["credit"]) == (3, "pairs.tsv", CREDIT)
-    assert found["command"].startswith("python -m model atlas --data ")
-    assert found["words"] == sum(len(result.predicted_ids) for result in results)
-    cross = found["kinds"]["cross"]
+def test_where_heads_look_is_a_mean_over_the_rows_of_all_sentences(measures, results) -> None:
+    assert (measures["sentences"], measures["data"], measures["credit"]) == (3, "pairs.tsv", CREDIT)
+    assert measures["command"].startswith("python -m model atlas --data ")
+    assert measures["words"] == sum(len(result.predicted_ids) for result in results)
+    cross = measures["kinds"]["cross"]
     entropies = [-(w * np.log(w)).sum(-1) for w in (result.attention("cross")[1, 0] for result in results)]
     assert cross["entropy"][1][0] == pytest.approx(np.concatenate(entropies).mean(), abs=1e-4)
     divergence = np.mean([head_roles.divergences(result.attention("encoder_self")) for result in results], axis=0)
-    np.testing.assert_allclose(found["kinds"]["encoder_self"]["divergence"], divergence, atol=1e-4)
-    seen = [token for source, _ in PAIRS for token in TOKENIZER.tokens(TOKENIZER.encode(source))]
+    np.testing.assert_allclose(measures["kinds"]["encoder_self"]["divergence"], divergence, atol=1e-4)
+    tokens = [token for source, _ in PAIRS for token in TOKENIZER.tokens(TOKENIZER.encode(source))]
     on_rare = []
     for result in results:
-        counts = [seen.count(token) for token in result.source_tokens[:-1]]  # without the end token
+        counts = [tokens.count(token) for token in result.source_tokens[:-1]]  # without the end token
         rarest = [key for key, count in enumerate(counts) if count == min(counts)]
         on_rare += result.attention("cross")[0, 1][:, rarest].sum(-1).tolist()
     assert cross["rare"][0][1] == pytest.approx(np.mean(on_rare), abs=1e-4)
 
 
-def test_what_heads_are_worth_is_that_of_single_passes(found, results, translator) -> None:
+def test_what_heads_are_worth_is_that_of_single_passes(measures, results, translator) -> None:
     head, edits = ("cross", 1, 0), Edits(off=(Head("cross", 1, 0),))
-    cross = found["kinds"]["cross"]
+    cross = measures["kinds"]["cross"]
     changes = [
         translator.force(result.source, result, edits).log_probabilities - result.log_probabilities
         for result in results
@@ -93,49 +93,51 @@ def test_what_heads_are_worth_is_that_of_single_passes(found, results, translato
     assert cross["log_probability"][1][0] == pytest.approx(np.concatenate(changes).mean(), abs=1e-4)
     sources, references = zip(*PAIRS[:2], strict=True)
     scores = [
-        BLEU().corpus_score(translator.translate_lines(sources, 1, edits=some), [references]).score
-        for some in (Edits(), edits)
+        BLEU().corpus_score(translator.translate_lines(sources, 1, edits=variant), [references]).score
+        for variant in (Edits(), edits)
     ]
-    assert found["bleu"]["score"] == pytest.approx(scores[0], abs=0.01)
+    assert measures["bleu"]["score"] == pytest.approx(scores[0], abs=0.01)
     assert cross["bleu"][1][0] == pytest.approx(scores[1] - scores[0], abs=0.01)
     effects = [translator.effects(result, "runner-up").heads("cross")[1, 0].sum(-1) for result in results]
     assert cross["effect"][1][0] == pytest.approx(np.abs(np.concatenate(effects)).mean(), abs=1e-4)
     assert cross["runner-up"][1][0] == pytest.approx(np.concatenate(effects).mean(), abs=1e-4)
     words = [agreement.of_words(translator, result) for result in results]
-    rows = np.concatenate([one["decoder_self"]["agreement"][0, 1] for one in words])
-    assert found["kinds"]["decoder_self"]["agreement"][0][1] == pytest.approx(np.nanmean(rows), abs=1e-4)
+    rows = np.concatenate([measure["decoder_self"]["agreement"][0, 1] for measure in words])
+    assert measures["kinds"]["decoder_self"]["agreement"][0][1] == pytest.approx(np.nanmean(rows), abs=1e-4)
     pooled = [
-        np.concatenate([np.concatenate([one[kind][name].ravel() for kind in agreement.DECODER]) for one in words])
+        np.concatenate(
+            [np.concatenate([measure[kind][name].ravel() for kind in agreement.DECODER]) for measure in words]
+        )
         for name in ("runner-up", "log_probability")
     ]
     rate = agreement.spearman(pooled[0], -pooled[1])
-    assert found["agreement"]["runner-up"]["spearman"] == pytest.approx(rate, abs=1e-4), head
+    assert measures["agreement"]["runner-up"]["spearman"] == pytest.approx(rate, abs=1e-4), head
 
 
-def test_heads_are_scored_as_word_aligners(found, folder, translator) -> None:
+def test_heads_are_scored_as_word_aligners(measures, folder, translator) -> None:
     measured = alignment.measure(translator, read_linked_text([folder.parent / "toys"]))
-    assert found["alignment"] == {"toys": measured}
-    cross = found["kinds"]["cross"]
+    assert measures["alignment"] == {"toys": measured}
+    cross = measures["kinds"]["cross"]
     assert cross["aer_output"] == measured["aer"]["output"]["weights"]["heads"]
     assert cross["aligns"] == alignment.roles([measured])
 
 
-def test_examples_are_the_strongest_sentences_and_name_their_cell(found, results) -> None:
-    assert sorted(found["texts"]) == sorted(source for source, _ in PAIRS)
+def test_examples_are_the_strongest_sentences_and_name_their_cell(measures, results) -> None:
+    assert sorted(measures["texts"]) == sorted(source for source, _ in PAIRS)
     by_source = {result.source: result for result in results}
-    translator = load_translator(found["command"].split("--checkpoint ")[1].split()[0])
+    translator = load_translator(measures["command"].split("--checkpoint ")[1].split()[0])
     sizes = []
-    for text, row, word, key, value in found["kinds"]["cross"]["examples"][1][1]:
-        result = by_source[found["texts"][text]]
-        own = translator.effects(result, "runner-up").heads("cross")[1, 1]
-        assert np.abs(own).max() == pytest.approx(abs(value), abs=1e-4)
-        assert (result.predicted_tokens[row], result.source_tokens[int(np.abs(own[row]).argmax())]) == (word, key)
+    for text, row, word, key, value in measures["kinds"]["cross"]["examples"][1][1]:
+        result = by_source[measures["texts"][text]]
+        effect = translator.effects(result, "runner-up").heads("cross")[1, 1]
+        assert np.abs(effect).max() == pytest.approx(abs(value), abs=1e-4)
+        assert (result.predicted_tokens[row], result.source_tokens[int(np.abs(effect[row]).argmax())]) == (word, key)
         sizes.append(abs(value))
     assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
-    for text, row, word, key, value in found["kinds"]["encoder_self"]["examples"][0][0]:
-        result = by_source[found["texts"][text]]
-        own = result.attention("encoder_self")[0, 0]
-        assert own[row, result.source_tokens.index(key)] == pytest.approx(value, abs=1e-4) == own.max()
+    for text, row, word, key, value in measures["kinds"]["encoder_self"]["examples"][0][0]:
+        result = by_source[measures["texts"][text]]
+        weights = result.attention("encoder_self")[0, 0]
+        assert weights[row, result.source_tokens.index(key)] == pytest.approx(value, abs=1e-4) == weights.max()
         assert result.source_tokens[row] == word
 
 
@@ -213,8 +215,8 @@ def gru(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_errors_are_one_line(folder: Path, gru: Path, capsys: pytest.CaptureFixture, more: list, words: str) -> None:
     long = folder.parent / "long.tsv"
     long.write_text("a " * 90 + "\tb\n", encoding="utf-8")
-    more = [one.format(long=long, gru=gru) for one in more]
+    more = [argument.format(long=long, gru=gru) for argument in more]
     data = ["--data", str(folder.parent / "pairs.tsv"), "--checkpoint", str(folder), "--out", str(long) + ".json"]
     assert main(["atlas", *data, *more]) == 2
-    said = capsys.readouterr().err.strip().splitlines()
-    assert len(said) == 1 and words in said[0]
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1 and words in lines[0]

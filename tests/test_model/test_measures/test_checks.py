@@ -39,16 +39,20 @@ def translator_of(tmp_path, **changes) -> Translator:
 
 
 def test_the_worst_of_several_sentences_counts_and_nan_is_worst() -> None:
-    one, two = (checks.Check("rows", deviation, 1e-5, 4, control) for deviation, control in ((2e-6, 0.5), (1e-6, 0.2)))
-    assert checks._worst([two, one]) == checks.Check("rows", 2e-6, 1e-5, 8, 0.2)
-    assert np.isnan(checks._worst([one, dataclasses.replace(two, deviation=float("nan"))]).deviation)
+    larger, smaller = (
+        checks.Check("rows", deviation, 1e-5, 4, control) for deviation, control in ((2e-6, 0.5), (1e-6, 0.2))
+    )
+    assert checks._worst([smaller, larger]) == checks.Check("rows", 2e-6, 1e-5, 8, 0.2)
+    assert np.isnan(checks._worst([larger, dataclasses.replace(smaller, deviation=float("nan"))]).deviation)
     exact = checks.Check("masked", 0.0, 0.0, 4)
     assert checks._worst([exact, dataclasses.replace(exact, deviation=1e-9)]).deviation == 1e-9
 
 
 def test_what_ships_is_of_the_weights_that_ship() -> None:
-    found = checks.read(checkpoints_folder() / "en-de")
-    assert tuple(one.claim for one in found["claims"]) == checks.CLAIMS and all(one.holds for one in found["claims"])
+    report = checks.read(checkpoints_folder() / "en-de")
+    assert tuple(check.claim for check in report["claims"]) == checks.CLAIMS and all(
+        check.holds for check in report["claims"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -58,45 +62,45 @@ def translator(tmp_path_factory) -> Translator:
 
 @pytest.fixture(scope="module")
 def result(translator):
-    made = translator.translate(TEXT, beam=3)
-    assert 3 < len(made.target_tokens) < 40
-    return made
+    translation = translator.translate(TEXT, beam=3)
+    assert 3 < len(translation.target_tokens) < 40
+    return translation
 
 
-def broken(found: list[checks.Check]) -> set[str]:
-    return {one.claim for one in found if not one.holds}
+def broken(claims: list[checks.Check]) -> set[str]:
+    return {check.claim for check in claims if not check.holds}
 
 
 @pytest.mark.parametrize("changes", VARIANTS.values(), ids=VARIANTS)
 def test_every_claim_holds_for_every_kind_of_transformer(tmp_path, changes) -> None:
     translator = translator_of(tmp_path, **changes)
-    found = checks.check(translator, translator.translate(TEXT, beam=2))
-    assert [one.claim for one in found] == list(checks.CLAIMS)
-    assert not broken(found)
+    claims = checks.check(translator, translator.translate(TEXT, beam=2))
+    assert [check.claim for check in claims] == list(checks.CLAIMS)
+    assert not broken(claims)
     read = checks.check(translator, translator.force(TEXT, "Zwei Männer gehen."))
     assert not broken(read)
-    assert {one.claim for one in read if not one.compared} == {"decoded"}
+    assert {check.claim for check in read if not check.compared} == {"decoded"}
 
 
 def test_the_numbers_compared_are_all_there_are(translator, result) -> None:
-    found = {one.claim: one for one in checks.check(translator, result)}
+    claims = {check.claim: check for check in checks.check(translator, result)}
     n_source, n_target, n_words = len(result.source_tokens), len(result.target_tokens), translator.config.vocab_size
-    assert found["rows"].compared == 3 * (2 * n_source + 3 * n_target + 3 * n_target)
+    assert claims["rows"].compared == 3 * (2 * n_source + 3 * n_target + 3 * n_target)
     cells = 2 * n_source**2 + 3 * n_target**2 + 3 * n_target * n_source
-    assert found["softmax"].compared == 3 * cells
-    assert found["future"].compared == n_words * sum(range(1, n_target))
-    assert found["padding"].compared == found["cached_logits"].compared == n_words * n_target
-    assert found["cached_maps"].compared == 9 * sum(t + 1 + n_source for t in range(n_target))
-    assert found["decoded"].compared == n_target
-    assert found["positions"].compared == 24 * (n_source + n_target)
-    assert found["effects"].compared == n_target
+    assert claims["softmax"].compared == 3 * cells
+    assert claims["future"].compared == n_words * sum(range(1, n_target))
+    assert claims["padding"].compared == claims["cached_logits"].compared == n_words * n_target
+    assert claims["cached_maps"].compared == 9 * sum(t + 1 + n_source for t in range(n_target))
+    assert claims["decoded"].compared == n_target
+    assert claims["positions"].compared == 24 * (n_source + n_target)
+    assert claims["effects"].compared == n_target
 
 
 def test_controls_are_what_the_mask_hides(translator, result) -> None:
-    found = {one.claim: one for one in checks.check(translator, result)}
-    assert {claim for claim, one in found.items() if one.control is not None} == {"masked", "future", "padding"}
+    claims = {check.claim: check for check in checks.check(translator, result)}
+    assert {claim for claim, check in claims.items() if check.control is not None} == {"masked", "future", "padding"}
     for claim in ("masked", "future", "padding"):
-        assert found[claim].control > 100 * max(found[claim].allowed, 1e-5)
+        assert claims[claim].control > 100 * max(claims[claim].allowed, 1e-5)
 
 
 @pytest.mark.parametrize(
@@ -136,9 +140,9 @@ def test_a_model_that_breaks_a_claim_is_noticed(translator, result, change, clai
 
 
 def test_a_reference_that_is_read_has_no_search_to_compare_with(translator) -> None:
-    found = {one.claim: one for one in checks.check(translator, translator.force(TEXT, "Zwei Männer gehen."))}
-    assert found["decoded"].compared == 0
-    assert not broken(list(found.values()))
+    claims = {check.claim: check for check in checks.check(translator, translator.force(TEXT, "Zwei Männer gehen."))}
+    assert claims["decoded"].compared == 0
+    assert not broken(list(claims.values()))
 
 
 def test_a_sentence_without_positions_left_is_checked_without_pads(tmp_path) -> None:
@@ -146,10 +150,10 @@ def test_a_sentence_without_positions_left_is_checked_without_pads(tmp_path) -> 
     source = "Two men walk on the street. Two men walk on"
     while len(translator.source_ids(source)) < 15:
         source += " a"
-    found = {one.claim: one for one in checks.check(translator, translator.translate(source, beam=1))}
-    assert found["padding"].compared == 0
-    assert found["masked"].compared > 0
-    assert not broken(list(found.values()))
+    claims = {check.claim: check for check in checks.check(translator, translator.translate(source, beam=1))}
+    assert claims["padding"].compared == 0
+    assert claims["masked"].compared > 0
+    assert not broken(list(claims.values()))
 
 
 def test_another_kind_of_model_is_refused(result) -> None:

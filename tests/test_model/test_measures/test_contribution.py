@@ -53,14 +53,14 @@ def test_rollout_multiplies_the_layers_from_the_input_up() -> None:
 
 
 def test_the_decoder_leads_to_both_inputs() -> None:
-    own, cross, encoder = np.tril(rows(2, H, T, T)), rows(2, H, T, S, seed=1), rows(S, S, seed=2)
-    own /= own.sum(-1, keepdims=True)
-    target, source = contribution.decoder_rollout(own, cross, encoder)
+    decoder, cross, encoder = np.tril(rows(2, H, T, T)), rows(2, H, T, S, seed=1), rows(S, S, seed=2)
+    decoder /= decoder.sum(-1, keepdims=True)
+    target, source = contribution.decoder_rollout(decoder, cross, encoder)
     # The same as one matrix over both inputs side by side, where a source token is its encoder output.
     flow = np.hstack([np.eye(T), np.zeros((T, S))])
     memory = np.hstack([np.zeros((S, T)), encoder])
     for layer in range(2):
-        flow = (flow + own[layer].mean(0) @ flow) / 2
+        flow = (flow + decoder[layer].mean(0) @ flow) / 2
         flow = (flow + cross[layer].mean(0) @ memory) / 2
     np.testing.assert_allclose(np.hstack([target, source]), flow, atol=1e-6)
     np.testing.assert_allclose(target.sum(-1) + source.sum(-1), 1, atol=1e-6)
@@ -71,29 +71,29 @@ def test_columns_left_out_are_scaled_up_again() -> None:
     weights = rows(2, T, S).astype(np.float32)
     weights[0, 1] = np.eye(S)[2]
     columns = np.array([False, False, True, False, False, False, True])
-    kept, removed = contribution.without_columns(weights, columns)
-    assert not kept[..., columns].any()
+    rescaled, removed = contribution.without_columns(weights, columns)
+    assert not rescaled[..., columns].any()
     np.testing.assert_allclose(removed, weights[..., 2] + weights[..., 6], atol=1e-6)
-    assert not kept[0, 1].any() and removed[0, 1] == 1
+    assert not rescaled[0, 1].any() and removed[0, 1] == 1
     expected = weights[1, 3] * ~columns / (1 - removed[1, 3])
-    np.testing.assert_allclose(kept[1, 3], expected, atol=1e-6)
+    np.testing.assert_allclose(rescaled[1, 3], expected, atol=1e-6)
 
 
 def test_every_rollout_that_the_maps_allow() -> None:
-    own, cross, encoder = np.tril(rows(2, H, T, T)), rows(2, H, T, S, seed=1), rows(3, H, S, S, seed=2)
+    decoder, cross, encoder = np.tril(rows(2, H, T, T)), rows(2, H, T, S, seed=1), rows(3, H, S, S, seed=2)
     below = contribution.rollout(encoder)
-    target, source = contribution.decoder_rollout(own, cross, below)
-    found = contribution.rollouts({"encoder_self": encoder, "decoder_self": own, "cross": cross})
-    assert list(found) == ["encoder", "target", "source"]
+    target, source = contribution.decoder_rollout(decoder, cross, below)
+    rollouts = contribution.rollouts({"encoder_self": encoder, "decoder_self": decoder, "cross": cross})
+    assert list(rollouts) == ["encoder", "target", "source"]
     for name, expected in (("encoder", below), ("target", target), ("source", source)):
-        np.testing.assert_array_equal(found[name], expected)
+        np.testing.assert_array_equal(rollouts[name], expected)
     # Without the encoder's maps the source ends at its outputs, and a decoder alone is followed as an encoder is.
-    outputs = contribution.rollouts({"decoder_self": own, "cross": cross})
+    outputs = contribution.rollouts({"decoder_self": decoder, "cross": cross})
     np.testing.assert_allclose(outputs["source"] @ below, source, atol=1e-6)
     assert set(outputs) == {"target", "source"}
-    alone = contribution.rollouts({"decoder_self": own})
+    alone = contribution.rollouts({"decoder_self": decoder})
     assert list(alone) == ["target"]
-    np.testing.assert_array_equal(alone["target"], contribution.rollout(own))
+    np.testing.assert_array_equal(alone["target"], contribution.rollout(decoder))
     assert contribution.rollouts({"cross": cross}) == {}
     with pytest.raises(ValueError, match="got 2 and 1 layers"):
-        contribution.rollouts({"decoder_self": own, "cross": cross[:1]})
+        contribution.rollouts({"decoder_self": decoder, "cross": cross[:1]})

@@ -31,13 +31,13 @@ def score(model: Transformer, row: int, edits: Edits | None = None, changes: dic
 @pytest.mark.parametrize("row", [0, 1])
 def test_many_at_a_time_equal_one_by_one(variant: str, row: int) -> None:
     model = tiny_model(n_encoder_layers=1, n_decoder_layers=3, **VARIANTS[variant])
-    found: dict[Head, np.ndarray] = {}
+    by_head: dict[Head, np.ndarray] = {}
     for heads, scores in without_each_head(model, SOURCES[row], WRITTEN[row]):
-        found |= dict(zip(heads, scores, strict=True))
-    assert sorted(found) == sorted(all_heads(model.config))
-    for head, value in found.items():
+        by_head |= dict(zip(heads, scores, strict=True))
+    assert sorted(by_head) == sorted(all_heads(model.config))
+    for head, value in by_head.items():
         assert value == pytest.approx(score(model, row, Edits(off=(head,))), abs=1e-9)
-    assert len({round(value.sum(), 9) for value in found.values()}) == len(found)
+    assert len({round(value.sum(), 9) for value in by_head.values()}) == len(by_head)
 
 
 def test_the_gradient_is_that_of_a_gate() -> None:
@@ -59,4 +59,4 @@ def test_the_gradient_is_that_of_a_gate() -> None:
             up, down = (score(model, row, changes={address: scaled(1 + sign * step)}).sum() for sign in (1, -1))
             expected = abs(up - down) / (2 * step)
             assert estimates[row][head.kind][head.layer, head.head] == pytest.approx(expected, rel=1e-5, abs=1e-8)
-    assert all(np.isfinite(values).all() and values.min() > 0 for one in estimates for values in one.values())
+    assert all(np.isfinite(values).all() and values.min() > 0 for estimate in estimates for values in estimate.values())

@@ -80,16 +80,16 @@ def test_recurrent_models_have_rows_too_if_they_attend() -> None:
 
 def test_edits_are_felt_as_in_the_search(tiny_translator: Translator) -> None:
     edits = Edits(forced=(Force(1, 2, 1.0),), cells=(Cell("cross", 2, 0, False), Cell("decoder_self", 0, 3, True)))
-    found = tiny_translator.translate(TEXT, beam=3, edits=edits)
-    tree = found.search.tree
+    result = tiny_translator.translate(TEXT, beam=3, edits=edits)
+    tree = result.search.tree
     table = looked_at(tiny_translator, TEXT, tree, edits)
     steps = np.array([len(tree.path(node)) for node in range(len(tree.token))])
     expected = np.zeros(table.shape[1])
     expected[2] = 1
     np.testing.assert_array_equal(table[steps == 2], np.tile(expected, ((steps == 2).sum(), 1)))
     assert (table[steps == 3, 0] == 0).all() and (table[steps == 3, 1:] > 0).all()
-    mean = found.attention("cross").mean(axis=(0, 1))
-    node = found.search.hypotheses[0].node
+    mean = result.attention("cross").mean(axis=(0, 1))
+    node = result.search.hypotheses[0].node
     while node != ROOT:
         np.testing.assert_allclose(table[node], mean[steps[node] - 1], atol=1e-5)
         node = tree.parent[node]

@@ -22,8 +22,8 @@ def effects_of(**last: dict[str, float]) -> np.ndarray:
 
 def test_heads_that_add_the_next_word_from_where_it_stands_are_its_movers() -> None:
     effects = effects_of(mover={"▁Mary": 1.5, "▁to": 0.5}, other={"▁John": 2.0}, against={"▁Mary": -1.0})
-    found = text_roles.moves(effects, TOKENS, "▁Mary")
-    np.testing.assert_allclose(found, [[1.5 / 4, 0, -1 / 4]])
+    moves = text_roles.moves(effects, TOKENS, "▁Mary")
+    np.testing.assert_allclose(moves, [[1.5 / 4, 0, -1 / 4]])
     assert not text_roles.moves(effects, TOKENS, "▁store").any()
     assert not text_roles.moves(-np.abs(effects), TOKENS, "▁Mary").any()
 

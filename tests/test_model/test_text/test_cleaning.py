@@ -64,8 +64,8 @@ def test_what_holds_an_emoji_together_stays(emoji):
 def test_no_format_or_control_character_is_left_beside_a_letter():
     for character in map(chr, range(0x110000)):
         if unicodedata.category(character) in ("Cc", "Cf"):
-            wanted = "a b" if character.isspace() else "ab"
-            assert tidy(f"a{character}b") == wanted, hex(ord(character))
+            cleaned = "a b" if character.isspace() else "ab"
+            assert tidy(f"a{character}b") == cleaned, hex(ord(character))
 
 
 @pytest.mark.parametrize(
@@ -91,8 +91,8 @@ def test_sentences_that_are_plain_already_stay_as_they_are(text):
 
 
 def test_cleaning_twice_changes_nothing_more():
-    changed = (one for one in map(chr, range(0x30000)) if unicodedata.normalize("NFKC", one) != one)
-    for character in (*changed, *MEANT, *MEANT_QUOTES, *UNSEEN.values()):
+    characters = (letter for letter in map(chr, range(0x30000)) if unicodedata.normalize("NFKC", letter) != letter)
+    for character in (*characters, *MEANT, *MEANT_QUOTES, *UNSEEN.values()):
         for text in (character, f"1{character}2"):
             assert as_meant(as_meant(text)) == as_meant(text), hex(ord(character))
     assert not {*MEANT.values(), *MEANT_QUOTES.values()} & {*MEANT, *MEANT_QUOTES}

@@ -78,12 +78,16 @@ def test_ids_and_texts_are_those_of_the_original(tmp_path: Path) -> None:
     import_marian(str(tmp_path / "theirs"), tmp_path / "ours")
     theirs, ours = MarianTokenizer.from_pretrained(tmp_path / "theirs"), load(tmp_path / "ours").tokenizer
     vocabulary = json.loads((tmp_path / "theirs" / "vocab.json").read_text("utf-8"))
-    there = [vocabulary["<pad>" if token == "<s>" else token] for token in ours.source.tokens(range(len(ours.source)))]
+    to_theirs = [
+        vocabulary["<pad>" if token == "<s>" else token] for token in ours.source.tokens(range(len(ours.source)))
+    ]
     hard = ["  two   spaces ", "tab\there", "ﬁne…", "über u\u0308ber", "♞ unknown ♞♞", "", f"{CODE} A man", "Straße 7"]
     for text in [*ENGLISH, *GERMAN, *hard]:
-        assert [there[i] for i in ours.source.encode(text)] == theirs(text, add_special_tokens=False)["input_ids"], text
+        assert [to_theirs[i] for i in ours.source.encode(text)] == theirs(text, add_special_tokens=False)[
+            "input_ids"
+        ], text
         ids = theirs(text_target=text, add_special_tokens=False)["input_ids"]
-        assert [there[i] for i in ours.target.encode(text)] == ids, text
+        assert [to_theirs[i] for i in ours.target.encode(text)] == ids, text
         assert ours.target.decode(ours.target.encode(text)) == theirs.decode(ids, skip_special_tokens=True), text
 
 

@@ -34,14 +34,14 @@ def test_weights_are_the_mean_and_the_card_says_of_what(folders, tmp_path):
     out = tmp_path / "new" / "mean"
     assert main(["average", *map(str, folders), "--out", str(out)]) == 0
     weights = [dict(checkpoint.load(folder).model.named_parameters()) for folder in folders]
-    made = checkpoint.load(out)
-    for name, value in made.model.named_parameters():
+    mean = checkpoint.load(out)
+    for name, value in mean.model.named_parameters():
         expected = (weights[0][name] + weights[1][name] + weights[2][name]) / 3
         torch.testing.assert_close(value, expected, atol=2e-3, rtol=1e-3)  # rounded to float16
         assert not torch.equal(value, weights[2][name])
-    assert "scores" not in made.card and made.card["steps"] == 3
-    assert made.card["average_command"].startswith("python -m model average ")
-    listed = [(part["steps"], part["command"], part["weights"]) for part in made.card["mean_of"]]
+    assert "scores" not in mean.card and mean.card["steps"] == 3
+    assert mean.card["average_command"].startswith("python -m model average ")
+    listed = [(part["steps"], part["command"], part["weights"]) for part in mean.card["mean_of"]]
     digests = [checkpoint.sha256_of(folder / "model.safetensors") for folder in folders]
     assert listed == [(i, f"run {i}", digest) for i, digest in enumerate(digests, start=1)]
     assert json.loads((out / "history.jsonl").read_text("utf-8")) == {"step": 3}
@@ -59,6 +59,6 @@ def test_what_cannot_be_averaged_is_told_in_one_line(folders, tmp_path, capsys):
         ([a, str(empty), "--out", str(tmp_path / "x")], "does not exist"),
     ]:
         assert main(["average", *arguments]) == 2
-        said = capsys.readouterr().err
-        assert words in said and said.count("\n") == 1
+        problem = capsys.readouterr().err
+        assert words in problem and problem.count("\n") == 1
     assert not (tmp_path / "x").exists()

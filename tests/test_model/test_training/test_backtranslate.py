@@ -38,8 +38,8 @@ def small_chunks(monkeypatch):
     monkeypatch.setattr(handlers, "CHUNK", 4)
 
 
-def arguments(german_english: Path, data: Path, out: Path, *more: str) -> list[str]:
-    words = ["--checkpoint", german_english, "--data", data, "--out", out, "--beam", "1", *more]
+def arguments(german_english: Path, data: Path, out: Path, *options: str) -> list[str]:
+    words = ["--checkpoint", german_english, "--data", data, "--out", out, "--beam", "1", *options]
     return ["backtranslate", *map(str, words)]
 
 

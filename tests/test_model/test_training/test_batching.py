@@ -80,11 +80,11 @@ def test_an_epoch_keeps_the_budget_whatever_the_noise(tokenizer):
 
 def test_every_pair_comes_exactly_as_often_as_its_weight_says(tokenizer):
     first, second, third = PAIRS[:50], PAIRS[50:90], PAIRS[90:]
-    seen = texts(tokenizer, stream(tokenizer, [(first, 1.0), (second, 3.0), (third, 1.5)]).epoch(0))
-    assert {pair: seen[pair] for pair in first} == dict.fromkeys(first, 1)
-    assert {pair: seen[pair] for pair in second} == dict.fromkeys(second, 3)
-    assert sorted(seen[pair] for pair in third) == [1] * 15 + [2] * 15
-    assert sum(seen.values()) == 50 + 3 * 40 + 45
+    counts = texts(tokenizer, stream(tokenizer, [(first, 1.0), (second, 3.0), (third, 1.5)]).epoch(0))
+    assert {pair: counts[pair] for pair in first} == dict.fromkeys(first, 1)
+    assert {pair: counts[pair] for pair in second} == dict.fromkeys(second, 3)
+    assert sorted(counts[pair] for pair in third) == [1] * 15 + [2] * 15
+    assert sum(counts.values()) == 50 + 3 * 40 + 45
 
 
 def test_the_half_that_a_fraction_draws_is_another_in_another_pass(tokenizer):
@@ -94,10 +94,10 @@ def test_the_half_that_a_fraction_draws_is_another_in_another_pass(tokenizer):
 
 @pytest.mark.parametrize("noise", [PLAIN, EVERY_NOISE], ids=["plain", "noise"])
 def test_a_pass_is_a_function_of_its_number_and_the_seed(tokenizer, noise):
-    one = stream(tokenizer, **noise)
-    first = list(one.epoch(3))
-    assert not same(first, list(one.epoch(4)))
-    assert same(first, list(one.epoch(3)))
+    batches = stream(tokenizer, **noise)
+    first = list(batches.epoch(3))
+    assert not same(first, list(batches.epoch(4)))
+    assert same(first, list(batches.epoch(3)))
     assert same(first, list(stream(tokenizer, **noise).epoch(3)))
     assert not same(first, list(stream(tokenizer, **noise, seed=2).epoch(3)))
 
@@ -111,7 +111,7 @@ def test_short_and_long_batches_are_mixed(tokenizer):
 def test_joined_pairs_are_sentences_with_a_space_between_on_both_sides(tokenizer):
     translations = {f"{source}.": f"{target}." for source, target in PAIRS}
     joining = stream(tokenizer, [(list(translations.items()), 1.0)], join_rate=0.999)
-    seen, lengths = Counter(), []
+    counts, lengths = Counter(), []
     for batch in joining.epoch(0):
         for src, tgt in rows(batch):
             source, target = tokenizer.decode(src), tokenizer.decode(tgt)
@@ -120,9 +120,9 @@ def test_joined_pairs_are_sentences_with_a_space_between_on_both_sides(tokenizer
             assert target == " ".join(translations[sentence] for sentence in sentences)
             assert src == tokenizer.encode(source) and tgt == tokenizer.encode(target)
             assert len(sentences) == 1 or len(tokenizer.pieces(source)) <= 40  # long ones are there by themselves
-            seen.update(sentences)
+            counts.update(sentences)
             lengths.append(len(sentences))
-    assert seen == Counter(translations.keys())
+    assert counts == Counter(translations.keys())
     assert max(lengths) > 1
 
 
@@ -148,8 +148,8 @@ def test_pairs_with_a_long_side_are_left_out(tokenizer):
     short, long = ("bread", "brot"), ("bread", " ".join(["brot"] * 30))
     both = [(short, long), (long[::-1], short)]
     for pairs in both:
-        seen = texts(tokenizer, stream(tokenizer, [(pairs, 1.0)], max_length=20).epoch(0))
-        assert seen == Counter([short])
+        counts = texts(tokenizer, stream(tokenizer, [(pairs, 1.0)], max_length=20).epoch(0))
+        assert counts == Counter([short])
 
 
 def test_little_of_a_batch_is_padding(tokenizer):

@@ -82,10 +82,10 @@ def test_every_conjunction_is_found(tokenizer):
 )
 def test_a_statement_with_a_copula_becomes_a_clause_whose_verb_stands_last_in_german(tokenizer, pair, clause, turned):
     expected = (tokenizer.pieces(clause[0]), [",", *tokenizer.pieces(clause[1])])
-    made = copular_clause(cut(tokenizer, pair, turned))
-    assert made == (expected[::-1] if turned else expected)
+    subordinate = copular_clause(cut(tokenizer, pair, turned))
+    assert subordinate == (expected[::-1] if turned else expected)
     sentence = cut(tokenizer, (clause[0].capitalize(), clause[1][0].upper() + clause[1][1:]), turned)
-    assert as_sentence(made) == sentence
+    assert as_sentence(subordinate) == sentence
 
 
 @pytest.mark.parametrize(
@@ -115,14 +115,14 @@ def test_recombined_pairs_are_a_main_clause_and_a_clause_of_another_pair_on_both
     usual = Counter(MAINS * 50 + WHOLE + REST)
     assert seen(0) == usual
     often = seen(0.5)
-    made = {
+    combinations = {
         (f"{main[0][:-1]}{clause[0]}", f"{main[1][:-1]}{clause[1]}")
         for main in MAINS
         for clause in [(" because she works.", ", weil sie arbeitet."), (", although he came.", ", obwohl er kam.")]
     }
-    assert set(often) == set(usual) | made
+    assert set(often) == set(usual) | combinations
     assert often.total() == usual.total()
-    assert 30 < sum(often[pair] for pair in made) < 70
+    assert 30 < sum(often[pair] for pair in combinations) < 70
 
 
 def test_where_no_pair_has_a_subordinate_clause_nothing_changes(tokenizer):

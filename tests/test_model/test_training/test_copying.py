@@ -31,9 +31,9 @@ def cut(text: str) -> list[str]:
 
 def copying(source: str = "en") -> Copying:
     pairs = PAIRS if source == "en" else [pair[::-1] for pair in PAIRS]
-    made = Copying(pairs * 2, cut, cut, source)
-    assert set(made.names) == {"▁Tom", "▁Boston"}, "a word that is also written small is not a name"
-    return made
+    augmentation = Copying(pairs * 2, cut, cut, source)
+    assert set(augmentation.names) == {"▁Tom", "▁Boston"}, "a word that is also written small is not a name"
+    return augmentation
 
 
 def changes(number: int, source: str = "en", count: int = 800) -> list[tuple[str, str]]:
@@ -73,25 +73,25 @@ def test_both_sides_get_the_same_span_at_the_same_place(number: int, source: str
     english, german = (join_pieces(side) for side in PAIRS[number])
     kinds = templates(number)
     places = {(f"{start[0]} {place[0]}.", f"{start[1]} {place[1]}.") for start, place in product(STARTS, PLACES)}
-    seen = set()
+    span_kinds = set()
     for texts in changes(number, source):
         if texts == (english.upper(), german.upper()):
-            seen.add("capitals")
+            span_kinds.add("capitals")
         elif texts in places:
-            seen.add("place")
-        elif found := [kind for kind in kinds if any(copied_span(texts, template) for template in kinds[kind])]:
-            seen.update(found)
+            span_kinds.add("place")
+        elif matches := [kind for kind in kinds if any(copied_span(texts, template) for template in kinds[kind])]:
+            span_kinds.update(matches)
         else:
             before, after = texts[0].split(english)
             assert texts == (before + english + after, before + german + after)
             assert before and after, "what is left are sentences in markup"
-            seen.add("markup")
+            span_kinds.add("markup")
     expected = {kind for kind in kinds if kinds[kind]} | {"capitals", "place"}
     if number == COUNTED:
         expected -= {"after", "before"}  # its number is replaced instead
     elif number == COLD:
         expected.add("markup")
-    assert expected <= seen
+    assert expected <= span_kinds
 
 
 STARTS = [("He lives in", "Er wohnt in"), ("We went to", "Wir fuhren nach")]
@@ -112,12 +112,12 @@ def test_names_stand_on_both_sides_and_never_first() -> None:
 
 def test_the_emoji_of_tests_are_never_trained_on() -> None:
     rng = random.Random(0)
-    drawn = {symbol for _ in range(20000) for symbol in emoji(rng).split()}
-    assert len(drawn) > 800
-    assert drawn.isdisjoint(UNSEEN_EMOJI)
+    symbols = {symbol for _ in range(20000) for symbol in emoji(rng).split()}
+    assert len(symbols) > 800
+    assert symbols.isdisjoint(UNSEEN_EMOJI)
 
 
 def test_one_seed_gives_one_result() -> None:
-    drawn = [[copying().change(PAIRS[0], random.Random(seed)) for seed in range(20)] for _ in range(2)]
-    assert drawn[0] == drawn[1]
+    results = [[copying().change(PAIRS[0], random.Random(seed)) for seed in range(20)] for _ in range(2)]
+    assert results[0] == results[1]
     assert len({made_up_name(random.Random(seed)) for seed in range(200)}) > 150

@@ -138,12 +138,12 @@ def test_a_line_of_a_table_without_a_tab_is_named(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("sentence", "variant"),
     [("It's late.", "its LATE"), ("Straße", "strasse"), ("e\u0301t\u00e9 x\u00b2", "\u00e9te\u0301 x2"), ("?!", "?!")],
     ids=["case and punctuation", "sharp s", "composed or not", "punctuation alone"],
 )
-def test_sentences_that_differ_in_nothing_else_are_comparable(one, other):
-    assert comparable(one) == comparable(other) != ""
+def test_sentences_that_differ_in_nothing_else_are_comparable(sentence, variant):
+    assert comparable(sentence) == comparable(variant) != ""
 
 
 def test_sentences_of_punctuation_alone_are_not_all_the_same():

@@ -132,17 +132,17 @@ class TestMulti30k:
     def test_a_second_time_nothing_is_fetched_or_changed(self, site, tmp_path):
         put_multi30k(site)
         download("multi30k", tmp_path, f"{site.url}/raw/")
-        before, asked = contents(tmp_path), len(site.asked)
+        before, n_requests = contents(tmp_path), len(site.asked)
         paths = download("multi30k", tmp_path, f"{site.url}/raw/")
-        assert len(paths) == 10 and contents(tmp_path) == before and len(site.asked) == asked == 10
+        assert len(paths) == 10 and contents(tmp_path) == before and len(site.asked) == n_requests == 10
 
     def test_what_is_there_is_kept_and_the_rest_fetched(self, site, tmp_path):
         put_multi30k(site)
-        own = packed("put there by hand")
+        content = packed("put there by hand")
         (tmp_path / "multi30k").mkdir()
-        (tmp_path / "multi30k" / "train.en.gz").write_bytes(own)
+        (tmp_path / "multi30k" / "train.en.gz").write_bytes(content)
         download("multi30k", tmp_path, f"{site.url}/raw")
-        assert (tmp_path / "multi30k" / "train.en.gz").read_bytes() == own
+        assert (tmp_path / "multi30k" / "train.en.gz").read_bytes() == content
         assert "/raw/train.en.gz" not in site.asked and len(site.asked) == 9
 
     def test_a_file_that_is_not_there(self, site, tmp_path):
@@ -358,8 +358,12 @@ def test_no_sentence_of_either_language_is_in_two_splits(pairs):
     splits = split_pairs(pairs)
     assert sorted(pair for split in splits for pair in split) == sorted(set(pairs))
     for side in (0, 1):
-        seen = [{plain(pair[side]) for pair in split} for split in splits]
-        assert not (seen[0] & seen[1] or seen[0] & seen[2] or seen[1] & seen[2])
+        plain_sentences = [{plain(pair[side]) for pair in split} for split in splits]
+        assert not (
+            plain_sentences[0] & plain_sentences[1]
+            or plain_sentences[0] & plain_sentences[2]
+            or plain_sentences[1] & plain_sentences[2]
+        )
 
 
 def test_pairs_that_share_sentences_through_others_stay_together():

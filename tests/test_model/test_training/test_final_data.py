@@ -41,37 +41,37 @@ def run_of(steps: int = STEPS) -> RunConfig:
 
 def batches_seen(trainer: Trainer, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Trains; for each step whether its batch held nothing but the second corpus."""
-    seen: list[bool] = []
+    are_final: list[bool] = []
     original = trainer._step
 
     def step(batches, stop):
         (batch,) = batches
         words = {word for row in batch.tgt.tolist() for word in trainer.tokenizer.decode(row).split()}
-        seen.append(words == {"yyyy"})
+        are_final.append(words == {"yyyy"})
         return original(batches, stop)
 
     monkeypatch.setattr(trainer, "_step", step)
     trainer.train()
-    return seen
+    return are_final
 
 
 def test_the_final_steps_see_the_final_mix_only(
     two_corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = batches_seen(Trainer(run_of(), two_corpora, tmp_path), monkeypatch)
-    assert len(seen) == STEPS
-    assert not all(seen[: STEPS - DECAY])
-    assert all(seen[STEPS - DECAY :])
+    are_final = batches_seen(Trainer(run_of(), two_corpora, tmp_path), monkeypatch)
+    assert len(are_final) == STEPS
+    assert not all(are_final[: STEPS - DECAY])
+    assert all(are_final[STEPS - DECAY :])
 
 
 def test_more_steps_for_a_finished_run_begin_with_all_data_again(
     two_corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Trainer(run_of(), two_corpora, tmp_path).train()
-    seen = batches_seen(Trainer(run_of(STEPS + 20), two_corpora, tmp_path, resume=True), monkeypatch)
-    assert len(seen) == 20
-    assert not all(seen[: 20 - DECAY])
-    assert all(seen[20 - DECAY :])
+    are_final = batches_seen(Trainer(run_of(STEPS + 20), two_corpora, tmp_path, resume=True), monkeypatch)
+    assert len(are_final) == 20
+    assert not all(are_final[: 20 - DECAY])
+    assert all(are_final[20 - DECAY :])
 
 
 @pytest.mark.parametrize("stop", [STEPS - DECAY, STEPS - DECAY + 1])

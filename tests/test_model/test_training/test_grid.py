@@ -53,8 +53,8 @@ def out(data_dir, tmp_path_factory) -> Path:
     return folder
 
 
-def make(data_dir: Path, out: Path, *more: str) -> int:
-    return main(["grid", "--data-dir", str(data_dir), "--out", str(out), *more])
+def make(data_dir: Path, out: Path, *options: str) -> int:
+    return main(["grid", "--data-dir", str(data_dir), "--out", str(out), *options])
 
 
 def test_the_paper_s_post_norm_has_no_norm_after_the_last_layer():
@@ -91,10 +91,10 @@ def test_it_goes_on_where_it_ended_and_can_be_read_at_any_time(data_dir, tmp_pat
 
 
 def test_every_run_has_its_curves_texts_and_maps(data_dir, out):
-    found = read_grid(out)
-    n_source, n_target = len(found.source_tokens), len(found.target_tokens)
+    recording = read_grid(out)
+    n_source, n_target = len(recording.source_tokens), len(recording.target_tokens)
     shapes = dict(zip(KINDS, [(n_source, n_source), (n_target, n_target), (n_target, n_source)]))
-    for cell, run in found.runs.items():
+    for cell, run in recording.runs.items():
         assert run.loss.shape == run.gradient_norm.shape == run.learning_rate.shape == (STEPS,)
         assert run.loss[0] > 4 and run.diverged is None and run.learning_rate.max() == np.float32(cell.peak)
         assert list(run.validation) == [4, 8] and list(run.texts) == [2, 5, 8]
@@ -103,7 +103,7 @@ def test_every_run_has_its_curves_texts_and_maps(data_dir, out):
             maps = run.maps(5, kind)
             assert maps.shape == (2, 4, *shape) and maps.dtype == np.float32
             np.testing.assert_allclose(maps.sum(-1), 1, atol=0.5 * shape[1] / 255)
-    first, _, second = (found.runs[cell] for cell in grid.cells())
+    first, _, second = (recording.runs[cell] for cell in grid.cells())
     assert not np.array_equal(first.loss, second.loss)  # another seed
 
 
@@ -121,8 +121,8 @@ def test_its_losses_are_those_of_a_plain_training(data_dir, out, tmp_path):
 
 
 def test_the_entropies_are_what_a_model_of_frequencies_alone_reaches(out):
-    found = read_grid(out)
-    assert 1 < found.entropy < found.entropy_smoothed < math.log(460)
+    recording = read_grid(out)
+    assert 1 < recording.entropy < recording.entropy_smoothed < math.log(460)
 
 
 def test_it_is_small_and_holds_no_weights(out):

@@ -128,9 +128,9 @@ def test_perplexity_without_teacher_forcing_is_counted_by_hand(folder: Path) -> 
     total = count = 0.0
     for source, target in pairs:
         src = torch.tensor([[*translator.tokenizer.source.encode(source), EOS_ID]])
-        wanted = [*translator.tokenizer.target.encode(target), EOS_ID]
+        reference = [*translator.tokenizer.target.encode(target), EOS_ID]
         state, token = translator.model.start(src), torch.tensor([1])
-        for right in wanted:
+        for right in reference:
             logs = translator.model.step(state, token).log_softmax(-1)
             total, count, token = total - logs[0, right].item(), count + 1, logs.argmax(-1)
     free = perplexity(translator.model, translator.tokenizer, pairs, teacher_forcing=0)

@@ -136,9 +136,9 @@ def test_the_distribution_is_that_of_the_last_logits(writer: Writer) -> None:
     np.testing.assert_allclose(writer.distribution("the cat sat", temperature=2), hot / hot.sum(), atol=1e-6)
     unk = writer.tokenizer.unk_id
     odds[unk] = 0
-    known = writer.distribution("the cat sat", unknown=False)
-    np.testing.assert_allclose(known, odds / odds.sum(), atol=1e-6)
-    assert known[unk] == 0 and writer.distribution("the cat sat")[unk] > 0
+    probabilities = writer.distribution("the cat sat", unknown=False)
+    np.testing.assert_allclose(probabilities, odds / odds.sum(), atol=1e-6)
+    assert probabilities[unk] == 0 and writer.distribution("the cat sat")[unk] > 0
     best = writer.distribution("", top_k=2)
     assert np.count_nonzero(best) == 2 and abs(best.sum() - 1) < 1e-6
     with pytest.raises(ValueError, match="top_p must be above 0 and at most 1, got 0"):
@@ -177,13 +177,15 @@ def test_the_loss_by_position_beyond_the_trained_length(writer: Writer, text_dir
     test = text_dir / "wikitext-2" / "test.txt.gz"
     copy = shutil.copytree(writer.folder, tmp_path / "lm")
     assert main(["context", "--data", str(test), "--checkpoint", str(copy), "--save"]) == 0
-    found = json.loads(capsys.readouterr().out.splitlines()[-1])
-    assert found["trained"] == 16 and [entry["length"] for entry in found["lengths"]] == [16, 32, 64]
-    assert [len(entry["loss"]) for entry in found["lengths"]] == [16, 32, 64]
-    assert context.read(copy)["lengths"] == found["lengths"]
+    measures = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert measures["trained"] == 16 and [entry["length"] for entry in measures["lengths"]] == [16, 32, 64]
+    assert [len(entry["loss"]) for entry in measures["lengths"]] == [16, 32, 64]
+    assert context.read(copy)["lengths"] == measures["lengths"]
     ids = torch.tensor(writer.tokenizer.line_ids(list(read_lines(test))))[:32]
     losses = context.loss_by_position(writer.model, ids, writer.tokenizer.eos_id, 16)
-    assert [entry["windows"] for entry in found["lengths"]] == [found["tokens"] // length for length in (16, 32, 64)]
+    assert [entry["windows"] for entry in measures["lengths"]] == [
+        measures["tokens"] // length for length in (16, 32, 64)
+    ]
     perplexity = text_perplexity(writer.model, ids, writer.tokenizer.eos_id)
     assert math.isclose(math.exp(losses.mean()), perplexity, rel_tol=1e-5)
     # At the positions that both have, a longer table changes nothing.
@@ -207,9 +209,9 @@ def test_the_loss_of_each_token_is_its_own_log_probability(writer: Writer) -> No
 
 def test_how_far_it_is_is_said_while_it_reads(writer: Writer, monkeypatch) -> None:
     monkeypatch.setattr(context, "_EVERY", -1.0)
-    said: list[str] = []
-    context.measure(writer, ["the cat"] * 40, said.append)
-    assert any(re.fullmatch(r"16 tokens at once: \d+ of \d+ windows", line) for line in said)
+    lines: list[str] = []
+    context.measure(writer, ["the cat"] * 40, lines.append)
+    assert any(re.fullmatch(r"16 tokens at once: \d+ of \d+ windows", line) for line in lines)
 
 
 def test_every_step_is_timed_with_a_cache_and_without(writer: Writer) -> None:

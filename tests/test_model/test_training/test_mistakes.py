@@ -45,7 +45,10 @@ def test_a_copy_with_a_mistake_shares_its_weights_and_leaves_the_model_as_it_was
     model = tiny_model()
     before = read(model)
     other = mistakes.with_mistake(mistake, model)
-    assert all(one is two for one, two in zip(model.parameters(), other.parameters(), strict=True))
+    assert all(
+        parameter is other_parameter
+        for parameter, other_parameter in zip(model.parameters(), other.parameters(), strict=True)
+    )
     assert torch.equal(read(model)["logits"], before["logits"])
     same = torch.allclose(read(other)["logits"], before["logits"], atol=1e-9)
     assert same == (mistake == "dropout"), "in evaluation the forgotten dropout is none"
@@ -76,8 +79,8 @@ def test_the_input_is_never_dropped_in_training_other_places_are():
     other = mistakes.with_mistake("dropout", model)
     for module in (other.encoder.input, other.decoder.input):
         with record(*("*.stream",)) as trace:
-            given = module(SRC)
-        assert torch.equal(given, trace[next(iter(trace))])
+            output = module(SRC)
+        assert torch.equal(output, trace[next(iter(trace))])
     assert (model.encoder.input(SRC) == 0).double().mean() > 0.3
     first, second = (other(SRC, TGT) for _ in range(2))
     assert not torch.equal(first, second)
@@ -96,10 +99,10 @@ def test_nothing_passes_between_tokens_of_the_encoder_and_the_decoder_is_right()
     other = mistakes.with_mistake("transpose", model)
     changed = SRC.clone()
     changed[0, 3] = 15
-    for one, alone in ((other, True), (model, False)):
-        before, after = (read(one, src)["encoder.output"][0] for src in (SRC, changed))
-        kept = [place for place in range(SRC.size(1)) if torch.allclose(before[place], after[place])]
-        assert kept == ([0, 1, 2, 4, 5, 6] if alone else [])
+    for variant, alone in ((other, True), (model, False)):
+        before, after = (read(variant, src)["encoder.output"][0] for src in (SRC, changed))
+        unchanged = [place for place in range(SRC.size(1)) if torch.allclose(before[place], after[place])]
+        assert unchanged == ([0, 1, 2, 4, 5, 6] if alone else [])
     address = "decoder.layers.0.self_attention.weights"
     assert_near(read(other)[address], read(model)[address])
 
@@ -108,8 +111,8 @@ def test_padding_is_read_and_its_number_changes_what_real_tokens_get():
     model = tiny_model()
     src, tgt = SRC[1:, :4], TGT[1:, :3]
     longer = torch.cat([src, torch.full((1, 3), PAD_ID)], dim=1)
-    for one, same in ((model, True), (mistakes.with_mistake("rows", model), False)):
-        assert torch.allclose(read(one, src, tgt)["logits"], read(one, longer, tgt)["logits"]) == same
+    for variant, same in ((model, True), (mistakes.with_mistake("rows", model), False)):
+        assert torch.allclose(read(variant, src, tgt)["logits"], read(variant, longer, tgt)["logits"]) == same
     cross = read(mistakes.with_mistake("rows", model), longer, tgt)["decoder.layers.0.cross_attention.weights"]
     assert (cross[..., 4:] > 0).all()
 
@@ -158,8 +161,8 @@ def test_a_recurrent_encoder_goes_on_over_padding():
     config = GruConfig(source_vocab_size=17, target_vocab_size=17, d_embedding=4, d_hidden=6, dropout=0.0)
     model = checkpoint.build(config).eval()
     src, longer = SRC[1:, :4], SRC[1:]
-    for one, same in ((model, True), (mistakes.with_mistake("gru", model), False)):
-        states = [one.start(ids).summary for ids in (src, longer)]
+    for variant, same in ((model, True), (mistakes.with_mistake("gru", model), False)):
+        states = [variant.start(ids).summary for ids in (src, longer)]
         assert torch.equal(*states) == same
 
 
@@ -188,8 +191,8 @@ def tiny(monkeypatch):
     shrink(monkeypatch)
 
 
-def make(data_dir: Path, out: Path, *more: str) -> int:
-    return main(["grid", "--mistakes", "--data-dir", str(data_dir), "--out", str(out), *more])
+def make(data_dir: Path, out: Path, *options: str) -> int:
+    return main(["grid", "--mistakes", "--data-dir", str(data_dir), "--out", str(out), *options])
 
 
 @pytest.fixture(scope="module")
@@ -217,18 +220,18 @@ def test_every_mistake_is_trained_with_and_differs_from_the_run_without(recorded
 
 
 def test_the_harm_is_the_difference_of_the_seeds_that_have_both(recorded):
-    found = read_grid(recorded)
-    by_name = {cell.mistake: run for cell, run in found.runs.items()}
-    harm = harm_of(found, "scaling")
+    recording = read_grid(recorded)
+    by_name = {cell.mistake: run for cell, run in recording.runs.items()}
+    harm = harm_of(recording, "scaling")
     assert (harm.without, harm.trained) == ({1: by_name["none"].final}, {1: by_name["scaling"].final})
     assert harm.afterwards == {1: by_name["none"].afterwards["scaling"]}
-    assert harm_of(found, "gru").without == {1: by_name[mistakes.GRU_WITHOUT].final}
-    assert harm_of(found, "start").afterwards == {} and harm.cost({}) is None
+    assert harm_of(recording, "gru").without == {1: by_name[mistakes.GRU_WITHOUT].final}
+    assert harm_of(recording, "start").afterwards == {} and harm.cost({}) is None
     two = grid.Harm(without={1: 2.0, 2: 3.0}, afterwards={}, trained={1: 2.5, 2: 3.1, 3: 9.0})
     assert two.cost(two.trained) == pytest.approx(0.3)
     cell = GridCell("pre", 0.005, 100, mistake="scaling")
-    found.runs[cell] = dataclasses.replace(found.runs[cell], diverged=4)
-    assert harm_of(found, "scaling").trained == {1: math.inf}
+    recording.runs[cell] = dataclasses.replace(recording.runs[cell], diverged=4)
+    assert harm_of(recording, "scaling").trained == {1: math.inf}
 
 
 def test_losses_are_per_token_of_the_run_without_the_mistake(recorded, data_dir, monkeypatch):
@@ -265,12 +268,12 @@ def test_it_goes_on_where_it_ended_and_the_two_grids_are_kept_apart(recorded, da
 
 def test_weights_of_a_mistake_begin_as_those_of_the_run_without(data_dir, tmp_path):
     """One seed, one beginning: what differs at the end is the mistake's."""
-    held = grid_recorder.Tasks(data_dir, grid.mistake_cells()[0])
+    tasks = grid_recorder.Tasks(data_dir, grid.mistake_cells()[0])
     models = []
     for name in (mistakes.NO_MISTAKE, "scaling", "norm"):
         cell = GridCell("pre", 0.005, 100, mistake=name)
         folder = tmp_path / name
-        models.append(grid_recorder.CellTrainer(cell, held.of(cell), [], 1, data_dir, folder).model)
+        models.append(grid_recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, folder).model)
     first, *others = (copy.deepcopy(model.state_dict()) for model in models)
     assert all(torch.equal(value, other[name]) for other in others for name, value in first.items())
 
@@ -278,8 +281,8 @@ def test_weights_of_a_mistake_begin_as_those_of_the_run_without(data_dir, tmp_pa
 @pytest.mark.parametrize(("name", "wrong"), [("gru", True), (mistakes.GRU_WITHOUT, False)])
 def test_the_recurrent_model_is_trained_over_padding(data_dir, tmp_path, name, wrong):
     cell = GridCell("pre", 0.005, 100, mistake=name)
-    held = grid_recorder.Tasks(data_dir, cell)
-    trainer = grid_recorder.CellTrainer(cell, held.of(cell), [], 1, data_dir, tmp_path)
-    known = SRC[1:].clamp(max=5)  # the made-up language has few words
-    states = [trainer.model.eval().start(ids).summary for ids in (known[:, :4], known)]
+    tasks = grid_recorder.Tasks(data_dir, cell)
+    trainer = grid_recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, tmp_path)
+    ids_of_words = SRC[1:].clamp(max=5)  # the made-up language has few words
+    states = [trainer.model.eval().start(ids).summary for ids in (ids_of_words[:, :4], ids_of_words)]
     assert torch.equal(*states) != wrong

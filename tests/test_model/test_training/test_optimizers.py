@@ -54,7 +54,7 @@ def test_muon_has_the_matrices_of_the_layers_and_adam_the_rest():
         model = checkpoint.build(model_config)
         names = {parameter: name for name, parameter in model.named_parameters()}
         muon, adam = (
-            {names[one] for group in optimizer.param_groups for one in group["params"]}
+            {names[weight] for group in optimizer.param_groups for weight in group["params"]}
             for optimizer in optimizers.build(model, config)
         )
         assert muon | adam == set(names.values()) and not muon & adam

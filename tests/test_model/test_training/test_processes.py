@@ -31,12 +31,12 @@ def run_of(steps: int, accumulate: int):
     return tiny_run({"dropout": 0.0}, steps=steps, accumulate=accumulate, average_every=3, validation_pairs=2)
 
 
-def start(folder: Path, data_dir: Path, steps: int, *more: str) -> subprocess.Popen:
+def start(folder: Path, data_dir: Path, steps: int, *options: str) -> subprocess.Popen:
     """Starts torchrun with two processes, in a process group of its own like a terminal's."""
     config = folder / "run.json"
     config.write_text(json.dumps(run_of(steps, accumulate=1).to_dict()))
     torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-    command = ["-m", "model", "train", str(config), "--data-dir", str(data_dir), "--out", str(folder / "out"), *more]
+    command = ["-m", "model", "train", str(config), "--data-dir", str(data_dir), "--out", str(folder / "out"), *options]
     return subprocess.Popen(
         [*torchrun, *command],
         cwd=ROOT,
@@ -139,11 +139,11 @@ def test_more_processes_than_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -
 def test_shares_are_disjoint_and_draws_differ_between_processes_and_steps() -> None:
     both = [processes.Processes(2, rank, torch.device("cpu")) for rank in range(2)]
     assert [joined.share([1, 2, 3, 4]) for joined in both] == [[1, 3], [2, 4]]
-    drawn = set()
+    draws = set()
     for joined in both:
         for step in range(2):
             joined.draw_anew(1, step)
-            drawn.add(torch.rand(()).item())
-    assert len(drawn) == 4
+            draws.add(torch.rand(()).item())
+    assert len(draws) == 4
     both[0].draw_anew(1, 0)
-    assert torch.rand(()).item() in drawn
+    assert torch.rand(()).item() in draws

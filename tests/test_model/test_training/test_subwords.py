@@ -89,11 +89,11 @@ def test_every_place_of_a_merge_is_tried_by_itself():
     """In abdabcab the merge a+b has three places: with p = 0.5 all eight ways to take them must come up."""
     tokenizer = toy_tokenizer()
     sampler, rng = SubwordSampler(tokenizer, 0.5), random.Random(7)
-    seen = set()
+    spellings = set()
     for _ in range(500):
         sampler.restart()
-        seen.add(" ".join(tokenizer.tokens(sampler.piece_ids("abdabdab", rng))))
-    assert seen == {f"{x} d {y} d {z}" for x in ("a b", "ab") for y in ("a b", "ab") for z in ("a b", "ab")}
+        spellings.add(" ".join(tokenizer.tokens(sampler.piece_ids("abdabdab", rng))))
+    assert spellings == {f"{x} d {y} d {z}" for x in ("a b", "ab") for y in ("a b", "ab") for z in ("a b", "ab")}
 
 
 def typos(word: str) -> set[str]:
@@ -111,8 +111,8 @@ def typos(word: str) -> set[str]:
 @pytest.mark.parametrize("word", ["bread", "Häuser", "been"])
 def test_a_typing_error_is_one_edit_and_every_edit_can_happen(word, mark):
     rng = random.Random(5)
-    seen = {misspell(mark + word, rng) for _ in range(6000)}
-    assert seen == {mark + typo for typo in typos(word)}
+    misspellings = {misspell(mark + word, rng) for _ in range(6000)}
+    assert misspellings == {mark + typo for typo in typos(word)}
 
 
 def test_few_errors_are_none():

@@ -31,8 +31,8 @@ def test_the_ways_to_write_a_time_are_one_time() -> None:
     for hour in range(1, 13):
         for quarter in range(4):
             ways = write_time(hour, quarter)
-            told = {minutes(way) % 720 for way in (*ways["en"][:2], *ways["de"][:2])}
-            assert told == {(60 * hour + 15 * quarter) % 720}, ways
+            times = {minutes(way) % 720 for way in (*ways["en"][:2], *ways["de"][:2])}
+            assert times == {(60 * hour + 15 * quarter) % 720}, ways
 
 
 @pytest.mark.parametrize(

@@ -53,17 +53,17 @@ def test_recasing_changes_the_first_letters_of_the_source_only(tokenizer: Tokeni
     pairs = sentence_pairs(30, seed=4)
     config = TrainingConfig(recase_rate=rate, batch_tokens=400, max_length=60)
     stream = TrainingStream([(pairs, 1)], tokenizer, config)
-    seen = {}
+    sources = {}
     for batch in stream.epoch(0):
         for src, tgt in zip(batch.src.tolist(), batch.tgt.tolist(), strict=True):
-            seen[tokenizer.decode(tgt)] = tokenizer.decode(src)
-    assert set(seen) == {target for _, target in pairs}
+            sources[tokenizer.decode(tgt)] = tokenizer.decode(src)
+    assert set(sources) == {target for _, target in pairs}
     for source, target in pairs:
-        assert seen[target].lower() == source
-        upper = [word[0].isupper() for word in seen[target].split()]
+        assert sources[target].lower() == source
+        upper = [word[0].isupper() for word in sources[target].split()]
         assert not any(upper) if rate == 0 else True
-    share = sum(word[0].isupper() for text in seen.values() for word in text.split())
-    total = sum(len(text.split()) for text in seen.values())
+    share = sum(word[0].isupper() for text in sources.values() for word in text.split())
+    total = sum(len(text.split()) for text in sources.values())
     assert share / total == pytest.approx(rate, abs=0.05)
 
 

@@ -83,15 +83,15 @@ class TestEffects:
         for layer, head, query, key in np.ndindex(effects.heads("decoder_self").shape):
             weight = reader.model.get_submodule(f"{layers}.{layer}.{projection}").weight.detach().numpy()
             values = result.trace[f"decoder.layers.{layer}.self_attention.v"]
-            own = values[head * len(values) // 4, key]
-            added = weight[:, head * len(own) : (head + 1) * len(own)] @ own
+            value = values[head * len(values) // 4, key]
+            added = weight[:, head * len(value) : (head + 1) * len(value)] @ value
             expected = result.attention("decoder_self")[layer, head, query, key] * scale[query] * direction @ added
             assert effects.heads("decoder_self")[layer, head, query, key] == pytest.approx(expected, abs=1e-5)
 
     def test_words_are_compared_with_each_other_or_the_mean(self) -> None:
         reader, result = read("llama")
-        written = result.logits[np.arange(7), result.predicted_ids]
-        np.testing.assert_allclose(reader.effects(result).logits, written - result.logits.mean(-1), atol=1e-4)
+        logits = result.logits[np.arange(7), result.predicted_ids]
+        np.testing.assert_allclose(reader.effects(result).logits, logits - result.logits.mean(-1), atol=1e-4)
         best = reader.effects(result, against="runner-up")
         assert best.logits[-1] > 0  # the last word is the model's own
         assert (best.others != result.predicted_ids).all()
@@ -136,14 +136,14 @@ class TestImportance:
     def test_rows_of_a_batch_are_what_single_passes_are(self, architecture: str, monkeypatch) -> None:
         monkeypatch.setattr("model.adapters.readers.removal.MOST", 99 * 7 * 5)  # several batches
         reader, result = read(architecture)
-        found = reader.importance(result)
+        importance = reader.importance(result)
         words = result.logits[list(result.masked_words)].argmax(-1) if result.masked_words else result.predicted_ids
         before = log_probabilities(result)[np.arange(len(words)), words]
         for head in all_heads(reader.config):
             other = reader.read(**result.inputs, edits=Edits(off=(head,)))
             after = log_probabilities(other)[np.arange(len(words)), words]
             layer = result.layers(head.kind).index(head.layer)
-            np.testing.assert_allclose(found[head.kind][layer, head.head], before - after, atol=1e-5)
+            np.testing.assert_allclose(importance[head.kind][layer, head.head], before - after, atol=1e-5)
 
     @pytest.mark.parametrize("architecture", ["gpt2", "bert", "t5", "bart"])
     def test_a_text_as_a_tokenizer_gives_it(self, architecture: str) -> None:
@@ -151,13 +151,13 @@ class TestImportance:
         reader, plain = read(architecture)
         padding = torch.ones_like(plain.inputs["input_ids"])
         expected = reader.importance(plain)
-        for kind, found in reader.importance(reader.read(**plain.inputs, attention_mask=padding)).items():
-            np.testing.assert_allclose(found, expected[kind], atol=1e-5)
+        for kind, importance in reader.importance(reader.read(**plain.inputs, attention_mask=padding)).items():
+            np.testing.assert_allclose(importance, expected[kind], atol=1e-5)
 
     def test_some_steps(self) -> None:
         reader, result = read("llama")
-        every, some = (reader.importance(result, steps)["decoder_self"] for steps in (None, [2, -1]))
-        np.testing.assert_allclose(some, every[..., [2, -1]], atol=1e-5)
+        every, selection = (reader.importance(result, steps)["decoder_self"] for steps in (None, [2, -1]))
+        np.testing.assert_allclose(selection, every[..., [2, -1]], atol=1e-5)
         with pytest.raises(ValueError, match="numbered from 0 to 6, got 7"):
             reader.importance(result, [7])
 
@@ -196,7 +196,7 @@ class TestOcclusion:
         )
         other = reader.read(**result.inputs, edits=Edits(cells=cells))
         steps = np.arange(5)
-        before, after = (log_probabilities(one)[steps, result.predicted_ids] for one in (result, other))
+        before, after = (log_probabilities(run)[steps, result.predicted_ids] for run in (result, other))
         np.testing.assert_allclose(drops[:, 2], before - after, atol=1e-5)
 
 

@@ -113,7 +113,7 @@ class TestEveryArchitecture:
 def projection_of(model: Any, reader: Reader, address: str) -> nn.Module:
     """The output projection of a model that is another one than the reader's, at the same path."""
     paths = {module: path for path, module in reader.model.named_modules()}
-    attention = next(one for one in reader.layout.attentions if one.layer.address == address)
+    attention = next(candidate for candidate in reader.layout.attentions if candidate.layer.address == address)
     return model.get_submodule(paths[attention.projection])
 
 
@@ -201,12 +201,12 @@ class TestReading:
     def test_a_recording_keeps_what_the_stage_needs(self, architecture: str, tmp_path: Path) -> None:
         result = attach(architectures.build(architecture), Numbers()).read(**architectures.inputs_of(architecture))
         result.recording().save(tmp_path / "recording.npz")
-        kept = read_attention(tmp_path / "recording.npz")
-        assert kept.source_tokens == result.source_tokens
+        recording = read_attention(tmp_path / "recording.npz")
+        assert recording.source_tokens == result.source_tokens
         for kind in result.config.kinds:
-            np.testing.assert_allclose(kept.attention(kind), result.attention(kind), atol=1e-6)
+            np.testing.assert_allclose(recording.attention(kind), result.attention(kind), atol=1e-6)
         if architecture == "vit":
-            assert kept.source_tokens[:3] == ["[CLS]", "1,1", "1,2"]
+            assert recording.source_tokens[:3] == ["[CLS]", "1,1", "1,2"]
 
     def test_masked_words_are_the_best_of_their_place(self) -> None:
         reader = attach(architectures.build("bert"), Numbers())
@@ -246,10 +246,10 @@ class TestReading:
         with torch.inference_mode(), record("*.weights") as trace:
             reader.model(**batch)
         result, read = reader.read(**alone), batch["attention_mask"][0].bool()
-        written = torch.ones(3, dtype=torch.bool)
+        every_token = torch.ones(3, dtype=torch.bool)
         for kind in reader.config.kinds:
             one_side = "cross" not in reader.config.kinds or kind == "encoder_self"
-            queries, keys = read if one_side else written, written if not one_side and kind != "cross" else read
+            queries, keys = read if one_side else every_token, every_token if not one_side and kind != "cross" else read
             for module in result.modules(kind):
                 weights = trace[f"{module}.weights"][0]
                 assert not weights[..., ~keys].any()

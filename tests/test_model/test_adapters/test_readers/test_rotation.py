@@ -28,22 +28,24 @@ def test_queries_and_keys_before_the_rotation(name: str, monkeypatch: pytest.Mon
     reader = attach(architectures.build(name), Numbers())
     result = reader.read(**architectures.inputs_of(name, 12))
     kind = kind_of(reader)
-    attention = next(one for one in reader.layout.attentions if one.layer.layer == LAYER)
-    file, given = sys.modules[type(attention.module).__module__], []
+    attention = next(candidate for candidate in reader.layout.attentions if candidate.layer.layer == LAYER)
+    file, inputs = sys.modules[type(attention.module).__module__], []
     turn = file.apply_rotary_pos_emb
 
     def spy(q: torch.Tensor, k: torch.Tensor, *others: Any, **named: Any) -> Any:
-        given.append((q, k))
+        inputs.append((q, k))
         return turn(q, k, *others, **named)
 
     monkeypatch.setattr(file, "apply_rotary_pos_emb", spy)
     reader.forward(result.inputs)
     monkeypatch.undo()
     rotation, module = reader.rotation(result, kind, LAYER), result.modules(kind)[LAYER]
-    for plain, turned, own in zip((rotation.plain_q, rotation.plain_k), (rotation.q, rotation.k), given[LAYER]):
-        size = own.size(-1)  # of a part that is turned
+    for plain, turned, rotated_part in zip(
+        (rotation.plain_q, rotation.plain_k), (rotation.q, rotation.k), inputs[LAYER]
+    ):
+        size = rotated_part.size(-1)  # of a part that is turned
         length = np.hypot(*(result.trace[f"{module}.{table}"][0, 0] for table in ("cos", "sin")))
-        np.testing.assert_allclose(plain[..., :size], length * own[0].detach().numpy(), atol=1e-5)
+        np.testing.assert_allclose(plain[..., :size], length * rotated_part[0].detach().numpy(), atol=1e-5)
         np.testing.assert_allclose(plain[:, 0], turned[:, 0], atol=1e-6)  # the first position has an angle of 0
         assert not np.allclose(plain[:, 5], turned[:, 5])
     assert (rotation.angles > 0).all() == (name in WHOLE)
