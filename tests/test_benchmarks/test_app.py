@@ -47,8 +47,8 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def timed_app(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of the app with the tiny checkpoint and a stopwatch on, and the stopwatch's log."""
     log = tmp_path_factory.mktemp("stopwatch") / "runs.jsonl"
-    told = {"HEADLIGHT_CHECKPOINTS": str(folder.parent), "PYTHONPATH": str(ROOT), timed_server.VARIABLE: str(log)}
-    with serve(module="benchmarks.support.timed_server", environment=told) as url:
+    variables = {"HEADLIGHT_CHECKPOINTS": str(folder.parent), "PYTHONPATH": str(ROOT), timed_server.VARIABLE: str(log)}
+    with serve(module="benchmarks.support.timed_server", environment=variables) as url:
         yield url, log
 
 
@@ -85,7 +85,7 @@ def test_visitors_prints_a_table_of_everybody_with_the_right_sentence(
     visitors.main()
     title, *_ = lines = capsys.readouterr().out.splitlines()
     assert title.startswith("4 visitors at once") and "8 sentences" in title
-    rows = [found[0] for line in lines if (found := re.findall(r"^.*? {2,}(-?\d+\.\d) +(-?\d+\.\d)$", line))]
+    rows = [matches[0] for line in lines if (matches := re.findall(r"^.*? {2,}(-?\d+\.\d) +(-?\d+\.\d)$", line))]
     assert len(rows) == 7
     waited, alone, _, long_waited, long_alone, changing, changing_alone = [[float(n) for n in row] for row in rows]
     for slower, faster in ((waited, alone), (long_waited, long_alone), (changing, changing_alone)):
@@ -167,12 +167,12 @@ def test_page_prints_what_is_wanted_beside_each_figure(
     median = {name: float(next(cell for cell in rest if re.fullmatch(r"-?\d+\.\d", cell))) for name, *rest in cells}
     assert all(number > 0 for name, number in median.items() if name not in ("messages sent", FETCHED))
     assert median["whole, ms"] > max(median["translate, ms"], median["new sentence, on top of translating, ms"])
-    names, wanted = [name for name, *_ in cells], {name: wish for name, wish, *_ in cells}
+    names, wishes = [name for name, *_ in cells], {name: wish for name, wish, *_ in cells}
     for name, wish in WANTED.items():
-        assert wanted[name] == wish
+        assert wishes[name] == wish
     for way in ("click", "key"):
         name = f"another head by {way}, 12 tokens, ms (against: bare react)"
-        assert wanted[name] == "<= 70" and re.fullmatch(r"\d+\.\d\d \(<= 1\.6\)", cells[names.index(name)][-1])
+        assert wishes[name] == "<= 70" and re.fullmatch(r"\d+\.\d\d \(<= 1\.6\)", cells[names.index(name)][-1])
     assert [rest[1] for name, *rest in cells if name == "messages sent"] == ["0.0"]
     beside = re.findall(r"^(\d+) +(\d) +([\d.]+) \(.*\) +([\d.]+) \(.*\) +[\d.]+ \(.*\) +<= 1$", engine, re.M)
     assert [(n_tokens, beam) for n_tokens, beam, *_ in beside] == [("15", "4"), ("15", "1")]

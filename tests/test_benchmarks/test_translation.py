@@ -106,8 +106,8 @@ def test_sentences_are_judged_by_whole_answers() -> None:
 def test_sentences_are_counted_per_kind_and_beam(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    some = sentences_with_answers.read_questions("en")[::10]
-    monkeypatch.setattr(sentences_with_answers, "read_questions", lambda source: some)
+    questions = sentences_with_answers.read_questions("en")[::10]
+    monkeypatch.setattr(sentences_with_answers, "read_questions", lambda source: questions)
     monkeypatch.setattr(sys, "argv", ["benchmark", "--checkpoint", str(folder)])
     sentences_with_answers.main()
     *_, heads, _, _, _, every = capsys.readouterr().out.splitlines()

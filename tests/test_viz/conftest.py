@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def plotly_page(browser: Browser) -> Iterator[Page]:
     """An empty page with Plotly loaded."""
-    opened = browser.new_page(viewport={"width": 1000, "height": 700})
-    opened.set_content("<!doctype html><body style='margin:0'><div id=g></div>")
-    opened.add_script_tag(content=get_plotlyjs())
-    yield opened
-    opened.close()
+    tab = browser.new_page(viewport={"width": 1000, "height": 700})
+    tab.set_content("<!doctype html><body style='margin:0'><div id=g></div>")
+    tab.add_script_tag(content=get_plotlyjs())
+    yield tab
+    tab.close()
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def test_masked_cells_are_hatched_and_say_so_also_where_a_weight_is_left(weights
     assert boxes(hatched) == {(0, 1), (2, 0), (2, 1), (2, 3)}
     assert hatched.fillpattern.shape == theme.HATCH["fillpattern"]["shape"] and hatched.hoverinfo == "skip"
     assert hatched.name == "not allowed (masked)" and hatched.showlegend
-    said = figure.data[0].customdata
-    assert said[0, 1] == said[2, 3] == ", not allowed (masked)" and said[1, 1] == ""
+    notes = figure.data[0].customdata
+    assert notes[0, 1] == notes[2, 3] == ", not allowed (masked)" and notes[1, 1] == ""
     assert "%{z:.3f}%{customdata}" in figure.data[0].hovertemplate
     assert "Hatched cells are not allowed" in figure.description
 
@@ -110,12 +110,12 @@ def test_titles_are_drawn_literally(weights):
 
 def test_cells_below_the_threshold_are_blank_and_still_named():
     weights = np.array([[0.7, 0.2, 0.1], [0.0, 0.5, 0.5]], dtype=np.float32)
-    shown = np.array([[True, True, False], [False, True, True]])
+    visible = np.array([[True, True, False], [False, True, True]])
     allowed = np.array([[True, True, True], [False, True, True]])
-    figure = attention_heatmap(weights, ["a", "b"], ["c", "d", "e"], visible=shown, mask=allowed)
+    figure = attention_heatmap(weights, ["a", "b"], ["c", "d", "e"], visible=visible, mask=allowed)
     z = figure.data[0].z
-    np.testing.assert_array_equal(np.isnan(z), ~shown)
-    np.testing.assert_array_equal(z[shown], weights[shown])
+    np.testing.assert_array_equal(np.isnan(z), ~visible)
+    np.testing.assert_array_equal(z[visible], weights[visible])
     texts = figure.data[0].customdata.tolist()
     below = "not drawn (below the threshold)"
     assert texts == [["0.700", "0.200", f"0.100, {below}"], ["0.000, not allowed (masked)", "0.500", "0.500"]]

@@ -280,15 +280,15 @@ def hover_strings(figure: go.Figure) -> list[str]:
 
 
 def test_every_public_figure_function_has_a_case():
-    found = {}
+    returns_figure = {}
     for module in pkgutil.iter_modules(viz.figures.__path__, "viz.figures."):
         members = inspect.getmembers(importlib.import_module(module.name), inspect.isfunction)
         for name, function in members:
             if not name.startswith("_") and function.__module__ == module.name:
-                found[name] = inspect.signature(function, eval_str=True).return_annotation is Figure
+                returns_figure[name] = inspect.signature(function, eval_str=True).return_annotation is Figure
     # What other modules of the package share is not public.
     shared = {"build_figure", "framed", "grid", "titled"}
-    figures = {name for name, gives_figure in found.items() if gives_figure} - shared
+    figures = {name for name, gives_figure in returns_figure.items() if gives_figure} - shared
     assert figures == {name.split()[0] for name in CASES}, "write a Case for each figure function"
     assert figures == set(viz.figures.__all__) - {"Figure"}, "viz.figures.__all__ lists each figure function"
 
@@ -362,14 +362,14 @@ def test_every_word_goes_through_say(case):
     def loud(text: str, /, **values: object) -> str:
         return f"«{message_of(text)}»".format(**values) if values else f"«{message_of(text)}»"
 
-    said: list[str] = []
+    texts: list[str] = []
 
     def message_of(text: str) -> str:
-        said.append(text)
+        texts.append(text)
         return text.upper() if "{" not in text else text
 
     figure = case.call(case.arrays(4, 6), list(QUERIES), list(KEYS), say=loud)
-    assert said and figure.description.startswith("«")
+    assert texts and figure.description.startswith("«")
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         assert not axis.title.text or axis.title.text.startswith("«")
 
@@ -460,19 +460,19 @@ def test_ticks_draw_tokens_literally_and_keep_equal_ones_apart(case, tokens):
 def test_hover_names_tokens_literally_in_full(case):
     strings = hover_strings(draw(case, ODD, ODD))
     assert strings
-    shown = "\n".join(html.unescape(s) for s in strings)
+    hover_text = "\n".join(html.unescape(s) for s in strings)
     for markup in MARKUP:
         assert not any(markup in s for s in strings)
     for token in ("<script>alert(1)</script>", "$5$", 'say "hi"', "it's", "👩‍👩‍👧", "∅", "␊", "[U+200B]"):
-        assert token in shown, token
-    assert "\u2068שלום\u2069" in shown, "right-to-left text is isolated"
+        assert token in hover_text, token
+    assert "\u2068שלום\u2069" in hover_text, "right-to-left text is isolated"
     assert not any("$" in s for s in strings), "MathJax starts between dollar signs"
 
 
 @TOKENS
 def test_equal_tokens_have_positions_of_their_own_in_the_hover(case):
-    shown = {string.split("<br>")[0] for string in hover_strings(draw(case, QUERIES, QUERIES))}
-    assert {"1 “the”", "2 “the”"} <= shown
+    names = {string.split("<br>")[0] for string in hover_strings(draw(case, QUERIES, QUERIES))}
+    assert {"1 “the”", "2 “the”"} <= names
 
 
 @TOKENS

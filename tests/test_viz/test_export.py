@@ -47,30 +47,30 @@ def test_no_token_is_a_formula_of_a_spreadsheet(token):
 
 
 def test_blank_cells_are_empty_and_masks_are_whole_numbers():
-    shown = np.ones((T, S), bool)
-    shown[1, 2] = False
-    rows = table(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, visible=shown))[1:]
-    assert [row[4] == "" for row in rows] == (~shown).ravel().tolist()
-    rows = table(figures.mask_heatmap(shown, QUERIES, KEYS))[1:]
-    assert [row[4] for row in rows] == [str(int(cell)) for cell in shown.ravel()]
+    visible = np.ones((T, S), bool)
+    visible[1, 2] = False
+    rows = table(figures.attention_heatmap(weights(T, S), QUERIES, KEYS, visible=visible))[1:]
+    assert [row[4] == "" for row in rows] == (~visible).ravel().tolist()
+    rows = table(figures.mask_heatmap(visible, QUERIES, KEYS))[1:]
+    assert [row[4] for row in rows] == [str(int(cell)) for cell in visible.ravel()]
 
 
 def test_the_overview_becomes_a_row_a_cell_of_every_head():
     values = weights(L, H, T, S)
     header, *rows = table(figures.head_overview(values))
     assert header == ["layer", "head", "query", "key", "weight"]
-    found = np.full(values.shape, np.nan, np.float32)
+    cells = np.full(values.shape, np.nan, np.float32)
     for row in rows:
-        found[tuple(map(int, row[:4]))] = row[4]
-    np.testing.assert_array_equal(found, values)
+        cells[tuple(map(int, row[:4]))] = row[4]
+    np.testing.assert_array_equal(cells, values)
 
 
 def test_lines_become_a_row_a_point():
     lines = {"a < b": np.array([[1, 2, 4], [0.5, 0.25, 3]]), "c": np.array([[1.0], [2.0]])}
     header, *rows = table(figures.curves(lines))
     assert header == ["line", "x", "y", "name"]
-    found = [(row[0], float(row[1]), float(row[2])) for row in rows]
-    assert found == [("a < b", 1, 0.5), ("a < b", 2, 0.25), ("a < b", 4, 3), ("c", 1, 2)]
+    points = [(row[0], float(row[1]), float(row[2])) for row in rows]
+    assert points == [("a < b", 1, 0.5), ("a < b", 2, 0.25), ("a < b", 4, 3), ("c", 1, 2)]
 
 
 def test_a_figure_for_a_file_has_its_title_inside_and_leaves_the_other_alone():
@@ -92,11 +92,13 @@ def test_a_long_note_is_cut():
 
 def test_a_page_holds_plotly_once_and_nothing_that_ends_its_script():
     figure = figures.attention_heatmap(weights(T, S), QUERIES, [NASTY, *KEYS[1:]])
-    made = page.of_figure(titled(figure, NASTY, NASTY), NASTY, NASTY, 'a"b').decode("utf-8")
-    assert made.count("plotly.js v") == 1
-    assert "alert(1)</script>" not in made and "<b>&amp;" not in made.replace("&lt;b&gt;", "")
-    assert not re.search(r"""(?:src|href)=["']?https?:""", re.sub(r"<script>.*?</script>", "", made, flags=re.DOTALL))
-    content = re.search(r'<script type="application/json" id="figure">(.*?)</script>', made, re.DOTALL)[1]
+    document = page.of_figure(titled(figure, NASTY, NASTY), NASTY, NASTY, 'a"b').decode("utf-8")
+    assert document.count("plotly.js v") == 1
+    assert "alert(1)</script>" not in document and "<b>&amp;" not in document.replace("&lt;b&gt;", "")
+    assert not re.search(
+        r"""(?:src|href)=["']?https?:""", re.sub(r"<script>.*?</script>", "", document, flags=re.DOTALL)
+    )
+    content = re.search(r'<script type="application/json" id="figure">(.*?)</script>', document, re.DOTALL)[1]
     assert "<" not in content and json.loads(content) == json.loads(titled(figure, NASTY, NASTY).to_json())
     assert json.loads(content)["layout"]["xaxis2"]["ticktext"][0].startswith("0 “&lt;/script&gt;")
-    assert "connect-src" not in made and "default-src 'none'" in made
+    assert "connect-src" not in document and "default-src 'none'" in document

@@ -19,9 +19,9 @@ def luminance(red: float, green: float, blue: float) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+def contrast(first: tuple[float, ...], second: tuple[float, ...]) -> float:
     """WCAG 2.2, "contrast ratio"."""
-    low, high = sorted((luminance(*one), luminance(*other)))
+    low, high = sorted((luminance(*first), luminance(*second)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -30,14 +30,14 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 def test_every_colour_of_a_scale_can_carry_its_text(scale, reverse):
     shares = np.linspace(0, 1, 401)
     cells = go.Heatmap(z=[shares * 6 - 2], zmin=-2, zmax=4, colorscale=scale, reversescale=reverse)
-    given = heatmap.colors_of(cells)[0]
+    colors = heatmap.colors_of(cells)[0]
     places, names = zip(*cells.colorscale, strict=True)
     if scale is not theme.MASK_SCALE:  # its halves do not blend, which Plotly's own function cannot take
         at = (1 - shares if reverse else shares).tolist()
         expected = sample_colorscale(make_colorscale(list(names), list(places)), at, colortype="tuple")
-        np.testing.assert_allclose(given, np.array(expected), atol=1 / 255)
+        np.testing.assert_allclose(colors, np.array(expected), atol=1 / 255)
     inks = heatmap.cell_texts(cells, [[""] * 401]).textfont.color
-    for color, ink in zip(given, inks, strict=True):
+    for color, ink in zip(colors, inks, strict=True):
         assert contrast(tuple(color), (0, 0, 0) if ink == "#000" else (1, 1, 1)) >= 4.5
     assert set(inks) == {"#000", "#fff"} if scale is theme.SEQUENTIAL else "#000" in inks
 

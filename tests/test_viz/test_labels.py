@@ -9,7 +9,7 @@ from viz.figures import labels, values_heatmap
 
 
 @pytest.mark.parametrize(
-    ("token", "shown"),
+    ("token", "text"),
     [
         ("", "∅"),
         ("\t", "␉"),
@@ -40,8 +40,8 @@ from viz.figures import labels, values_heatmap
         ("▁ein", "▁ein"),
     ],
 )
-def test_the_invisible_is_written_out(token, shown):
-    assert labels.visible(token) == shown
+def test_the_invisible_is_written_out(token, text):
+    assert labels.visible(token) == text
 
 
 @pytest.mark.parametrize("token", ["<s>", "</s>", "<b>", "&amp;", "&quot;", '"', "'", "%{z}", "$5$", "<a href='x'>"])

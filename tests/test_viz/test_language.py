@@ -28,7 +28,7 @@ OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 SENTENCES = [entry.id for entry in extract.sentences() if entry.id]
 
 
-def spoken(code: str) -> list[tuple[str, str]]:
+def translations(code: str) -> list[tuple[str, str]]:
     """The sentences of the code, and what they are in a language."""
     return [(text, catalogue(code)[text]) for text in SENTENCES]
 
@@ -45,8 +45,10 @@ def filled() -> set[str]:
 
 def test_only_what_is_spelt_out_can_be_extracted() -> None:
     for where, call, text in extract.calls():
-        given = call.args[:1]
-        assert not any(isinstance(one, ast.JoinedStr) for one in given), f"{where}: an f-string is in no catalogue"
+        arguments = call.args[:1]
+        assert not any(isinstance(argument, ast.JoinedStr) for argument in arguments), (
+            f"{where}: an f-string is in no catalogue"
+        )
         if text is None:
             assert call.func.id == "say", f"{where}: {call.func.id}() is given a literal"
 
@@ -61,37 +63,43 @@ def test_catalogues_have_every_sentence_and_no_other(code: str) -> None:
 @pytest.mark.parametrize("code", OTHERS)
 def test_translations_have_the_places_the_marks_and_the_edges_of_the_english(code: str) -> None:
     templates = filled()
-    for text, other in spoken(code):
+    for text, translation in translations(code):
         if text in templates:
-            assert places(text) == places(other), text
+            assert places(text) == places(translation), text
         for mark in ("**", "`", "$", "<br>", "%{", "\n"):
-            assert text.count(mark) == other.count(mark), (mark, text, other)
+            assert text.count(mark) == translation.count(mark), (mark, text, translation)
         for edge in (re.compile(r"^\s*"), re.compile(r"\s*$")):
-            assert edge.search(text)[0] == edge.search(other)[0], text
+            assert edge.search(text)[0] == edge.search(translation)[0], text
         # A hash or a list mark would make a heading or a list of it.
-        assert (text[:2] in ("# ", "- ")) == (other[:2] in ("# ", "- ")), text
+        assert (text[:2] in ("# ", "- ")) == (translation[:2] in ("# ", "- ")), text
 
 
 @pytest.mark.parametrize("code", OTHERS)
 def test_most_sentences_are_translated(code: str) -> None:
     """None of more than three words is the same as in English; Korean ones are in Hangul."""
-    without_places = [(english, other, re.sub(r"\{[^}]*\}", "", english)) for english, other in spoken(code)]
-    long = [(english, other) for english, other, said in without_places if len(re.findall(r"[a-z]{3,}", said)) > 3]
+    without_places = [
+        (english, translation, re.sub(r"\{[^}]*\}", "", english)) for english, translation in translations(code)
+    ]
+    long = [
+        (english, translation)
+        for english, translation, bare in without_places
+        if len(re.findall(r"[a-z]{3,}", bare)) > 3
+    ]
     assert len(long) > 400
-    assert [english for english, other in long if english == other] == []
+    assert [english for english, translation in long if english == translation] == []
     if code == "ko":
-        assert [other for _, other in long if not re.search("[가-힣]", other)] == []
+        assert [translation for _, translation in long if not re.search("[가-힣]", translation)] == []
 
 
 def test_saying_it() -> None:
-    said = message("{n} of {total}")
-    assert say(said, n=1, total=2) == "1 of 2"
+    template = message("{n} of {total}")
+    assert say(template, n=1, total=2) == "1 of 2"
     with using("de"):
-        assert say(said, n=1, total=2) == "1 von 2"
+        assert say(template, n=1, total=2) == "1 von 2"
         with using("ko"):
-            assert say(said, n=1, total=2) == "2개 중 1개"
+            assert say(template, n=1, total=2) == "2개 중 1개"
         assert say("a sentence of nobody {x}") == "a sentence of nobody {x}"
-    assert say(said) == said
+    assert say(template) == template
     assert say("") == "", "what a catalogue says of itself is under the empty text"
 
 

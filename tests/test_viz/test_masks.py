@@ -27,12 +27,12 @@ def test_the_bar_names_the_colours_where_they_are():
 
 def test_hover_is_a_sentence():
     figure = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"])
-    said = [figure.data[0].hovertemplate.replace("<extra></extra>", "").replace("<br>", " ")] * 2
+    hovers = [figure.data[0].hovertemplate.replace("<extra></extra>", "").replace("<br>", " ")] * 2
     rows, columns = figure.layout.yaxis2.ticktext, figure.layout.xaxis2.ticktext
     for k, (i, j) in enumerate([(0, 2), (1, 0)]):
         for place, part in (("y", rows[i]), ("x", columns[j]), ("customdata", figure.data[0].customdata[i][j])):
-            said[k] = said[k].replace(f"%{{{place}}}", part)
-    assert said == ["query 0 “a” may attend key 2 “z”", "query 1 “b” is blocked from key 0 “x”"]
+            hovers[k] = hovers[k].replace(f"%{{{place}}}", part)
+    assert hovers == ["query 0 “a” may attend key 2 “z”", "query 1 “b” is blocked from key 0 “x”"]
 
 
 def test_hover_says_which_part_of_a_mask_blocks_a_cell():
@@ -56,9 +56,9 @@ def test_numbers_are_refused_because_1_may_mean_blocked(dtype):
 
 
 def test_a_convention_is_written_into_small_masks_and_every_hover_text():
-    written = np.where(MASK, "0", "-inf")
-    trace, _, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], cell_texts=written).data
-    assert [list(row) for row in trace.text] == written.tolist() and list(texts.text) == written.ravel().tolist()
+    cell_texts = np.where(MASK, "0", "-inf")
+    trace, _, texts = mask_heatmap(MASK, ["a", "b"], ["x", "y", "z"], cell_texts=cell_texts).data
+    assert [list(row) for row in trace.text] == cell_texts.tolist() and list(texts.text) == cell_texts.ravel().tolist()
     assert "written as %{text}" in trace.hovertemplate
     large = np.ones((2, 40), bool)
     trace, _ = mask_heatmap(large, ["a", "b"], ["k"] * 40, cell_texts=np.where(large, "1", "0")).data

@@ -39,10 +39,10 @@ def at(figure, y: float, x: float) -> tuple[float, float]:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_each_tile_holds_exactly_its_head(shape):
     weights = make(*shape)
-    found = tiles(head_overview(weights))
-    assert [len(row) for row in found] == [shape[1]] * shape[0]
+    grid = tiles(head_overview(weights))
+    assert [len(row) for row in grid] == [shape[1]] * shape[0]
     for layer, head in itertools.product(range(shape[0]), range(shape[1])):
-        np.testing.assert_array_equal(found[layer][head], weights[layer, head])
+        np.testing.assert_array_equal(grid[layer][head], weights[layer, head])
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -50,15 +50,15 @@ def test_every_tile_has_a_cell_over_it_that_names_its_head(shape):
     weights = make(*shape)
     figure = head_overview(weights)
     z, cells = np.asarray(figure.data[0].z), figure.data[1]
-    found = []
+    places = []
     for row, heads in enumerate(cells.customdata):
         for column, place in enumerate(heads):
             y, x = at(figure, row, column)
             rows = slice(round(y - (shape[2] - 1) / 2), round(y + (shape[2] - 1) / 2) + 1)
             columns = slice(round(x - (shape[3] - 1) / 2), round(x + (shape[3] - 1) / 2) + 1)
             np.testing.assert_array_equal(z[rows, columns], weights[tuple(place)])
-            found.append(tuple(place))
-    assert found == list(np.ndindex(*shape[:2]))
+            places.append(tuple(place))
+    assert places == list(np.ndindex(*shape[:2]))
 
 
 def test_labels_name_layers_and_heads_as_addresses_do_at_the_tiles():

@@ -21,9 +21,9 @@ MOST = 0.02  # of the parts may: fonts are not the same on all machines
 
 @pytest.fixture(scope="module")
 def figures_page(browser: Browser) -> Iterator[Page]:
-    opened = open_page(browser)
-    yield opened
-    opened.close()
+    tab = open_page(browser)
+    yield tab
+    tab.close()
 
 
 def different(picture: np.ndarray, name: str) -> float:

@@ -39,35 +39,35 @@ def shipped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_report_holds_everything_about_a_translation(tmp_path, capsys, folder):
     assert main(["report", TEXT, "--out", str(tmp_path / "r.html"), "--beam", "1", "--address", "https://a.b/c?d"]) == 0
     assert "r.html: " in capsys.readouterr().out
-    made = (tmp_path / "r.html").read_text("utf-8")
+    document = (tmp_path / "r.html").read_text("utf-8")
     result = load_translator(str(folder / "en-de")).translate(TEXT, beam=1)
-    told = of_file(made)
-    for one, kind in zip(told["kinds"], ORDER, strict=True):
-        np.testing.assert_allclose(one["weights"], result.attention(kind), atol=2e-5)
-    assert [len(row) for row in told["target"]["candidates"]] == [5] * len(result.predicted_tokens)
-    assert {name: len(views) for name, views in told["views"].items()} == {"mask": 3, "positions": 4, "words": 1}
-    below = made[made.index("</main>") : made.index("<script")]
+    payload = of_file(document)
+    for kind_payload, kind in zip(payload["kinds"], ORDER, strict=True):
+        np.testing.assert_allclose(kind_payload["weights"], result.attention(kind), atol=2e-5)
+    assert [len(row) for row in payload["target"]["candidates"]] == [5] * len(result.predicted_tokens)
+    assert {name: len(views) for name, views in payload["views"].items()} == {"mask": 3, "positions": 4, "words": 1}
+    below = document[document.index("</main>") : document.index("<script")]
     for token, p in zip(result.predicted_tokens, np.exp(result.log_probabilities), strict=True):
         assert f"<td>{html.escape(token)}</td><td>{p:.4f}</td>" in below
-    assert "<b>street" not in made
-    for said in ("https://a.b/?text=A+man%27s", "beam=1", "Free-running, greedy", "1.2 million"):
-        assert said in below
+    assert "<b>street" not in document
+    for text in ("https://a.b/?text=A+man%27s", "beam=1", "Free-running, greedy", "1.2 million"):
+        assert text in below
     assert "load_translator(&#x27;en-de&#x27;)" in below
 
 
 def test_a_model_without_a_kind_gets_a_report_of_what_it_has(tmp_path):
     assert main(["report", "Ein Mann fährt", "--out", str(tmp_path / "r.html"), "--checkpoint", "gru"]) == 0
-    assert [one["code"] for one in of_file((tmp_path / "r.html").read_text("utf-8"))["kinds"]] == ["cross"]
+    assert [kind["code"] for kind in of_file((tmp_path / "r.html").read_text("utf-8"))["kinds"]] == ["cross"]
 
 
 @pytest.mark.parametrize(("lang", "heading"), [("en", "Settings"), ("de", "Einstellungen"), ("ko", "설정")])
 def test_the_report_speaks_the_language_that_is_asked_for(tmp_path, capsys, lang, heading):
     assert main(["report", "a", "--out", str(tmp_path / "r.html"), "--lang", lang]) == 0
     assert "r.html: " in capsys.readouterr().out
-    made = (tmp_path / "r.html").read_text("utf-8")
-    assert f'<html lang="{lang}">' in made and f"<h2>{heading}</h2>" in made
-    assert ("lang=" in re.search(r'href="([^"]+)"', made)[1]) == (lang != "en")
-    assert of_file(made)["language"] == lang
+    document = (tmp_path / "r.html").read_text("utf-8")
+    assert f'<html lang="{lang}">' in document and f"<h2>{heading}</h2>" in document
+    assert ("lang=" in re.search(r'href="([^"]+)"', document)[1]) == (lang != "en")
+    assert of_file(document)["language"] == lang
     assert language.current() == "en"
 
 
@@ -76,12 +76,12 @@ def test_a_report_that_is_made_later_speaks_as_when_it_was_asked_for(folder):
     with language.using("de"):
         nothing = dict.fromkeys(("checkpoint", "card", "decoded", "link", "code"), "")
         make = language.using(language.current())(report)
-    made = make(result, **nothing).decode("utf-8")
-    assert '<html lang="de">' in made and "Einstellungen" in made
+    document = make(result, **nothing).decode("utf-8")
+    assert '<html lang="de">' in document and "Einstellungen" in document
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "problem"),
     [
         ([""], "nothing to translate"),
         (["a", "--beam", "99"], "beam width must be from 1 to 16"),
@@ -91,10 +91,10 @@ def test_a_report_that_is_made_later_speaks_as_when_it_was_asked_for(folder):
         (["a", "--lang", "xx"], "there is no language 'xx': choose one of en, de, ko"),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_line(tmp_path, capsys, arguments, said):
+def test_what_cannot_be_done_is_told_in_one_line(tmp_path, capsys, arguments, problem):
     assert main(["report", *arguments, "--out", str(tmp_path / "r.html")]) == 2
-    told = capsys.readouterr()
-    assert said in told.err and told.err.count("\n") == 1 and not told.out
+    captured = capsys.readouterr()
+    assert problem in captured.err and captured.err.count("\n") == 1 and not captured.out
     assert not (tmp_path / "r.html").exists()
 
 

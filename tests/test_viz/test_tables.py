@@ -21,9 +21,9 @@ def weights(*shape: int) -> np.ndarray:
 
 def test_a_row_names_the_two_it_reads_most():
     values = weights(T, S)
-    said = figures.attention_heatmap(values, QUERIES, KEYS).table.in_words()
-    assert len(said) == T
-    for row, (sentence, query) in enumerate(zip(said, QUERIES, strict=True)):
+    sentences = figures.attention_heatmap(values, QUERIES, KEYS).table.in_words()
+    assert len(sentences) == T
+    for row, (sentence, query) in enumerate(zip(sentences, QUERIES, strict=True)):
         first, second = np.argsort(-values[row])[:2]
         assert sentence.startswith(f"“{query}” (query {row}): ")
         assert f"(key {first}) = {values[row, first]:.3g}, then " in sentence
@@ -32,19 +32,19 @@ def test_a_row_names_the_two_it_reads_most():
 
 
 def test_what_is_blank_is_never_named():
-    shown = np.ones((T, S), bool)
-    shown[0], shown[1, 1:] = False, False
-    said = figures.attention_heatmap(weights(T, S), QUERIES, KEYS, visible=shown).table.in_words()
-    assert said[0] == "“<s>” (query 0): blank."
-    assert "then" not in said[1] and "“the” (key 0)" in said[1]
+    is_visible = np.ones((T, S), bool)
+    is_visible[0], is_visible[1, 1:] = False, False
+    sentences = figures.attention_heatmap(weights(T, S), QUERIES, KEYS, visible=is_visible).table.in_words()
+    assert sentences[0] == "“<s>” (query 0): blank."
+    assert "then" not in sentences[1] and "“the” (key 0)" in sentences[1]
 
 
 def test_a_mask_says_what_may_be_read():
     mask = np.tri(T, S, dtype=bool)
     mask[3] = False
-    said = figures.mask_heatmap(mask, QUERIES, KEYS).table.in_words()
-    assert said[1] == "“der” (query 1) may attend to 2 of 5: “the” (key 0), “dog” (key 1)."
-    assert said[3] == "“</s>” (query 3) may attend to nothing."
+    sentences = figures.mask_heatmap(mask, QUERIES, KEYS).table.in_words()
+    assert sentences[1] == "“der” (query 1) may attend to 2 of 5: “the” (key 0), “dog” (key 1)."
+    assert sentences[3] == "“</s>” (query 3) may attend to nothing."
 
 
 def test_numbers_with_a_sign_have_both_ends():
@@ -58,18 +58,18 @@ def test_numbers_with_a_sign_have_both_ends():
 
 def test_an_overview_says_where_every_head_is_surest():
     values = weights(2, 3, T, S)
-    said = figures.head_overview(values).table.in_words()
-    assert len(said) == 6
+    sentences = figures.head_overview(values).table.in_words()
+    assert len(sentences) == 6
     for number, (layer, head) in enumerate(np.ndindex(2, 3)):
         query, key = np.unravel_index(values[layer, head].argmax(), (T, S))
         where = f"layer {layer}, head {head}: largest weight {values[layer, head].max():.3g}"
-        assert said[number] == f"{where}, at query {query} and key {key}."
+        assert sentences[number] == f"{where}, at query {query} and key {key}."
 
 
 def test_curves_have_their_ends():
     line = np.array([[0, 1, 2, 3], [5.0, 2.0, 9.0, 4.0]])
-    (said,) = figures.curves({"loss": line}, y_axis="loss").table.in_words()
-    assert said == "loss: 4 points, lowest 2 at 1, highest 9 at 2."
+    (sentence,) = figures.curves({"loss": line}, y_axis="loss").table.in_words()
+    assert sentence == "loss: 4 points, lowest 2 at 1, highest 9 at 2."
 
 
 def test_a_board_says_what_is_written_on_every_head():
@@ -112,6 +112,6 @@ def test_heads_are_points_that_name_their_place():
     points, places = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]), [(2, 0, 0), (2, 0, 1), (0, 1, 0)]
     figure = head_map(points, places, ["Cross", "Cross", "Encoder"], axes=("x", "y"), selected=(2, 0, 1))
     cross, encoder, ring = figure.data
-    assert [list(map(list, one.customdata)) for one in (cross, encoder)] == [[[2, 0, 0], [2, 0, 1]], [[0, 1, 0]]]
+    assert [list(map(list, trace.customdata)) for trace in (cross, encoder)] == [[[2, 0, 0], [2, 0, 1]], [[0, 1, 0]]]
     assert (list(cross.x), list(cross.y), list(cross.text)) == ([0, 2], [1, 3], ["0.0", "0.1"])
     assert (ring.x[0], ring.y[0]) == (2, 3)

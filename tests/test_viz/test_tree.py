@@ -42,11 +42,11 @@ def test_lines_of_two_parents_never_lie_on_each_other():
 
 
 def test_nodes_stand_at_their_step_and_rank():
-    found = traces(tree())
+    by_fate = traces(tree())
     places = {
         node: (x, y)
         for fate in ("kept", "finished", "pruned")
-        for (node,), x, y in zip(found[fate].customdata, found[fate].x, found[fate].y, strict=True)
+        for (node,), x, y in zip(by_fate[fate].customdata, by_fate[fate].x, by_fate[fate].y, strict=True)
     }
     # sums: A .5, b .4, c .1; then b</s> .36, Ad .3, A</s> .1
     assert places == {0: (0, 0), 1: (0, 1), 2: (1, 1), 3: (2, 1), 4: (0, 2), 5: (1, 2), 6: (2, 2)}
@@ -56,8 +56,8 @@ def test_nodes_stand_at_their_step_and_rank():
 
 
 def test_fates_differ_without_colour():
-    found = traces(tree())
-    assert len({found[fate].marker.symbol for fate in ("kept", "finished", "pruned")}) == 3
+    by_fate = traces(tree())
+    assert len({by_fate[fate].marker.symbol for fate in ("kept", "finished", "pruned")}) == 3
     edges = [trace for trace in tree().data if trace.mode == "lines"]
     assert {edge.line.dash for edge in edges} == {None, "dot"}
     dotted = next(edge for edge in edges if edge.line.dash == "dot")
@@ -111,11 +111,11 @@ def test_what_does_not_fit_is_refused(changes, message):
 
 def test_the_byte_that_completes_a_character_is_named_by_it():
     tokens = ["<s>", "<0xC3>", "b", "<0xA9>", "</s>", "<0xA4>", "<0x41>"]
-    found = traces(search_tree(LOGS, PARENTS, tokens, FATES))
-    kept = dict(zip((node for (node,) in found["kept"].customdata), found["kept"].text, strict=True))
-    assert [kept[node].split("<br>")[0] for node in (1, 5)] == ["&lt;0xC3&gt;", "ä 2/2"]
-    pruned = dict(zip((node for (node,) in found["pruned"].customdata), found["pruned"].text, strict=True))
-    assert [pruned[node].split("<br>")[0] for node in (3, 6)] == ["&lt;0xA9&gt;", "A"], "whatever came before"
+    by_fate = traces(search_tree(LOGS, PARENTS, tokens, FATES))
+    kept_texts = dict(zip((node for (node,) in by_fate["kept"].customdata), by_fate["kept"].text, strict=True))
+    assert [kept_texts[node].split("<br>")[0] for node in (1, 5)] == ["&lt;0xC3&gt;", "ä 2/2"]
+    pruned_texts = dict(zip((node for (node,) in by_fate["pruned"].customdata), by_fate["pruned"].text, strict=True))
+    assert [pruned_texts[node].split("<br>")[0] for node in (3, 6)] == ["&lt;0xA9&gt;", "A"], "whatever came before"
 
 
 def test_weights_in_hover_texts_are_written_as_the_language_does():

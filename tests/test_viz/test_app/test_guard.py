@@ -14,21 +14,21 @@ from viz.app.guard import VARIABLE, Guard
 
 def ask(host: str | None, origin: str | None = None, kind: str = "http", extensions: dict | None = None):
     """What a request is answered, and what reaches the application behind the guard: messages and headers."""
-    sent, seen = [], []
+    replies, requests = [], []
 
     async def app(scope, receive, send):
-        seen.append({name.decode(): value.decode() for name, value in scope["headers"]})
+        requests.append({name.decode(): value.decode() for name, value in scope["headers"]})
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"the page"})
 
     async def send(message):
-        sent.append(message)
+        replies.append(message)
 
-    given = {"host": host, "origin": origin}
-    headers = [(name.encode(), value.encode("latin-1")) for name, value in given.items() if value is not None]
+    fields = {"host": host, "origin": origin}
+    headers = [(name.encode(), value.encode("latin-1")) for name, value in fields.items() if value is not None]
     scope = {"type": kind, "method": "GET", "headers": headers, "extensions": extensions or {}}
     asyncio.run(Guard(app)(scope, None, send))
-    return sent, seen
+    return replies, requests
 
 
 def passes(host: str | None, origin: str | None = None, kind: str = "http") -> bool:
@@ -38,8 +38,8 @@ def passes(host: str | None, origin: str | None = None, kind: str = "http") -> b
 def setting(monkeypatch, **settings):
     """Sets options of Streamlit's section "server", and "shown" of its section "browser"."""
     names = {"shown": "browser.serverAddress"}
-    found = {names.get(name, f"server.{name}"): value for name, value in settings.items()}
-    monkeypatch.setattr(config, "get_option", lambda name, ask=config.get_option: found.get(name) or ask(name))
+    options = {names.get(name, f"server.{name}"): value for name, value in settings.items()}
+    monkeypatch.setattr(config, "get_option", lambda name, ask=config.get_option: options.get(name) or ask(name))
 
 
 @pytest.mark.parametrize(
@@ -61,10 +61,10 @@ def test_the_names_of_this_machine_and_addresses_are_answered(host):
     ],
 )
 def test_any_other_name_is_refused_in_one_sentence(host):
-    sent, seen = ask(host)
-    assert seen == [] and sent[0]["status"] == 403
-    assert dict(sent[0]["headers"])[b"content-type"].startswith(b"text/plain")
-    words = sent[1]["body"].decode()
+    replies, requests = ask(host)
+    assert requests == [] and replies[0]["status"] == 403
+    assert dict(replies[0]["headers"])[b"content-type"].startswith(b"text/plain")
+    words = replies[1]["body"].decode()
     assert words.count("\n") == 1 and repr(host) in words and VARIABLE in words
 
 
@@ -75,15 +75,15 @@ def test_no_refusal_is_taken_for_something_else():
 def test_names_are_added_by_a_variable_and_by_streamlits_own_settings(monkeypatch):
     monkeypatch.setenv(VARIABLE, "Headlight.example.org , *.school.test,")
     setting(monkeypatch, allowedHosts=["listed.test"], shown="shown.test")
-    own = ("headlight.example.org:443", "a.school.test", "listed.test", "shown.test:80", "localhost")
-    assert [name for name in own if not passes(name)] == []
+    hosts = ("headlight.example.org:443", "a.school.test", "listed.test", "shown.test:80", "localhost")
+    assert [name for name in hosts if not passes(name)] == []
     assert not passes("school.test") and not passes("example.org") and not passes("evil.example")
     monkeypatch.setenv(VARIABLE, "*")
     assert passes("evil.example") and not passes("evil.example", "http://other.example", "websocket")
 
 
 @pytest.mark.parametrize(
-    ("host", "origin", "taken"),
+    ("host", "origin", "accepted"),
     [
         ("localhost:8501", "http://localhost:8501", True),
         ("localhost:8501", "HTTP://LocalHost:8501", True),
@@ -101,12 +101,14 @@ def test_names_are_added_by_a_variable_and_by_streamlits_own_settings(monkeypatc
         (None, "", False),
     ],
 )
-def test_websockets_of_its_own_pages_are_taken_and_streamlit_has_no_origin_to_look_up(host, origin, taken, monkeypatch):
+def test_websockets_of_its_own_pages_are_taken_and_streamlit_has_no_origin_to_look_up(
+    host, origin, accepted, monkeypatch
+):
     setting(monkeypatch, corsAllowedOrigins=["https://friend.test/"])
-    _, seen = ask(host, origin, "websocket")
-    assert bool(seen) is taken
+    _, requests = ask(host, origin, "websocket")
+    assert bool(requests) is accepted
     monkeypatch.setattr(starlette_websocket, "is_url_from_allowed_origins", lambda url: pytest.fail("it is looked up"))
-    for headers in seen:
+    for headers in requests:
         assert starlette_websocket._is_origin_allowed(headers.get("origin"), headers.get("host"))
 
 

@@ -78,9 +78,13 @@ def assert_same_search(search: dict[str, Any], result: Translation, within: floa
         assert search["tree"][name] == getattr(tree, name), name
     for name in ("log_probability", "total"):
         near(search["tree"][name], getattr(tree, name), within * len(result.predicted_ids))
-    ours = [(one["ids"], one["finished"], one["node"]) for one in search["hypotheses"]]
-    assert ours == [(one.ids, one.finished, one.node) for one in result.search.hypotheses]
-    near([one["score"] for one in search["hypotheses"]], [one.score for one in result.search.hypotheses], within)
+    ours = [(hypothesis["ids"], hypothesis["finished"], hypothesis["node"]) for hypothesis in search["hypotheses"]]
+    assert ours == [(hypothesis.ids, hypothesis.finished, hypothesis.node) for hypothesis in result.search.hypotheses]
+    near(
+        [hypothesis["score"] for hypothesis in search["hypotheses"]],
+        [hypothesis.score for hypothesis in result.search.hypotheses],
+        within,
+    )
 
 
 def near(actual: Sequence | np.ndarray, expected: Sequence | np.ndarray, within: float) -> None:

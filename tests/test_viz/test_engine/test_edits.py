@@ -50,9 +50,9 @@ def read(codes: list[str]) -> list[dict]:
 def test_the_code_of_edits_is_that_of_python() -> None:
     parts = [Edits(**{name: value}) for name, value in vars(MANY).items()]
     every = [Edits(), MANY, *parts]
-    for edits, found in zip(every, read([edits.code for edits in every]), strict=True):
-        assert found["code"] == edits.code
-        assert found["edits"] == json.loads(json.dumps(dataclasses.asdict(edits)))
+    for edits, answer in zip(every, read([edits.code for edits in every]), strict=True):
+        assert answer["code"] == edits.code
+        assert answer["edits"] == json.loads(json.dumps(dataclasses.asdict(edits)))
 
 
 @pytest.mark.parametrize("code", WRONG)

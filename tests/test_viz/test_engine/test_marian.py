@@ -105,8 +105,8 @@ def test_texts_are_cut_as_sentencepiece_cuts_them(tmp_path: Path) -> None:
         path = tmp_path / f"{number}.spm"
         write_sentencepiece(path, pieces, **change)
         sides.append(PieceTokenizer(tokens, path.read_bytes()))
-    found = cut([base64_of(side) for side in sides], tokens, typed(), tmp_path)
-    for side, change, of_side in zip(sides, changes, found, strict=True):
+    cuts = cut([base64_of(side) for side in sides], tokens, typed(), tmp_path)
+    for side, change, of_side in zip(sides, changes, cuts, strict=True):
         for text, (ids, decoded) in zip(typed(), of_side, strict=True):
             assert ids == side.encode(text), (change, text)
             assert decoded == side.decode(ids), (change, text)
@@ -117,8 +117,8 @@ def test_other_models_of_sentencepiece_get_one_sentence(tmp_path: Path) -> None:
     pieces = pieces_of(ENGLISH)
     tokens = [*SPECIAL_TOKENS, *(piece for piece, _ in pieces[1:])]
     write_sentencepiece(path, pieces, model_type=2)
-    (found,) = cut([base64_of(PieceTokenizer(tokens, path.read_bytes()))], tokens, ["a"], tmp_path)
-    assert found == "the engine cuts texts with unigram models of SentencePiece only, and this translator has another"
+    (problem,) = cut([base64_of(PieceTokenizer(tokens, path.read_bytes()))], tokens, ["a"], tmp_path)
+    assert problem == "the engine cuts texts with unigram models of SentencePiece only, and this translator has another"
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -134,7 +134,7 @@ def test_an_imported_translator_translates_as_in_python(name: str, tmp_path: Pat
         Request(ENGLISH[0], target=GERMAN[0]),
         Request(f"{CODE} A man", 3),
     ]
-    found = answers(tmp_path / "ours", [request.for_engine() for request in requests])
-    for request, answer in zip(requests, found, strict=True):
+    replies = answers(tmp_path / "ours", [request.for_engine() for request in requests])
+    for request, answer in zip(requests, replies, strict=True):
         result = request.by_python(translator)
         assert_same(answer, result, LOGS, WEIGHTS)

@@ -86,8 +86,8 @@ def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Ed
     result = request.by_python(translator)
     values = request.for_engine() | {"measures": ["effects", "lens", "occlusion"]}
     others = [(token + 7) % 300 for token in result.predicted_ids]
-    found = answers(folder, [values | {"against": against} for against in (None, "runner-up", others)])
-    for answer, against in zip(found, (None, "runner-up", others)):
+    replies = answers(folder, [values | {"against": against} for against in (None, "runner-up", others)])
+    for answer, against in zip(replies, (None, "runner-up", others)):
         expected = translator.effects(result, against)
         assert answer["effects"]["alternatives"] == (None if against is None else expected.alternatives.tolist())
         near(answer["effects"]["logits"], expected.logits, RANDOM)
@@ -99,10 +99,12 @@ def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Ed
             of_heads = expected.heads(kind)
             near(answer["effects"]["heads"][kind], of_heads, RANDOM * max(1, np.abs(of_heads).max()))
     expected = translator.lens(result, 3)
-    assert found[0]["lens"]["sublayers"] == expected.sublayers
-    near(found[0]["lens"]["probabilities"], expected.probabilities, RANDOM)
-    assert (np.array(found[0]["lens"]["ids"]) == expected.ids).mean() > 0.999  # but for words that are equally probable
-    near(found[0]["occlusion"], translator.occlusion(result, edits), RANDOM)
+    assert replies[0]["lens"]["sublayers"] == expected.sublayers
+    near(replies[0]["lens"]["probabilities"], expected.probabilities, RANDOM)
+    assert (
+        np.array(replies[0]["lens"]["ids"]) == expected.ids
+    ).mean() > 0.999  # but for words that are equally probable
+    near(replies[0]["occlusion"], translator.occlusion(result, edits), RANDOM)
 
 
 def test_an_answer_becomes_the_recording_that_python_makes(tmp_path: Path, answers) -> None:
@@ -110,9 +112,9 @@ def test_an_answer_becomes_the_recording_that_python_makes(tmp_path: Path, answe
     translator = load_translator(str(folder))
     request = Request(TEXT, 2, traced=True)
     result = request.by_python(translator)
-    found = answers(folder, [request.for_engine() | {"measures": ["effects", "recording"], "against": None}])[0]
+    reply = answers(folder, [request.for_engine() | {"measures": ["effects", "recording"], "against": None}])[0]
     expected = result.recording(Candidates.of(result.trace["logits"], translator.tokenizer))
-    recording, effects = found["recording"], translator.effects(result)
+    recording, effects = reply["recording"], translator.effects(result)
     for name in ("source_tokens", "target_tokens", "predicted_tokens", "text"):
         assert recording[name] == getattr(expected, name)
     assert [kind["code"] for kind in recording["kinds"]] == ["cross", "encoder_self", "decoder_self"]
@@ -171,9 +173,9 @@ def test_a_language_model_reads_as_in_python(name: str, tmp_path: Path, answers)
 def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path: Path, answers) -> None:
     folder = save(tmp_path, {}, weight_type)
     requests = [Request(TEXT, beam, MIXED) for beam in (1, 2, 3, 5)]
-    found = answers(folder, [request.for_engine() for request in requests], kernels)
+    replies = answers(folder, [request.for_engine() for request in requests], kernels)
     translator = load_translator(str(folder))
-    for request, answer in zip(requests, found):
+    for request, answer in zip(requests, replies):
         assert_same(answer, request.by_python(translator), RANDOM, RANDOM_WEIGHTS)
 
 
@@ -181,6 +183,6 @@ def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path
 def test_old_browsers_compute_in_plain_javascript(browser: str, answers) -> None:
     translator = load_translator("en-de")
     requests = [Request(TEXT, beam) for beam in (4, 1)]
-    found = answers(translator.folder, [request.for_engine() for request in requests], browser=browser)
-    for request, answer in zip(requests, found, strict=True):
+    replies = answers(translator.folder, [request.for_engine() for request in requests], browser=browser)
+    for request, answer in zip(requests, replies, strict=True):
         assert_same(answer, request.by_python(translator))

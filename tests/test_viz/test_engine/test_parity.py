@@ -51,9 +51,9 @@ ODD = (
 
 def german() -> Iterator[str]:
     """German sentences, as those of `benchmarks.common.sentences`."""
-    made = [" ".join(parts) for parts in itertools.product(*GERMAN)]
-    random.Random(40).shuffle(made)
-    return iter(made)
+    combinations = [" ".join(parts) for parts in itertools.product(*GERMAN)]
+    random.Random(40).shuffle(combinations)
+    return iter(combinations)
 
 
 def of_data(language: str) -> list[str]:
@@ -74,8 +74,8 @@ def of_data(language: str) -> list[str]:
 def texts(direction: str) -> list[str]:
     """N_SENTENCES of a direction: odd ones, ordinary ones, and those of the corpora."""
     source = direction[:2]
-    made = {"en": sentences(seed=40), "de": german()}[source]
-    return list(itertools.islice(itertools.chain(ODD, of_data(source), made), N_SENTENCES))
+    phrases = {"en": sentences(seed=40), "de": german()}[source]
+    return list(itertools.islice(itertools.chain(ODD, of_data(source), phrases), N_SENTENCES))
 
 
 def changed(text: str, number: int, n_source: int, prefix: tuple[int, ...], beam: int) -> Request:
@@ -118,9 +118,9 @@ def test_the_engine_translates_as_python_does(direction: str, first: int, answer
             prefix = (*prefix[:-1], 300 + number)
         requests.append(changed(text, number, len(results[-1].source_tokens), prefix, (4, 1)[number % 2]))
         results.append(requests[-1].by_python(translator))
-    found = answers(checkpoints_folder() / direction, [request.for_engine() for request in requests])
+    replies = answers(checkpoints_folder() / direction, [request.for_engine() for request in requests])
     wrong = []
-    for request, answer, result in zip(requests, found, results):
+    for request, answer, result in zip(requests, replies, results):
         try:
             assert_same(answer, result)
         except (AssertionError, KeyError) as error:

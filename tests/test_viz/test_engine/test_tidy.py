@@ -21,20 +21,25 @@ ODD = (
 
 def texts() -> list[str]:
     """Every character between letters, after a digit and after an emoji, many at a time; and sequences of emoji."""
-    known = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")]
-    told_apart = [one for one in known if not unicodedata.category(one).startswith("L") or ord(one) < 0x250]
-    told_apart += [one for one in known if unicodedata.normalize("NFKC", one) != one]
+    characters = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) not in ("Cn", "Cs", "Co")]
+    distinct = [
+        character
+        for character in characters
+        if not unicodedata.category(character).startswith("L") or ord(character) < 0x250
+    ]
+    distinct += [character for character in characters if unicodedata.normalize("NFKC", character) != character]
     between = [
-        "".join(f"a{one}b1{one}☀{one}c" for one in told_apart[n : n + 50]) for n in range(0, len(told_apart), 50)
+        "".join(f"a{character}b1{character}☀{character}c" for character in distinct[n : n + 50])
+        for n in range(0, len(distinct), 50)
     ]
     return [*between, *EMOJI, SCOTLAND, *PLAIN, *ODD]
 
 
 def test_every_character_is_cleaned_as_in_python(tmp_path: Path) -> None:
-    given = texts()
+    inputs = texts()
     file = tmp_path / "texts.json"
-    file.write_text(json.dumps(given), encoding="utf-8")
+    file.write_text(json.dumps(inputs), encoding="utf-8")
     finished = node(Path(__file__).with_name("tidied.js"), file)
     assert finished.returncode == 0, finished.stderr
-    for text, found in zip(given, json.loads(finished.stdout), strict=True):
-        assert found == [tidy(text), as_meant(text)], ascii(text)
+    for text, outputs in zip(inputs, json.loads(finished.stdout), strict=True):
+        assert outputs == [tidy(text), as_meant(text)], ascii(text)

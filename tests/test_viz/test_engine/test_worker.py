@@ -103,15 +103,15 @@ def test_an_answer_that_is_no_longer_wanted_is_dropped(site, translator: Transla
 
 def test_what_is_wrong_is_said_in_one_sentence(site) -> None:
     site.evaluate(START, KERNELS)
-    said = """async request => {
+    script = """async request => {
       try { await engine.translate("model", request); } catch ({ message, template, values }) {
         return [message, template, values];
       }
     }"""
-    assert site.evaluate(said, {"text": " \n "}) == ["there is nothing to translate: type a sentence"] * 2 + [{}]
-    message, template, values = site.evaluate(said, {"text": "word " * 500})
+    assert site.evaluate(script, {"text": " \n "}) == ["there is nothing to translate: type a sentence"] * 2 + [{}]
+    message, template, values = site.evaluate(script, {"text": "word " * 500})
     assert message == "the text has 2,500 characters; at most 2,000 are allowed"
     assert template == "{what} has {n:,} characters; at most {most:,} are allowed"
     off = {"kind": "cross", "layer": 3, "head": 0}
-    message, _, _ = site.evaluate(said, {"text": "word", "edits": {"off": [off]}})
+    message, _, _ = site.evaluate(script, {"text": "word", "edits": {"off": [off]}})
     assert message == "layers of the cross-attention are 0 to 2, got layer 3"

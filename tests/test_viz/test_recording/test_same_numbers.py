@@ -60,8 +60,8 @@ def recording(source: str, target: str, layers=2, heads=3, kinds=ORDER, predicte
         shape = [len(sides[side]) for side in SIDES[kind]]
         masks[kind] = np.tri(shape[0], dtype=bool) if kind == "decoder_self" else np.ones(shape, bool)
         weights[kind] = weights_of((layers, heads, *shape), masks[kind], seed + len(kind))
-    written = [*sides["target"][1:], "</s>"] if predicted and target else []
-    return Recording(sides["source"], sides["target"], weights, masks, written)
+    predicted_tokens = [*sides["target"][1:], "</s>"] if predicted and target else []
+    return Recording(sides["source"], sides["target"], weights, masks, predicted_tokens)
 
 
 def many(count: int) -> str:
@@ -92,7 +92,7 @@ PAIRS = {
 }
 
 
-def drawn(of: Recording, kind: str, options: dict) -> dict:
+def map_by_numpy(of: Recording, kind: str, options: dict) -> dict:
     """What numpy makes of it."""
     rows, columns = SIDES[kind]
     keys = getattr(of, f"{columns}_tokens")
@@ -109,8 +109,8 @@ def drawn(of: Recording, kind: str, options: dict) -> dict:
     if options.get("words"):
         merged = [analysis.words(tokens, mark) for tokens in (queries, keys)]
         weights, mask = analysis.merge_words(weights, *merged), analysis.merge_words(mask, *merged) > 0
-        special = [one[np.unique(of_.of_token, return_index=True)[1]] for one, of_ in zip(special, merged)]
-    stay = [~one | (not options.get("hide") or one.all()) for one in special]
+        special = [flags[np.unique(of_.of_token, return_index=True)[1]] for flags, of_ in zip(special, merged)]
+    stay = [~flags | (not options.get("hide") or flags.all()) for flags in special]
     weights, removed = analysis.hide(weights, ~stay[0], ~stay[1])
     if (summary := options.get("summary", "single")) != "single":
         over = {"all": ["layers", "heads"]}.get(options.get("over", "heads"), [options.get("over", "heads")])
@@ -129,8 +129,8 @@ def drawn(of: Recording, kind: str, options: dict) -> dict:
         "keys": list(compress(merged[1].names, stay[1])),
         "others": others and list(compress(others, stay[0])),
         **{
-            name: np.where(on, np.cumsum(on) - 1, -1)[one.of_token].tolist()
-            for name, on, one in zip(("rowOf", "columnOf"), stay, merged)
+            name: np.where(on, np.cumsum(on) - 1, -1)[axis_words.of_token].tolist()
+            for name, on, axis_words in zip(("rowOf", "columnOf"), stay, merged)
         },
     }
 
@@ -140,10 +140,10 @@ def answers(tmp_path_factory):
     """What the browser's modules answer in Node, by recordings and number of options."""
     folder = tmp_path_factory.mktemp("recordings")
     jobs, keys = [], []
-    for name, found in {**{n: (r,) for n, r in RECORDINGS.items()}, **PAIRS}.items():
-        paths = [folder / f"{name} {i}".replace(" ", "_") for i in range(len(found))]
-        for path, one in zip(paths, found):
-            path.write_bytes(pack(packed(one)))
+    for name, versions in {**{n: (r,) for n, r in RECORDINGS.items()}, **PAIRS}.items():
+        paths = [folder / f"{name} {i}".replace(" ", "_") for i in range(len(versions))]
+        for path, version in zip(paths, versions):
+            path.write_bytes(pack(packed(version)))
         for number, options in enumerate(OPTIONS):
             jobs.append({"files": list(map(str, paths)), "options": options, "replaced": bool(number % 2)})
             keys.append((name, number))
@@ -157,12 +157,12 @@ def _numbers(value: dict) -> object:
     return np.frombuffer(base64.b64decode(value["f4"]), np.float32) if value.keys() == {"f4"} else value
 
 
-def _same(found: object, wanted: object, tolerance: float, name: str) -> None:
-    if wanted is None:
-        assert found is None, name
+def _same(actual: object, expected: object, tolerance: float, name: str) -> None:
+    if expected is None:
+        assert actual is None, name
         return
-    found, wanted = np.array(found, np.float64), np.asarray(wanted, np.float64)
-    np.testing.assert_allclose(found, wanted, atol=tolerance, err_msg=name)
+    actual, expected = np.array(actual, np.float64), np.asarray(expected, np.float64)
+    np.testing.assert_allclose(actual, expected, atol=tolerance, err_msg=name)
 
 
 @pytest.mark.parametrize("number", range(len(OPTIONS)))
@@ -170,32 +170,32 @@ def _same(found: object, wanted: object, tolerance: float, name: str) -> None:
 def test_maps(answers, name, number) -> None:
     kinds = answers[name, number]["kinds"]
     assert list(kinds) == [kind for kind in ORDER if kind in RECORDINGS[name].weights]
-    for kind, found in kinds.items():
-        wanted = drawn(RECORDINGS[name], kind, OPTIONS[number])
+    for kind, payload in kinds.items():
+        expected = map_by_numpy(RECORDINGS[name], kind, OPTIONS[number])
         for part in ("queries", "keys", "others", "rowOf", "columnOf"):
-            assert found[part] == wanted[part], part
+            assert payload[part] == expected[part], part
         for part in ("weights", "removed"):
-            _same(found[part], wanted[part], 2e-6, part)
-        _same(found["mask"], wanted["mask"], 0, "mask")
-        if wanted["shown"] is not None:  # of the weights that the browser has
-            again = analysis.top_share(np.array(found["weights"]), OPTIONS[number]["share"] / 100)
-            _same(found["shown"], again, 0, "shown")
-            assert (again != wanted["shown"]).mean() < 0.01
-        weights, mask = np.array(found["weights"], np.float32), np.array(found["mask"]) > 0
+            _same(payload[part], expected[part], 2e-6, part)
+        _same(payload["mask"], expected["mask"], 0, "mask")
+        if expected["shown"] is not None:  # of the weights that the browser has
+            recomputed = analysis.top_share(np.array(payload["weights"]), OPTIONS[number]["share"] / 100)
+            _same(payload["shown"], recomputed, 0, "shown")
+            assert (recomputed != expected["shown"]).mean() < 0.01
+        weights, mask = np.array(payload["weights"], np.float32), np.array(payload["mask"]) > 0
         assert not np.isnan(weights).any()
-        summary = coarse.summary(weights, mask, found["queries"])
+        summary = coarse.summary(weights, mask, payload["queries"])
         for part in ("largest", "entropy", "on_first"):
-            _same(found[part], summary[part], 1e-5, part)
-        assert found["telling"] == summary["telling"].tolist()
+            _same(payload[part], summary[part], 1e-5, part)
+        assert payload["telling"] == summary["telling"].tolist()
         together = looked_at(weights)
-        assert found["together"] == together.tolist()
+        assert payload["together"] == together.tolist()
         for name_of, across in (("looking", None), ("looking_across", together)):
             for place in np.ndindex(weights.shape[:2]):
-                here = looking(weights[place], mask, across)
-                assert found[name_of][place[0]][place[1]] == (here and here._asdict())
-        assert found["first"] == list(summary["first"])
-        if found["shown"] is None:
-            assert np.abs(np.array(found["tiles"]) - summary["tiles"]).max() <= 1
+                look = looking(weights[place], mask, across)
+                assert payload[name_of][place[0]][place[1]] == (look and look._asdict())
+        assert payload["first"] == list(summary["first"])
+        if payload["shown"] is None:
+            assert np.abs(np.array(payload["tiles"]) - summary["tiles"]).max() <= 1
 
 
 @pytest.mark.parametrize("number", range(len(OPTIONS)))
@@ -203,38 +203,40 @@ def test_maps(answers, name, number) -> None:
 def test_differences(answers, name, number) -> None:
     before, after = PAIRS[name]
     options, replaced = OPTIONS[number], bool(number % 2)
-    for kind, found in answers[name, number]["kinds"].items():
-        old, new = (drawn(one, kind, options) for one in (before, after))
+    for kind, payload in answers[name, number]["kinds"].items():
+        old, new = (map_by_numpy(version, kind, options) for version in (before, after))
         pairs = [comparison.pairs(old[axis], new[axis]) for axis in ("queries", "keys")]
-        assert [found["pairs"][axis] for axis in ("rows", "columns")] == [list(map(list, some)) for some in pairs]
+        assert [payload["pairs"][axis] for axis in ("rows", "columns")] == [
+            list(map(list, axis_pairs)) for axis_pairs in pairs
+        ]
         if not replaced:
             both = zip(("queries", "keys"), pairs)
-            pairs = [[(i, j) for i, j in some if old[axis][i] == new[axis][j]] for axis, some in both]
-        wanted, shown = np.array(found["weights"]), np.array(found["shown"])
+            pairs = [[(i, j) for i, j in axis_pairs if old[axis][i] == new[axis][j]] for axis, axis_pairs in both]
+        weights, visible = np.array(payload["weights"]), np.array(payload["shown"])
         n_layers, n_heads = (min(a, b) for a, b in zip(old["weights"].shape[:2], new["weights"].shape[:2]))
-        assert wanted.shape == (n_layers, n_heads, *new["weights"].shape[2:])
-        filled = np.zeros(shown.shape[2:], bool)
+        assert weights.shape == (n_layers, n_heads, *new["weights"].shape[2:])
+        filled = np.zeros(visible.shape[2:], bool)
         for i, j in pairs[0]:
             for k, m in pairs[1]:
                 change = new["weights"][:n_layers, :n_heads, j, m] - old["weights"][:n_layers, :n_heads, i, k]
-                np.testing.assert_allclose(wanted[:, :, j, m], change, atol=2e-6)
+                np.testing.assert_allclose(weights[:, :, j, m], change, atol=2e-6)
                 filled[j, m] = True
-        assert not wanted[..., ~filled].any() and not shown[..., ~filled].any()
-        for axis, some in zip(("queries", "keys"), pairs):
-            for i, j in some:
-                both = " → ".join(one.lstrip("▁") or one for one in (old[axis][i], new[axis][j]))
-                assert found[axis][j] == (new[axis][j] if old[axis][i] == new[axis][j] else both)
+        assert not weights[..., ~filled].any() and not visible[..., ~filled].any()
+        for axis, axis_pairs in zip(("queries", "keys"), pairs):
+            for i, j in axis_pairs:
+                both = " → ".join(token.lstrip("▁") or token for token in (old[axis][i], new[axis][j]))
+                assert payload[axis][j] == (new[axis][j] if old[axis][i] == new[axis][j] else both)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)
 def test_texts_of_tokens(answers, name) -> None:
-    found, of = answers[name, 0]["texts"], RECORDINGS[name]
+    payload, of = answers[name, 0]["texts"], RECORDINGS[name]
     tokens = [*of.source_tokens, *of.target_tokens]
-    assert found["named"] == words.unique_labels(tokens)
-    assert found["ticks"] == list(map(labels.tick_text, tokens))
-    assert found["quoted"] == [labels.quoted(token, labels.english) for token in tokens]
-    assert found["width"] == pytest.approx(labels.tick_width(tokens))
-    for (dull, joined), side in zip(found["lines"], (of.source_tokens, of.target_tokens)):
+    assert payload["named"] == words.unique_labels(tokens)
+    assert payload["ticks"] == list(map(labels.tick_text, tokens))
+    assert payload["quoted"] == [labels.quoted(token, labels.english) for token in tokens]
+    assert payload["width"] == pytest.approx(labels.tick_width(tokens))
+    for (dull, joined), side in zip(payload["lines"], (of.source_tokens, of.target_tokens)):
         assert dull == words.dull(side).tolist()
         mark = analysis.word_mark(side)
         of_token = analysis.words(side, mark).of_token if mark else list(range(len(side)))

@@ -22,12 +22,14 @@ def test_both_sides_have_the_same_theme() -> None:
     assert finished.returncode == 0, finished.stderr
     values = json.loads(finished.stdout)
     for scale, steps in zip((theme.SEQUENTIAL, theme.DIVERGING), values.pop("of"), strict=True):
-        wanted = 255 * np.array(sample_colorscale(scale, 256, colortype="tuple"))
-        assert np.abs(np.array(steps) - wanted).max() < 1
+        expected = 255 * np.array(sample_colorscale(scale, 256, colortype="tuple"))
+        assert np.abs(np.array(steps) - expected).max() < 1
     del values["MAX_LABELS"]  # the figures of Python have no such limit
     for name, value in values.items():
-        wanted = json.loads(json.dumps(getattr(theme, name)))
+        expected = json.loads(json.dumps(getattr(theme, name)))
         if name == "SEQUENTIAL":
-            assert [colour for _, colour in value] == [colour for _, colour in wanted]
-            value, wanted = ([place for place, _ in scale] for scale in (value, wanted))
-        assert value == (wanted if isinstance(wanted, (str, dict)) or name in SCALES else pytest.approx(wanted)), name
+            assert [colour for _, colour in value] == [colour for _, colour in expected]
+            value, expected = ([place for place, _ in scale] for scale in (value, expected))
+        assert value == (
+            expected if isinstance(expected, (str, dict)) or name in SCALES else pytest.approx(expected)
+        ), name

@@ -70,15 +70,15 @@ class Visitor:
         """Wait for a translation."""
         expect(self.part("translation")).to_have_text(text)
 
-    def sees(self, wanted: np.ndarray, read: str = DRAWN, within: float = 2e-5) -> None:
+    def sees(self, expected: np.ndarray, read: str = DRAWN, within: float = 2e-5) -> None:
         """Wait until the large map draws these numbers, or what reads them of another picture."""
-        drawn = np.zeros(0)
+        values = np.zeros(0)
         for _ in range(400):
-            drawn = np.array(self.page.evaluate(read), dtype=float)
-            if drawn.shape == wanted.shape and np.abs(drawn - wanted).max() < within:
+            values = np.array(self.page.evaluate(read), dtype=float)
+            if values.shape == expected.shape and np.abs(values - expected).max() < within:
                 return
             self.page.wait_for_timeout(25)
-        np.testing.assert_allclose(drawn, wanted, atol=within)
+        np.testing.assert_allclose(values, expected, atol=within)
 
     def head(self, layer: int, head: int):
         """The tile of a head."""
@@ -101,7 +101,7 @@ def visitor(browser) -> Iterator[Visitor]:
 
 def test_a_visitor_needs_no_server_after_loading(visitor: Visitor, address: str, translators) -> None:
     visitor.opens(address)
-    asked = len(visitor.requests)
+    n_requests = len(visitor.requests)
     assert {request.url.startswith(address) for request in visitor.requests} == {True}
     translator = translators["en-de"]
     result = translator.translate(TEXT)
@@ -118,7 +118,7 @@ def test_a_visitor_needs_no_server_after_loading(visitor: Visitor, address: str,
     its_python_can_be_read(visitor)
     its_language_can_be_chosen(visitor)
     two_are_compared(visitor, translator)
-    assert len(visitor.requests) == asked
+    assert len(visitor.requests) == n_requests
 
 
 def a_change_is_made_and_taken_back(visitor: Visitor, translator: Translator) -> None:
@@ -193,13 +193,13 @@ def test_a_stage_is_kept_as_a_page_of_its_own(visitor: Visitor, address: str, tm
     visitor.opens(f"{address}#page=steer&text={TEXT}&edits=v1_oc2-3&measure=effects&view=lens")
     visitor.reads(changed.text)
     expect(visitor.part("views").locator("[data-view=lens]")).to_have_attribute("aria-selected", "true")
-    asked = len(visitor.requests)
+    n_requests = len(visitor.requests)
     visitor.part("download").click()
     with visitor.page.expect_download() as download:
         visitor.page.get_by_text("HTML").click()
     path = tmp_path / "kept.html"
     download.value.save_as(path)
-    assert len(visitor.requests) == asked
+    assert len(visitor.requests) == n_requests
     visitor.page.goto(path.as_uri())
     visitor.reads(changed.text)
     expect(visitor.part("views").locator("[data-view=lens]")).to_have_attribute("aria-selected", "true")
@@ -238,8 +238,8 @@ def test_an_address_holds_everything(visitor: Visitor, address: str, translators
 
 
 def test_a_recorded_sentence_is_there_before_the_weights(visitor: Visitor, address: str, translators) -> None:
-    held: list[Route] = []
-    visitor.page.route("**/*.safetensors*", lambda route: held.append(route))
+    routes: list[Route] = []
+    visitor.page.route("**/*.safetensors*", lambda route: routes.append(route))
     visitor.page.goto(f"{address}#text={TEXT}")
     recorded = translators["en-de"].translate("The animal didn't cross the street because it was too tired.")
     visitor.reads(recorded.text)
@@ -247,8 +247,8 @@ def test_a_recorded_sentence_is_there_before_the_weights(visitor: Visitor, addre
     expect(visitor.part("status")).to_contain_text("Until then you see a recorded sentence.")
     came = [request.response().body() for request in visitor.requests if "safetensors" not in request.url]
     assert sum(map(len, came)) < 4 * MEGA
-    assert len(held) == 1
-    held[0].continue_()
+    assert len(routes) == 1
+    routes[0].continue_()
     visitor.reads(translators["en-de"].translate(TEXT).text)
     visitor.page.unroute("**/*.safetensors*")
     visitor.requests.clear()

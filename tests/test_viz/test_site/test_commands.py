@@ -23,7 +23,7 @@ def test_what_browsers_cannot_run_is_said_in_one_line(name: str, tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    "options, what",
+    "options, problem",
     [
         (["--model", "/no/such/folder"], "'/no/such/folder'"),
         (["--model", "someone/model", "~/models/mine"], "'~/models/mine'"),
@@ -32,11 +32,11 @@ def test_what_browsers_cannot_run_is_said_in_one_line(name: str, tmp_path: Path,
         (["--port", "eighty"], "'eighty'"),
     ],
 )
-def test_the_app_is_not_started_with_what_cannot_be(options: list[str], what: str, capsys, monkeypatch) -> None:
+def test_the_app_is_not_started_with_what_cannot_be(options: list[str], problem: str, capsys, monkeypatch) -> None:
     monkeypatch.setattr("os.execv", lambda *_: pytest.fail("it was started"))
     assert main(["run", *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("error: ") and what in line
+    assert line.startswith("error: ") and problem in line
 
 
 def test_the_app_is_started_with_a_folder_and_a_name_on_the_hub(tmp_path: Path, monkeypatch) -> None:
@@ -53,9 +53,9 @@ def test_a_build_removes_what_the_last_one_wrote_and_nothing_else(tmp_path: Path
     old = Model("old", {"tokenizer.json": b"t", "model.safetensors": b"w"}, {})
     new = Model("new", {"tokenizer.json": b"t", "model.safetensors": b"v"}, {})
     pages.write_folder(out, [old], b"")
-    written = names(out)
-    kept = {"CNAME", "index-old.html", "old/notes.txt"}
-    for name in kept:
+    site_files = names(out)
+    other_files = {"CNAME", "index-old.html", "old/notes.txt"}
+    for name in other_files:
         (out / name).write_text("mine")
     changed = next(out.glob("old/tokenizer*"))
     changed.write_text("mine, too")
@@ -63,11 +63,11 @@ def test_a_build_removes_what_the_last_one_wrote_and_nothing_else(tmp_path: Path
     with (out / pages.LIST).open("a") as file:
         file.write(f"{pages._digest(b'w')}  ../outside.txt\nnonsense\n")
     pages.write_folder(out, [new], b"")
-    kept.add(changed.relative_to(out).as_posix())
+    other_files.add(changed.relative_to(out).as_posix())
     assert outside.exists()
-    assert {name for name in names(out) if name.startswith("old/")} == {name for name in kept if "/" in name}
+    assert {name for name in names(out) if name.startswith("old/")} == {name for name in other_files if "/" in name}
     pages.write_folder(out, [old], b"")
-    assert names(out) == written | kept
+    assert names(out) == site_files | other_files
 
 
 def names(folder: Path) -> set[str]:

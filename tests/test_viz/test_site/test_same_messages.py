@@ -110,43 +110,43 @@ def test_actions_change_what_they_change_in_the_app(tmp_path: Path, settings, tr
         assert look["text"] == compute(request).text, action
 
 
-def normal(made: changes.Changes) -> tuple:
+def normal(state: changes.Changes) -> tuple:
     """Changes, whatever order they were made in."""
-    edits = {name: set(values) for name, values in vars(made.edits).items()}
-    return edits, made.locked, made.scale, made.shift, made.stacks if made.moves else "both"
+    edits = {name: set(values) for name, values in vars(state.edits).items()}
+    return edits, state.locked, state.scale, state.shift, state.stacks if state.moves else "both"
 
 
 def test_changes_are_said_in_the_same_words(tmp_path: Path, settings, translators) -> None:
     code = "v1_oc2-1_ue0-3_fe1-3-0.5h0-0h0-1_f0-1-0.25_bc1-2_ad1-2_be0-2_be0-3_be1-2_be1-3"
     query = {"edits": code, "prefix": "v1_2371", "scale": "0.5", "shift": "2", "stacks": "encoder"}
-    here = {"page": "steer", "text": TEXT}
-    visits = [{"hash": urlencode(here | query | {"lang": language})} for language in LANGUAGES]
-    visits.append({"hash": urlencode(here), "actions": [{"do": "importance"}]})
+    address = {"page": "steer", "text": TEXT}
+    visits = [{"hash": urlencode(address | query | {"lang": language})} for language in LANGUAGES]
+    visits.append({"hash": urlencode(address), "actions": [{"do": "importance"}]})
     *looks, [_, weighed] = visit(tmp_path, settings, translators, *visits)
     request = Request(TEXT, "en-de", changes=changes.read(query))
     old, new = compute(request.plain), compute(request)
     for language, [look] in zip(LANGUAGES, looks, strict=True):
-        told = look["steering"]
+        panel = look["steering"]
         with using(language):
-            assert dict(told["chips"]) == dict(steering.chips(request)), language
-            assert told["cost"] == steering._spoken_cost(request), language
-        assert [list(pair) for pair in comparison.beside(old.text.split(), new.text.split())] == told["pairs"]
-        assert "future" in told
+            assert dict(panel["chips"]) == dict(steering.chips(request)), language
+            assert panel["cost"] == steering._spoken_cost(request), language
+        assert [list(pair) for pair in comparison.beside(old.text.split(), new.text.split())] == panel["pairs"]
+        assert "future" in panel
     same(heads_results.importance(request.plain), weighed["steering"]["importance"])
 
 
 @pytest.mark.parametrize("against", [RUNNER_UP, None])
 def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Path, settings, translators) -> None:
     translator = translators["en-de"]
-    asked = {"text": TEXT, "measure": "effects", "against": "runner-up" if against else "mean"}
-    looks = visit(tmp_path, settings, translators, *({"hash": urlencode(asked | {"view": view})} for view in VIEWS))
+    query = {"text": TEXT, "measure": "effects", "against": "runner-up" if against else "mean"}
+    looks = visit(tmp_path, settings, translators, *({"hash": urlencode(query | {"view": view})} for view in VIEWS))
     result = translator.translate(TEXT)
     effects = translator.effects(result, against=against)
     alternatives = (
         None if effects.alternatives is None else translator.tokenizer.target.tokens(effects.alternatives.tolist())
     )
     measured = atlas.read(translator.folder, translator.config)
-    told = stage_effects.payload(effects, alternatives, measured)
+    payload = stage_effects.payload(effects, alternatives, measured)
     more = {
         "lens": {"lens": stage_effects.lens_payload(translator.lens(result))},
         "left-out": {"left_out": translator.occlusion(result)},
@@ -160,7 +160,7 @@ def test_direct_effects_are_told_as_in_the_app(against: str | None, tmp_path: Pa
         assert theirs.pop("code").keys() == code.keys()
         if "lens" in theirs:
             del theirs["lens"]["ids"]  # the stage has words
-        same(told | more.get(view, {}), theirs, view, 2e-3)
+        same(payload | more.get(view, {}), theirs, view, 2e-3)
 
 
 VIEWS = ("parts", "lens", "left-out")
@@ -169,10 +169,10 @@ VIEWS = ("parts", "lens", "left-out")
 def test_a_row_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
     translator = translators["de-en"]
     places = [inside.Place(kind, 1, 6, 3) for kind in KINDS]
-    asked = {"text": GERMAN, "model": "de-en", "view": "inside"}
+    base_query = {"text": GERMAN, "model": "de-en", "view": "inside"}
     changed = {"page": "steer", "edits": "v1_oc2-1"}
     outside = [{"row": 99}, {"head": 8}, {"layer": 3}, {"kind": "none"}, {"view": "map"}, changed]
-    queries = [asked | place._asdict() | other for place in places for other in ({}, *outside)]
+    queries = [base_query | place._asdict() | other for place in places for other in ({}, *outside)]
     looks = iter(visit(tmp_path, settings, translators, *({"hash": urlencode(query)} for query in queries)))
     result = translator.translate(GERMAN)
     for place in places:
@@ -219,8 +219,8 @@ OTHERS = {"sentence": {"text": GERMAN}, "model": {"model": "de-en"}, "search": {
 
 
 def test_the_same_python_makes_what_is_compared(tmp_path: Path, settings, translators) -> None:
-    asked = {"text": TEXT, "page": "compare", "text-b": GERMAN}
-    visits = [{"hash": urlencode(asked | {"versus": versus})} for versus in OTHERS]
+    query = {"text": TEXT, "page": "compare", "text-b": GERMAN}
+    visits = [{"hash": urlencode(query | {"versus": versus})} for versus in OTHERS]
     a = Request(TEXT, "en-de")
     for other, [look] in zip(OTHERS.values(), visit(tmp_path, settings, translators, *visits), strict=True):
         program = stage_page.program_of(recipes.code_of_both(a, dataclasses.replace(a, **other)))

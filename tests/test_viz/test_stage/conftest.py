@@ -44,13 +44,13 @@ def result(tiny: Translator) -> Translation:
 def tell() -> Callable[..., dict]:
     """What the browser makes of a translation: `tell(result, options, candidates, **more of message.Shown)`."""
 
-    def told(
+    def unpacked_message(
         result: Translation | Recording, options: Mapping = {}, candidates: Candidates | None = None, keep=None, **more
     ) -> dict:
         recording = result if isinstance(result, Recording) else result.recording(candidates)
         return browser_state(message.message(message.Version(recording, **more), keep), options)
 
-    return told
+    return unpacked_message
 
 
 @pytest.fixture

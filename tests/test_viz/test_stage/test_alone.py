@@ -39,8 +39,8 @@ def of_file(text: str, **options) -> dict:
 
 
 def held_in(text: str) -> dict:
-    (held,) = re.findall(r'<script type="application/json" id="hl-message">(.*?)</script>', text, re.S)
-    return json.loads(held)
+    (content,) = re.findall(r'<script type="application/json" id="hl-message">(.*?)</script>', text, re.S)
+    return json.loads(content)
 
 
 def parts_of(text: str) -> dict[str, bytes]:
@@ -48,8 +48,8 @@ def parts_of(text: str) -> dict[str, bytes]:
     return {name: gzip.decompress(base64.b64decode(part)) for name, part in held_in(text)["parts"].items()}
 
 
-def kinds(told: dict) -> dict[str, dict]:
-    return {kind["code"]: kind for kind in told["kinds"]}
+def kinds(payload: dict) -> dict[str, dict]:
+    return {kind["code"]: kind for kind in payload["kinds"]}
 
 
 def softmaxed(*shape: int, causal: bool = False) -> torch.Tensor:
@@ -65,12 +65,12 @@ def layers(n: int, heads: int, *sizes: int, causal: bool = False) -> tuple[torch
 
 
 def test_the_file_says_what_was_recorded(tiny, result, tmp_path) -> None:
-    told = of_file(stage(result, tiny).save(tmp_path / "stage.html").read_text("utf-8"))
-    assert told["translation"] == result.text
+    payload = of_file(stage(result, tiny).save(tmp_path / "stage.html").read_text("utf-8"))
+    assert payload["translation"] == result.text
     for kind in NAMES.values():
-        np.testing.assert_allclose(kinds(told)[kind]["weights"], result.attention(kind), atol=1e-5)
-    assert [len(row) for row in told["target"]["candidates"]] == [5] * len(result.predicted_tokens)
-    np.testing.assert_allclose(told["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
+        np.testing.assert_allclose(kinds(payload)[kind]["weights"], result.attention(kind), atol=1e-5)
+    assert [len(row) for row in payload["target"]["candidates"]] == [5] * len(result.predicted_tokens)
+    np.testing.assert_allclose(payload["target"]["probability"], np.exp(result.log_probabilities), atol=1e-6)
     with_place = of_file(stage(result, kind="decoder", layer=1, head=3).to_html())
     assert with_place["place"] == {"kind": "decoder_self", "layer": 1, "head": 3}
     assert with_place["target"]["candidates"] == [] and with_place["views"]["words"] == []
@@ -81,9 +81,9 @@ def test_of_a_large_vocabulary_only_the_best_words_travel(tiny, result) -> None:
     logits = np.random.default_rng(1).normal(size=(len(result.predicted_tokens), size)).astype(np.float32)
     large = replace(result, trace={**result.trace, "logits": logits})
     names = SimpleNamespace(tokenizer=SimpleNamespace(tokens=lambda ids: [f"word {number}" for number in ids]))
-    told, small = (stage(*given).to_html() for given in ((large, names), (result, tiny)))
-    assert len(told) < len(small) + 10_000
-    assert [row[0][0] for row in of_file(told)["target"]["candidates"]] == [
+    large_file, small_file = (stage(*arguments).to_html() for arguments in ((large, names), (result, tiny)))
+    assert len(large_file) < len(small_file) + 10_000
+    assert [row[0][0] for row in of_file(large_file)["target"]["candidates"]] == [
         f"word {best}" for best in logits.argmax(axis=-1)
     ]
 
@@ -114,8 +114,8 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
     text = stage(attention=maps, tokens=[f"t{i}" for i in range(length)], layer=30, head=3).to_html()
     assert len(text) < 2.5e6 + 1.4 * (maps.size + 1_000_000), "a byte per weight"
     parts = parts_of(text)
-    told = unpack(parts.pop(""))["after"]["recording"]
-    (kind,) = told["kinds"]
+    payload = unpack(parts.pop(""))["after"]["recording"]
+    (kind,) = payload["kinds"]
     assert kind["byHead"] and kind["weights"] is None and kind["shape"] == list(maps.shape)
     first = tuple(kind["summary"]["first"])
     assert set(kind["openHeads"]) == {f"{first[0]},{first[1]}", "30,3"}
@@ -124,8 +124,8 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
     assert set(parts) == {f"{kind['address']}/{layer}/{head}" for layer in range(size) for head in range(size)}
     for layer, head in ((0, 0), (31, 31), (30, 3)):
         part = unpack(parts[f"{kind['address']}/{layer}/{head}"])
-        found = (part["roots"] / 255) ** 2 * part["largest"][:, None] / kind["scale"]
-        assert np.abs(found - maps[layer, head]).max() <= 0.004 * maps[layer, head].max() + 1e-5
+        restored = (part["roots"] / 255) ** 2 * part["largest"][:, None] / kind["scale"]
+        assert np.abs(restored - maps[layer, head]).max() <= 0.004 * maps[layer, head].max() + 1e-5
 
 
 @pytest.mark.parametrize(("size", "length"), [(12, 40), (32, 60)])
@@ -133,15 +133,15 @@ def test_models_with_many_heads(size, length) -> None:
     maps, tokens = layers(size, size, length, length, causal=True), [f"Ġt{i}" for i in range(length)]
     page = stage(attention=maps, tokens=tokens)
     assert len(page.to_html()) < 2.5e6 + 1.4 * (2 * size**2 * length**2 + 200_000), "16 bits per weight"
-    told = of_file(page.to_html())
-    ((code, kind),) = kinds(told).items()
+    payload = of_file(page.to_html())
+    ((code, kind),) = kinds(payload).items()
     assert code == "decoder_self", "nothing attends to what comes later"
     np.testing.assert_allclose(kind["weights"], torch.cat(maps), atol=1e-5)
     assert kind["target"]["row"] == kind["target"]["column"] == list(range(length)), "each token has its own row"
-    assert kind["start"] == kind["startRow"] == -1 and told["source"]["tokens"] == []
-    np.testing.assert_array_equal(told["views"]["mask"][0]["z"], np.tri(length))
-    assert told["target"]["tokens"] == [f"t{i}" for i in range(length)]
-    assert told["translation"] is None and told["target"]["probability"] is None
+    assert kind["start"] == kind["startRow"] == -1 and payload["source"]["tokens"] == []
+    np.testing.assert_array_equal(payload["views"]["mask"][0]["z"], np.tri(length))
+    assert payload["target"]["tokens"] == [f"t{i}" for i in range(length)]
+    assert payload["translation"] is None and payload["target"]["probability"] is None
 
 
 def test_an_encoder_and_a_decoder() -> None:
@@ -155,19 +155,19 @@ def test_an_encoder_and_a_decoder() -> None:
         {kind: list(value.double()) for kind, value in maps.items()},
     )
     for form in forms:
-        told = of_file(stage(attention=form, tokens=tokens).to_html())
-        found = kinds(told)
-        assert list(found) == ["cross", "encoder_self", "decoder_self"]
+        payload = of_file(stage(attention=form, tokens=tokens).to_html())
+        by_kind = kinds(payload)
+        assert list(by_kind) == ["cross", "encoder_self", "decoder_self"]
         for kind, name in NAMES.items():
-            np.testing.assert_allclose(found[name]["weights"], maps[kind], atol=4e-3)
-        assert found["cross"]["target"] == {"row": [0, 1, 2], "column": [-1] * 3}
-        assert found["cross"]["source"] == {"row": [-1] * 5, "column": [0, 1, 2, 3, 4]}
-        assert told["source"]["tokens"] == ["a", "b", "c", "d", "</s>"]
+            np.testing.assert_allclose(by_kind[name]["weights"], maps[kind], atol=4e-3)
+        assert by_kind["cross"]["target"] == {"row": [0, 1, 2], "column": [-1] * 3}
+        assert by_kind["cross"]["source"] == {"row": [-1] * 5, "column": [0, 1, 2, 3, 4]}
+        assert payload["source"]["tokens"] == ["a", "b", "c", "d", "</s>"]
     # With what was predicted it is as with a translation: rows are named by the word that is written.
-    known = tokens | {"predicted": ["▁x", "y", "</s>"]}
-    told = of_file(stage(attention=maps, tokens=known).to_html())
-    assert told["target"]["tokens"] == ["x", "y", "</s>"] and told["target"]["start"] == "<s>"
-    assert kinds(told)["decoder_self"]["target"]["column"] == [1, 2, -1]
+    named_tokens = tokens | {"predicted": ["▁x", "y", "</s>"]}
+    payload = of_file(stage(attention=maps, tokens=named_tokens).to_html())
+    assert payload["target"]["tokens"] == ["x", "y", "</s>"] and payload["target"]["start"] == "<s>"
+    assert kinds(payload)["decoder_self"]["target"]["column"] == [1, 2, -1]
     # A mask that is not known is not drawn as if nothing were blocked.
     holes = maps["encoder"].clone()
     holes[..., 2, 3] = 0
@@ -177,7 +177,7 @@ def test_an_encoder_and_a_decoder() -> None:
 def test_attention_as_it_comes() -> None:
     """Of one layer or one head, averaged, as nested lists, and with tokens of a table."""
     whole, tokens = softmaxed(2, 3, 4, 4), list("abcd")
-    for given, expected in (
+    for form, expected in (
         (whole[0, 0], whole[:1, :1]),
         (whole[0], whole[:1]),
         (whole[0].mean(0, keepdim=True), whole[:1].mean(1, keepdim=True)),
@@ -189,18 +189,18 @@ def test_attention_as_it_comes() -> None:
         ((whole[0] > 0.5).numpy(), (whole[:1] > 0.5).float()),
     ):
         for texts in (tokens, tuple(tokens), np.array(tokens), pd.Series(tokens), pd.Index(tokens)):
-            told = of_file(stage(attention=given, tokens=texts).to_html())
-            np.testing.assert_allclose(told["kinds"][0]["weights"], expected, atol=1e-5)
-            assert (told["source"]["tokens"] or told["target"]["tokens"]) == tokens
+            payload = of_file(stage(attention=form, tokens=texts).to_html())
+            np.testing.assert_allclose(payload["kinds"][0]["weights"], expected, atol=1e-5)
+            assert (payload["source"]["tokens"] or payload["target"]["tokens"]) == tokens
 
 
 def test_rows_that_are_nan_are_drawn_as_empty_and_said() -> None:
     """As a softmax leaves them where every key of a query is masked."""
     scores = torch.randn(1, 2, 4, 4)
     scores[..., 2, :] = -torch.inf
-    told = of_file(stage(attention=scores.softmax(-1), tokens=list("abcd")).to_html())
-    assert not told["kinds"][0]["weights"][..., 2, :].any() and np.isfinite(told["kinds"][0]["weights"]).all()
-    assert told["notes"] == [
+    payload = of_file(stage(attention=scores.softmax(-1), tokens=list("abcd")).to_html())
+    assert not payload["kinds"][0]["weights"][..., 2, :].any() and np.isfinite(payload["kinds"][0]["weights"]).all()
+    assert payload["notes"] == [
         "Encoder self: 2 of 8 rows are not numbers (NaN), as of queries whose every key is masked. They are drawn as "
         "empty."
     ]
@@ -217,12 +217,12 @@ def test_tokens_of_bytes_are_drawn_as_text() -> None:
     ):
         assert of_file(stage(attention=maps, tokens=tokens).to_html())["source"]["tokens"] == expected
     pair = {"source": list("abc"), "target": ["<s>", "Ã", "¼"], "predicted": ["Ã", "¼", "</s>"]}
-    told = of_file(stage(attention={"cross": maps}, tokens=pair).to_html())
-    assert "ü" in told["target"]["tokens"][0], "what was predicted is the same text, which begins within a character"
+    payload = of_file(stage(attention={"cross": maps}, tokens=pair).to_html())
+    assert "ü" in payload["target"]["tokens"][0], "what was predicted is the same text, which begins within a character"
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"),
+    ("arguments", "problem"),
     [
         ({}, "give a result, or attention="),
         ({"attention": softmaxed(2, 2, 3, 3), "tokens": list("ab")}, "3 rows and 3 columns, but its rows are 2"),
@@ -257,16 +257,16 @@ def test_tokens_of_bytes_are_drawn_as_text() -> None:
         ({"result": "a text"}, "shows a translation"),
     ],
 )
-def test_what_cannot_be_shown_is_one_sentence(given, problem) -> None:
+def test_what_cannot_be_shown_is_one_sentence(arguments, problem) -> None:
     with pytest.raises(ValueError, match=re.escape(problem)) as raised:
-        stage(**given)
+        stage(**arguments)
     assert "\n" not in str(raised.value)
 
 
 def test_an_attention_of_a_file_is_a_result() -> None:
     maps = softmaxed(2, 2, 3, 3).numpy()
-    told = of_file(stage(Recording(list("abc"), [], {"encoder_self": maps})).to_html())
-    np.testing.assert_allclose(kinds(told)["encoder_self"]["weights"], maps, atol=1e-5)
+    payload = of_file(stage(Recording(list("abc"), [], {"encoder_self": maps})).to_html())
+    np.testing.assert_allclose(kinds(payload)["encoder_self"]["weights"], maps, atol=1e-5)
 
 
 def test_the_package_is_callable_however_it_is_imported() -> None:
@@ -291,9 +291,9 @@ def test_the_command_writes_the_file(tiny, result, tmp_path, capsys) -> None:
     out = tmp_path / "stage.html"
     assert main(["stage", result.source, "--checkpoint", str(tiny.folder), "--out", str(out), "--lang", "de"]) == 0
     assert f"“{result.text}”" in capsys.readouterr().out
-    told = of_file(out.read_text("utf-8"))
-    assert told["language"] == "de" and told["kinds"][1]["title"] == "Encoder-Self-Attention"
-    np.testing.assert_allclose(kinds(told)["cross"]["weights"], result.attention("cross"), atol=1e-5)
+    payload = of_file(out.read_text("utf-8"))
+    assert payload["language"] == "de" and payload["kinds"][1]["title"] == "Encoder-Self-Attention"
+    np.testing.assert_allclose(kinds(payload)["cross"]["weights"], result.attention("cross"), atol=1e-5)
     assert main(["stage", " ", "--checkpoint", str(tiny.folder), "--out", str(out)]) == 2
     assert capsys.readouterr().err == "error: there is nothing to translate: type a sentence\n"
 
@@ -306,8 +306,8 @@ def test_the_command_writes_the_file_of_a_model_of_transformers(tmp_path, capsys
     assert str(out) in capsys.readouterr().out
     reader = load_model(model)
     expected = reader.read(text, edits=Edits(off=(Head("decoder_self", 1, 2),))).attention("decoder_self")
-    told = of_file(out.read_text("utf-8"))
-    np.testing.assert_allclose(kinds(told)["decoder_self"]["weights"], expected, atol=2e-5)
+    payload = of_file(out.read_text("utf-8"))
+    np.testing.assert_allclose(kinds(payload)["decoder_self"]["weights"], expected, atol=2e-5)
     for wrong in (["--off", "9-0"], ["--off", "x"], ["--model", str(tmp_path / "nothing")]):
         assert main([*command, *wrong]) == 2
         assert len(capsys.readouterr().err.splitlines()) == 1

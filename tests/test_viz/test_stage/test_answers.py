@@ -15,10 +15,10 @@ from viz.stage.payload.answers import MOST, answer_of, line_of
 def test_next_words_of_a_decoder() -> None:
     reader = attach(model_of("gpt2"), theirs("gpt2"))
     result = reader.read(TEXTS[0])
-    found = answer_of(result, Candidates.of(result.logits, SimpleNamespace(tokens=reader.words)))
+    answer = answer_of(result, Candidates.of(result.logits, SimpleNamespace(tokens=reader.words)))
     best = reader.distribution(TEXTS[0]).argsort()[::-1][:MOST]
-    assert [word for word, _ in found.next] == reader.words(best.tolist()) and not found.masked
-    assert found.text is None and line_of(found).startswith(f"{found.next[0][0]} ")
+    assert [word for word, _ in answer.next] == reader.words(best.tolist()) and not answer.masked
+    assert answer.text is None and line_of(answer).startswith(f"{answer.next[0][0]} ")
 
 
 def test_the_text_of_an_encoder_decoder() -> None:
@@ -31,8 +31,8 @@ def test_models_without_words_say_nothing() -> None:
     bare = transformers.GPT2Model(model_of("gpt2").config)
     bare.config._attn_implementation = "eager"
     for model, kind in ((bare, "gpt2"), (model_of("bert"), "bert")):
-        found = answer_of(attach(model, theirs(kind)).read(TEXTS[0]), None)
-        assert found.text is None and not found.next and not found.masked and line_of(found) is None
+        answer = answer_of(attach(model, theirs(kind)).read(TEXTS[0]), None)
+        assert answer.text is None and not answer.next and not answer.masked and line_of(answer) is None
 
 
 def test_marks_of_spaces_are_not_shown() -> None:

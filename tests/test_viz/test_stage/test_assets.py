@@ -25,11 +25,11 @@ def test_a_head_is_fetched_by_its_layer_and_number(client: TestClient) -> None:
     address = f"/{assets.keep(whole)}"
     assert client.get(address).content == whole.tobytes()
     for layer, head in np.ndindex(2, 3):
-        found = unpack(client.get(f"{address}/{layer}/{head}").content)["weights"]
-        np.testing.assert_array_equal(found, whole[layer, head])
+        head_weights = unpack(client.get(f"{address}/{layer}/{head}").content)["weights"]
+        np.testing.assert_array_equal(head_weights, whole[layer, head])
         part = unpack(client.get(f"{address}/{layer}/{head}?bytes").content)
-        found = (part["roots"] / 255) ** 2 * part["largest"][:, None] / scale
-        np.testing.assert_allclose(found, weights[layer, head], atol=0.004)
+        head_weights = (part["roots"] / 255) ** 2 * part["largest"][:, None] / scale
+        np.testing.assert_allclose(head_weights, weights[layer, head], atol=0.004)
 
 
 @pytest.mark.parametrize("place", ["", "/2/0", "/0/3", "/-1/0", "/x/0", "/0"])
@@ -42,15 +42,15 @@ def test_the_newest_maps_are_kept(client: TestClient, monkeypatch: pytest.Monkey
     maps = [np.full((1, 1, 4, 4), value, np.uint16) for value in range(3)]
     monkeypatch.setattr(assets, "KEPT", 2 * maps[0].nbytes)
     monkeypatch.setattr(assets, "_MAPS", {})
-    found = [client.get(f"/{address}").status_code for address in [assets.keep(one) for one in maps]]
-    assert found == [404, 200, 200]
+    statuses = [client.get(f"/{address}").status_code for address in [assets.keep(array) for array in maps]]
+    assert statuses == [404, 200, 200]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_sentences_come_once_for_each_language_and_not_with_a_message(client: TestClient, result, language) -> None:
-    shown = Version(result.recording())
+    version = Version(result.recording())
     with using(language):
-        fetched, whole = (message(shown, keep) for keep in (assets.keep, None))
+        fetched, whole = (message(version, keep) for keep in (assets.keep, None))
         other = unpack(message(Version(result.recording(), is_live=True), assets.keep))["words"]
     words, of_file = unpack(fetched)["words"], unpack(whole)["words"]
     assert words["catalogue"] is None and of_file["address"] is None

@@ -43,7 +43,7 @@ def test_an_address_without_a_row(query) -> None:
     assert inside.place_of(ASKED | query) is None
 
 
-def drawn(result, kind: str, row: int, codes: dict, dropout: float = DROPOUT) -> dict:
+def draw_row(result, kind: str, row: int, codes: dict, dropout: float = DROPOUT) -> dict:
     """What the browser draws of a row of the third head of the second layer."""
     place = inside.Place(kind, 1, 2, row)
     payload = inside.payload(place, experiment.recorded(result, kind, 1), dropout)
@@ -56,12 +56,12 @@ def drawn(result, kind: str, row: int, codes: dict, dropout: float = DROPOUT) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bars_are_the_row(result, kind, codes) -> None:
     for row in (0, len(result.attention(kind)[0, 0]) - 1):
-        picture = drawn(result, kind, row, dict(codes))
-        wanted = experiment.row(experiment.recorded(result, kind, 1), 2, row, SWITCHES[codes])
+        picture = draw_row(result, kind, row, dict(codes))
+        expected = experiment.row(experiment.recorded(result, kind, 1), 2, row, SWITCHES[codes])
         bars = picture["look"]["data"]
-        norms = np.linalg.norm(wanted.weighted.astype(np.float64), axis=-1)
-        masked = np.where(wanted.mask, wanted.scaled, np.nan)
-        numbers = [wanted.raw_scores, wanted.scaled, masked, wanted.dropped, norms]
+        norms = np.linalg.norm(expected.weighted.astype(np.float64), axis=-1)
+        masked = np.where(expected.mask, expected.scaled, np.nan)
+        numbers = [expected.raw_scores, expected.scaled, masked, expected.dropped, norms]
         keys = [words.label(key) for key in recipes.axis_tokens(result, kind, "read")[1]]
         assert len(bars) == len(numbers)
         for bar, number in zip(bars, numbers):
@@ -69,13 +69,13 @@ def test_the_bars_are_the_row(result, kind, codes) -> None:
             assert bar["x"].tolist() == list(range(len(keys))) and len(bar["customdata"]) == len(keys)
         if SWITCHES[codes] == AS_RECORDED:
             np.testing.assert_array_equal(np.float32(bars[3]["y"]), result.attention(kind)[1, 2, row])
-        weights = wanted.weights
+        weights = expected.weights
         assert f"largest weight {weights.max():.2f} on “{keys[int(weights.argmax())]}”" in picture["line"]
         assert f"entropy {entropy(weights.astype(float)):.2f} nats" in picture["line"]
         assert f"gradient of the softmax {softmax_gradient(weights):.3f}" in picture["line"]
         assert ("As recorded" in picture["line"]) == (SWITCHES[codes] != AS_RECORDED)
         layout = picture["look"]["layout"]
-        blocked = np.flatnonzero(~wanted.mask).tolist()
+        blocked = np.flatnonzero(~expected.mask).tolist()
         assert [shape["x0"] + 0.5 for shape in layout["shapes"]] == blocked
         below_each_other = [[f"x{bar['yaxis']}"] for bar in bars]
         assert layout["grid"]["subplots"] == below_each_other and len({bar["yaxis"] for bar in bars}) == len(bars)
@@ -89,20 +89,20 @@ def test_the_second_panel_says_how_scores_are_scaled(result) -> None:
         (("temperature", "2"),): "÷ √d ÷ 2.0",
     }
     for codes, title in titles.items():
-        look = drawn(result, "cross", 0, dict(codes))["look"]
+        look = draw_row(result, "cross", 0, dict(codes))["look"]
         assert look["data"][1]["name"] == look["layout"]["annotations"][1]["text"] == title
 
 
 @pytest.mark.parametrize("bad", ["", "x", "<b>", "nan", "1 2", "-3", "0", "99", "1e999", "-inf"])
 def test_switches_that_an_address_gets_wrong_are_as_recorded(result, bad) -> None:
     codes = {"temperature": bad, "sample": bad, "unmasked": bad, "unscaled": bad}
-    asked, usual = (drawn(result, "decoder_self", 1, given) for given in (codes, {}))
-    assert asked["line"] == usual["line"] and asked["options"] == usual["options"]
+    requested, usual = (draw_row(result, "decoder_self", 1, address) for address in (codes, {}))
+    assert requested["line"] == usual["line"] and requested["options"] == usual["options"]
 
 
 def test_a_model_without_dropout_offers_none(result) -> None:
     def fields(codes: dict, dropout: float) -> dict:
-        return {field["name"]: field["value"] for field in drawn(result, "cross", 0, codes, dropout)["options"]}
+        return {field["name"]: field["value"] for field in draw_row(result, "cross", 0, codes, dropout)["options"]}
 
     usual = {"unscaled": "0", "unmasked": "0", "temperature": 1}
     assert fields({}, 0.0) == usual and fields({}, 0.1) == usual | {"dropout": "0"}
@@ -131,22 +131,22 @@ def test_a_row_of_a_model_of_transformers(name: str, codes: dict) -> None:
     arrays = experiment.recorded(result, kind, layer)
     place = inside.Place(kind, layer, head, query)
     payload = inside.payload(place, arrays, 0.0, cap, reader.rotation(result, kind, layer))
-    shown = read(message.message(message.Version(result.recording(), inside=payload)), {"rows": "read"} | codes)[
+    view = read(message.message(message.Version(result.recording(), inside=payload)), {"rows": "read"} | codes)[
         "inside"
     ]
     switches = Switches("unscaled" not in codes, float(codes.get("temperature", 1)), "unmasked" not in codes)
-    wanted = experiment.row(arrays, head, query, switches, cap)
-    bars = {bar["name"]: np.asarray(bar["y"], float) for bar in shown["look"]["data"]}
-    np.testing.assert_allclose(bars["softmax"], wanted.weights, rtol=1e-4, atol=2e-6)
-    np.testing.assert_allclose(bars["masked"], np.where(wanted.mask, wanted.scores, np.nan), rtol=1e-4, atol=1e-5)
+    expected = experiment.row(arrays, head, query, switches, cap)
+    bars = {bar["name"]: np.asarray(bar["y"], float) for bar in view["look"]["data"]}
+    np.testing.assert_allclose(bars["softmax"], expected.weights, rtol=1e-4, atol=2e-6)
+    np.testing.assert_allclose(bars["masked"], np.where(expected.mask, expected.scores, np.nan), rtol=1e-4, atol=1e-5)
     if not codes:
         assert FAMILIES[name] in bars
-        own = result.attention(kind)[layer, head, query]
-        np.testing.assert_array_equal(np.float32(bars["softmax"]), own)
+        recorded = result.attention(kind)[layer, head, query]
+        np.testing.assert_array_equal(np.float32(bars["softmax"]), recorded)
         # The same from the first step, without what was recorded of the softmax.
-        scores = np.where(wanted.mask, bars["masked"], -np.inf)
+        scores = np.where(expected.mask, bars["masked"], -np.inf)
         powers = np.exp(scores - scores.max())
         whole = powers.sum() + (0 if payload["sink"] is None else np.exp(payload["sink"] - scores.max()))
-        np.testing.assert_allclose(powers / whole, own, rtol=1e-3, atol=1e-5)
-    assert ("rotation" in shown["line"]) == (name in ("llama", "gemma2", "gpt_oss"))
-    assert ("sink takes" in shown["line"]) == (name == "gpt_oss")
+        np.testing.assert_allclose(powers / whole, recorded, rtol=1e-3, atol=1e-5)
+    assert ("rotation" in view["line"]) == (name in ("llama", "gemma2", "gpt_oss"))
+    assert ("sink takes" in view["line"]) == (name == "gpt_oss")

@@ -24,9 +24,9 @@ def test_texts_and_arrays_of_every_type_come_back(texts, data) -> None:
     other = data.draw(arrays.arrays(np.float32, SHAPES))
     read = unpack(pack({"texts": texts, "nested": [{"array": array}, other], "last": array}))
     assert read["texts"] == texts
-    for found, wanted in ((read["nested"][0]["array"], array), (read["nested"][1], other), (read["last"], array)):
-        assert found.dtype == wanted.dtype
-        np.testing.assert_array_equal(found, wanted)
+    for actual, expected in ((read["nested"][0]["array"], array), (read["nested"][1], other), (read["last"], array)):
+        assert actual.dtype == expected.dtype
+        np.testing.assert_array_equal(actual, expected)
 
 
 def test_every_array_begins_at_a_multiple_of_eight() -> None:
@@ -54,10 +54,10 @@ def test_a_head_in_bytes_is_within_the_said_share_of_its_rows() -> None:
     head[4] = np.eye(600)[7]
     whole, scale = quantised(head)
     read = unpack(pack_head(whole, in_bytes=True))
-    found = (read["roots"] / 255) ** 2 * read["largest"][:, None] / scale
-    assert (np.abs(found - head) <= 0.004 * head.max(axis=1, keepdims=True) + 8e-6).all()
-    assert read["roots"].dtype == np.uint8 and not found[3].any() and (found[4] == head[4]).all()
-    assert (found[45:] > 0).all()
+    restored = (read["roots"] / 255) ** 2 * read["largest"][:, None] / scale
+    assert (np.abs(restored - head) <= 0.004 * head.max(axis=1, keepdims=True) + 8e-6).all()
+    assert read["roots"].dtype == np.uint8 and not restored[3].any() and (restored[4] == head[4]).all()
+    assert (restored[45:] > 0).all()
     exact = unpack(pack_head(whole))
     np.testing.assert_array_equal(exact["weights"], whole)
     signed, _ = quantised(head - 0.5, signed=True)

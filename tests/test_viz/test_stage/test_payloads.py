@@ -42,7 +42,7 @@ def test_both_languages_have_the_same_types() -> None:
 
 
 @pytest.mark.parametrize(
-    "action, what",
+    "action, part",
     [
         ({"do": "off", "kind": "cross", "layer": 1, "head": 2}, None),
         ({"do": "off", "kind": "cross", "layer": 1}, "lacks ['head']"),
@@ -51,6 +51,6 @@ def test_both_languages_have_the_same_types() -> None:
         ({"do": "off", "kind": "cross", "layer": 1, "head": 2, "row": 3}, "has no ['row']"),
     ],
 )
-def test_what_is_not_of_a_type_is_found(action: dict, what: str | None) -> None:
-    found = complaint(action, payloads.HeadAction)
-    assert found is None if what is None else found and what in found
+def test_what_is_not_of_a_type_is_found(action: dict, part: str | None) -> None:
+    problem = complaint(action, payloads.HeadAction)
+    assert problem is None if part is None else problem and part in problem

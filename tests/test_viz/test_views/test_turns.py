@@ -56,8 +56,8 @@ def test_first_come_first_served() -> None:
             threads[-1].start()
             until(lambda n=name: queue.waiting == n + 1)
         assert order == []
-    for one in threads:
-        one.join(PATIENCE)
+    for waiting_thread in threads:
+        waiting_thread.join(PATIENCE)
     assert order == [0, 1, 2, 3, 4]
 
 
@@ -74,10 +74,10 @@ def test_no_more_at_a_time_than_places() -> None:
                 inside.pop()
 
     threads = [threading.Thread(target=come, daemon=True) for _ in range(8)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join(PATIENCE)
+    for waiting_thread in threads:
+        waiting_thread.start()
+    for waiting_thread in threads:
+        waiting_thread.join(PATIENCE)
     assert len(most) == 160 and max(most) == 2
     with queue.turn(), thread(come):  # and all places are free again
         until(lambda: len(most) == 180)
@@ -210,21 +210,21 @@ class TestOfTheModel:
 
     @pytest.mark.parametrize("after", [1, 3])
     def test_work_that_nobody_wants_ends_at_the_next_step(self, translator, monkeypatch, after: int) -> None:
-        taken, steps = [], translator.stepper.step
+        calls, steps = [], translator.stepper.step
 
         def step(*args):
-            taken.append(1)
+            calls.append(1)
             return steps(*args)
 
         def look() -> None:
-            if len(taken) == after:
+            if len(calls) == after:
                 raise Gone
 
         monkeypatch.setattr(translator.stepper, "step", step)
         turns.TURNS.still_wanted = look
         with pytest.raises(Gone):
             translator.translate(SENTENCES[0], beam=4)
-        assert len(taken) == after and turns.TURNS._free == 1
+        assert len(calls) == after and turns.TURNS._free == 1
 
     def test_importance_has_a_turn_for_every_layer(self, translator) -> None:
         result = translator.translate(SENTENCES[1])

@@ -22,10 +22,10 @@ VIEWS = given_by.builds(
 
 
 @given(VIEWS)
-def test_an_address_brings_the_view_back(chosen: View) -> None:
-    address = chosen.address()
+def test_an_address_brings_the_view_back(original: View) -> None:
+    address = original.address()
     assert all(isinstance(value, str) for value in address.values())
-    assert read(address, MODELS) == (chosen, [])
+    assert read(address, MODELS) == (original, [])
 
 
 def test_the_default_needs_no_address() -> None:
@@ -54,15 +54,15 @@ BAD = [
 
 @pytest.mark.parametrize(("name", "value"), BAD, ids=lambda value: str(value)[:12])
 def test_a_wrong_value_gives_the_default_and_one_problem(name: str, value: str) -> None:
-    found, problems = read({name: value}, MODELS)
-    assert found == View()
+    result, problems = read({name: value}, MODELS)
+    assert result == View()
     assert problems == [f"{name}={value[:40]}"]
 
 
 @given(given_by.dictionaries(given_by.sampled_from([*view.NAMES, *view.PLACE, "lang", "x"]), TEXTS))
 def test_any_address_gives_a_view_that_has_an_address(query: dict[str, str]) -> None:
-    found, problems = read(query, MODELS)
-    assert read(found.address(), MODELS) == (found, [])
+    result, problems = read(query, MODELS)
+    assert read(result.address(), MODELS) == (result, [])
     assert {problem.split("=")[0] for problem in problems} <= set(query)
 
 
