@@ -106,9 +106,9 @@ def guard(app_server: str) -> Guard:
 @pytest.fixture(scope="session")
 def profile(browser: Browser) -> Iterator[BrowserContext]:
     """The browser context (cookies, storage, cache) in which the tests open their pages, one after the other."""
-    opened = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
-    yield opened
-    opened.close()
+    browser_context = browser.new_context(service_workers="block", viewport={"width": 1280, "height": 900})
+    yield browser_context
+    browser_context.close()
 
 
 @pytest.fixture
@@ -130,9 +130,9 @@ def context(profile: BrowserContext, app_server: str, guard: Guard) -> Iterator[
 @pytest.fixture
 def page(context: BrowserContext, guard: Guard) -> Iterator[Page]:
     """A page of the browser; the test fails at its end on a console error or a request to anything but the app."""
-    opened = context.new_page()
-    yield opened
+    tab = context.new_page()
+    yield tab
     # A round trip: what the page has said so far has arrived when it is answered.
-    if not opened.is_closed():
-        opened.evaluate("1")
+    if not tab.is_closed():
+        tab.evaluate("1")
     guard.check()

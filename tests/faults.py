@@ -404,20 +404,20 @@ FAULTS = (
 
 def misplaced(root: Path = ROOT) -> list[str]:
     """The mistakes whose text does not occur exactly once in its file, with how often it does."""
-    found = {fault.name: _text(root / fault.file).count(fault.old) for fault in FAULTS}
-    return [f"{name}: its text occurs {count} times" for name, count in found.items() if count != 1]
+    counts = {fault.name: _text(root / fault.file).count(fault.old) for fault in FAULTS}
+    return [f"{name}: its text occurs {count} times" for name, count in counts.items() if count != 1]
 
 
 def lost(root: Path = ROOT) -> list[str]:
     """The tests of mistakes that are not there: a file, or a name in it."""
-    found = []
+    missing = []
     for fault in FAULTS:
         for test in fault.tests.split():
             file, *names = test.split("::")
             text = _text(root / file)
             if not text or not all(re.search(rf"(?:def|class) {name}\b", text) for name in names):
-                found.append(f"{fault.name}: {test}")
-    return found
+                missing.append(f"{fault.name}: {test}")
+    return missing
 
 
 def _text(path: Path) -> str:
@@ -450,10 +450,10 @@ def tested(folder: Path, tests: Iterable[str]) -> tuple[int, list[str]]:
             folder, printed, ["-x", "-q", "--no-header", "-rfE", "-p", "no:cacheprovider", "--reruns", "0", *tests]
         )
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    said = _text(printed)
+    output = _text(printed)
     if code not in (PASSED, FAILED):
-        print(said[-4000:], file=sys.stderr)
-    return code, re.findall(r"^(?:FAILED|ERROR) ([^[ \n]+)", said, re.M)
+        print(output[-4000:], file=sys.stderr)
+    return code, re.findall(r"^(?:FAILED|ERROR) ([^[ \n]+)", output, re.M)
 
 
 def _become_pytest(folder: Path, printed: Path, arguments: list[str]) -> NoReturn:
@@ -494,23 +494,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of the names of those to try; all when left out")
     names = parser.parse_args(arguments).names
-    chosen = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
+    selection = [fault for fault in FAULTS if not names or any(name in fault.name for name in names)]
     missed = 0
     prepare()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         copied(folder)
         noticed: dict[str, None] = {}
-        for fault in chosen:
-            said, failed = verdict(folder, fault)
-            missed += said != "caught"
+        for fault in selection:
+            outcome, failed = verdict(folder, fault)
+            missed += outcome != "caught"
             noticed |= dict.fromkeys(failed)
-            print(f"{fault.name}: {said}", *failed, flush=True)
+            print(f"{fault.name}: {outcome}", *failed, flush=True)
         if noticed and tested(folder, noticed)[0] != PASSED:
             print("NOT CAUGHT by tests that fail without a mistake, too")
             missed += 1
-    print(f"{len(chosen)} mistakes, {missed} problems")
-    return int(bool(missed) or not chosen)
+    print(f"{len(selection)} mistakes, {missed} problems")
+    return int(bool(missed) or not selection)
 
 
 if __name__ == "__main__":

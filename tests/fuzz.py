@@ -78,8 +78,8 @@ def answered(call: Callable[[], object]) -> object | None:
 
 def any_text(rng: random.Random) -> str:
     """A text, sometimes with an unpaired surrogate."""
-    made = hostile.text(rng)
-    return made + chr(rng.randint(0xD800, 0xDFFF)) + made[:3] if rng.random() < 0.1 else made
+    text = hostile.text(rng)
+    return text + chr(rng.randint(0xD800, 0xDFFF)) + text[:3] if rng.random() < 0.1 else text
 
 
 def tokenizers(folder: Path) -> Try:
@@ -112,12 +112,12 @@ def edits(folder: Path) -> Try:
     def try_one(rng: random.Random) -> None:
         code = any_text(rng) if rng.random() < 0.3 else "v1_" * (rng.random() < 0.8)
         code += "".join(rng.choices(pieces, k=rng.randint(0, 25)))
-        made = answered(lambda: Edits.from_code(code))
-        if made is not None:
-            expect(Edits.from_code(made.code) == made, f"{code!r} comes back as {made.code!r}")
-            answered(lambda: made.check(config, rng.randint(1, 9), rng.randint(1, 9)))
-        found = answered(lambda: read({"prefix": code}))
-        expect(not found or read(found.address()) == found, f"{code!r} comes back as {found}")
+        decoded = answered(lambda: Edits.from_code(code))
+        if decoded is not None:
+            expect(Edits.from_code(decoded.code) == decoded, f"{code!r} comes back as {decoded.code!r}")
+            answered(lambda: decoded.check(config, rng.randint(1, 9), rng.randint(1, 9)))
+        view = answered(lambda: read({"prefix": code}))
+        expect(not view or read(view.address()) == view, f"{code!r} comes back as {view}")
 
     return try_one
 
@@ -255,8 +255,8 @@ def pages(folder: Path) -> Try:
         at = screen.open_page(page, **hostile.address(rng, keys[page][0]))
         for _ in range(min(2, len(at.text_input))):
             at = at.text_input[rng.randrange(len(at.text_input))].set_value(hostile.text(rng)).run()
-            found = hostile.complaints(at)
-            expect(not found, f"{page}: {found[:3]}")
+            problems = hostile.complaints(at)
+            expect(not problems, f"{page}: {problems[:3]}")
         expect(hostile.shows_something(at) or not keys[page][1], f"{page} has nothing to show any more")
         expect(not hostile.complaints(at), f"{page}: {hostile.complaints(at)[:3]}")
 
@@ -279,7 +279,7 @@ def run(part: str, folder: Path, first: int, count: int) -> list[str]:
     Returns:
         What was found, a line each, with the number that makes the input again.
     """
-    try_one, found = PARTS[part](folder), []
+    try_one, failures = PARTS[part](folder), []
     for number in range(first, first + count):
         try:
             try_one(random.Random(f"{part} {number}"))
@@ -288,8 +288,8 @@ def run(part: str, folder: Path, first: int, count: int) -> list[str]:
             while where.tb_next is not None:
                 where = where.tb_next
             place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}"
-            found.append(f"--part {part} --first {number}: {type(error).__name__} at {place}: {error!s:.300}")
-    return found
+            failures.append(f"--part {part} --first {number}: {type(error).__name__} at {place}: {error!s:.300}")
+    return failures
 
 
 def main() -> None:
@@ -308,10 +308,10 @@ def main() -> None:
         for part in [options.part] if options.part else PARTS:
             count = options.count or max(1, round(COUNTS[part] * options.share))
             start = time.perf_counter()
-            found = run(part, folder, options.first, count)
-            rows.append((part, f"{count:,}", f"{time.perf_counter() - start:.0f}", str(len(found))))
-            every += found
-            print("\n".join(found), flush=True) if found else None
+            failures = run(part, folder, options.first, count)
+            rows.append((part, f"{count:,}", f"{time.perf_counter() - start:.0f}", str(len(failures))))
+            every += failures
+            print("\n".join(failures), flush=True) if failures else None
     total = sum(int(row[1].replace(",", "")) for row in rows)
     print(table(("part", "inputs", "seconds", "findings"), rows))
     print(f"\n{total:,} inputs, {len(every)} findings")

@@ -169,10 +169,10 @@ def absolute(module: Module, node: ast.ImportFrom) -> str:
 
 def forbid(module: Module, packages: set[str], why: str) -> Iterator[str]:
     """Complains about every import of one of the packages."""
-    for one in module.imports:
+    for statement in module.imports:
         for package in sorted(packages):
-            if any(within(name, package) for name in one.names):
-                yield f"{module.at(one.line)} imports {package}: {why}"
+            if any(within(name, package) for name in statement.names):
+                yield f"{module.at(statement.line)} imports {package}: {why}"
 
 
 def reached(tree: Tree, start: list[Module], stop: frozenset[str] = frozenset()) -> list[Module]:
@@ -186,17 +186,17 @@ def reached(tree: Tree, start: list[Module], stop: frozenset[str] = frozenset())
     Returns:
         The modules of `start` and all that they import, directly or through others, without those of `stop`.
     """
-    seen = {module.name: module for module in start}
+    by_name = {module.name: module for module in start}
     waiting = list(start)
     while waiting:
-        names = [name for one in waiting.pop().imports for name in one.names]
+        names = [name for statement in waiting.pop().imports for name in statement.names]
         for name in names:
             # `from package.module import thing` names the thing; the module is what is loaded.
             target = tree.get(name) or tree.get(name.rpartition(".")[0])
-            if target and target.name not in seen and target.name not in stop:
-                seen[target.name] = target
+            if target and target.name not in by_name and target.name not in stop:
+                by_name[target.name] = target
                 waiting.append(target)
-    return list(seen.values())
+    return list(by_name.values())
 
 
 def is_model_module(module: Module) -> bool:
@@ -243,12 +243,12 @@ def no_model_knows_decoding(tree: Tree) -> Iterator[str]:
 def transformers_stays_in_adapters(tree: Tree) -> Iterator[str]:
     """The transformers library is imported in model/adapters and benchmarks only, and only when a function needs it."""
     for module in tree.values():
-        for one in module.imports if within(module.name, *SHIPPED) else []:
-            if any(within(name, "transformers") for name in one.names):
+        for statement in module.imports if within(module.name, *SHIPPED) else []:
+            if any(within(name, "transformers") for name in statement.names):
                 if not within(module.name, "model.adapters", "benchmarks"):
-                    yield f"{module.at(one.line)} imports transformers: only adapters and benchmarks may"
-                elif not one.in_function:
-                    yield f"{module.at(one.line)} imports transformers at the top: it belongs inside a function"
+                    yield f"{module.at(statement.line)} imports transformers: only adapters and benchmarks may"
+                elif not statement.in_function:
+                    yield f"{module.at(statement.line)} imports transformers at the top: it belongs inside a function"
 
 
 def nothing_imports_the_app(tree: Tree) -> Iterator[str]:
@@ -261,9 +261,13 @@ def streamlit_stays_on_screen(tree: Tree) -> Iterator[str]:
     """Only pages, their parts and what is remembered for them, viz/app, app.py, and the stage's part of a page do."""
     for module in tree.values():
         if within(module.name, *SHIPPED) and not within(module.name, *ON_SCREEN):
-            talks = [one for one in module.imports if not all(within(name, "streamlit.proto") for name in one.names)]
-            seen = replace(module, imports=talks) if within(module.name, "benchmarks") else module  # as browsers do
-            yield from forbid(seen, {"streamlit"}, f"only {', '.join(ON_SCREEN)} may")
+            talks = [
+                statement
+                for statement in module.imports
+                if not all(within(name, "streamlit.proto") for name in statement.names)
+            ]
+            checked = replace(module, imports=talks) if within(module.name, "benchmarks") else module  # as browsers do
+            yield from forbid(checked, {"streamlit"}, f"only {', '.join(ON_SCREEN)} may")
 
 
 def floors_stand_on_those_below(tree: Tree) -> Iterator[str]:
@@ -272,21 +276,21 @@ def floors_stand_on_those_below(tree: Tree) -> Iterator[str]:
         for floor, below in FLOORS.items():
             if not within(module.name, floor):
                 continue
-            for one in module.imports:
-                for name in one.names:
+            for statement in module.imports:
+                for name in statement.names:
                     if within(name, "viz") and not within(name, floor, *below):
-                        yield f"{module.at(one.line)} imports {name}: {floor} stands on {', '.join(below)} alone"
+                        yield f"{module.at(statement.line)} imports {name}: {floor} stands on {', '.join(below)} alone"
 
 
 def no_page_imports_a_page(tree: Tree) -> Iterator[str]:
     """What two pages need lies in viz/ui; parts of a page lie in its folder and are imported there alone."""
     for module in tree.values():
         if within(module.name, "viz.pages"):
-            own = ".".join(module.name.split(".")[:3])
-            for one in module.imports:
-                for name in one.names:
-                    if within(name, "viz.pages") and not within(name, own) and name != "viz.pages":
-                        yield f"{module.at(one.line)} imports {name}: what two pages need lies in viz/ui"
+            page_name = ".".join(module.name.split(".")[:3])
+            for statement in module.imports:
+                for name in statement.names:
+                    if within(name, "viz.pages") and not within(name, page_name) and name != "viz.pages":
+                        yield f"{module.at(statement.line)} imports {name}: what two pages need lies in viz/ui"
 
 
 def benchmarks_need_no_tests(tree: Tree) -> Iterator[str]:
@@ -348,9 +352,9 @@ def masks_are_made_in_one_place(tree: Tree) -> Iterator[str]:
         if not within(module.name, "model") or module.name == "model.masks":
             continue
         for node in ast.walk(module.tree):
-            made = module.dotted(node).rpartition(".")[2] if isinstance(node, (ast.Attribute, ast.Name)) else ""
-            if made in MASK_MAKERS:
-                yield f"{module.at(node.lineno)} uses {made}: every mask is made in model/masks.py"
+            callee = module.dotted(node).rpartition(".")[2] if isinstance(node, (ast.Attribute, ast.Name)) else ""
+            if callee in MASK_MAKERS:
+                yield f"{module.at(node.lineno)} uses {callee}: every mask is made in model/masks.py"
 
 
 def room_of(name: str) -> str | None:
@@ -363,33 +367,33 @@ def rooms_stand_on_those_below(tree: Tree) -> Iterator[str]:
     """A room of model/ imports only from rooms below it, and analysis only text and itself, without torch."""
     rank = {room: number for number, rooms in enumerate(ROOMS) for room in rooms}
     for module in tree.values():
-        own = room_of(module.name)
-        if own is None:
+        room_name = room_of(module.name)
+        if room_name is None:
             if within(module.name, "model") and module.name != "model":
                 yield f"{module.at(1)} is in no room: give it a place in ROOMS"
             continue
-        for one in module.imports:
-            for other in {room_of(name) for name in one.names} - {own, None}:
-                if rank[other] >= rank[own]:
-                    yield f"{module.at(one.line)} imports {other}, which stands above {own} or beside it"
-                elif own == "model.analysis" and not within(other, *ANALYSIS_KNOWS):
-                    yield f"{module.at(one.line)} imports {other}: analysis gets recorded arrays"
-        if own == "model.analysis":
+        for statement in module.imports:
+            for imported in {room_of(name) for name in statement.names} - {room_name, None}:
+                if rank[imported] >= rank[room_name]:
+                    yield f"{module.at(statement.line)} imports {imported}, which stands above {room_name} or beside it"
+                elif room_name == "model.analysis" and not within(imported, *ANALYSIS_KNOWS):
+                    yield f"{module.at(statement.line)} imports {imported}: analysis gets recorded arrays"
+        if room_name == "model.analysis":
             yield from forbid(module, {"torch"}, "analysis gets recorded arrays")
 
 
 def no_circle(tree: Tree) -> Iterator[str]:
     """No file imports itself through others, neither inside functions nor for type checkers alone."""
     for module in (module for module in tree.values() if within(module.name, *SHIPPED)):
-        for one in module.imports:
-            start = [tree[name] for name in loaded(tree, one) if name != module.name]
+        for statement in module.imports:
+            start = [tree[name] for name in loaded(tree, statement) if name != module.name]
             if module in reached(tree, start):
-                yield f"{module.at(one.line)} imports {one.names[0]}, which imports {module.name}"
+                yield f"{module.at(statement.line)} imports {statement.names[0]}, which imports {module.name}"
 
 
-def loaded(tree: Tree, one: Import) -> set[str]:
+def loaded(tree: Tree, statement: Import) -> set[str]:
     """The files of the project that an import loads."""
-    return {name if name in tree else name.rpartition(".")[0] for name in one.names} & tree.keys()
+    return {name if name in tree else name.rpartition(".")[0] for name in statement.names} & tree.keys()
 
 
 RULES: list[Callable[[Tree], Iterator[str]]] = [
@@ -445,37 +449,39 @@ def test_this_repository_keeps_the_rule(rule, repository):
     ],
 )
 def test_only_the_page_its_runs_and_the_tests_import_the_wrong_versions(repository, wrong, users):
-    found = {
+    importers = {
         module.name
         for module in repository.values()
-        if any(within(name, wrong) for one in module.imports for name in one.names)
+        if any(within(name, wrong) for statement in module.imports for name in statement.names)
     }
-    assert {name for name in found if not name.startswith("tests.")} == users
+    assert {name for name in importers if not name.startswith("tests.")} == users
 
 
 def test_the_picture_of_the_rooms_has_the_imports_of_the_code(repository: Tree) -> None:
     text = (ROOT / "docs" / "how-it-is-built.md").read_text(encoding="utf-8")
-    drawn = set(re.findall(r"^  (\S+) --> (\S+)$", text, flags=re.MULTILINE))
-    rooms = sorted({room for arrow in drawn for room in arrow}, key=len, reverse=True)
+    arrows = set(re.findall(r"^  (\S+) --> (\S+)$", text, flags=re.MULTILINE))
+    rooms = sorted({room for arrow in arrows for room in arrow}, key=len, reverse=True)
 
     def room(name: str) -> str | None:
         path = name.replace(".", "/")
-        return next((one for one in rooms if path == one or path.startswith(one + "/")), None)
+        return next((candidate for candidate in rooms if path == candidate or path.startswith(candidate + "/")), None)
 
-    found = {
-        (here, there)
+    imports = {
+        (importer, imported)
         for module in repository.values()
-        if (here := room(module.name))
-        for one in module.imports
-        for name in one.names
-        if (there := room(name)) and here != there
+        if (importer := room(module.name))
+        for statement in module.imports
+        for name in statement.names
+        if (imported := room(name)) and importer != imported
     }
-    below = {here: {there for start, there in drawn if start == here} for here in rooms}
+    below = {importer: {imported for start, imported in arrows if start == importer} for importer in rooms}
     for _ in rooms:  # what stands further down
-        below = {here: known.union(*(below[there] for there in known)) for here, known in below.items()}
-    assert drawn <= found, "an arrow that no import needs"
-    assert not {(here, there) for here, there in found if there not in below[here]}, "an import that is not drawn"
-    assert all(here not in known for here, known in below.items())
+        below = {importer: lower.union(*(below[imported] for imported in lower)) for importer, lower in below.items()}
+    assert arrows <= imports, "an arrow that no import needs"
+    assert not {(importer, imported) for importer, imported in imports if imported not in below[importer]}, (
+        "an import that is not drawn"
+    )
+    assert all(importer not in lower for importer, lower in below.items())
 
 
 def plant(root: Path, files: dict[str, str]) -> Tree:

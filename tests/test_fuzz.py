@@ -39,10 +39,10 @@ def test_planted_defects_are_found_with_the_number_that_makes_them_again(tiny: P
         return read(code)
 
     monkeypatch.setattr(Edits, "from_code", fails)
-    found = fuzz.run("edits", tiny, 0, 60)
-    assert found and all("KeyError at test_fuzz.py:" in line and "planted" in line for line in found)
-    number = int(found[-1].split("--first ")[1].split(":")[0])
-    assert fuzz.run("edits", tiny, number, 1) == found[-1:]
+    failures = fuzz.run("edits", tiny, 0, 60)
+    assert failures and all("KeyError at test_fuzz.py:" in line and "planted" in line for line in failures)
+    number = int(failures[-1].split("--first ")[1].split(":")[0])
+    assert fuzz.run("edits", tiny, number, 1) == failures[-1:]
 
 
 @pytest.mark.parametrize("error", [ValueError(""), ValueError("x" * 1000), UnicodeDecodeError("utf-8", b"", 0, 1, "x")])
@@ -57,9 +57,9 @@ def test_a_refusal_without_a_sentence_is_a_finding(error: ValueError) -> None:
 
 def test_damage_changes_bytes_and_is_made_again_from_its_number() -> None:
     content = bytes(range(256))
-    made = [fuzz.damaged(random.Random(number), content) for number in range(50)]
-    assert made == [fuzz.damaged(random.Random(number), content) for number in range(50)]
-    assert len(set(made)) > 40
+    variants = [fuzz.damaged(random.Random(number), content) for number in range(50)]
+    assert variants == [fuzz.damaged(random.Random(number), content) for number in range(50)]
+    assert len(set(variants)) > 40
 
 
 def test_the_command_prints_how_many_there_were(monkeypatch, capsys: pytest.CaptureFixture) -> None:

@@ -143,9 +143,9 @@ def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     names = {"model": model_of("bart"), "tokenizer": theirs("bart")}
     exec(block_with("attention_of"), names)  # our own pages
-    found = read_attention(tmp_path / "mine.npz")
-    assert found.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
-    assert found.attention("cross").shape[:2] == (3, 2) and found.residual("cross") < 1e-5
+    recording = read_attention(tmp_path / "mine.npz")
+    assert recording.source_tokens == names["tokenizer"].convert_ids_to_tokens(names["inputs"]["input_ids"][0].tolist())
+    assert recording.attention("cross").shape[:2] == (3, 2) and recording.residual("cross") < 1e-5
     page = ROOT / "viz" / "ui" / "models" / "attention_file.py"
     assert f'"""\\\n{block_with("attention_of")}"""' in page.read_text(encoding="utf-8"), "the same recipe"
 
@@ -156,8 +156,8 @@ def test_its_page_is_a_page_of_the_app(tmp_path: Path, monkeypatch: pytest.Monke
     at = screen.open_page("entropy.py", text="A dog runs.", beam="1")
     assert not at.exception
     result = load_translator("en-de").translate("A dog runs.", beam=1)
-    drawn = screen.values(screen.figure(at, "entropy")["data"][0]["z"])
-    np.testing.assert_allclose(drawn, entropy(result.attention("cross"))[-1], rtol=1e-5)
+    plotted = screen.values(screen.figure(at, "entropy")["data"][0]["z"])
+    np.testing.assert_allclose(plotted, entropy(result.attention("cross"))[-1], rtol=1e-5)
 
 
 def test_links_lead_to_files_and_every_page_has_one_from_the_readme() -> None:
@@ -169,7 +169,7 @@ def test_links_lead_to_files_and_every_page_has_one_from_the_readme() -> None:
                 file = path.parent / name if name else path
                 assert file.exists(), f"{path.name}: {link}"
                 headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
-                assert heading in {"", *(one.lower().replace(" ", "-") for one in headings)}, f"{path.name}: {link}"
+                assert heading in {"", *(title.lower().replace(" ", "-") for title in headings)}, f"{path.name}: {link}"
                 linked.add(file.resolve())
     assert set(DOCS) <= linked
 

@@ -230,12 +230,12 @@ class TestGuard:
     @pytest.fixture
     def heard(self, browser):
         """Opens an address, does something there, and returns the guard."""
-        opened = []
+        contexts = []
 
         def visit(url: str, script: str = "1") -> Guard:
             guard = Guard(url)
             context = browser.new_context(service_workers="block")
-            opened.append(context)
+            contexts.append(context)
             guard.watch(context)
             page = context.new_page()
             page.goto(url)
@@ -244,7 +244,7 @@ class TestGuard:
             return guard
 
         yield visit
-        for context in opened:
+        for context in contexts:
             context.close()
 
     def test_a_quiet_page_passes(self, heard, site):
@@ -348,10 +348,10 @@ class TestMakefile:
                 text=True,
                 check=False,
             )
-            asked = log.read_text().splitlines()
-            steps = [line for line in asked if not line.startswith("-c")]
+            commands = log.read_text().splitlines()
+            steps = [line for line in commands if not line.startswith("-c")]
             return SimpleNamespace(
-                code=answer.returncode, out=answer.stdout, err=answer.stderr, steps=steps, asked=asked
+                code=answer.returncode, out=answer.stdout, err=answer.stderr, steps=steps, asked=commands
             )
 
         return SimpleNamespace(make=make, folder=folder)
@@ -453,8 +453,8 @@ class TestConfiguration:
     def test_streamlit_knows_every_setting(self):
         from streamlit import config
 
-        known = config.get_config_options()
-        assert [name for name in names_of(self.settings) if name not in known] == []
+        options = config.get_config_options()
+        assert [name for name in names_of(self.settings) if name not in options] == []
 
     def test_the_app_is_served_to_this_machine_only_and_reports_to_nobody(self):
         assert self.settings["server"]["address"] == "127.0.0.1"
@@ -469,14 +469,16 @@ class TestConfiguration:
 
         size = in_bytes(self.settings["server"].get("maxCacheDataSize"))
         page = (ROOT / "docs" / "serving.md").read_text(encoding="utf-8")
-        said = re.search(r"remembered for all takes at most (\d+) MB", page)
-        assert said and size == int(said[1]) << 20
+        match = re.search(r"remembered for all takes at most (\d+) MB", page)
+        assert match and size == int(match[1]) << 20
 
     def test_what_the_proxy_is_told_in_containers_is_what_make_tells_it(self):
-        told = set(re.findall(r"\{\$(\w+)\}", (ROOT / "Caddyfile").read_text(encoding="utf-8")))
-        told |= {replicas.HOSTS, replicas.SECRET}
-        assert set(re.findall(r"^ +([A-Z_]+): ", (ROOT / "compose.yaml").read_text(), re.M)) == told | {"TORCH_INDEX"}
-        assert all(name in Path(replicas.__file__).read_text(encoding="utf-8") for name in told)
+        variables = set(re.findall(r"\{\$(\w+)\}", (ROOT / "Caddyfile").read_text(encoding="utf-8")))
+        variables |= {replicas.HOSTS, replicas.SECRET}
+        assert set(re.findall(r"^ +([A-Z_]+): ", (ROOT / "compose.yaml").read_text(), re.M)) == variables | {
+            "TORCH_INDEX"
+        }
+        assert all(name in Path(replicas.__file__).read_text(encoding="utf-8") for name in variables)
 
     def test_the_compose_file_starts_what_the_proxy_is_sent_to(self):
         compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -497,9 +499,9 @@ class TestConfiguration:
     def test_caddy_takes_the_settings_of_the_proxy(self, site):
         compose = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
         replicas_of = compose["services"]["proxy"]["environment"]["HEADLIGHT_REPLICAS"]
-        told = {"HEADLIGHT_SITE": site, "HEADLIGHT_REPLICAS": replicas_of}
+        environment = {"HEADLIGHT_SITE": site, "HEADLIGHT_REPLICAS": replicas_of}
         command = ["caddy", "validate", "--config", ROOT / "Caddyfile", "--adapter", "caddyfile"]
-        checked = subprocess.run(command, capture_output=True, text=True, env=os.environ | told)
+        checked = subprocess.run(command, capture_output=True, text=True, env=os.environ | environment)
         assert checked.returncode == 0 and "Valid configuration" in checked.stdout + checked.stderr, checked.stderr
 
     @pytest.mark.parametrize("mode", ["light", "dark"])
@@ -532,7 +534,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(first: str, second: str) -> float:
     """Returns the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
-    darker, lighter = sorted((luminance(one), luminance(other)))
+    darker, lighter = sorted((luminance(first), luminance(second)))
     return (lighter + 0.05) / (darker + 0.05)

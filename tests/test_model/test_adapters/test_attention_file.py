@@ -39,7 +39,7 @@ def everything(**changes: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def written(save: Any = np.savez_compressed, **changes: Any) -> io.BytesIO:
+def write_file(save: Any = np.savez_compressed, **changes: Any) -> io.BytesIO:
     file = io.BytesIO()
     save(file, **everything(**changes))
     file.seek(0)
@@ -57,7 +57,7 @@ def refusal(file: Any) -> str:
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_what_a_tool_wrote_comes_back(save) -> None:
-    attention = read_attention(written(save, predicted_tokens=np.array([*TARGET[1:], "</s>"])))
+    attention = read_attention(write_file(save, predicted_tokens=np.array([*TARGET[1:], "</s>"])))
     assert attention.kinds == list(KINDS)
     assert (attention.source_tokens, attention.target_tokens) == (SOURCE, TARGET)
     assert attention.predicted_tokens == [*TARGET[1:], "</s>"]
@@ -73,7 +73,7 @@ def test_what_a_tool_wrote_comes_back(save) -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_any_floating_point_type_and_layout_is_read(dtype, order) -> None:
     values = np.asarray(weights("cross"), dtype=dtype, order=order)
-    read = read_attention(written(cross=values)).attention("cross")
+    read = read_attention(write_file(cross=values)).attention("cross")
     np.testing.assert_array_equal(read, values.astype(np.float32))
 
 
@@ -86,7 +86,7 @@ def test_fewer_axes_are_one_head_or_one_layer() -> None:
         (whole[None], whole),
         (whole[:, None], whole),
     ):
-        np.testing.assert_array_equal(read_attention(written(cross=maps)).attention("cross"), expected)
+        np.testing.assert_array_equal(read_attention(write_file(cross=maps)).attention("cross"), expected)
 
 
 def test_arrays_named_as_the_library_names_them() -> None:
@@ -103,15 +103,15 @@ def test_arrays_named_as_the_library_names_them() -> None:
                 attention.mask(kind), np.tri(T) if kind == "decoder_self" else np.ones((S, S))
             )
     # A name that says more goes first.
-    assert set(read_attention(written(attention=weights("encoder_self"))).kinds) == set(KINDS)
-    assert read_attention(written(tokens=np.array(["other"] * S))).source_tokens == SOURCE
+    assert set(read_attention(write_file(attention=weights("encoder_self"))).kinds) == set(KINDS)
+    assert read_attention(write_file(tokens=np.array(["other"] * S))).source_tokens == SOURCE
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int64, np.uint8, np.float32])
 def test_zeros_and_ones_of_any_type(dtype) -> None:
     hard = np.eye(T, S, dtype=dtype)[None, None]
     mask = np.ones((T, S), dtype)
-    attention = read_attention(written(cross=hard, cross_mask=mask, decoder_self_mask=np.tri(T).astype(dtype)))
+    attention = read_attention(write_file(cross=hard, cross_mask=mask, decoder_self_mask=np.tri(T).astype(dtype)))
     assert attention.attention("cross").dtype == np.float32
     np.testing.assert_array_equal(attention.attention("cross"), hard)
     np.testing.assert_array_equal(attention.masks["decoder_self"], np.tri(T, dtype=bool))
@@ -121,7 +121,7 @@ def test_zeros_and_ones_of_any_type(dtype) -> None:
 def test_rows_that_are_nan_are_empty_and_counted() -> None:
     values = weights("cross")
     values[:, 1, 2] = np.nan
-    attention = read_attention(written(cross=values))
+    attention = read_attention(write_file(cross=values))
     assert attention.nan_rows == {"cross": L + 1} and attention.zero_rows("cross")[0] == L + 1
     assert not attention.attention("cross")[:, 1, 2].any()
     np.testing.assert_array_equal(attention.attention("cross")[:, 0], values[:, 0])
@@ -129,18 +129,18 @@ def test_rows_that_are_nan_are_empty_and_counted() -> None:
 
 def test_tokens_of_a_byte_level_vocabulary_in_a_file() -> None:
     source = ["Stra", "ÃŁ", "e", "Ġist", "Ġæ", "Ĺ", "¥"]
-    attention = read_attention(written(source_tokens=np.array(source)))
+    attention = read_attention(write_file(source_tokens=np.array(source)))
     assert attention.source_tokens == ["Stra", "ß", "e", "▁ist", "▁<0xE6>", "<0x97>", "<0xA5>"]
     assert attention.target_tokens == TARGET
 
 
 def test_one_kind_is_enough() -> None:
-    only = read_attention(written(encoder_self=None, cross=None, source_tokens=None))
+    only = read_attention(write_file(encoder_self=None, cross=None, source_tokens=None))
     assert only.kinds == ["decoder_self"] and only.source_tokens == [] and only.predicted_tokens == []
 
 
 def test_it_saves_what_it_reads(tmp_path: Path) -> None:
-    first = read_attention(written())
+    first = read_attention(write_file())
     first.save(tmp_path / "a file")
     second = read_attention(str(tmp_path / "a file"))
     assert second.target_tokens == TARGET and set(second.masks) == set(first.masks)
@@ -202,33 +202,33 @@ def test_a_recording_of_ours_is_such_a_file(tmp_path: Path, monkeypatch: pytest.
     ],
 )
 def test_refusals_say_what_is_wrong(changes: dict[str, Any], message: str) -> None:
-    assert message in refusal(written(**changes))
+    assert message in refusal(write_file(**changes))
 
 
 def test_layers_by_address_have_their_numbers_and_one_shape() -> None:
     address = "decoder.layers.{}.cross_attention.weights"
     good = {"cross": None, "decoder_self": None, "decoder_self_mask": None}
     layers = {address.format(i): weights("cross")[i] for i in range(3)}
-    np.testing.assert_array_equal(read_attention(written(**good, **layers)).attention("cross"), weights("cross"))
+    np.testing.assert_array_equal(read_attention(write_file(**good, **layers)).attention("cross"), weights("cross"))
     gap = {address.format(i): weights("cross")[0] for i in (1, 3)}
-    assert read_attention(written(**good, **gap)).layers("cross") == [1, 3]
+    assert read_attention(write_file(**good, **gap)).layers("cross") == [1, 3]
     uneven = {address.format(0): weights("cross")[0], address.format(1): weights("cross")[0, :2]}
-    assert "the layers of cross have different shapes" in refusal(written(**good, **uneven))
+    assert "the layers of cross have different shapes" in refusal(write_file(**good, **uneven))
 
 
 def test_together_they_may_not_be_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     count = sum(weights(kind).size for kind in KINDS)
     monkeypatch.setattr(attention_file, "MAX_NUMBERS", count)
-    read_attention(written())
+    read_attention(write_file())
     monkeypatch.setattr(attention_file, "MAX_NUMBERS", count - 1)
     most = f"there are {count} weights; at most {count - 1} can be drawn: take a shorter text or fewer layers"
-    assert most in refusal(written())
+    assert most in refusal(write_file())
 
 
 def test_what_memory_has_no_room_for_is_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention_file, "available_memory", lambda: 4 * 1000)
     monkeypatch.setattr(npy, "read_array", lambda *_, **__: pytest.fail("it was unpacked"))
-    assert "at most 1,000 are unpacked with the memory that is free now" in refusal(written())
+    assert "at most 1,000 are unpacked with the memory that is free now" in refusal(write_file())
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ class TestHostileFiles:
         assert "not a whole .npz file" in refusal(tmp_path)
 
     def test_half_a_file(self) -> None:
-        content = written().getvalue()
+        content = write_file().getvalue()
         assert "not a whole .npz file" in refusal(io.BytesIO(content[: len(content) // 2]))
 
     def zipped(self, **entries: bytes) -> io.BytesIO:
@@ -299,7 +299,7 @@ class TestHostileFiles:
 
     def test_what_is_not_attention_is_never_read(self) -> None:
         pickled = self.header((1,), "|O") + b"cos\nsystem\n(S'false'\ntR."
-        file = written(np.savez)
+        file = write_file(np.savez)
         with zipfile.ZipFile(file, "a") as archive:
             archive.writestr("extra.npy", pickled)
             archive.writestr("../../escape.npy", b"x")
@@ -329,7 +329,7 @@ class TestHostileFiles:
 
     @given(st.data())
     def test_damage_anywhere_is_told_or_harmless(self, data: st.DataObject) -> None:
-        content = bytearray(written(np.savez).getvalue())
+        content = bytearray(write_file(np.savez).getvalue())
         for _ in range(data.draw(st.integers(1, 4))):
             content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
         try:
@@ -341,17 +341,17 @@ class TestHostileFiles:
 def test_what_rounding_led_out_of_the_range_is_read_as_its_end() -> None:
     values = weights("cross")
     values[0, 0, 0, :2] = -0.005, 1.005
-    maps = read_attention(written(cross=values)).attention("cross")
+    maps = read_attention(write_file(cross=values)).attention("cross")
     assert maps.min() == 0 and maps.max() == 1
     np.testing.assert_array_equal(maps[1], values[1])
     values[0, 0, 0, 0] = -0.02
-    assert "numbers from -0.02 to 1" in refusal(written(cross=values))
+    assert "numbers from -0.02 to 1" in refusal(write_file(cross=values))
 
 
 def test_rows_of_zeros_are_counted() -> None:
     values = weights("cross")
     values[0, 1] = 0
-    attention = read_attention(written(cross=values))
+    attention = read_attention(write_file(cross=values))
     assert attention.zero_rows("cross") == (T, (L + 1) * (H + 1) * T) and attention.zero_rows("encoder_self")[0] == 0
 
 
@@ -360,7 +360,7 @@ def test_a_mask_of_each_layer_is_read_and_checked_with_the_weights_of_its_layer(
     maps[1] *= ~np.tri(T, k=-2, dtype=bool)  # a window of two tokens in layer 1
     maps[1] /= maps[1].sum(-1, keepdims=True)
     masks = np.stack([np.tri(T, dtype=bool), np.tri(T, dtype=bool) & ~np.tri(T, k=-2, dtype=bool)])
-    read = read_attention(written(decoder_self=maps, decoder_self_mask=masks))
+    read = read_attention(write_file(decoder_self=maps, decoder_self_mask=masks))
     np.testing.assert_array_equal(read.masks["decoder_self"], masks)
-    message = refusal(written(decoder_self=maps, decoder_self_mask=masks[::-1].copy()))
+    message = refusal(write_file(decoder_self=maps, decoder_self_mask=masks[::-1].copy()))
     assert message.startswith("decoder_self_mask blocks a cell with a weight of")

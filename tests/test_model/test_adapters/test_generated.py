@@ -198,7 +198,7 @@ class TestRefusals:
 class TestEnds:
     """Where a sequence ends, and the rows that only fill a batch begin."""
 
-    def written(self, sequences: list[list[int]]) -> Any:
+    def greedy_outputs(self, sequences: list[list[int]]) -> Any:
         """What a greedy search would return that wrote these after a prompt of one token."""
         n_tokens = len(sequences[0])
         steps = [torch.full((len(sequences), 1, 1, keys + 1), 1 / (keys + 1)) for keys in range(n_tokens)]
@@ -213,18 +213,18 @@ class TestEnds:
     )
     def test_rows_of_padding_are_left_out(self, options: dict[str, Any], expected: int) -> None:
         tokenizer = theirs("gpt2")
-        outputs = self.written([[8, 9, 7, 0, 0], [8, 8, 8, 8, 8]])
+        outputs = self.greedy_outputs([[8, 9, 7, 0, 0], [8, 8, 8, 8, 8]])
         attention = attention_of(outputs, torch.tensor([[2], [2]]), tokenizer, **options)
         assert len(attention.target_tokens) == expected
         assert attention.predicted_tokens == tokenizer.convert_ids_to_tokens([8, 9, 7][:expected])
         assert len(attention_of(outputs, torch.tensor([[2], [2]]), tokenizer, sequence=1).target_tokens) == 5
 
     def test_padding_that_the_longest_wrote_itself_stays(self) -> None:
-        outputs = self.written([[8, 0, 0]])
+        outputs = self.greedy_outputs([[8, 0, 0]])
         assert len(attention_of(outputs, torch.tensor([[2]]), theirs("gpt2")).target_tokens) == 3
 
     def test_a_tokenizer_with_several_ends(self) -> None:
         tokenizer = theirs("gpt2")
         tokenizer.__dict__["eos_token_id"] = [1, 7]
-        attention = attention_of(self.written([[8, 7, 9]]), torch.tensor([[2]]), tokenizer)
+        attention = attention_of(self.greedy_outputs([[8, 7, 9]]), torch.tensor([[2]]), tokenizer)
         assert attention.predicted_tokens == tokenizer.convert_ids_to_tokens([8, 7])

@@ -107,14 +107,14 @@ def test_statements_whose_german_order_is_not_certain_are_left_out(tokenizer, pa
 
 
 def test_recombined_pairs_are_a_main_clause_and_a_clause_of_another_pair_on_both_sides(tokenizer):
-    def seen(rate: float) -> Counter:
+    def count_pairs(rate: float) -> Counter:
         corpora = [(MAINS * 50 + WHOLE + REST, 1.0)]
         config = TrainingConfig(clause_rate=rate, batch_tokens=400, max_length=60)
         return texts(tokenizer, TrainingStream(corpora, tokenizer, config).epoch(0))
 
     usual = Counter(MAINS * 50 + WHOLE + REST)
-    assert seen(0) == usual
-    often = seen(0.5)
+    assert count_pairs(0) == usual
+    often = count_pairs(0.5)
     combinations = {
         (f"{main[0][:-1]}{clause[0]}", f"{main[1][:-1]}{clause[1]}")
         for main in MAINS
