@@ -130,8 +130,8 @@ def test_every_quantity_is_the_formula(bias: bool) -> None:
                 context = sum(weights[s] * v[b, s, head] for s in range(S))
                 np.testing.assert_allclose(recorded["context"][b, h, t], context, **near)
                 assert recorded["mask"][b, 0, t].tolist() == [s in allowed for s in range(S)]
-    joined = torch.from_numpy(np.concatenate([recorded["context"][:, h] for h in range(H)], axis=-1))
-    np.testing.assert_allclose(recorded["output"], project(ours.output_projection, joined), **near)
+    concatenation = torch.from_numpy(np.concatenate([recorded["context"][:, h] for h in range(H)], axis=-1))
+    np.testing.assert_allclose(recorded["output"], project(ours.output_projection, concatenation), **near)
 
 
 def test_scores_have_unit_variance_where_raw_scores_have_d_k() -> None:

@@ -138,8 +138,8 @@ def test_occlusion_is_what_blocking_a_column_costs(monkeypatch, translator, edit
 
 
 def test_what_does_not_belong_together_is_told(translator: Translator, result: Translation) -> None:
-    for other in (translator_of(seed=2), translator_of(d_ff=36)):
-        for call in (other.effects, other.lens, other.occlusion):
+    for other_translator in (translator_of(seed=2), translator_of(d_ff=36)):
+        for call in (other_translator.effects, other_translator.lens, other_translator.occlusion):
             with pytest.raises(ValueError, match="^the result was made by another model"):
                 call(result)
     with pytest.raises(ValueError, match="with other edits"):
@@ -152,9 +152,9 @@ def test_what_does_not_belong_together_is_told(translator: Translator, result: T
         translator.lens(result, 0)
     lacking = {translator.effects: "decoder.layers.2.cross_attention.v", translator.lens: "decoder.input.stream"}
     for call, gone in lacking.items():
-        cut = dataclasses.replace(result, trace={k: v for k, v in result.trace.items() if k != gone})
+        incomplete = dataclasses.replace(result, trace={k: v for k, v in result.trace.items() if k != gone})
         with pytest.raises(ValueError, match=f"^the whole trace is needed; the result lacks '{gone}'$"):
-            call(cut)
+            call(incomplete)
 
 
 def test_models_without_such_a_sum_say_so() -> None:

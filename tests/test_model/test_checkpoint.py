@@ -308,9 +308,9 @@ class TestManifest:
         assert f"{name} is not the file that manifest.json lists" in refusal(sealed)
 
     def test_the_tokenizer_of_another_model_of_the_same_size(self, sealed: Path) -> None:
-        other = Tokenizer.train(["the dog ran on the hill", "der Hund rannte auf dem Berg"], 290, 20)
-        assert len(other) == len(tokenizer())
-        (sealed / "tokenizer.json").write_text(other.to_json(), "utf-8")
+        other_tokenizer = Tokenizer.train(["the dog ran on the hill", "der Hund rannte auf dem Berg"], 290, 20)
+        assert len(other_tokenizer) == len(tokenizer())
+        (sealed / "tokenizer.json").write_text(other_tokenizer.to_json(), "utf-8")
         assert "tokenizer.json is not the file that manifest.json lists" in refusal(sealed)
 
     @pytest.mark.parametrize(
@@ -487,9 +487,11 @@ class TestConfiguration:
         assert "architecture must be one of 'transformer', 'gru'" in refusal(folder)
 
     def test_the_tokenizer_of_another_model(self, folder: Path) -> None:
-        other = Tokenizer.train(["the cat sat on the mat"], 281, 20)
-        (folder / "tokenizer.json").write_text(other.to_json(), "utf-8")
-        assert f"the tokenizer has {len(other)} tokens, the configuration {len(tokenizer())}" in refusal(folder)
+        other_tokenizer = Tokenizer.train(["the cat sat on the mat"], 281, 20)
+        (folder / "tokenizer.json").write_text(other_tokenizer.to_json(), "utf-8")
+        assert f"the tokenizer has {len(other_tokenizer)} tokens, the configuration {len(tokenizer())}" in refusal(
+            folder
+        )
 
     @pytest.mark.parametrize(
         "changes",

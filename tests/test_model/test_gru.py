@@ -122,8 +122,8 @@ class TestParity:
         r, u = torch.sigmoid(wx[0] + h @ u_r.T + b_r), torch.sigmoid(wx[1] + h @ u_u.T + b_u)
         candidate = torch.tanh(wx[2] + (r * h) @ u_c.T + b_c)
         assert_near(step(x, h), u * h + (1 - u) * candidate)
-        other, _ = library(step)(x, h)
-        assert (step(x, h) - other).abs().max() > 1e-3
+        library_state, _ = library(step)(x, h)
+        assert (step(x, h) - library_state).abs().max() > 1e-3
 
     @torch.no_grad()
     def test_additive_attention_is_the_papers(self) -> None:
@@ -168,10 +168,10 @@ class TestPadding:
 class TestTeacherForcing:
     def test_without_it_only_the_first_word_of_the_target_matters(self) -> None:
         model = model_of("attention")
-        other = TGT.clone()
-        other[:, 1:] = 9
-        assert torch.equal(model(SRC, TGT, teacher_forcing=0), model(SRC, other, teacher_forcing=0))
-        assert not torch.equal(model(SRC, TGT), model(SRC, other))
+        other_targets = TGT.clone()
+        other_targets[:, 1:] = 9
+        assert torch.equal(model(SRC, TGT, teacher_forcing=0), model(SRC, other_targets, teacher_forcing=0))
+        assert not torch.equal(model(SRC, TGT), model(SRC, other_targets))
 
     def test_half_of_it_draws_for_every_step(self) -> None:
         model = model_of("plain")

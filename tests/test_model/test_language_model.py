@@ -87,8 +87,8 @@ def test_its_mask_is_the_additive_one() -> None:
     model = model_of("tutorial")
     with record() as trace:
         logits_of(model)
-    used = masks.conventions(trace["decoder.layers.0.self_attention.mask"])["additive"][0, 0]
-    assert torch.equal(used, nn.Transformer.generate_square_subsequent_mask(T))
+    mask = masks.conventions(trace["decoder.layers.0.self_attention.mask"])["additive"][0, 0]
+    assert torch.equal(mask, nn.Transformer.generate_square_subsequent_mask(T))
 
 
 def test_the_reference_has_its_sizes_and_starts_as_it_says() -> None:
@@ -108,10 +108,10 @@ def test_the_reference_has_its_sizes_and_starts_as_it_says() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_nothing_is_known_of_the_future(variant: str) -> None:
     model = model_of(variant)
-    other = IDS.clone()
-    other[:, 3:] = 1
-    assert_near(logits_of(model, other)[:, :3], logits_of(model)[:, :3])
-    assert (logits_of(model, other)[:, 3:] - logits_of(model)[:, 3:]).abs().max() > 1e-3
+    changed_ids = IDS.clone()
+    changed_ids[:, 3:] = 1
+    assert_near(logits_of(model, changed_ids)[:, :3], logits_of(model)[:, :3])
+    assert (logits_of(model, changed_ids)[:, 3:] - logits_of(model)[:, 3:]).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -93,8 +93,8 @@ class TestResidual:
         residual = seeded(Residual(tiny_config(norm="pre", dropout=0.5))).train()
         torch.manual_seed(0)
         x = stream(T)
-        added = residual(x, torch.ones_like) - x
-        assert {round(value, 9) for value in added.flatten().tolist()} == {0.0, 2.0}
+        change = residual(x, torch.ones_like) - x
+        assert {round(value, 9) for value in change.flatten().tolist()} == {0.0, 2.0}
 
 
 def copy_attention(theirs: nn.MultiheadAttention, ours: nn.Module) -> None:

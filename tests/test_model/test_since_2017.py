@@ -262,11 +262,15 @@ def test_masks_of_documents_and_prefixes_hide_what_they_say() -> None:
     logits = model(packed, masks.document_mask(documents))
     assert_near(logits[:, :T], model(IDS[:1]))
     assert_near(logits[:, T:], model(IDS[1:]), within=1e-5)  # rotary scores know offsets only
-    other = IDS[:1].clone()
-    other[0, 2] = 1
-    differences = (model(other, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
+    changed_ids = IDS[:1].clone()
+    changed_ids[0, 2] = 1
+    differences = (
+        (model(changed_ids, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
+    )
     assert (differences > 1e-4).all(), "every position reads the whole prefix"
-    other = IDS[:1].clone()
-    other[0, 4] = 1
-    differences = (model(other, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
+    changed_ids = IDS[:1].clone()
+    changed_ids[0, 4] = 1
+    differences = (
+        (model(changed_ids, masks.prefix_mask(T, 3)) - model(IDS[:1], masks.prefix_mask(T, 3))).abs().amax(-1)[0]
+    )
     assert not differences[:4].any(), "and nothing after the prefix is seen before its time"

@@ -110,8 +110,8 @@ def test_positions_are_the_table_that_was_added(translation: Translation) -> Non
         positions = translation.positional(side)
         np.testing.assert_allclose(positions, sinusoidal(len(tokens), 24).numpy(), atol=1e-6)
         stack = "encoder" if side == "source" else "decoder"
-        added = translation.trace[f"{stack}.input.tokens"] + positions
-        np.testing.assert_allclose(translation.trace[f"{stack}.input.stream"], added, atol=1e-6)
+        embeddings = translation.trace[f"{stack}.input.tokens"] + positions
+        np.testing.assert_allclose(translation.trace[f"{stack}.input.stream"], embeddings, atol=1e-6)
 
 
 def test_every_array_is_float32_or_a_bool_mask_without_a_batch_axis(translation: Translation) -> None:
@@ -239,10 +239,10 @@ def test_lines_translate_as_single_sentences_do(translator: Translator, beam: in
 def test_nothing_is_remembered_and_nothing_is_random(translator: Translator) -> None:
     first = translator.translate(TEXT)
     translator.translate("something else")
-    again = translator.translate(TEXT)
-    assert first.trace["logits"] is not again.trace["logits"]
+    repetition = translator.translate(TEXT)
+    assert first.trace["logits"] is not repetition.trace["logits"]
     for address in first.trace:
-        np.testing.assert_array_equal(first.trace[address], again.trace[address])
+        np.testing.assert_array_equal(first.trace[address], repetition.trace[address])
 
 
 def test_threads_share_one_translator(translator: Translator) -> None:
@@ -250,10 +250,10 @@ def test_threads_share_one_translator(translator: Translator) -> None:
     alone = [translator.translate(text) for text in texts]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(translator.translate, texts))
-    for single, other in zip(alone, together, strict=True):
-        assert single.text == other.text
-        assert single.trace.keys() == other.trace.keys()
-        np.testing.assert_allclose(single.attention("cross"), other.attention("cross"), atol=1e-6)
+    for single, threaded in zip(alone, together, strict=True):
+        assert single.text == threaded.text
+        assert single.trace.keys() == threaded.trace.keys()
+        np.testing.assert_allclose(single.attention("cross"), threaded.attention("cross"), atol=1e-6)
 
 
 def test_a_translation_can_be_cached(translation: Translation) -> None:
@@ -298,12 +298,12 @@ def test_a_locked_prefix_begins_the_translation(translator: Translator, beam: in
     free = translator.translate(TEXT, beam=beam)
     best = free.search.hypotheses[0]
     ids = [*best.ids, EOS_ID] if best.finished else best.ids
-    again = translator.translate(TEXT, beam=beam, prefix=ids)
-    assert (again.text, again.predicted_tokens) == (free.text, free.predicted_tokens)
-    np.testing.assert_allclose(again.log_probabilities, free.log_probabilities, atol=1e-5)
-    other = next(token for token in range(20, 300) if token != ids[2])
-    changed = translator.translate(TEXT, beam=beam, prefix=[*ids[:2], other])
-    assert changed.predicted_tokens[:3] == translator.tokenizer.target.tokens([*ids[:2], other])
+    repetition = translator.translate(TEXT, beam=beam, prefix=ids)
+    assert (repetition.text, repetition.predicted_tokens) == (free.text, free.predicted_tokens)
+    np.testing.assert_allclose(repetition.log_probabilities, free.log_probabilities, atol=1e-5)
+    alternative = next(token for token in range(20, 300) if token != ids[2])
+    changed = translator.translate(TEXT, beam=beam, prefix=[*ids[:2], alternative])
+    assert changed.predicted_tokens[:3] == translator.tokenizer.target.tokens([*ids[:2], alternative])
     np.testing.assert_allclose(changed.attention("cross")[..., :3, :], free.attention("cross")[..., :3, :], atol=1e-6)
 
 

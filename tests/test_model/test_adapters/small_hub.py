@@ -32,8 +32,8 @@ class SmallHub:
         if path.startswith("api/models/"):
             self._list(handler, path.removeprefix("api/models/"))
         else:
-            name, _, rest = path.partition("/resolve/")
-            revision, _, file = rest.partition("/")
+            name, _, remainder = path.partition("/resolve/")
+            revision, _, file = remainder.partition("/")
             self._file(handler, name, revision, file)
 
     def _find(self, name: str, revision: str) -> tuple[str, Path] | None:

@@ -78,13 +78,13 @@ def test_any_floating_point_type_and_layout_is_read(dtype, order) -> None:
 
 
 def test_fewer_axes_are_one_head_or_one_layer() -> None:
-    whole = weights("cross")
+    all_heads = weights("cross")
     for maps, expected in (
-        (whole[0, 0], whole[:1, :1]),
-        (whole[0], whole[:1]),
-        (whole[0, :1], whole[:1, :1]),  # averaged by torch.nn.MultiheadAttention, with its batch of one
-        (whole[None], whole),
-        (whole[:, None], whole),
+        (all_heads[0, 0], all_heads[:1, :1]),
+        (all_heads[0], all_heads[:1]),
+        (all_heads[0, :1], all_heads[:1, :1]),  # averaged by torch.nn.MultiheadAttention, with its batch of one
+        (all_heads[None], all_heads),
+        (all_heads[:, None], all_heads),
     ):
         np.testing.assert_array_equal(read_attention(write_file(cross=maps)).attention("cross"), expected)
 

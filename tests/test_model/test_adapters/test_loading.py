@@ -112,7 +112,7 @@ class TestFolders:
             torch.testing.assert_close(model(**inputs)[0], expected(**inputs)[0])
 
     @pytest.mark.parametrize(
-        ("config", "model", "named", "loaded"),
+        ("config", "model", "architecture", "loaded"),
         [
             ("BertConfig", "BertForMaskedLM", None, "BertForMaskedLM"),
             ("BertConfig", "BertForSequenceClassification", None, "BertModel"),
@@ -125,10 +125,12 @@ class TestFolders:
             ("ViTConfig", "ViTForImageClassification", None, "ViTModel"),
         ],
     )
-    def test_the_class_is_chosen_by_the_architecture(self, config, model, named, loaded) -> None:
+    def test_the_class_is_chosen_by_the_architecture(self, config, model, architecture, loaded) -> None:
         from model.adapters.loading import network_of
 
-        values = getattr(transformers, config)().to_dict() | {"architectures": [model] if named is None else named}
+        values = getattr(transformers, config)().to_dict() | {
+            "architectures": [model] if architecture is None else architecture
+        }
         assert network_of(Path("config.json"), values) == loaded
 
     def test_weights_in_several_files(self, saved, tmp_path: Path) -> None:

@@ -89,12 +89,12 @@ def test_logits_and_every_map_are_theirs(pairs, name: str) -> None:
         decoder_attention_mask=(tgt != PAD_ID).long(),
         output_attentions=True,
     )
-    rest = [i for i in range(len(to_theirs)) if i != BOS_ID]
+    columns = [i for i in range(len(to_theirs)) if i != BOS_ID]
     for row, length in enumerate((5, 3)):
-        assert_near(logits[row, :length, rest], expected.logits[row, :length][:, to_theirs[rest]])
+        assert_near(logits[row, :length, columns], expected.logits[row, :length][:, to_theirs[columns]])
         # The start token is ours alone: whoever reads probabilities reads theirs.
         ours = logits[row, :length].log_softmax(-1)
-        assert_near(ours[:, rest], expected.logits[row, :length].log_softmax(-1)[:, to_theirs[rest]])
+        assert_near(ours[:, columns], expected.logits[row, :length].log_softmax(-1)[:, to_theirs[columns]])
         assert (ours[:, BOS_ID].exp() == 0).all()
     assert_same_maps(trace, expected, [(7, 5), (4, 3)])
 

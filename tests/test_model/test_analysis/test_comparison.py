@@ -39,9 +39,9 @@ def test_every_word_is_in_one_row_and_in_order(texts: list[list[str]]) -> None:
 @given(st.lists(st.sampled_from("abcA"), max_size=5), st.lists(st.sampled_from("abcA"), max_size=5))
 def test_two_texts_are_paired_at_the_least_cost(a: list[str], b: list[str]) -> None:
     rows = comparison.align([a, b])
-    moved = sum(None in row for row in rows)
+    n_unpaired = sum(None in row for row in rows)
     replaced = sum(a[i].lower() != b[j].lower() for i, j in rows if i is not None and j is not None)
-    assert 2 * moved + 3 * replaced == distance(a, b)
+    assert 2 * n_unpaired + 3 * replaced == distance(a, b)
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=9), st.lists(st.sampled_from("abcd"), max_size=9))

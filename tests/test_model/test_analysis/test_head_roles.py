@@ -60,17 +60,17 @@ def test_nine_tenths_of_the_rows_that_can_make_a_position() -> None:
     map_ = shifted(-1)
     map_[3] = np.eye(N)[6]
     assert role(map_) != "positional: previous token"
-    counted = tally(map_[None, None], OPEN, KEYS)
-    assert counted.offsets()[0, 0, 2] == pytest.approx(5 / 6)
+    statistics = tally(map_[None, None], OPEN, KEYS)
+    assert statistics.offsets()[0, 0, 2] == pytest.approx(5 / 6)
 
 
 def test_numbers_by_hand() -> None:
     rng = np.random.default_rng(0)
     weights = rng.random((2, 3, N, N)) * CAUSAL
     weights /= weights.sum(-1, keepdims=True)
-    counted = tally(weights, CAUSAL, KEYS)
-    numbers = counted.numbers()
-    assert (counted.rows == N - 1).all()  # the first row can read itself only
+    statistics = tally(weights, CAUSAL, KEYS)
+    numbers = statistics.numbers()
+    assert (statistics.rows == N - 1).all()  # the first row can read itself only
     rows = range(1, N)
     head = weights[1, 2]
     assert numbers["previous"][1, 2] == pytest.approx(np.mean([head[q, q - 1] for q in rows]))
@@ -98,9 +98,9 @@ def test_tallies_add_up() -> None:
 
 
 def test_a_single_token_counts_nothing() -> None:
-    counted = tally(np.ones((1, 2, 1, 1)), np.ones((1, 1), bool), ["</s>"])
-    assert not counted.rows.any() and not counted.numbers()["same"].any()
-    assert roles(counted, "encoder_self") == [["no choice", "no choice"]]
+    statistics = tally(np.ones((1, 2, 1, 1)), np.ones((1, 1), bool), ["</s>"])
+    assert not statistics.rows.any() and not statistics.numbers()["same"].any()
+    assert roles(statistics, "encoder_self") == [["no choice", "no choice"]]
 
 
 def test_divergences_by_hand() -> None:
@@ -149,10 +149,10 @@ def test_rows_of_zeros_are_not_counted() -> None:
     """They look at nothing, also not at their largest weight, which would be that of the first key."""
     weights = np.full((1, 2, N, N), 1 / N)
     weights[0, 0, 3:] = 0
-    counted = tally(weights, OPEN, KEYS)
-    assert counted.rows.tolist() == [[3, N]]
-    np.testing.assert_allclose(counted.numbers()["relative_entropy"], 1)
-    assert roles(counted, "encoder_self") == [["broad", "broad"]]
+    statistics = tally(weights, OPEN, KEYS)
+    assert statistics.rows.tolist() == [[3, N]]
+    np.testing.assert_allclose(statistics.numbers()["relative_entropy"], 1)
+    assert roles(statistics, "encoder_self") == [["broad", "broad"]]
     last = np.full((4, 4), 0.25)
     last[3] = 0
     assert roles(tally(last[None, None], np.ones((4, 4), bool), KEYS[:4]), "encoder_self") == [["broad"]]
@@ -168,6 +168,6 @@ def test_a_single_row_that_can_makes_no_position() -> None:
     """In four tokens only the last row can read three before it."""
     weights = np.full((4, 4), 0.25)
     weights[3] = 0.7, 0.1, 0.1, 0.1
-    counted = tally(weights[None, None], np.ones((4, 4), bool), KEYS[:4])
-    assert counted.largest.sum() == 1, "even rows have no largest weight"
-    assert roles(counted, "encoder_self") == [["first token"]]
+    statistics = tally(weights[None, None], np.ones((4, 4), bool), KEYS[:4])
+    assert statistics.largest.sum() == 1, "even rows have no largest weight"
+    assert roles(statistics, "encoder_self") == [["first token"]]

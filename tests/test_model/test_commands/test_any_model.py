@@ -83,11 +83,11 @@ def test_read_prints_the_heads_that_add_most(run, folders: dict[str, str], tmp_p
     reader = load_model(folders["llama"])
     result = reader.read(TEXT, edits=Edits(off=(Head("decoder_self", 1, 2),)))
     effects = reader.effects(result, "dog", against="cat")
-    added = effects.heads("decoder_self")[:, :, -1].sum(axis=-1)
+    totals = effects.heads("decoder_self")[:, :, -1].sum(axis=-1)
     lines = out.splitlines()
     place = lines.index(f"logit {effects.logits[-1]:.3f} at the last step; the heads that add most to it:")
-    layer, head = np.unravel_index(np.abs(added).argmax(), added.shape)
-    assert lines[place + 1].split()[:3] == [f"{added[layer, head]:+.3f}", "decoder_self", f"{layer}-{head}"]
+    layer, head = np.unravel_index(np.abs(totals).argmax(), totals.shape)
+    assert lines[place + 1].split()[:3] == [f"{totals[layer, head]:+.3f}", "decoder_self", f"{layer}-{head}"]
     assert lines[-2].split()[0] == "+0.000" or len(lines) > place + 10
     with np.load(file, allow_pickle=False) as arrays:
         np.testing.assert_allclose(arrays["heads.decoder_self"], effects.heads("decoder_self"), atol=1e-6)
@@ -149,7 +149,7 @@ def test_heads_that_repeat_are_named(folders: dict[str, str], monkeypatch: pytes
     reader = load_model(folders["llama"])
     read = reader.read
 
-    def changed(text: str | None = None, **inputs: torch.Tensor):
+    def read_changed(text: str | None = None, **inputs: torch.Tensor):
         result = read(text, **inputs)
         if text is None:
             ids = inputs["input_ids"][0].tolist()
@@ -161,7 +161,7 @@ def test_heads_that_repeat_are_named(folders: dict[str, str], monkeypatch: pytes
                 weights[np.arange(half, 2 * half), np.arange(half) + after] = 1
         return result
 
-    monkeypatch.setattr(reader, "read", changed)
+    monkeypatch.setattr(reader, "read", read_changed)
     monkeypatch.setattr(text_roles, "REPEATED", 6)
     values = text_roles.measure(reader, [TEXT], 1)["kinds"]["decoder_self"]
     assert values["role"][1][1:3] == ["induction", "duplicate token"]
@@ -211,8 +211,8 @@ def test_repetitions_count_every_earlier_occurrence() -> None:
 )
 def test_errors_are_one_line(run, folders: dict[str, str], tmp_path: Path, words: list[str], message: str) -> None:
     (tmp_path / "empty.txt").write_text("\n", "utf-8")
-    named = folders | {"{empty}": str(tmp_path / "empty.txt")}
-    code, out, err = run(*(named.get(word, word) for word in words))
+    folder_of = folders | {"{empty}": str(tmp_path / "empty.txt")}
+    code, out, err = run(*(folder_of.get(word, word) for word in words))
     assert code == 2 and not Path("/nowhere").exists()
     assert err.startswith("error: ") and err.count("\n") == 1 and message in err, err
 

@@ -262,11 +262,11 @@ def test_evaluate_refuses_bad_files(run, tmp_path: Path, content: bytes, message
 
 
 def test_evaluate_takes_a_byte_order_mark_crlf_and_empty_lines_at_the_end(run, tmp_path: Path) -> None:
-    plain, other = tmp_path / "plain.tsv", tmp_path / "other.tsv"
+    plain, variant = tmp_path / "plain.tsv", tmp_path / "other.tsv"
     plain.write_bytes(b"A man.\tEin Mann.\nTwo dogs.\tZwei Hunde.\n")
-    other.write_bytes(b"\xef\xbb\xbfA man.\tEin Mann.\r\nTwo dogs.\tZwei Hunde.\r\n\r\n \n")
+    variant.write_bytes(b"\xef\xbb\xbfA man.\tEin Mann.\r\nTwo dogs.\tZwei Hunde.\r\n\r\n \n")
     scores = []
-    for file in (plain, other):
+    for file in (plain, variant):
         code, out, err = run("evaluate", "--data", file, "--checkpoint", "small", "--beam", 1)
         assert (code, err) == (0, "")
         scores.append({name: value for name, value in json.loads(out).items() if name != "tokens_per_second"})
@@ -291,8 +291,8 @@ def test_lines_of_standard_input(of_lines, folder: Path, mode: list[str]) -> Non
     translator = load_translator(str(folder))
     man, street = (translator.translate(text, beam=1).text for text in ("A man.", "Straße"))
     assert of_lines("A man.\n\nStraße\n".encode(), *mode) == (0, [man, "", street], "")
-    other = "\ufeffA man.\r\n\r\nStraße\r\n\u200b \r\n".encode()
-    assert of_lines(other, *mode) == (0, [man, "", street, ""], "")
+    stdin = "\ufeffA man.\r\n\r\nStraße\r\n\u200b \r\n".encode()
+    assert of_lines(stdin, *mode) == (0, [man, "", street, ""], "")
     assert of_lines("A man.\nStraße".encode(), *mode) == (0, [man, street], ""), "without an end of the last line"
     for content, problem in (
         ("A man.\nStraße\n".encode("latin-1"), "standard input, line 2 is not UTF-8 text: byte 5 is 0xDF"),
@@ -305,8 +305,8 @@ def test_lines_of_standard_input(of_lines, folder: Path, mode: list[str]) -> Non
 
 def test_an_empty_line_has_the_keys_of_any_other_in_json(run, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, _ = run("translate", "--checkpoint", "small", "--json", stdin="\nA man.\n")
-    empty, other = map(json.loads, out.splitlines())
-    assert code == 0 and list(empty) == list(other)
+    empty, line = map(json.loads, out.splitlines())
+    assert code == 0 and list(empty) == list(line)
     assert not any(empty.values()) and type(empty["hypotheses"]) is list
 
 

@@ -52,8 +52,8 @@ def test_new_weights_are_measured_by_the_same_commands(folder: Path, capsys: pyt
     out = capsys.readouterr().out
     assert "small, check.json: " in out and "small, score pairs: " in out and "claims." in out
     assert reports.read(folder / checks.FILE, "check")["command"].endswith("--checkpoint small --sentences 2 --save")
-    again = checkpoint.read_json(folder / "card.json")["scores"]["pairs"]
-    assert again["command"] == card["scores"]["pairs"]["command"]
+    new_scores = checkpoint.read_json(folder / "card.json")["scores"]["pairs"]
+    assert new_scores["command"] == card["scores"]["pairs"]["command"]
     assert "small" in (folder.parent / "README.md").read_text(encoding="utf-8")
     assert main(["refresh", "small"]) == 0
     assert "small, check.json: as before" in capsys.readouterr().out

@@ -22,8 +22,8 @@ def test_sentences_are_told_from_others() -> None:
 
 def test_the_models_differ_in_what_they_see_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cheater, "STEPS", 2)
-    honest, again, cheating = (cheater.train(looks_ahead) for looks_ahead in (False, False, True))
-    np.testing.assert_array_equal(honest.losses, again.losses)
+    honest, twin, cheating = (cheater.train(looks_ahead) for looks_ahead in (False, False, True))
+    np.testing.assert_array_equal(honest.losses, twin.losses)
     ids = cheater.batch(4, random.Random(1))
     with torch.inference_mode():
         plain = honest.model(ids)

@@ -74,8 +74,8 @@ class TestDropout:
         rng = np.random.default_rng(0)
         q, k = rng.normal(size=4), rng.normal(size=(50, 4))
         draws = [compute(q, k, k, np.ones(50, bool), Switches(dropout=0.1, draw=draw)).dropped for draw in range(400)]
-        again = compute(q, k, k, np.ones(50, bool), Switches(dropout=0.1, draw=7)).dropped
-        np.testing.assert_array_equal(draws[7], again)
+        repetition = compute(q, k, k, np.ones(50, bool), Switches(dropout=0.1, draw=7)).dropped
+        np.testing.assert_array_equal(draws[7], repetition)
         assert np.any(draws[0] != draws[1])
         dropped = np.mean([draw == 0 for draw in draws])
         assert abs(dropped - 0.1) < 0.01, "the share of dropped weights, of 20,000"
@@ -129,8 +129,8 @@ class TestAgainstRecordings:
                     recorded_row.scaled[recorded_row.mask], recorded_row.scores[recorded_row.mask], rtol=1e-10
                 )
                 np.testing.assert_allclose(recorded_row.weighted.sum(0), arrays["context"][head, query], atol=1e-10)
-                again = row(arrays, head, query, Switches(temperature=1 + 1e-12))  # computed, not as recorded
-                np.testing.assert_allclose(again.weights, weights, atol=1e-9)
+                recomputed_row = row(arrays, head, query, Switches(temperature=1 + 1e-12))  # computed, not as recorded
+                np.testing.assert_allclose(recomputed_row.weights, weights, atol=1e-9)
 
     @pytest.mark.parametrize(
         "changes",

@@ -20,11 +20,11 @@ REAL = (5, 2), (4, 2)  # tokens of source and target, by sentence
 @pytest.fixture(scope="module")
 def model() -> Transformer:
     torch.manual_seed(3)
-    built = Transformer(TransformerConfig(**SIZES, max_length=20)).eval()
+    transformer = Transformer(TransformerConfig(**SIZES, max_length=20)).eval()
     with torch.no_grad():
-        for parameter in built.parameters():
+        for parameter in transformer.parameters():
             parameter.add_(0.2 * torch.randn_like(parameter))
-    return built
+    return transformer
 
 
 def test_the_masks_are_those_of_the_definition(model) -> None:

@@ -29,9 +29,9 @@ def model_of(**changes) -> LanguageModel:
 
 def elsewhere(model: LanguageModel, **changes) -> LanguageModel:
     """The same weights in a model that is built otherwise."""
-    other = LanguageModel(replace(model.config, **changes)).eval()
-    other.load_state_dict(model.state_dict())
-    return other
+    twin = LanguageModel(replace(model.config, **changes)).eval()
+    twin.load_state_dict(model.state_dict())
+    return twin
 
 
 @pytest.mark.parametrize(("layout", "other_layout"), [("rotary", "rotary_halves"), ("rotary_halves", "rotary")])

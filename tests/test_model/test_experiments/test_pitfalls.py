@@ -22,11 +22,11 @@ def test_forgotten_transpose_has_heads_read_heads_and_lets_nothing_pass_between_
     q, k, v = torch.randn(3, 33, 8, 64, generator=torch.Generator().manual_seed(0))
     weights, context = mistakes.forgotten_transpose(q, k, v)
     assert weights.shape == (33, 8, 8) and weights.numel() == 2112
-    changed = v.clone()
-    changed[4] += 100
-    other = mistakes.forgotten_transpose(q, k, changed)[1]
-    assert torch.equal(other[:4], context[:4]) and torch.equal(other[5:], context[5:])
-    assert not torch.allclose(other[4], context[4])
+    changed_values = v.clone()
+    changed_values[4] += 100
+    output_after = mistakes.forgotten_transpose(q, k, changed_values)[1]
+    assert torch.equal(output_after[:4], context[:4]) and torch.equal(output_after[5:], context[5:])
+    assert not torch.allclose(output_after[4], context[4])
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
@@ -44,9 +44,9 @@ def test_double_residual_counts_the_input_of_the_feed_forward_twice(norm):
         wrong = mistakes.with_mistake("residual", model).start(SRC[:1])
     assert_near(wrong_trace["encoder.output"], model.encoder.norm(before))
     assert not torch.allclose(wrong.cross[0][0], right.cross[0][0])
-    with record("encoder.output") as again:
+    with record("encoder.output") as trace_after:
         model.start(SRC[:1])
-    assert torch.equal(again["encoder.output"], trace["encoder.output"]), "the model itself is as it was"
+    assert torch.equal(trace_after["encoder.output"], trace["encoder.output"]), "the model itself is as it was"
 
 
 @pytest.mark.parametrize("mistake", pitfalls.WRITTEN)
@@ -103,8 +103,8 @@ class TestStartFromPadding:
             cache = self.model.start(SRC[:1])
         tgt, mask = pitfalls.start_from_padding(read_ids)
         with record("*decoder*self_attention.weights") as trace:
-            whole = pitfalls.decode_with(self.model, tgt, mask, cache)
-        return tgt, trace, whole, pitfalls.decode_step_by_step(self.model, tgt, mask, cache)
+            logits_whole = pitfalls.decode_with(self.model, tgt, mask, cache)
+        return tgt, trace, logits_whole, pitfalls.decode_step_by_step(self.model, tgt, mask, cache)
 
     def test_the_first_row_is_uniform_over_everything_and_later_tokens_too(self):
         tgt, trace, _, _ = self.run(TGT[:1])
@@ -114,13 +114,13 @@ class TestStartFromPadding:
             assert weights[0, :, 1, 2:].max() == 0, "the other rows do not see the future"
 
     def test_cached_and_uncached_decoding_differ(self):
-        _, _, whole, steps = self.run(TGT[:1])
-        assert (whole - steps).abs().max() > 1e-3
+        _, _, logits_whole, steps = self.run(TGT[:1])
+        assert (logits_whole - steps).abs().max() > 1e-3
         with torch.no_grad():
             cache = self.model.start(SRC[:1])
         right = masks.decoder_mask(TGT[:1])
-        whole = pitfalls.decode_with(self.model, TGT[:1], right, cache)
-        assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, cache), whole)
+        logits_whole = pitfalls.decode_with(self.model, TGT[:1], right, cache)
+        assert_near(pitfalls.decode_step_by_step(self.model, TGT[:1], right, cache), logits_whole)
 
     def test_writing_from_the_start_token_is_greedy_decoding(self):
         from model.decoding import greedy
@@ -164,10 +164,12 @@ class TestPaddedRows:
         assert self.gap(torch.tensor([[BOS_ID, 5, 6, 7, PAD_ID, PAD_ID]]), causal=False) > 1e-3
 
 
-@pytest.mark.parametrize(("cutter", "other"), [("en", "de"), ("de", "en")])
-def test_the_other_sides_tokenizer_cuts_more_pieces(cutter, other):
-    text = pitfalls.SAMPLES[other]
-    n_native, n_foreign = (len(pitfalls.sample_tokenizer(language).encode(text)) for language in (other, cutter))
+@pytest.mark.parametrize(("cutter", "language_of_text"), [("en", "de"), ("de", "en")])
+def test_the_other_sides_tokenizer_cuts_more_pieces(cutter, language_of_text):
+    text = pitfalls.SAMPLES[language_of_text]
+    n_native, n_foreign = (
+        len(pitfalls.sample_tokenizer(language).encode(text)) for language in (language_of_text, cutter)
+    )
     assert n_foreign > 1.5 * n_native
     assert len(pitfalls.sample_tokenizer("en")) == len(pitfalls.sample_tokenizer("de"))
 

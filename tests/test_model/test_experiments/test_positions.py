@@ -46,29 +46,35 @@ def test_scale_and_shift_are_what_was_added(translator, scale, shift) -> None:
 
 @pytest.mark.parametrize("layout", TABLES)
 def test_a_shift_is_right_in_every_layout(tmp_path, layout) -> None:
-    other = load_translator(str(save_tiny(tmp_path / "en-de", positional=layout)))
-    result = translate_elsewhere(other, TEXT, 1.0, 5)
+    other_translator = load_translator(str(save_tiny(tmp_path / "en-de", positional=layout)))
+    result = translate_elsewhere(other_translator, TEXT, 1.0, 5)
     n = len(result.source_tokens)
-    expected = TABLES[layout](n + 5, other.config.d_model)[5:]
+    expected = TABLES[layout](n + 5, other_translator.config.d_model)[5:]
     np.testing.assert_allclose(result.positional("source"), expected.numpy(), atol=1e-5)
 
 
 def test_the_search_itself_runs_changed(translator) -> None:
     """Greedy decoding by hand over a model whose tables are changed gives the same translation."""
     result = translate_elsewhere(translator, TEXT, 0.0)
-    other = load_translator(str(translator.folder))
-    for stack in (other.model.encoder, other.model.decoder):
+    other_translator = load_translator(str(translator.folder))
+    for stack in (other_translator.model.encoder, other_translator.model.decoder):
         stack.input.table.zero_()
-    assert result.text == other.translate(TEXT, beam=1).text
-    np.testing.assert_allclose(result.attention("cross"), other.translate(TEXT, beam=1).attention("cross"), atol=1e-5)
+    assert result.text == other_translator.translate(TEXT, beam=1).text
+    np.testing.assert_allclose(
+        result.attention("cross"), other_translator.translate(TEXT, beam=1).attention("cross"), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(("sides", "changed"), [(("encoder",), "source"), (("decoder",), "target")])
 def test_one_side_leaves_the_other(translator, sides, changed) -> None:
     result = translate_elsewhere(translator, TEXT, 0.0, 0, sides)
     for side, tokens in (("source", result.source_tokens), ("target", result.target_tokens)):
-        added = result.positional(side)
-        assert not added.any() if side == changed else np.allclose(added, table(translator, 0, len(tokens)), atol=1e-6)
+        encodings = result.positional(side)
+        assert (
+            not encodings.any()
+            if side == changed
+            else np.allclose(encodings, table(translator, 0, len(tokens)), atol=1e-6)
+        )
 
 
 def test_nobody_else_sees_it(translator) -> None:
@@ -143,9 +149,9 @@ def test_the_head_finds_the_place_before(n_positions, d_model) -> None:
 
 
 def test_it_begins_at_random_and_the_same_seed_gives_the_same() -> None:
-    first, again, other = learn(30, 16, 3), learn(30, 16, 3), learn(30, 16, 3, seed=1)
-    np.testing.assert_array_equal(first.trained, again.trained)
-    assert not np.allclose(first.initial, other.initial)
+    first, repetition, other_seed = learn(30, 16, 3), learn(30, 16, 3), learn(30, 16, 3, seed=1)
+    np.testing.assert_array_equal(first.trained, repetition.trained)
+    assert not np.allclose(first.initial, other_seed.initial)
     assert first.initial.std() == pytest.approx(INITIAL_STD, rel=0.15)
     assert len(first.losses) == 3
 

@@ -200,8 +200,8 @@ def test_norms_are_those_of_the_vectors_that_a_head_adds(translator):
         for head, t, s in ((0, 0, 0), (1, 3, 2), (2, 4, 1)):
             context = torch.zeros(3, 4)
             context[head] = torch.from_numpy(v[head, s]) * float(result.attention("cross")[layer, head, t, s])
-            added = attention.output_projection(context.flatten()) - attention.output_projection(torch.zeros(12))
-            assert norms[layer, head, t, s] == pytest.approx(float(added.norm()), rel=1e-4)
+            head_output = attention.output_projection(context.flatten()) - attention.output_projection(torch.zeros(12))
+            assert norms[layer, head, t, s] == pytest.approx(float(head_output.norm()), rel=1e-4)
 
 
 def test_the_vectors_behind_the_norms_add_up_to_the_output(translator):

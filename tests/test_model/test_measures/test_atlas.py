@@ -115,11 +115,11 @@ def test_what_heads_are_worth_is_that_of_single_passes(measures, results, transl
 
 
 def test_heads_are_scored_as_word_aligners(measures, folder, translator) -> None:
-    measured = alignment.measure(translator, read_linked_text([folder.parent / "toys"]))
-    assert measures["alignment"] == {"toys": measured}
+    scores = alignment.measure(translator, read_linked_text([folder.parent / "toys"]))
+    assert measures["alignment"] == {"toys": scores}
     cross = measures["kinds"]["cross"]
-    assert cross["aer_output"] == measured["aer"]["output"]["weights"]["heads"]
-    assert cross["aligns"] == alignment.roles([measured])
+    assert cross["aer_output"] == scores["aer"]["output"]["weights"]["heads"]
+    assert cross["aligns"] == alignment.roles([scores])
 
 
 def test_examples_are_the_strongest_sentences_and_name_their_cell(measures, results) -> None:
@@ -143,10 +143,10 @@ def test_examples_are_the_strongest_sentences_and_name_their_cell(measures, resu
 
 def test_of_one_sentence_the_same_is_counted(translator, results) -> None:
     result = results[1]
-    counted = atlas.count(translator, result, agreement.of_words(translator, result))
+    counts = atlas.count(translator, result, agreement.of_words(translator, result))
     whole = atlas.measure(translator, [PAIRS[1]], 1)
     for kind, of_kind in whole["kinds"].items():
-        for name, values in counted[kind].numbers().items():
+        for name, values in counts[kind].numbers().items():
             np.testing.assert_allclose(of_kind[name], values, atol=1e-4)
     assert (whole["bleu"], whole["alignment"]) == (None, {})
 

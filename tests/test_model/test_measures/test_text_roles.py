@@ -14,8 +14,8 @@ TOKENS = ["▁When", "▁Mary", "▁and", "▁John", "▁gave", "▁to"]
 def effects_of(**last: dict[str, float]) -> np.ndarray:
     """Direct effects of one layer of heads, by name what each adds at the last step from each token."""
     effects = np.zeros((1, len(last), len(TOKENS), len(TOKENS)), np.float32)
-    for head, added in enumerate(last.values()):
-        for token, value in added.items():
+    for head, additions in enumerate(last.values()):
+        for token, value in additions.items():
             effects[0, head, -1, TOKENS.index(token)] = value
     return effects
 

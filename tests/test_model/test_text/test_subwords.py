@@ -204,10 +204,10 @@ class TestTraining:
             f"texts = [{letters!r}, ' '.join({letters!r}), 'ab ab cd cd ef ef']\n"
             "print(Tokenizer.train(texts, 300, 20).to_json().encode('utf-8'))"
         )
-        done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
-        assert done.returncode == 0, done.stderr
+        process = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert process.returncode == 0, process.stderr
         exec(program)
-        assert capsys.readouterr().out == done.stdout
+        assert capsys.readouterr().out == process.stdout
 
     def test_is_deterministic_within_a_process(self) -> None:
         texts = ["".join(chr(point) for point in range(0x61, 0x7B)), "ab ab cd cd ef ef"]

@@ -49,13 +49,13 @@ def test_weights_are_the_mean_and_the_card_says_of_what(folders, tmp_path):
 
 def test_what_cannot_be_averaged_is_told_in_one_line(folders, tmp_path, capsys):
     a, b, c = map(str, folders)
-    other = str(save(tmp_path / "other", 4, n_decoder_layers=1))
+    other_folder = str(save(tmp_path / "other", 4, n_decoder_layers=1))
     empty = tmp_path / "empty"
     empty.mkdir()
     for arguments, words in [
         ([a, "--out", str(tmp_path / "x")], "a mean is of two checkpoints or more, got 1"),
         ([a, b, "--out", c], "is not empty: name a new folder"),
-        ([a, other, "--out", str(tmp_path / "x")], "have different configurations"),
+        ([a, other_folder, "--out", str(tmp_path / "x")], "have different configurations"),
         ([a, str(empty), "--out", str(tmp_path / "x")], "does not exist"),
     ]:
         assert main(["average", *arguments]) == 2

@@ -101,8 +101,8 @@ STARTS = [("He lives in", "Er wohnt in"), ("We went to", "Wir fuhren nach")]
 def test_places_have_their_name_in_either_language(source: str) -> None:
     texts = set(changes(COLD, source))
     for start in STARTS:
-        placed = {place for place in PLACES if (f"{start[0]} {place[0]}.", f"{start[1]} {place[1]}.") in texts}
-        assert len(placed) > 10
+        places_found = {place for place in PLACES if (f"{start[0]} {place[0]}.", f"{start[1]} {place[1]}.") in texts}
+        assert len(places_found) > 10
 
 
 def test_names_stand_on_both_sides_and_never_first() -> None:

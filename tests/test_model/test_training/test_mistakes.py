@@ -44,13 +44,13 @@ def both(mistake: str, **changes) -> tuple[dict[str, torch.Tensor], dict[str, to
 def test_a_copy_with_a_mistake_shares_its_weights_and_leaves_the_model_as_it_was(mistake):
     model = tiny_model()
     before = read(model)
-    other = mistakes.with_mistake(mistake, model)
+    mistaken = mistakes.with_mistake(mistake, model)
     assert all(
         parameter is other_parameter
-        for parameter, other_parameter in zip(model.parameters(), other.parameters(), strict=True)
+        for parameter, other_parameter in zip(model.parameters(), mistaken.parameters(), strict=True)
     )
     assert torch.equal(read(model)["logits"], before["logits"])
-    same = torch.allclose(read(other)["logits"], before["logits"], atol=1e-9)
+    same = torch.allclose(read(mistaken)["logits"], before["logits"], atol=1e-9)
     assert same == (mistake == "dropout"), "in evaluation the forgotten dropout is none"
 
 
@@ -76,13 +76,13 @@ def test_the_embedding_is_added_as_it_stands_in_its_table():
 
 def test_the_input_is_never_dropped_in_training_other_places_are():
     model = tiny_model(dropout=0.5).train()
-    other = mistakes.with_mistake("dropout", model)
-    for module in (other.encoder.input, other.decoder.input):
+    mistaken = mistakes.with_mistake("dropout", model)
+    for module in (mistaken.encoder.input, mistaken.decoder.input):
         with record(*("*.stream",)) as trace:
             output = module(SRC)
         assert torch.equal(output, trace[next(iter(trace))])
     assert (model.encoder.input(SRC) == 0).double().mean() > 0.3
-    first, second = (other(SRC, TGT) for _ in range(2))
+    first, second = (mistaken(SRC, TGT) for _ in range(2))
     assert not torch.equal(first, second)
 
 
@@ -96,15 +96,15 @@ def test_scores_are_not_scaled():
 
 def test_nothing_passes_between_tokens_of_the_encoder_and_the_decoder_is_right():
     model = tiny_model()
-    other = mistakes.with_mistake("transpose", model)
-    changed = SRC.clone()
-    changed[0, 3] = 15
-    for variant, alone in ((other, True), (model, False)):
-        before, after = (read(variant, src)["encoder.output"][0] for src in (SRC, changed))
+    mistaken = mistakes.with_mistake("transpose", model)
+    changed_source = SRC.clone()
+    changed_source[0, 3] = 15
+    for variant, alone in ((mistaken, True), (model, False)):
+        before, after = (read(variant, src)["encoder.output"][0] for src in (SRC, changed_source))
         unchanged = [place for place in range(SRC.size(1)) if torch.allclose(before[place], after[place])]
         assert unchanged == ([0, 1, 2, 4, 5, 6] if alone else [])
     address = "decoder.layers.0.self_attention.weights"
-    assert_near(read(other)[address], read(model)[address])
+    assert_near(read(mistaken)[address], read(model)[address])
 
 
 def test_padding_is_read_and_its_number_changes_what_real_tokens_get():
@@ -147,8 +147,8 @@ def test_without_a_start_token_the_first_word_is_no_target():
     loss = mistakes.LossWithoutStart(model, TrainingConfig(label_smoothing=0.0))(SRC, TGT)
     logits = model(SRC, TGT[:, 1:-1])
     assert_near(loss, functional.cross_entropy(logits.flatten(0, 1), TGT[:, 2:].flatten(), ignore_index=PAD_ID))
-    other = torch.cat([torch.full((2, 1), BOS_ID + 5), TGT[:, 1:]], dim=1)
-    assert torch.equal(mistakes.LossWithoutStart(model, TrainingConfig(label_smoothing=0.0))(SRC, other), loss)
+    other_target = torch.cat([torch.full((2, 1), BOS_ID + 5), TGT[:, 1:]], dim=1)
+    assert torch.equal(mistakes.LossWithoutStart(model, TrainingConfig(label_smoothing=0.0))(SRC, other_target), loss)
 
 
 def test_the_source_sides_tokenizer_cuts_targets_into_more_pieces():
@@ -274,8 +274,8 @@ def test_weights_of_a_mistake_begin_as_those_of_the_run_without(data_dir, tmp_pa
         cell = GridCell("pre", 0.005, 100, mistake=name)
         folder = tmp_path / name
         models.append(grid_recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, folder).model)
-    first, *others = (copy.deepcopy(model.state_dict()) for model in models)
-    assert all(torch.equal(value, other[name]) for other in others for name, value in first.items())
+    first, *states = (copy.deepcopy(model.state_dict()) for model in models)
+    assert all(torch.equal(value, state[name]) for state in states for name, value in first.items())
 
 
 @pytest.mark.parametrize(("name", "wrong"), [("gru", True), (mistakes.GRU_WITHOUT, False)])

@@ -40,9 +40,9 @@ def test_a_step_is_that_of_the_library(decay):
             optimizer.param_groups[0]["lr"] = 0.02
             optimizer.step()
     for start, theirs, same, near in zip(starts, *sets):
-        moved = (theirs - start).norm()
-        assert (same - theirs).norm() < 0.01 * moved
-        assert (near - theirs).norm() < 0.02 * moved
+        distance = (theirs - start).norm()
+        assert (same - theirs).norm() < 0.01 * distance
+        assert (near - theirs).norm() < 0.02 * distance
 
 
 def test_muon_has_the_matrices_of_the_layers_and_adam_the_rest():

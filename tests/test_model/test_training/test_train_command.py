@@ -47,9 +47,9 @@ def test_as_a_program_errors_are_one_line_and_exit_code_2(tmp_path):
         "--out",
         str(tmp_path / "b"),
     ]
-    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 2 and "is not JSON" in done.stderr
-    assert len(done.stderr.splitlines()) == 1 and "Traceback" not in done.stderr
+    process = subprocess.run(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    assert process.returncode == 2 and "is not JSON" in process.stderr
+    assert len(process.stderr.splitlines()) == 1 and "Traceback" not in process.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["run.json"]
 
 

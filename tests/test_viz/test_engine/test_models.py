@@ -85,9 +85,9 @@ def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Ed
     request = Request(TEXT, 2, edits, traced=True)
     result = request.by_python(translator)
     values = request.for_engine() | {"measures": ["effects", "lens", "occlusion"]}
-    others = [(token + 7) % 300 for token in result.predicted_ids]
-    replies = answers(folder, [values | {"against": against} for against in (None, "runner-up", others)])
-    for answer, against in zip(replies, (None, "runner-up", others)):
+    alternatives = [(token + 7) % 300 for token in result.predicted_ids]
+    replies = answers(folder, [values | {"against": against} for against in (None, "runner-up", alternatives)])
+    for answer, against in zip(replies, (None, "runner-up", alternatives)):
         expected = translator.effects(result, against)
         assert answer["effects"]["alternatives"] == (None if against is None else expected.alternatives.tolist())
         near(answer["effects"]["logits"], expected.logits, RANDOM)

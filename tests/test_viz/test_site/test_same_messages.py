@@ -88,8 +88,8 @@ def same(ours: Any, theirs: Any, where: str = "", tolerance: float = 1e-4) -> No
             same(value, theirs[name], f"{where}.{name}", tolerance)
     elif isinstance(ours, (list, tuple)):
         assert len(ours) == len(theirs), where
-        for place, (value, other) in enumerate(zip(ours, theirs)):
-            same(value, other, f"{where}[{place}]", tolerance)
+        for place, (value, their_value) in enumerate(zip(ours, theirs)):
+            same(value, their_value, f"{where}[{place}]", tolerance)
     elif isinstance(ours, float):
         assert ours == pytest.approx(theirs, abs=tolerance), where
     elif isinstance(ours, str):

@@ -146,7 +146,7 @@ def test_a_row_of_a_model_of_transformers(name: str, codes: dict) -> None:
         # The same from the first step, without what was recorded of the softmax.
         scores = np.where(expected.mask, bars["masked"], -np.inf)
         powers = np.exp(scores - scores.max())
-        whole = powers.sum() + (0 if payload["sink"] is None else np.exp(payload["sink"] - scores.max()))
-        np.testing.assert_allclose(powers / whole, recorded, rtol=1e-3, atol=1e-5)
+        denominator = powers.sum() + (0 if payload["sink"] is None else np.exp(payload["sink"] - scores.max()))
+        np.testing.assert_allclose(powers / denominator, recorded, rtol=1e-3, atol=1e-5)
     assert ("rotation" in view["line"]) == (name in ("llama", "gemma2", "gpt_oss"))
     assert ("sink takes" in view["line"]) == (name == "gpt_oss")

@@ -21,10 +21,14 @@ TEXTS = given_by.text(given_by.characters(exclude_categories=["Cs"]))
 @given(given_by.dictionaries(TEXTS.filter(lambda name: name not in ("@", "stamp")), TEXTS, min_size=1), given_by.data())
 def test_texts_and_arrays_of_every_type_come_back(texts, data) -> None:
     array = data.draw(TYPES.flatmap(lambda dtype: arrays.arrays(dtype, SHAPES)))
-    other = data.draw(arrays.arrays(np.float32, SHAPES))
-    read = unpack(pack({"texts": texts, "nested": [{"array": array}, other], "last": array}))
+    second_array = data.draw(arrays.arrays(np.float32, SHAPES))
+    read = unpack(pack({"texts": texts, "nested": [{"array": array}, second_array], "last": array}))
     assert read["texts"] == texts
-    for actual, expected in ((read["nested"][0]["array"], array), (read["nested"][1], other), (read["last"], array)):
+    for actual, expected in (
+        (read["nested"][0]["array"], array),
+        (read["nested"][1], second_array),
+        (read["last"], array),
+    ):
         assert actual.dtype == expected.dtype
         np.testing.assert_array_equal(actual, expected)
 

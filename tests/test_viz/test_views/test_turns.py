@@ -92,15 +92,15 @@ def test_long_work_lets_short_work_pass_and_goes_on() -> None:
             with queue.turn():
                 done.append("short")
 
-        other = threading.Thread(target=short, daemon=True)
+        competitor = threading.Thread(target=short, daemon=True)
         with queue.turn():
             done.append(0)
-            other.start()
+            competitor.start()
             until(lambda queue=queue: queue.waiting == 1)
             for step in (1, 2):
                 queue.offer()
                 done.append(step)
-        other.join(PATIENCE)
+        competitor.join(PATIENCE)
         assert done == expected
 
 
@@ -114,11 +114,11 @@ def test_a_turn_inside_a_turn_is_the_same_one() -> None:
     with queue.turn():
         with queue.turn():
             order.append("inner")
-        other = threading.Thread(target=come, daemon=True)
-        other.start()
+        competitor = threading.Thread(target=come, daemon=True)
+        competitor.start()
         until(lambda: queue.waiting == 1)  # the place is still taken
         order.append("outer")
-    other.join(PATIENCE)
+    competitor.join(PATIENCE)
     assert order == ["inner", "outer", "other"]
 
 

@@ -84,8 +84,10 @@ class TestEffects:
             weight = reader.model.get_submodule(f"{layers}.{layer}.{projection}").weight.detach().numpy()
             values = result.trace[f"decoder.layers.{layer}.self_attention.v"]
             value = values[head * len(values) // 4, key]
-            added = weight[:, head * len(value) : (head + 1) * len(value)] @ value
-            expected = result.attention("decoder_self")[layer, head, query, key] * scale[query] * direction @ added
+            head_output = weight[:, head * len(value) : (head + 1) * len(value)] @ value
+            expected = (
+                result.attention("decoder_self")[layer, head, query, key] * scale[query] * direction @ head_output
+            )
             assert effects.heads("decoder_self")[layer, head, query, key] == pytest.approx(expected, abs=1e-5)
 
     def test_words_are_compared_with_each_other_or_the_mean(self) -> None:
@@ -140,8 +142,8 @@ class TestImportance:
         words = result.logits[list(result.masked_words)].argmax(-1) if result.masked_words else result.predicted_ids
         before = log_probabilities(result)[np.arange(len(words)), words]
         for head in all_heads(reader.config):
-            other = reader.read(**result.inputs, edits=Edits(off=(head,)))
-            after = log_probabilities(other)[np.arange(len(words)), words]
+            without_head = reader.read(**result.inputs, edits=Edits(off=(head,)))
+            after = log_probabilities(without_head)[np.arange(len(words)), words]
             layer = result.layers(head.kind).index(head.layer)
             np.testing.assert_allclose(importance[head.kind][layer, head.head], before - after, atol=1e-5)
 
@@ -182,8 +184,8 @@ class TestOcclusion:
         before = log_probabilities(result)[np.arange(len(words)), words]
         for token in range(7):
             cells = tuple(Cell(kind, query, token, open=False) for query in range(7) if query != token)
-            other = reader.read(**result.inputs, edits=Edits(cells=cells))
-            after = log_probabilities(other)[np.arange(len(words)), words]
+            blocked = reader.read(**result.inputs, edits=Edits(cells=cells))
+            after = log_probabilities(blocked)[np.arange(len(words)), words]
             np.testing.assert_allclose(drops[:, token], before - after, atol=1e-5)
         if kind == "decoder_self":
             assert np.abs(np.triu(drops, 1)).max() < 1e-5  # what comes later changes nothing
@@ -194,9 +196,9 @@ class TestOcclusion:
         cells = tuple(
             Cell(kind, query, 2, open=False) for kind, n in (("encoder_self", 7), ("cross", 5)) for query in range(n)
         )
-        other = reader.read(**result.inputs, edits=Edits(cells=cells))
+        blocked = reader.read(**result.inputs, edits=Edits(cells=cells))
         steps = np.arange(5)
-        before, after = (log_probabilities(run)[steps, result.predicted_ids] for run in (result, other))
+        before, after = (log_probabilities(run)[steps, result.predicted_ids] for run in (result, blocked))
         np.testing.assert_allclose(drops[:, 2], before - after, atol=1e-5)
 
 

@@ -82,10 +82,10 @@ class TestEveryArchitecture:
             head = last.n_heads - 1
             # Where layers share their weights, the slice is that of all of them.
             off = reader.config.layers(kind) if reader.layout.shared else [last]
-            other = architectures.build(name, "eager")
-            zero_slice(projection_of(other, reader, last.address), head, last.n_heads)
+            eager_model = architectures.build(name, "eager")
+            zero_slice(projection_of(eager_model, reader, last.address), head, last.n_heads)
             edits = Edits(off=tuple(Head(kind, layer.layer, head) for layer in off))
-            close(reader.read(**inputs, edits=edits).logits, outputs_of(other, inputs)["logits"])
+            close(reader.read(**inputs, edits=edits).logits, outputs_of(eager_model, inputs)["logits"])
 
     def test_cells_and_heads_do_what_they_say(self, reader: Reader, inputs: dict) -> None:
         for kind in reader.config.kinds:
