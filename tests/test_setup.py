@@ -351,7 +351,7 @@ class TestMakefile:
             commands = log.read_text().splitlines()
             steps = [line for line in commands if not line.startswith("-c")]
             return SimpleNamespace(
-                code=answer.returncode, out=answer.stdout, err=answer.stderr, steps=steps, asked=commands
+                code=answer.returncode, out=answer.stdout, err=answer.stderr, steps=steps, commands=commands
             )
 
         return SimpleNamespace(make=make, folder=folder)
@@ -367,7 +367,7 @@ class TestMakefile:
 
     def test_python_may_compile_what_it_imports_even_where_it_was_told_not_to(self, project):
         """Else every start of the app, and of each process that a test starts, compiles a thousand modules."""
-        assert not any("DONTWRITE" in line for line in project.make("run", PYTHONDONTWRITEBYTECODE="1").asked)
+        assert not any("DONTWRITE" in line for line in project.make("run", PYTHONDONTWRITEBYTECODE="1").commands)
 
     def test_run_installs_again_when_the_requirements_change(self, project):
         project.make("run")
@@ -417,7 +417,7 @@ class TestMakefile:
     @pytest.mark.parametrize("goal", ["run", "serve", "test", "lint", "messages"])
     def test_what_would_be_done_can_be_asked(self, project, goal):
         answer = project.make("-n", goal)
-        assert answer.code == 0 and "pip install" in answer.out and answer.asked == []
+        assert answer.code == 0 and "pip install" in answer.out and answer.commands == []
 
     def test_clean_removes_what_was_made_and_nothing_else(self, project):
         project.make("run")

@@ -103,9 +103,9 @@ def guests(folder: Path) -> list[visitors.Guest]:
     edits = visitors.changes(translator)
     plain = visitors.Guest(visitors.PLAIN, "", ["A young man in a red shirt is walking near the house."])
     changing = visitors.Guest(visitors.CHANGING, f"edits={edits.code}", ["The tall boy with a big hat is walking."])
-    for guest, its in ((plain, Edits()), (changing, edits)):
+    for guest, guest_edits in ((plain, Edits()), (changing, edits)):
         text = guest.texts[0]
-        guest.translations[text] = ["other words", translator.translate(text, visitors.BEAM, edits=its).text]
+        guest.translations[text] = ["other words", translator.translate(text, visitors.BEAM, edits=guest_edits).text]
     return [plain, changing]
 
 

@@ -20,8 +20,8 @@ def test_cells_name_their_candidates_literally():
 
 
 def test_many_rows_carry_no_letters():
-    many = np.full((60, 2), 0.5)
-    assert len(candidates_heatmap(many, ["a"] * 60, [["b", "c"]] * 60).data) == 2, "the map and its ticks"
+    probabilities = np.full((60, 2), 0.5)
+    assert len(candidates_heatmap(probabilities, ["a"] * 60, [["b", "c"]] * 60).data) == 2, "the map and its ticks"
 
 
 @pytest.mark.parametrize(

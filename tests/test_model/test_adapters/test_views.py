@@ -158,10 +158,10 @@ class TestRefusals:
     ) -> None:
         import transformers
 
-        def made(*_: Any, **__: Any) -> None:
+        def fail(*_: Any, **__: Any) -> None:
             raise AssertionError("the weights were read")
 
-        monkeypatch.setattr(transformers.T5ForConditionalGeneration, "from_pretrained", made)
+        monkeypatch.setattr(transformers.T5ForConditionalGeneration, "from_pretrained", fail)
         change_json(folder / "config.json", **changes)
         message = self.refusal(capsys, str(folder), "a cat")
         assert words in message and "were read" not in message

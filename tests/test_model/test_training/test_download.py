@@ -27,12 +27,12 @@ class Site:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.answers: dict[str, Callable[[BaseHTTPRequestHandler], None]] = {}
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.agents: set[str] = set()
         self.url = ""
 
     def serve(self, handler: BaseHTTPRequestHandler) -> None:
-        self.asked.append(handler.path)
+        self.requests.append(handler.path)
         self.agents.add(handler.headers["User-Agent"])
         if handler.path in self.answers:
             self.answers[handler.path](handler)
@@ -132,9 +132,9 @@ class TestMulti30k:
     def test_a_second_time_nothing_is_fetched_or_changed(self, site, tmp_path):
         put_multi30k(site)
         download("multi30k", tmp_path, f"{site.url}/raw/")
-        before, n_requests = contents(tmp_path), len(site.asked)
+        before, n_requests = contents(tmp_path), len(site.requests)
         paths = download("multi30k", tmp_path, f"{site.url}/raw/")
-        assert len(paths) == 10 and contents(tmp_path) == before and len(site.asked) == n_requests == 10
+        assert len(paths) == 10 and contents(tmp_path) == before and len(site.requests) == n_requests == 10
 
     def test_what_is_there_is_kept_and_the_rest_fetched(self, site, tmp_path):
         put_multi30k(site)
@@ -143,7 +143,7 @@ class TestMulti30k:
         (tmp_path / "multi30k" / "train.en.gz").write_bytes(content)
         download("multi30k", tmp_path, f"{site.url}/raw")
         assert (tmp_path / "multi30k" / "train.en.gz").read_bytes() == content
-        assert "/raw/train.en.gz" not in site.asked and len(site.asked) == 9
+        assert "/raw/train.en.gz" not in site.requests and len(site.requests) == 9
 
     def test_a_file_that_is_not_there(self, site, tmp_path):
         put_multi30k(site)
@@ -153,9 +153,9 @@ class TestMulti30k:
         assert ADVICE.format(tmp_path / "multi30k") in message
         # The next time goes on where this one ended.
         put_multi30k(site)
-        site.asked.clear()
+        site.requests.clear()
         assert len(download("multi30k", tmp_path, f"{site.url}/raw")) == 10
-        assert "/raw/train.en.gz" not in site.asked
+        assert "/raw/train.en.gz" not in site.requests
 
     @pytest.mark.parametrize(
         ("body", "words"),
@@ -294,7 +294,7 @@ class TestTatoeba:
         download("tatoeba", tmp_path, f"{site.url}/deu-eng.zip")
         before = contents(tmp_path)
         download("tatoeba", tmp_path, f"{site.url}/deu-eng.zip")
-        assert contents(tmp_path) == before and len(site.asked) == 1
+        assert contents(tmp_path) == before and len(site.requests) == 1
 
     def test_a_file_put_there_by_hand_is_used_and_gives_the_same_bytes(self, site, tmp_path):
         site.files["/deu-eng.zip"] = zipped("deu.txt", TABLE)
@@ -311,7 +311,7 @@ class TestTatoeba:
         (tmp_path / "tatoeba-de-en" / "train.tsv.gz").write_bytes(packed("one\teins"))
         message = refusal("tatoeba", tmp_path, f"{site.url}/deu-eng.zip")
         assert "has train.tsv.gz but no valid.tsv.gz" in message and "move away what is there" in message
-        assert site.asked == [] and len(contents(tmp_path)) == 1
+        assert site.requests == [] and len(contents(tmp_path)) == 1
 
     @pytest.mark.parametrize(
         ("body", "words"),

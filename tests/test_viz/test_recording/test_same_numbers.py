@@ -64,7 +64,7 @@ def recording(source: str, target: str, layers=2, heads=3, kinds=ORDER, predicte
     return Recording(sides["source"], sides["target"], weights, masks, predicted_tokens)
 
 
-def many(count: int) -> str:
+def first_words(count: int) -> str:
     return " ".join((WORDS.split(" ") * 8)[:count])
 
 
@@ -78,9 +78,9 @@ RECORDINGS = {
     "odd": recording(ODD, MIRRORED),
     "one token": recording("▁a", "▁b", 1, 1),
     "only special tokens": recording("<s>", "</s>", 1, 2),
-    "30 layers of 9 heads": recording("", many(14), 30, 9, ["decoder_self"], predicted=False),
-    "128 tokens": recording("", many(127), 2, 4, ["decoder_self"]),
-    "70 tokens, many heads": recording(many(69), many(40), 6, 16, ["cross"]),
+    "30 layers of 9 heads": recording("", first_words(14), 30, 9, ["decoder_self"], predicted=False),
+    "128 tokens": recording("", first_words(127), 2, 4, ["decoder_self"]),
+    "70 tokens, many heads": recording(first_words(69), first_words(40), 6, 16, ["cross"]),
 }
 PAIRS = {
     "another word": (
