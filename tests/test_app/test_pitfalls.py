@@ -204,10 +204,10 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
     """On the weights that ship."""
     translator = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de"))
     shipped = Sentence(translator, translator.translate(EXAMPLE, beam=1))
-    right = re.compile("Die alte Frau gab den Kindern Äpfel, weil sie (hungrig waren|Hunger hatten)[.]")
+    right = "Der Bauer gab den Kindern Äpfel und Milch."
     for mistake in pitfalls.WRITTEN:
         wrong, without_mistake = shipped.both_written(mistake)
-        assert right.fullmatch(without_mistake) and not right.fullmatch(wrong), mistake
+        assert without_mistake == right and wrong != right, mistake
 
 
 def test_choosing_another_pitfall():

@@ -96,7 +96,7 @@ class TestEffects:
         np.testing.assert_allclose(reader.effects(result).logits, logits - result.logits.mean(-1), atol=1e-4)
         best = reader.effects(result, against="runner-up")
         assert best.logits[-1] > 0  # the last word is the model's own
-        assert (best.others != result.predicted_ids).all()
+        assert (best.alternatives != result.predicted_ids).all()
         np.testing.assert_array_equal(reader.effects(result, "17", against="23").alternatives, [OTHER] * 7)
 
     @pytest.mark.parametrize(
