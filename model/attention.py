@@ -53,7 +53,7 @@ class Dropout(nn.Dropout):
     """
 
     def forward(self, input: Tensor) -> Tensor:
-        """The same numbers, in training with some of them zeroed."""
+        """The numbers, of any shape, in training with some of them zeroed."""
         if not self.training or self.p == 0:
             return input
         dropped = round(self.p * _STEPS)

@@ -102,7 +102,7 @@ class GruState:
         return replace(self, hidden=self.summary)
 
     def select(self, rows: Tensor) -> Self:
-        """The state with the rows of an index tensor, of any length."""
+        """The state with the rows of an index tensor (B',), int64."""
         return replace(self, **{field.name: getattr(self, field.name).index_select(0, rows) for field in fields(self)})
 
 
@@ -182,7 +182,7 @@ class GruModel(nn.Module):
         return self._step(tokens[:, None], state)[:, -1]
 
     def reorder(self, state: GruState, rows: Tensor) -> GruState:
-        """The state with the rows of an index tensor, of any length."""
+        """The state with the rows of an index tensor (B',), int64."""
         return state.select(rows)
 
     def _step(self, tokens: Tensor, state: GruState) -> Tensor:

@@ -180,7 +180,7 @@ class LanguageModel(nn.Module):
         return self.tap_logits(self.softmax(hidden[:, -1:]))[:, -1]  # of the last position only: the words are many
 
     def reorder(self, state: TextState, rows: Tensor) -> TextState:
-        """The state with the rows of an index tensor, of any length."""
+        """The state with the rows of an index tensor (B',), int64."""
         return TextState(state.ids[rows], select_keys_values(state.cached, rows), state.uses_cache)
 
     def _initialise(self) -> None:

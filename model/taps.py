@@ -122,7 +122,10 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
 
 @contextmanager
 def hooked(hook: Callable[[str, Tensor], Tensor]) -> Iterator[None]:
-    """Send everything that passes the taps through `hook(address, value)`, which may return anything in its place."""
+    """Send everything that passes the taps through `hook(address, value)`.
+
+    What it returns goes on instead; unlike a change of `intervene`, its shape and dtype are not checked.
+    """
     # New hooks go last: a recording opened inside an intervention sees the changed values.
     token = _HOOKS.set((*_HOOKS.get(), hook))
     try:

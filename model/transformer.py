@@ -99,7 +99,7 @@ def select_rows(pair: KeysValues, rows: Tensor) -> KeysValues:
 
 
 def select_keys_values(cached: Cached, rows: Tensor) -> Cached:
-    """The keys and values of some rows of the batch, in the order of `rows`."""
+    """The keys and values (B, G, T, K) of some rows of the batch, in the order of `rows` (B',), int64."""
     return [None if pair is None else select_rows(pair, rows) for pair in cached]
 
 
@@ -127,7 +127,7 @@ class Cache:
         return append_keys_values(self.decoder_self, layer, new)
 
     def select(self, rows: Tensor) -> Self:
-        """The cache with the rows of an index tensor, of any length."""
+        """The cache with the rows of an index tensor (B',), int64."""
         selected = replace(self, decoder_self=select_keys_values(self.decoder_self, rows))
         sentences = self.sentences[rows]
         if torch.equal(sentences, self.sentences):  # the memory stays where rows move within their sentences
@@ -216,7 +216,7 @@ class Transformer(nn.Module):
         return self.decode(tokens[:, None], mask, state)[:, -1]
 
     def reorder(self, state: Cache, rows: Tensor) -> Cache:
-        """The state with the rows of an index tensor, of any length."""
+        """The state with the rows of an index tensor (B',), int64."""
         return state.select(rows)
 
 

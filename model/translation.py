@@ -138,7 +138,7 @@ class Translation:
 
 
 def as_array(value: torch.Tensor) -> np.ndarray:
-    """A recorded tensor as float32, or bool where it is a mask."""
+    """A recorded tensor of any shape as float32, or bool where it is a mask."""
     return (value if value.dtype in (torch.bool, torch.float32) else value.float()).cpu().numpy()
 
 

@@ -41,7 +41,7 @@ class Decodable(Protocol):
         ...
 
     def reorder(self, state: Any, rows: Tensor) -> Any:
-        """The state with the rows of an index tensor, of any length."""
+        """The state with the rows of an index tensor (B',), int64."""
         ...
 
 

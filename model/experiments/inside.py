@@ -98,7 +98,10 @@ def rotation(result: Translation, kind: str, layer: int) -> Rotation | None:
 
 
 def scoring(arrays: Mapping[str, np.ndarray], head: int, query: int, cap: float = 0.0) -> Scoring:
-    """How a recorded layer, with scores capped at `cap` (0: not), turned the products of one query into scores."""
+    """How a recorded layer, with scores capped at `cap` (0: not), turned the products of one query into scores.
+
+    Arrays are those of a layer by their names at the taps, (H, T, ...).
+    """
     bias = arrays["bias"][head, query] if "bias" in arrays and arrays["bias"].any() else None
     return Scoring(_divisor(arrays, cap), cap, bias, _sink_score(arrays, head, query))
 
@@ -175,7 +178,10 @@ def compute(
 def row(
     arrays: Mapping[str, np.ndarray], head: int, query: int, switches: Switches = AS_RECORDED, cap: float = 0.0
 ) -> Row:
-    """One query of one head of a layer: as `recorded`, with only what a switch changes computed again."""
+    """One query of one head of a layer: as `recorded`, with only what a switch changes computed again.
+
+    Arrays are those of a layer by their names at the taps, (H, T, ...).
+    """
     mask, group = arrays["mask"][0, query], group_of(arrays, head)
     k, v = arrays["k"][group], arrays["v"][group]
     raw_scores = arrays["raw_scores"][head, query]
@@ -195,14 +201,14 @@ def row(
 
 
 def group_of(arrays: Mapping[str, np.ndarray], head: int) -> int:
-    """Whose keys and values a head reads, where several share them (grouped-query attention)."""
+    """Whose keys and values (G, S, K) one of H heads reads, where several share them (Ainslie et al. 2023)."""
     return head * len(arrays["v"]) // len(arrays["weights"])
 
 
 def softmax_gradient(weights: np.ndarray) -> float:
     """How strongly softmax answers a change of its scores: the Frobenius norm of its Jacobian diag(w) - w w^T.
 
-    From 0, where one key takes all, to 0.5, where two keys share evenly.
+    Of weights (S,): from 0, where one key takes all, to 0.5, where two keys share evenly.
     """
     weights = weights.astype(np.float64)
     return float(np.linalg.norm(np.diag(weights) - np.outer(weights, weights)))

@@ -151,7 +151,7 @@ def _allow_all(mask: Tensor) -> Tensor:
 def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, padding: bool) -> float:
     """How much the logits of a pair's real steps change when pads are appended: about 0 with the padding mask.
 
-    A ValueError if the model has no positions for the pads.
+    The pair are ids (1, S) and (1, T). A ValueError if the model has no positions for the pads.
     """
     longest, most = max(src.size(1), tgt.size(1)) + count, model.config.max_length
     if longest > most:
@@ -164,7 +164,7 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
 def future_leak(model: Transformer, src: Tensor, tgt: Tensor, *, look_ahead: bool) -> float:
     """How much the logits of the steps before the last depend on the last token, here replaced by <unk>.
 
-    A ValueError if there is no such step.
+    The pair are ids (1, S) and (1, T). A ValueError if there is no such step.
     """
     if tgt.size(1) < 2:
         raise Problem("there is no earlier step that could see the future: type a longer target")

@@ -95,7 +95,7 @@ def decode_with(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> 
 
 @torch.inference_mode()
 def decode_step_by_step(model: Transformer, tgt: Tensor, mask: Tensor, cache: Cache) -> Tensor:
-    """The logits of `decode_with`, with cached keys and values: equal, unless a row reads a later one."""
+    """The logits (B, T, V) of `decode_with`, with cached keys and values: equal, unless a row reads a later one."""
     cache = cache.fresh()
     with _filled_with_a_large_number(model):
         steps = [model.decode(tgt[:, t : t + 1], mask[..., t : t + 1, : t + 1], cache) for t in range(tgt.size(1))]
@@ -133,11 +133,11 @@ def sample_tokenizer(language: str) -> Tokenizer:
 
 
 def unscaled_weights(raw_scores: Tensor, mask: Tensor) -> Tensor:
-    """softmax(q k^T) without the division by sqrt(d_k)."""
+    """softmax(q k^T) of products (..., T, S), without the division by sqrt(d_k)."""
     return raw_scores.masked_fill(~mask, -math.inf).softmax(-1)
 
 
 def weights_after_dropout(weights: Tensor, dropout: float) -> Tensor:
-    """The weights that a model in training multiplies with v: some 0, the others larger."""
+    """The weights (..., T, S) that a model in training multiplies with v: some 0, the others larger."""
     remain = torch.rand(weights.shape, generator=torch.Generator().manual_seed(0)) >= dropout
     return weights * remain / (1 - dropout)

@@ -40,7 +40,7 @@ def spearman(a: np.ndarray, b: np.ndarray) -> float:
     """Spearman's rank correlation of two lists (N,); equal values share the mean of their ranks."""
 
     def ranks(values: np.ndarray) -> np.ndarray:
-        """The rank of each value, from 1."""
+        """The rank of each value (N,), from 1."""
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
         return (counts.cumsum() - (counts - 1) / 2)[place]
 

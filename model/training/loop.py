@@ -282,5 +282,5 @@ class UnsavedTrainer(Trainer):
 
 
 def mean(snapshots: Sequence[dict[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of every parameter over snapshots of the same model."""
+    """The mean of every parameter over snapshots of the same model, each of its own shape (Izmailov et al. 2018)."""
     return {name: torch.stack([snapshot[name].detach() for snapshot in snapshots]).mean(0) for name in snapshots[0]}

@@ -77,5 +77,5 @@ class NextWordLoss(nn.Module):
         self.model = model
 
     def forward(self, src: Tensor, tgt: Tensor) -> Tensor:
-        """The mean loss in nats per token."""
+        """The mean loss of src and tgt (B, T), ids, in nats per token."""
         return self.model.loss(src, tgt)

@@ -32,7 +32,10 @@ def forgotten_transpose(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor
 
 
 def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
-    """Bias in the denominator, unbiased deviation, eps outside the root; right is `nn.LayerNorm`."""
+    """A layer norm of x (..., D): bias in the denominator, unbiased deviation, eps outside the root.
+
+    Right is `nn.LayerNorm`.
+    """
     mean, deviation = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
     return weight * (x - mean) / (deviation + eps + bias)
 

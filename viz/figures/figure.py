@@ -70,7 +70,10 @@ def clear(say: Say) -> dict:
 def dots(
     x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **settings
 ) -> go.Scatter:
-    """Points of one kind, of which a click gives the numbers in `places`; a look is symbol, size and colour."""
+    """N points of one kind at x (N,) and y (N,), of which a click gives the numbers in `places`.
+
+    A look is symbol, size and colour.
+    """
     marker = dict(zip(("symbol", "size", "color"), look), line={"width": 2, "color": look[2]})
     trace = go.Scatter(x=x.astype(np.float32), y=y.astype(np.float32), customdata=places, marker=marker, **settings)
     return trace.update(name=labels.escape(name), hovertemplate=hover + "<extra></extra>", cliponaxis=False)

@@ -143,7 +143,7 @@ def grid(
 
 
 def centred(values: np.ndarray, least: float = 0.0) -> dict:
-    """Colours that are symmetric about 0 and reach all values and `least`, 1 where all are 0."""
+    """Colours of values of any shape, symmetric about 0, that reach all of them and `least`; 1 where all are 0."""
     limit = max(float(np.abs(values).max()), least) or 1.0
     return {"colorscale": theme.DIVERGING, "zmin": -limit, "zmax": limit, "zmid": 0.0}
 
