@@ -85,7 +85,7 @@ def find_timed(texts: Iterable[Texts]) -> list[tuple[Texts, Texts]]:
 def tell(timed: tuple[Texts, Texts], source: str, rng: random.Random) -> Texts:
     """A sentence of `find_timed` with a random time: written in any way in the source language, "en" or "de".
 
-    The language's own way comes in three of five: "halb acht" is what has to be learned, "7:30 Uhr" is easy. The
+    The language's own way comes most often: "halb acht" is what has to be learned, "7:30 Uhr" is easy. The
     translation always has it, so that a model learns one of several right answers.
     """
     quarter = rng.choice([0, 1, 2, 2, 2, 3])  # half hours are what the languages count differently

@@ -96,8 +96,9 @@ STORY = Story(
     right=2,
 )
 def small() -> dict:
-    weights, sizes = compute(SENTENCE).attention("cross")[quiet_head()], _direct()
-    return {"weight": weights.max(-1).mean(), "effect": sizes[quiet_head()], "most": sizes.max()}
+    head, sizes = quiet_head(), _direct()
+    weights = compute(SENTENCE).attention("cross")[head]
+    return {"weight": weights.max(-1).mean(), "effect": sizes[head], "most": sizes.max()}
 
 
 @card(
