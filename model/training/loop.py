@@ -20,6 +20,7 @@ from model.training import optimizers, state, tasks
 from model.training.batching import Batch
 from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
+from model.training.growth import widen_feed_forward
 from model.training.processes import Processes, alone, undivided
 from model.training.state import HISTORY, Progress
 
@@ -38,7 +39,8 @@ class Trainer:
     Args:
         out: the run's folder.
         command: the command line, for the card.
-        start_from: a checkpoint folder with whose weights and tokenizer to begin.
+        start_from: a checkpoint folder with whose weights and tokenizer to begin; its feed-forward layers may be
+            narrower.
         tokenizer: a folder whose tokenizer to use; its size is that of the vocabulary.
 
     Raises:
@@ -101,9 +103,10 @@ class Trainer:
     def _warm_start(self, model: AnyModel) -> None:
         theirs, ours = (config.to_dict() for config in (model.config, self.run.model))
         for name in ours:
-            if name != "dropout" and theirs[name] != ours[name]:  # dropout has no weights, and may change
+            may_change = name == "dropout" or (name == "d_ff" and ours[name] > theirs[name])  # dropout has no weights
+            if not may_change and theirs[name] != ours[name]:
                 raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
-        checkpoint.load_parameters(self.model, dict(model.named_parameters()))
+        checkpoint.load_parameters(self.model, widen_feed_forward(dict(model.named_parameters()), self.model))
 
     def train(self) -> None:
         """Train to the configured step, saving on the way; Ctrl-C saves and is raised."""

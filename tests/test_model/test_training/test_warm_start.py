@@ -41,9 +41,24 @@ def test_dropout_may_be_another_one(shipped: Path, data_dir: Path, tmp_path: Pat
     assert {layer.p for layer in trainer.model.modules() if isinstance(layer, torch.nn.Dropout)} == {0.7}
 
 
+def test_wider_feed_forward_layers_begin_with_the_same_function_and_learn(
+    shipped: Path, data_dir: Path, tmp_path: Path
+) -> None:
+    trainer = Trainer(tiny_run(model={"d_ff": 128}), data_dir, tmp_path / "wide", start_from=str(shipped))
+    ids = torch.tensor([[5, 6, 7, 8]])
+    trainer.model.eval()
+    torch.testing.assert_close(trainer.model(ids, ids), checkpoint.load(shipped).model(ids, ids))
+    outer = trainer.model.decoder.layers[0].feed_forward.outer.weight
+    assert outer.shape[1] == 128 and not outer[:, 64:].any()
+    trainer.train()
+    assert outer[:, 64:].any()
+
+
 def test_a_checkpoint_of_another_size_is_refused(shipped: Path, data_dir: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="the checkpoint to start from has d_ff 64, the run 128"):
-        Trainer(tiny_run(model={"d_ff": 128}), data_dir, tmp_path / "x", start_from=str(shipped))
+    with pytest.raises(ValueError, match="the checkpoint to start from has d_ff 64, the run 32"):
+        Trainer(tiny_run(model={"d_ff": 32}), data_dir, tmp_path / "x", start_from=str(shipped))
+    with pytest.raises(ValueError, match="the checkpoint to start from has d_model "):
+        Trainer(tiny_run(model={"d_model": 64, "d_ff": 128}), data_dir, tmp_path / "x", start_from=str(shipped))
     with pytest.raises(ValueError, match="does-not-exist/config.json cannot be read"):
         Trainer(tiny_run(), data_dir, tmp_path / "x", start_from="does-not-exist")
 

@@ -1,0 +1,26 @@
+"""Beginning with the weights of a smaller model."""
+
+import torch
+from torch import Tensor, nn
+
+
+def widen_feed_forward(parameters: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:
+    """Weights for `model` that compute what those of a model with narrower feed-forward layers do.
+
+    Nothing reads the units that are added: their columns of W_2 (D, F) are 0, while their rows of W_1 (F, D) are those
+    that `model` was built with, so that the first gradient of W_2 is not 0. Another way to the aim of Chen et al. 2016
+    (Net2Net, section 2.2), who split units that are there.
+
+    Args:
+        parameters: those of the smaller model, by name.
+    """
+    widened = {}
+    for name, built in model.named_parameters():
+        narrow = parameters[name]
+        if narrow.shape != built.shape:
+            is_read_from = name.endswith("feed_forward.outer.weight")
+            wide = torch.zeros_like(built) if is_read_from else built.detach().clone()
+            wide[tuple(slice(size) for size in narrow.shape)] = narrow
+            narrow = wide
+        widened[name] = narrow
+    return widened
