@@ -437,11 +437,11 @@ def test_this_repository_keeps_the_rule(rule, repository):
             {"viz.pages.pitfalls.common", "viz.pages.pitfalls.demos", "viz.pages.pitfalls.modern"},
         ),
         (
-            "model.training.mistakes",
+            "model.training.sweeps.mistakes",
             {
                 "model.experiments.pitfalls",
-                "model.training.grid",
-                "model.training.grid_recorder",
+                "model.training.sweeps.grid",
+                "model.training.sweeps.recorder",
                 "viz.pages.pitfalls.demos",
                 "viz.pages.pitfalls.harm",
             },

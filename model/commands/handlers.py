@@ -23,15 +23,15 @@ from model.measures import atlas, checks, context, reports
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
 from model.text.cleaning import tidy
-from model.training.board import record_board
 from model.training.config import RunConfig
 from model.training.data.corpora import decoded, read_lines
 from model.training.data.download import download
-from model.training.grid_recorder import record_grid
 from model.training.loop import Trainer, mean
 from model.training.presets import PRESETS
 from model.training.processes import started
 from model.training.state import HISTORY
+from model.training.sweeps.board import record_board
+from model.training.sweeps.recorder import record_grid
 from model.translation import Translation
 from model.translator import Translator, Writer, load_translator
 

@@ -1,6 +1,6 @@
 """Well-known mistakes of tutorials, made after training: in trained weights, in decoding, in pictures, in snapshots.
 
-Those that training can have are in `training.mistakes`. WRONG ON PURPOSE: to be shown, never to be built upon.
+Those that training can have are in `training.sweeps.mistakes`. WRONG ON PURPOSE: to be shown, never to be built upon.
 """
 
 import copy
@@ -17,7 +17,7 @@ from model.checkpoint import NoRandomNumbers
 from model.taps import intervene
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
-from model.training import mistakes
+from model.training.sweeps import mistakes
 from model.transformer import Cache, Transformer
 from model.translation import module_of
 

@@ -1,1 +1,1 @@
-"""From a configuration to a checkpoint. Begin with `loop`; `data/` is what it reads, `grid` is to be shown."""
+"""From a configuration to a checkpoint. Begin with `loop`; `data/` is what it reads, `sweeps/` runs to compare."""

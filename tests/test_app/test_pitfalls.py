@@ -18,8 +18,8 @@ from model import load_translator
 from model.analysis.comparison import beside
 from model.experiments import modern_pitfalls, pitfalls
 from model.positional import literal_loop, sinusoidal
-from model.training import mistakes
-from model.training.grid import MISTAKES_FOLDER, VALUES, read_grid
+from model.training.sweeps import mistakes
+from model.training.sweeps.grid import MISTAKES_FOLDER, VALUES, read_grid
 from tests.test_app import screen
 from tests.test_app.systems import save_language_model
 from viz.pages.pitfalls.common import Sentence

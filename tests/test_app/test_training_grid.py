@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from model.training.grid import EVERY, FOLDER, NORMS, PEAKS, WARMUPS, GridCell, read_grid
+from model.training.sweeps.grid import EVERY, FOLDER, NORMS, PEAKS, WARMUPS, GridCell, read_grid
 from tests.test_app import screen
 from viz.pages.training import grid as page
 from viz.text.language import using

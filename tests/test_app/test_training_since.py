@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model.training.board import CHANGES, FILE, FOLDER
+from model.training.sweeps.board import CHANGES, FILE, FOLDER
 from tests.test_app import screen
 
 # By change, the perplexities of both seeds.

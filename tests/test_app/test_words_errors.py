@@ -71,8 +71,8 @@ ELSEWHERE = {
     # `python -m model train` and `download`: their configuration, data and states.
     "analysis/effects.py",
     "attribution.py",
-    "training/grid.py",
-    "training/grid_recorder.py",
+    "training/sweeps/grid.py",
+    "training/sweeps/recorder.py",
     "training/optimizers.py",
     "training/config.py",
     "training/data/corpora.py",
@@ -82,7 +82,7 @@ ELSEWHERE = {
     "training/state.py",
     "training/tasks.py",
     "training/batching.py",
-    "training/board.py",
+    "training/sweeps/board.py",
 }
 # What only a programmer or a command can cause in the modules that are left, with … for what is put in.
 PROGRAMMERS = {

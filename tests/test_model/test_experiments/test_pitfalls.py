@@ -14,7 +14,7 @@ from model.experiments import pitfalls
 from model.positional import sinusoidal
 from model.taps import addresses, record
 from model.text.special import BOS_ID, PAD_ID
-from model.training import mistakes
+from model.training.sweeps import mistakes
 from tests.test_model.builders import SRC, TGT, assert_near, tiny_model
 
 

@@ -10,9 +10,9 @@ import torch
 
 from model.__main__ import main
 from model.checkpoint import build
-from model.training import board
-from model.training.board import CHANGES, read_board, run_of
 from model.training.presets import PRESETS
+from model.training.sweeps import board
+from model.training.sweeps.board import CHANGES, read_board, run_of
 from tests.test_model.test_training.language import write_gz
 from tests.test_model.test_training.test_language_model_run import story
 

@@ -13,9 +13,10 @@ from torch import nn
 
 from model import checkpoint
 from model.__main__ import main
-from model.training import grid, grid_recorder, schedules
-from model.training.grid import GridCell, read_grid
+from model.training import schedules
 from model.training.loop import Diverged, Trainer
+from model.training.sweeps import grid, recorder
+from model.training.sweeps.grid import GridCell, read_grid
 from model.translation import KINDS
 
 STEPS = 8
@@ -49,7 +50,7 @@ def out(data_dir, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("grid") / "grid"
     with pytest.MonkeyPatch.context() as monkeypatch:
         shrink(monkeypatch)
-        grid_recorder.record_grid(data_dir, folder)
+        recorder.record_grid(data_dir, folder)
     return folder
 
 
@@ -145,7 +146,7 @@ def test_a_run_that_diverges_ends_there_and_says_so(data_dir, tmp_path, monkeypa
         return step(self, *arguments)
 
     monkeypatch.setattr(Trainer, "_step", diverging)
-    grid_recorder.record_grid(data_dir, tmp_path, only="pre")
+    recorder.record_grid(data_dir, tmp_path, only="pre")
     (run,) = read_grid(tmp_path).runs.values()
     assert run.diverged == 4 and len(run.loss) == 3 and list(run.texts) == [2]
 

@@ -20,9 +20,9 @@ from model.config import GruConfig
 from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import BOS_ID, PAD_ID
-from model.training import grid, grid_recorder, mistakes
 from model.training.config import TrainingConfig
-from model.training.grid import GridCell, harm_of, read_grid
+from model.training.sweeps import grid, mistakes, recorder
+from model.training.sweeps.grid import GridCell, harm_of, read_grid
 from tests.test_model.builders import SRC, TGT, D, assert_near, tiny_model
 
 STEPS = 6
@@ -237,13 +237,13 @@ def test_the_harm_is_the_difference_of_the_seeds_that_have_both(recorded):
 def test_losses_are_per_token_of_the_run_without_the_mistake(recorded, data_dir, monkeypatch):
     """A tokenizer that cuts finer would make each token easier: its sum is divided by the same number."""
     sums = []
-    original = grid_recorder.cross_entropy
+    original = recorder.cross_entropy
 
     def noting(*arguments):
         sums.append(original(*arguments))
         return sums[-1]
 
-    monkeypatch.setattr(grid_recorder, "cross_entropy", noting)
+    monkeypatch.setattr(recorder, "cross_entropy", noting)
     out = recorded.parent / "again"
     assert make(data_dir, out, "--only", "tokenizer") == 0
     total, count = sums[-1]
@@ -268,12 +268,12 @@ def test_it_goes_on_where_it_ended_and_the_two_grids_are_kept_apart(recorded, da
 
 def test_weights_of_a_mistake_begin_as_those_of_the_run_without(data_dir, tmp_path):
     """One seed, one beginning: what differs at the end is the mistake's."""
-    tasks = grid_recorder.Tasks(data_dir, grid.mistake_cells()[0])
+    tasks = recorder.Tasks(data_dir, grid.mistake_cells()[0])
     models = []
     for name in (mistakes.NO_MISTAKE, "scaling", "norm"):
         cell = GridCell("pre", 0.005, 100, mistake=name)
         folder = tmp_path / name
-        models.append(grid_recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, folder).model)
+        models.append(recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, folder).model)
     first, *states = (copy.deepcopy(model.state_dict()) for model in models)
     assert all(torch.equal(value, state[name]) for state in states for name, value in first.items())
 
@@ -281,8 +281,8 @@ def test_weights_of_a_mistake_begin_as_those_of_the_run_without(data_dir, tmp_pa
 @pytest.mark.parametrize(("name", "wrong"), [("gru", True), (mistakes.GRU_WITHOUT, False)])
 def test_the_recurrent_model_is_trained_over_padding(data_dir, tmp_path, name, wrong):
     cell = GridCell("pre", 0.005, 100, mistake=name)
-    tasks = grid_recorder.Tasks(data_dir, cell)
-    trainer = grid_recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, tmp_path)
+    tasks = recorder.Tasks(data_dir, cell)
+    trainer = recorder.CellTrainer(cell, tasks.of(cell), [], 1, data_dir, tmp_path)
     ids_of_words = SRC[1:].clamp(max=5)  # the made-up language has few words
     states = [trainer.model.eval().start(ids).summary for ids in (ids_of_words[:, :4], ids_of_words)]
     assert torch.equal(*states) != wrong

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model.training.grid import NORMS, PEAKS, WARMUPS, GridCell, lines_of
+from model.training.sweeps.grid import NORMS, PEAKS, WARMUPS, GridCell, lines_of
 from viz.figures import Figure
 from viz.figures import curves as draw_curves
 from viz.pages.lessons.card import Figures, Story, card

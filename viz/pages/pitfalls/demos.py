@@ -14,7 +14,7 @@ from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
-from model.training import mistakes
+from model.training.sweeps import mistakes
 from viz.figures import bars, curves, mask_heatmap
 from viz.pages.pitfalls.common import (
     LONGER,

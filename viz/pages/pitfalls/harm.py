@@ -7,8 +7,8 @@ from html import escape
 import streamlit as st
 
 from model.checkpoint import checkpoints_folder
-from model.training.grid import MISTAKES_FOLDER, Grid, Harm, harm_of
-from model.training.mistakes import IN_GRU, TRAINED
+from model.training.sweeps.grid import MISTAKES_FOLDER, Grid, Harm, harm_of
+from model.training.sweeps.mistakes import IN_GRU, TRAINED
 from viz.pages.pitfalls.demos import PITFALLS
 from viz.text import errors
 from viz.text.language import format_count, messages, say

@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis.comparison import beside
 from model.experiments.modern_pitfalls import MISTAKES
-from model.training.grid import Harm
+from model.training.sweeps.grid import Harm
 from model.translator import Translator
 from viz.figures import Figure
 from viz.pages.pitfalls import harm

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.checkpoint import checkpoints_folder
 from model.recording import Recording
-from model.training.grid import EVERY, FOLDER, NORMS, Grid, GridCell
+from model.training.sweeps.grid import EVERY, FOLDER, NORMS, Grid, GridCell
 from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
@@ -19,7 +19,7 @@ from viz.views.results.grid_results import READ, board, curves, load, name_of, t
 from viz.views.snippets import Code, Plot, program, snippet
 
 MAP = """
-from model.training.grid import GridCell
+from model.training.sweeps.grid import GridCell
 from viz.figures import attention_heatmap
 
 weights = grid.runs[$cell].maps($step, $kind)

@@ -1,7 +1,7 @@
 """The board of single changes since 2017: what its runs are called, its figure, and what each change is worth."""
 
 from model.checkpoint import checkpoints_folder
-from model.training.board import ALL, BEFORE, CHANGES, FILE, FOLDER, SEEDS, Board, read_board
+from model.training.sweeps.board import ALL, BEFORE, CHANGES, FILE, FOLDER, SEEDS, Board, read_board
 from viz.figures import changes_by_seed
 from viz.text.language import message, messages, say
 from viz.views.snippets import Plot, program, snippet
@@ -18,7 +18,7 @@ NAMES[ALL] = message("all of them")
 
 PICTURE = """
 from model.checkpoint import checkpoints_folder
-from model.training.board import read_board
+from model.training.sweeps.board import read_board
 from viz.figures import changes_by_seed
 
 board = read_board(checkpoints_folder() / $folder)

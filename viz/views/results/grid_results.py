@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.checkpoint import checkpoints_folder
-from model.training.grid import FOLDER, PEAKS, WARMUPS, Grid, GridCell, lines_of, read_grid
+from model.training.sweeps.grid import FOLDER, PEAKS, WARMUPS, Grid, GridCell, lines_of, read_grid
 from viz.figures import loss_board, run_curves
 from viz.text import words
 from viz.text.language import message, say
@@ -14,13 +14,13 @@ from viz.views.snippets import Plot, program, snippet
 
 READ = f"""
 from model.checkpoint import checkpoints_folder
-from model.training.grid import read_grid
+from model.training.sweeps.grid import read_grid
 
 grid = read_grid(checkpoints_folder() / {FOLDER!r})
 """
 BOARD = """
 import numpy as np
-from model.training.grid import GridCell
+from model.training.sweeps.grid import GridCell
 from viz.figures import loss_board
 
 losses = np.array([
@@ -31,7 +31,7 @@ figure = loss_board(losses, $rows, $columns, limit=$limit, selected=$selected)
 figure.show()
 """
 CURVES = """
-from model.training.grid import GridCell, lines_of
+from model.training.sweeps.grid import GridCell, lines_of
 from viz.figures import run_curves
 
 cells = $cells

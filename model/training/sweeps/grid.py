@@ -3,7 +3,7 @@
 The grid of the page Warm-up tells a peak rate from its warmup. The paper's schedule ties the two: its peak is
 d_model^-0.5 * warmup^-0.5, so that a run without warmup is at once a run with a peak 30 times as high. Here every peak
 meets every warmup (Xiong et al. 2020). The grid of the page Pitfalls has one of these cells again, trained with each
-mistake of `training.mistakes`.
+mistake of `training.sweeps.mistakes`.
 """
 
 import math
@@ -17,8 +17,8 @@ import numpy as np
 
 from model import checkpoint
 from model.config import GruConfig, TransformerConfig
-from model.training import mistakes
 from model.training.config import RunConfig, TrainingConfig
+from model.training.sweeps import mistakes
 from model.translation import KINDS
 
 EVERY = 20  # steps whose mean loss is a point of a curve

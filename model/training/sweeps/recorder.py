@@ -15,13 +15,14 @@ from model.checkpoint import Checkpoint
 from model.language_model import LanguageModel
 from model.text.special import BOS_ID, EOS_ID
 from model.text.words import PairTokenizer
-from model.training import grid, mistakes, tasks
+from model.training import tasks
 from model.training.config import RunConfig, TrainingConfig
 from model.training.data.corpora import Pair, leave_out, load_corpus
 from model.training.evaluation import EncoderDecoder, cross_entropy, translate_all
-from model.training.grid import GridCell
 from model.training.loop import Diverged, Step, UnsavedTrainer
 from model.training.processes import alone
+from model.training.sweeps import grid, mistakes
+from model.training.sweeps.grid import GridCell
 from model.translation import KINDS
 from model.translator import Translator
 
