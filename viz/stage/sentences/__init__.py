@@ -1,0 +1,1 @@
+"""The sentences of the stage, by name, in English; the browser fills the places in braces."""

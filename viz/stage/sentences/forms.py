@@ -1,0 +1,24 @@
+"""What stands in place of other sentences where there is no source, with two traces, or with one text only."""
+
+from viz.text.language import messages
+
+READING = messages(  # in place of the same where there is no source
+    versions="Which answer",
+    costs="Without it the log-probability of the old next word changes by {change} nats",
+    target="Tokens of the text",
+    written="“{token}” has probability {probability} here.",
+    next_words_line="The most probable next words after every word of the text.",
+)
+
+COMPARING = messages(  # more of them, on the page Compare, where A stands before and B after
+    versions="Tiles",
+    before="A",
+    after="B",
+    minus="B minus A",
+    unmatched="this token has no partner on the other side",
+    lacks_kind="{name} has no attention of this kind.",
+    lacks_head="{name} has no layer {layer}, head {head}.",
+    no_difference="A and B have no kind of attention in common, so there is no difference.",
+)
+
+LIVE = messages(role="Role in this text: {role}")
