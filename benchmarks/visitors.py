@@ -84,7 +84,7 @@ class Guest:
 
 
 class Reader(Visitor):
-    """A visitor of any version of the app, who finds the stage's sentence and reads what the stage is told, too."""
+    """A visitor of any version of the app, who finds the stage's sentence and reads the payload of the stage, too."""
 
     async def _run(self, request: BackMsg) -> list[ForwardMsg]:
         messages = await super()._run(request)

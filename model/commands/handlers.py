@@ -26,6 +26,7 @@ from model.text.cleaning import tidy
 from model.training.config import RunConfig
 from model.training.data.corpora import decoded, read_lines
 from model.training.data.download import download
+from model.training.growth import find_conflict, widen_feed_forward
 from model.training.loop import Trainer, mean
 from model.training.presets import PRESETS
 from model.training.processes import started
@@ -59,11 +60,14 @@ def run_seal(args: Namespace) -> None:
     """Write the hashes of a checkpoint's files into its manifest."""
     for folder in args.folders:
         print(f"{folder / checkpoint.MANIFEST}: {len(checkpoint.seal(folder))} files")
-        checkpoint.load(folder)  # what cannot be loaded is told
+        checkpoint.load(folder)  # reports what cannot be loaded
 
 
 def run_average(args: Namespace) -> None:
-    """Card and history are those of the last, for runs that share a beginning (Wortsman et al. 2022, model soups)."""
+    """Card and history are those of the last, for runs that share a beginning (Wortsman et al. 2022, model soups).
+
+    Feed-forward layers of the others may be narrower than those of the last.
+    """
     folders, out = args.folders, args.out
     if len(folders) < 2:
         raise ValueError(f"a mean is of two checkpoints or more, got {len(folders)}")
@@ -71,11 +75,12 @@ def run_average(args: Namespace) -> None:
         raise ValueError(f"{out} is not empty: name a new folder")
     *others, last = loaded = [checkpoint.load(folder) for folder in folders]
     for other in others:
-        if other.model.config != last.model.config:
+        if find_conflict(other.model.config.to_dict(), last.model.config.to_dict()):
             raise ValueError(f"{other.folder} and {last.folder} have different configurations")
         if other.tokenizer.to_json() != last.tokenizer.to_json():
             raise ValueError(f"{other.folder} and {last.folder} have different tokenizers")
-    checkpoint.load_parameters(last.model, mean([dict(run.model.named_parameters()) for run in loaded]))
+    widened = [widen_feed_forward(dict(run.model.named_parameters()), last.model) for run in loaded]
+    checkpoint.load_parameters(last.model, mean(widened))
     parts = [
         {key: run.card[key] for key in ("command", "steps", "training_tokens", "training_hours") if key in run.card}
         | {"weights": checkpoint.sha256_of(run.folder / checkpoint.WEIGHTS)}

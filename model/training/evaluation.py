@@ -56,7 +56,7 @@ class Validation:
 
 
 def spread(pairs: Sequence[Pair], count: int) -> list[Pair]:
-    """So many pairs at equal distances, or all if there are fewer."""
+    """`count` pairs at equal distances, or all if there are fewer."""
     count = min(count, len(pairs))
     return [pairs[i * len(pairs) // count] for i in range(count)]
 

@@ -1,7 +1,21 @@
 """Beginning with the weights of a smaller model."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
+
+
+def find_conflict(smaller: dict[str, Any], larger: dict[str, Any]) -> str | None:
+    """The first setting for which a model of the second configuration cannot begin with the weights of the first.
+
+    Dropout has no weights and may be another one; d_ff may be larger.
+    """
+    for name, value in larger.items():
+        is_wider = name == "d_ff" and name in smaller and value > smaller[name]
+        if name != "dropout" and not is_wider and smaller[name] != value:
+            return name
+    return None
 
 
 def widen_feed_forward(parameters: dict[str, Tensor], model: nn.Module) -> dict[str, Tensor]:

@@ -20,7 +20,7 @@ from model.training import optimizers, state, tasks
 from model.training.batching import Batch
 from model.training.config import RunConfig
 from model.training.data.corpora import parse_mix
-from model.training.growth import widen_feed_forward
+from model.training.growth import find_conflict, widen_feed_forward
 from model.training.processes import Processes, alone, undivided
 from model.training.state import HISTORY, Progress
 
@@ -102,10 +102,8 @@ class Trainer:
 
     def _warm_start(self, model: AnyModel) -> None:
         theirs, ours = (config.to_dict() for config in (model.config, self.run.model))
-        for name in ours:
-            may_change = name == "dropout" or (name == "d_ff" and ours[name] > theirs[name])  # dropout has no weights
-            if not may_change and theirs[name] != ours[name]:
-                raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
+        if name := find_conflict(theirs, ours):
+            raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
         checkpoint.load_parameters(self.model, widen_feed_forward(dict(model.named_parameters()), self.model))
 
     def train(self) -> None:

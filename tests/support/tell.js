@@ -67,7 +67,7 @@ async function tell(path, options, beside) {
   const ofPlaces = (kind, make) =>
     kind.layerNames.map((_, layer) => kind.headNames.map((_, head) => make([layer, head])));
 
-  /** How a row comes about, with the switches among the options. @param {Version} version */
+  /** How a row is computed, with the switches among the options. @param {Version} version */
   function insideOf({ inside, recording, options: { rows } }) {
     if (!inside) return inside;
     const tokens = axisTokens(recording, inside.place.kind, rows);

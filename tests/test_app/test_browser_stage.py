@@ -391,7 +391,7 @@ def plotly_is_our_own(page: Page, guard) -> None:
 
 
 class TestInside:
-    """The view that shows how one row comes about."""
+    """The view that shows how one row is computed."""
 
     # The numbers of its five panels (null where blocked).
     BARS = """() => {

@@ -34,7 +34,7 @@ import { Problem } from "./run/problem.js";
  * @property {{against: string | number[] | null}} [effects] direct effects, and what logits are compared with
  * @property {number} [lens] how many words of each cell of the layer lens
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
- * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it comes about
+ * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it is computed
  */
 
 /** @typedef {Load | Job | {do: "cancel", lane: string}} Message */

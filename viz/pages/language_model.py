@@ -172,4 +172,4 @@ def about(name: str) -> str:
     return f"{start} {shared.describe(name)}"
 
 
-st.fragment(using(current())(show))()  # the language is asked once, not for each word
+st.fragment(using(current())(show))()  # the language is looked up once, not for each word

@@ -14,8 +14,8 @@ export class Speech {
     const { languages } = settings;
     const browsers = navigator.languages.map((code) => code.split("-")[0]).find((code) => code in languages);
     this.settings = settings;
-    this.usual = settings.language ?? browsers ?? "en";
-    this.language = requested !== null && requested in languages ? requested : this.usual;
+    this.defaultVersion = settings.language ?? browsers ?? "en";
+    this.language = requested !== null && requested in languages ? requested : this.defaultVersion;
   }
 
   /** The sentences of the stage. @param {boolean} comparing */

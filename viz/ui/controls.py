@@ -222,7 +222,7 @@ def _arrived_models() -> list[str]:
 
 
 def _request(names: list[str], text: str, options: dict[str, Any]) -> Request:
-    """What is asked for; the address and the session say it, too."""
+    """The request; the address and the session hold it, too."""
     state = st.session_state
     widgets.note_codes(dict.fromkeys(FIELDS[1:]) | View(**options).address())
     request = Request.of(View(text, **options), names[0])

@@ -59,7 +59,7 @@ def warn(text: str) -> None:
 
 
 def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *fallbacks: Any) -> tuple[Any, Any] | None:
-    """Compute what is asked for, and return it with its result.
+    """Compute the result of a request, and return both.
 
     After a ValueError, which the page shows, comes what the session keeps under the key, else a fallback, the last of
     them the example; None if nothing can be computed.

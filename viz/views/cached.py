@@ -178,7 +178,7 @@ class Request(Input):
 
     @property
     def translator(self) -> Translator | Writer | Reader:
-        """The model that is asked, loaded."""
+        """The model of the request, loaded."""
         return translator(self.model)
 
     def positions(self) -> AbstractContextManager[None]:

@@ -1,4 +1,4 @@
-"""How translations come about, in words and in Python."""
+"""How translations are computed, in words and in Python."""
 
 import textwrap
 
@@ -55,7 +55,7 @@ def load_code(model: str, name: str = "translator") -> str:
 
 
 def origin(request: Request) -> Origin:
-    """How `result` comes about, the translation of a request or what a model read."""
+    """How `result` is computed, the translation of a request or what a model read."""
     search = decoded(request.beam) if writes_target(request.model) else ""
     if request.reference is not None:
         search = say("reading the reference “{reference}”", reference=request.reference)

@@ -1,7 +1,7 @@
 """Times of day in English and German, and sentences whose time is replaced by another.
 
 "Halb acht" is half past seven: half an hour before the hour that it names. Corpora hold a few hundred such sentences,
-too few for twelve hours and four quarters, so the ones that there are are told again with other times.
+too few for twelve hours and four quarters, so those that there are are repeated with other times.
 """
 
 import random

@@ -47,6 +47,22 @@ def test_weights_are_the_mean_and_the_card_says_of_what(folders, tmp_path):
     assert json.loads((out / "history.jsonl").read_text("utf-8")) == {"step": 3}
 
 
+def test_a_narrower_model_is_widened_before_its_weights_count(folders, tmp_path):
+    wide = save(tmp_path / "wide", 4, d_ff=2 * checkpoint.load(folders[0]).model.config.d_ff)
+    out = tmp_path / "mean"
+    assert main(["average", str(folders[0]), str(wide), "--out", str(out)]) == 0
+    narrow, last, mean = (
+        checkpoint.load(folder).model.encoder.layers[0].feed_forward for folder in (folders[0], wide, out)
+    )
+    width = narrow.inner.out_features
+    rounded = {"atol": 2e-3, "rtol": 1e-3}
+    torch.testing.assert_close(
+        mean.inner.weight[:width], (narrow.inner.weight + last.inner.weight[:width]) / 2, **rounded
+    )
+    torch.testing.assert_close(mean.inner.weight[width:], last.inner.weight[width:], **rounded)
+    torch.testing.assert_close(mean.outer.weight[:, width:], last.outer.weight[:, width:] / 2, **rounded)
+
+
 def test_what_cannot_be_averaged_is_told_in_one_line(folders, tmp_path, capsys):
     a, b, c = map(str, folders)
     other_folder = str(save(tmp_path / "other", 4, n_decoder_layers=1))

@@ -1,4 +1,4 @@
-"""How one row of a head comes about: which one an address asks for, and that its bars are those of numpy."""
+"""How one row of a head is computed: which one an address asks for, and that its bars are those of numpy."""
 
 from __future__ import annotations
 

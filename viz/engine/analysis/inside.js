@@ -9,7 +9,7 @@ import { KINDS, layersOf, moduleOf } from "../run/config.js";
 /** @typedef {{kind: AttentionKind, layer: number, head: number, row: number}} Place A row of a head. */
 
 /**
- * @typedef {object} RecordedRow How a row comes about; S keys.
+ * @typedef {object} RecordedRow How a row is computed; S keys.
  * @property {Place} place
  * @property {number} depth of queries and keys, K
  * @property {Float32Array} raw_scores (S,) q·k

@@ -6,10 +6,10 @@ import numpy as np
 
 from model.analysis import maps as analysis
 from model.experiments.recorded_model import Place
-from viz.pages.lessons.card import OnStage, Story, asks, card
+from viz.pages.lessons.card import OnStage, Story, card, request_translation
 from viz.views.cached import cache_results, compute, layer_of
 
-SENTENCE = asks("A man is riding a bicycle down the street.", beam=1)
+SENTENCE = request_translation("A man is riding a bicycle down the street.", beam=1)
 WORD, READ = "▁Fahrrad", "▁bicycle"
 
 

@@ -16,7 +16,7 @@ from viz.views.changes import Changes
 from viz.views.snippets import Plot
 from viz.views.view import BEAM, ROW, View
 
-ASKED = "lesson-asked"  # in the session: what was asked for on the stage since the card came
+REQUESTED = "lesson-requested"  # in the session: what the visitor requested of the stage since the card came
 LOWEST = 150  # pixels of a figure beside others
 LEAST = 200  # pixels of the large picture of a stage
 Link = tuple[str, Mapping[str, str]]  # a page on which the visitor can go on, and its query
@@ -52,8 +52,8 @@ def card(*parts: Any, right: int, live: Callable[[], str | None] | None = None) 
     return lambda numbers: Card(*parts, right=right, numbers=numbers, live=live)
 
 
-def asks(text: str, beam: int = BEAM, **changes: Any) -> Request:
-    """Have the model whose numbers the lessons are about translate, with changes."""
+def request_translation(text: str, beam: int = BEAM, **changes: Any) -> Request:
+    """A translation by the model whose numbers the lessons are about, with changes."""
     return Request(text, "en-de", beam, changes=Changes(**changes))
 
 
@@ -78,10 +78,10 @@ class OnStage:
     def draw(self, answered: bool) -> None:
         """Show the picture; `answered`: with the answer in it."""
         request, place, ring = self._set(answered)
-        query = st.session_state[stage_page.QUERY] = place | st.session_state.get(ASKED, {})
+        query = st.session_state[stage_page.QUERY] = place | st.session_state.get(REQUESTED, {})
         version = stage_page.version_of(compute(request), request, view_of(request))
         stage_page.show_stage(
-            version, on_request=self._asked, setting=query | {"rings": [ring] if ring else []}, least=LEAST
+            version, on_request=self._keep_request, setting=query | {"rings": [ring] if ring else []}, least=LEAST
         )
 
     def link(self) -> Link:
@@ -105,8 +105,8 @@ class OnStage:
         return request, {name: str(value) for name, value in place.items()}, ring
 
     @staticmethod
-    def _asked(query: dict[str, str]) -> None:
-        st.session_state[ASKED] = {name: value for name, value in query.items() if name in (*ROW, "layer", "head")}
+    def _keep_request(query: dict[str, str]) -> None:
+        st.session_state[REQUESTED] = {name: value for name, value in query.items() if name in (*ROW, "layer", "head")}
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Figures:
 
     draws: Callable[[bool], Figure | Plot | Sequence[Figure | Plot]]  # whether the answer shows -> figures
     page: str  # where the link leads
-    query: Callable[[], Mapping[str, str]] = dict  # of that page
+    query: Mapping[str, str] | Callable[[], Mapping[str, str]] = field(default_factory=dict)  # of that page
     shares: Sequence[float] = (1.0,)  # of what is left of the window, which each figure takes
     on_click: Callable[..., None] | None = None  # called with the numbers of what was clicked in the first figure
 
@@ -133,4 +133,4 @@ class Figures:
 
     def link(self) -> Link:
         """Where they can be played with."""
-        return self.page, self.query()
+        return self.page, self.query() if callable(self.query) else self.query

@@ -7,13 +7,13 @@ from model.analysis import maps as analysis
 from model.text.special import BOS_ID, UNK_ID
 from model.translator import Translator
 from viz.figures import Figure, bars, head_board
-from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
+from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say
 from viz.ui.stage.effects_results import agreement_of, compute_result
 from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 
-SENTENCE = asks("The animal didn't cross the street because it was too tired.")
+SENTENCE = request_translation("The animal didn't cross the street because it was too tired.")
 SHARP, FAINT = 0.5, 0.1  # the mean largest weight of a sharp head, at least; below this a direct effect is faint
 WORD, NOT, READ, BIKE = "erte", "▁nicht", "▁because", "bike"
 EFFECTS = {"measure": "effects"}
@@ -176,7 +176,7 @@ def rates() -> dict:
     ("No, not without attention", "Yes, by leaving out source words"),
     "Replace each source word by <unk> in turn: “bike” loses most without “{key}”, {drop:.1f} nats.",
     "An explanation needs no map of attention, and a map is not yet one.",
-    Figures(_gru, "models", lambda: {"direction": "de-en"}),
+    Figures(_gru, "models", {"direction": "de-en"}),
     right=1,
 )
 def occluded() -> dict:

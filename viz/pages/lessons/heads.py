@@ -9,7 +9,7 @@ import streamlit as st
 
 from model.interventions.edits import Edits, Head
 from model.translator import Translator
-from viz.pages.lessons.card import Link, Story, asks, card, view_of
+from viz.pages.lessons.card import Link, Story, card, request_translation, view_of
 from viz.stage.assets import stage
 from viz.stage.payload.payloads import Action
 from viz.text import errors
@@ -18,7 +18,7 @@ from viz.views.cached import Request, cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 from viz.views.turns import in_turn
 
-SENTENCE = asks("A man is riding a bicycle down the street.", beam=1)
+SENTENCE = request_translation("A man is riding a bicycle down the street.", beam=1)
 WORD = "Fahrrad"
 BOARD = tuple(np.ndindex(3, 8))  # layers and heads
 OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what the visitor has changed; why not
@@ -26,7 +26,9 @@ OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what th
 
 def without(heads: Iterable[tuple[int, int]]) -> Request:
     """The sentence with these heads, (layer, head) of the cross-attention, off."""
-    return asks(SENTENCE.text, SENTENCE.beam, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads))))
+    return request_translation(
+        SENTENCE.text, SENTENCE.beam, edits=Edits(off=tuple(Head("cross", *head) for head in sorted(heads)))
+    )
 
 
 @cache_results()

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from viz.pages.lessons import attention, effects, heads, masks, positions, since, warmup
-from viz.pages.lessons.card import ASKED, Card, Story
+from viz.pages.lessons.card import REQUESTED, Card, Story
 from viz.stage import assets
 from viz.text import errors
 from viz.text.language import current, message, say, using
@@ -66,7 +66,7 @@ def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, obj
     state, card = st.session_state, LESSONS[name].cards[number - 1]
     if state.get(OPEN) != (name, number, guessed):  # what was asked for on the stage belongs to the card as it was
         state[OPEN] = (name, number, guessed)
-        state.pop(ASKED, None)
+        state.pop(REQUESTED, None)
     try:
         numbers = {} if guessed is None else card.numbers()
         card.picture.draw(guessed is not None)

@@ -7,12 +7,12 @@ import streamlit as st
 
 from model.experiments import cheater
 from viz.figures import Figure, curves, head_board
-from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
+from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say
 from viz.views.cached import cache_results, compute
 from viz.views.turns import in_turn
 
-SENTENCE = asks("The animal didn't cross the street because it was too tired.")
+SENTENCE = request_translation("The animal didn't cross the street because it was too tired.")
 WRITTEN, SHOWN = 200, 5  # sentences that each model writes, and those on the board
 EXAMPLE = "the old dog sees a cat .".split()
 ROW = 2  # of the example, that the question is about
@@ -111,7 +111,7 @@ def losses() -> dict:
     "Of {n} sentences each, {honest:.0%} of the honest model's are correct (bright) and {cheater:.0%} of the "
     "cheater's.",
     "It has learned to copy, not to write.",
-    Figures(_written, "masks", lambda: {"without": "look-ahead", "show": "both"}),
+    Figures(_written, "masks", {"without": "look-ahead", "show": "both"}),
     right=1,
 )
 def right() -> dict:
@@ -126,7 +126,7 @@ def right() -> dict:
     ("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
     "There the row reads “dog” itself, whose probability becomes {leak:.2f}.",
     "With any other cell open it is at most {other:.3f}; with none, {closed:.3f}.",
-    Figures(_board, "masks", lambda: {"show": "head"}, on_click=click),
+    Figures(_board, "masks", {"show": "head"}, on_click=click),
     right=0,
 )
 def leaking() -> dict:

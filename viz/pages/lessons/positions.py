@@ -6,7 +6,7 @@ import torch
 from model.taps import intervene
 from model.translator import Writer
 from viz.figures import Figure, curves, head_board
-from viz.pages.lessons.card import Figures, OnStage, Story, asks, card
+from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say
 from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.position_results import shuffled, table
@@ -22,7 +22,7 @@ MOST = 5  # words on the board
 
 def waves() -> list[np.ndarray]:
     """The waves of the pictures, of some dimensions of the sinusoidal encoding, each (positions,)."""
-    width = compute(asks(DOG)).config.d_model
+    width = compute(request_translation(DOG)).config.d_model
     return list(table("sinusoidal", LENGTH, width)[:, list(DIALS)].T)
 
 
@@ -80,11 +80,11 @@ STORY = Story(
     "Der Hund folgt der Katze.|Die Katze folgt dem Hund.|Der Hund folgt dem Hund.".split("|"),
     "“{off}” The words are all known to the model, but no longer who follows whom.",
     "With positions it writes “{on}”",
-    OnStage(asks(DOG), after=asks(DOG, **OFF)),
+    OnStage(request_translation(DOG), after=request_translation(DOG, **OFF)),
     right=1,
 )
 def text() -> dict:
-    return {"on": compute(asks(DOG)).text, "off": compute(asks(DOG, **OFF)).text}
+    return {"on": compute(request_translation(DOG)).text, "off": compute(request_translation(DOG, **OFF)).text}
 
 
 @card(
@@ -94,12 +94,12 @@ def text() -> dict:
     "“{text}” again: a bag of words.",
     "Shuffling the words only shuffles the encoder's output, to within {off:.0e}; with positions the difference is "
     "{on:.1f}.",
-    OnStage(asks(CAT), after=asks(CAT, **OFF)),
+    OnStage(request_translation(CAT), after=request_translation(CAT, **OFF)),
     right=1,
 )
 def swapped() -> dict:
-    off, on = shuffled(asks(DOG).model, DOG, SEED)[1]
-    return {"text": compute(asks(CAT, **OFF)).text, "off": off, "on": on}
+    off, on = shuffled(request_translation(DOG).model, DOG, SEED)[1]
+    return {"text": compute(request_translation(CAT, **OFF)).text, "off": off, "on": on}
 
 
 @card(
@@ -126,7 +126,7 @@ def dials() -> dict:
     "“{word}” has {one:.3f} after A and {other:.3f} after B; with the mask open no word changes by more than "
     "{open:.0e}.",
     "That each token sees only what came before brings order back.",
-    Figures(_board, "language_model", lambda: {"text": TWO[0]}),
+    Figures(_board, "language_model", {"text": TWO[0]}),
     right=1,
 )
 def ordered() -> dict:

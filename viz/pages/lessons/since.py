@@ -78,7 +78,7 @@ def sink() -> dict:
     ("Scores change as much", "No score changes", "Scores become 0"),
     "Added, a score changes by up to {added:.2f}; turned, by {turned:.0e}.",
     "The angle between two turned vectors depends on how far apart they stand, not on where.",
-    Figures(layers.draw_moved, "positions", lambda: {"first": "rotary"}),
+    Figures(layers.draw_moved, "positions", {"first": "rotary"}),
     right=1,
     live=recorded.live(layers.live_turned),
 )
@@ -96,7 +96,7 @@ def turned() -> dict:
     "“{word}” had {before:.0%} and has {after:.0%}, without any training for it.",
     "The two norms differ by at most {first:.2f} at the first, where the mean of the added positions is not 0, and "
     "{last:.3f} at the last: the mean hardly matters here.",
-    Figures(layers.draw_norms, "language_model", lambda: {"model": layers.MODERN}),
+    Figures(layers.draw_norms, "language_model", {"model": layers.MODERN}),
     right=1,
 )
 def norms() -> dict:
@@ -112,7 +112,7 @@ def norms() -> dict:
     "ReLU turns {zero:.0%} of {n:,} units into exactly 0, and none is negative.",
     "With SwiGLU {gated_zero} of {m} are 0 and {negative:.0%} are negative: one product opens the gate, the other "
     "sets sign and size, so no single curve holds them.",
-    Figures(layers.draw_units, "language_model", lambda: {"model": layers.MODERN}),
+    Figures(layers.draw_units, "language_model", {"model": layers.MODERN}),
     right=1,
 )
 def units() -> dict:

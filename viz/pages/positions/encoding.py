@@ -39,7 +39,7 @@ def legend(place: str, name: str) -> str:
 
 
 class Encodings:
-    """One encoding or two, "first" and "second", their tables by these names, and how they come about."""
+    """One encoding or two, "first" and "second", their tables by these names, and how they are computed."""
 
     def __init__(self, sizes: Sizes, encodings: dict[str, str]) -> None:
         self.codes = encodings

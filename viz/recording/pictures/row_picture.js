@@ -1,4 +1,4 @@
-// How one row of a head comes about: q·k, scaling, mask, softmax, values, as bars.
+// How one row of a head is computed: q·k, scaling, mask, softmax, values, as bars.
 
 import { GRID, layoutOf, tickAxis } from "./looks.js";
 import { HIGHEST, LOWEST, isChanged, isDivided, isDividedByRoot, measures, stepsOf } from "./row.js";

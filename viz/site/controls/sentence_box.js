@@ -16,6 +16,6 @@ export function sentenceBox(look, value, take, about) {
     take(target.value, !isVisited);
     isVisited = true;
   };
-  const usual = { type: "text", value, autocomplete: "off", dir: "auto", spellcheck: "false" };
-  return el(`input.sentence${look}`, { ...usual, ...about, oninput, onblur: () => (isVisited = false) });
+  const attributes = { type: "text", value, autocomplete: "off", dir: "auto", spellcheck: "false" };
+  return el(`input.sentence${look}`, { ...attributes, ...about, oninput, onblur: () => (isVisited = false) });
 }

@@ -1,4 +1,4 @@
-// How one row of a head comes about, as the stage takes it: viz/stage/payload/inside.py.
+// How one row of a head is computed, as the stage takes it: viz/stage/payload/inside.py.
 
 import { fromBase64 } from "../settings.js";
 

@@ -27,7 +27,7 @@ const B_EXAMPLE = "The animal didn't cross the street because it was too wide.";
  * @property {string} measure "weights" or "effects"
  * @property {"runner-up" | "mean"} against what the logit of a written word is compared with
  * @property {string} view of the stage
- * @property {import("../../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it comes about
+ * @property {import("../../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it is computed
  * @property {typeof VERSUS[number]} versus what differs on the page Compare
  * @property {{text: string, model: string, beam: number}} b side B of that page
  */

@@ -34,14 +34,14 @@ export class Fold {
 
 /** How many controls are not as they are at first. @param {Stage} stage */
 function count(stage) {
-  const { state, result, version, usual, steering, mapOptions } = stage;
+  const { state, result, version, defaultVersion, steering, mapOptions } = stage;
   const isSet = [
     state.kind !== (result.kinds[0]?.code ?? null),
-    state.view !== stage.usualView(),
+    state.view !== stage.defaultView(),
     state.lines !== "head",
     state.sort !== "layer",
     Boolean(state.table),
-    version !== usual,
+    version !== defaultVersion,
     Boolean(steering && steering.switches.mode !== "open"),
     ...Object.values(codesOf(mapOptions)).map((code) => code !== null),
   ];

@@ -1,4 +1,4 @@
-// Changes that a visitor makes on the stage, as its host is told of them; viz/stage/payload/payloads.py has the same types under
+// Changes that a visitor makes on the stage, as its host receives them; viz/stage/payload/payloads.py has the same types under
 // the same names.
 
 /** @typedef {import("../../recording/message/types.js").KindCode} KindCode */

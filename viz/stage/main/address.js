@@ -22,7 +22,7 @@ const BURST = 10;
 const PAUSE = 350; // ms
 
 /**
- * A host that writes its address once the page has been painted, and before it is asked for anything.
+ * A host that writes its address once the page has been painted, and before anything else.
  * @param {Host} host
  * @returns {Host & {settle: () => void}}  settle() writes at once
  */

@@ -82,8 +82,8 @@ function chooseVersion(stage, requested) {
   /** @typedef {import("./state.js").VersionName} VersionName */
   const names = /** @type {VersionName[]} */ (message.before ? Object.keys(sides) : ["after"]);
   stage.versions = message.comparing ? names.filter((name) => sides[name].kinds.size) : names;
-  stage.usual = (message.comparing && stage.versions.at(-1)) || "after";
-  stage.version = stage.versions.find((name) => name === requested) ?? stage.usual;
+  stage.defaultVersion = (message.comparing && stage.versions.at(-1)) || "after";
+  stage.version = stage.versions.find((name) => name === requested) ?? stage.defaultVersion;
 }
 
 /**

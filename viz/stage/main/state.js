@@ -54,7 +54,7 @@ export class Open {
   /** @type {import("../../recording/message/types.js").Options} */ mapOptions;
   /** @type {Record<VersionName, VersionEntry>} */ sides;
   /** @type {VersionName[]} that the visitor can choose from */ versions;
-  /** @type {VersionName} that is shown unless another is asked for */ usual;
+  /** @type {VersionName} */ defaultVersion;
   /** @type {VersionName} */ version;
   /** @type {"weights" | "effects"} */ measure;
   /** @type {Version} the recording that is shown */ result;
@@ -77,7 +77,7 @@ export class Open {
     const step = Number(request.step ?? -1);
     this.state = {
       kind: this.kinds.has(request.kind) ? request.kind : (this.result.kinds[0]?.code ?? null),
-      view: this.views().includes(request.view) ? request.view : this.usualView(),
+      view: this.views().includes(request.view) ? request.view : this.defaultView(),
       step: !this.beside && step >= 0 && step < this.result.target.tokens.length ? step : null,
       lines: request.lines === "layer" && !this.beside ? "layer" : "head",
       sort: ORDERS.includes(request.sort) ? request.sort : "layer",
@@ -113,7 +113,7 @@ export class Open {
     return VIEWS.filter((view) => has[view] ?? sides.some(({ result }) => result.viewNames.includes(view)));
   }
 
-  usualView() {
+  defaultView() {
     return this.result.next && this.measure !== "effects" ? "words" : this.views()[0];
   }
 
@@ -154,7 +154,7 @@ export class Open {
       pin,
       lines: lines === "head" ? null : lines,
       sort: sort === "layer" ? null : sort,
-      version: this.version === this.usual ? null : this.version,
+      version: this.version === this.defaultVersion ? null : this.version,
       measure: measure === "effects" ? measure : null,
       ...sampling.parameters(this),
       ...codesOf(this.mapOptions),
@@ -167,7 +167,7 @@ export class Open {
       kind: kind === this.result.kinds[0]?.code && !isRow ? null : kind,
       layer: hasHead ? layer : null,
       head: hasHead ? head : null,
-      view: view === this.usualView() ? null : view,
+      view: view === this.defaultView() ? null : view,
       projector: projector ? 1 : null,
     });
   }

@@ -2,7 +2,7 @@
 
 import { el } from "../frame/dom.js";
 
-const FROM_EDGE = 15; // pixels from the edge of the picture to its titles, in type of the usual size
+const FROM_EDGE = 15; // pixels from the edge of the picture to its titles, in type of normal size
 
 /** A layout whose axes have no titles. @param {any} layout @returns {any} */
 export function withoutTitles({ xaxis: { title: x, ...xaxis }, yaxis: { title: y, ...yaxis }, ...layout }) {

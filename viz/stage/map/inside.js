@@ -1,4 +1,4 @@
-// How one row of a head comes about: which one, and what the visitor does differently in it.
+// How one row of a head is computed: which one, and what the visitor does differently in it.
 
 import { axisTokens } from "../../recording/maps/axes.js";
 import { at } from "../../recording/maps/drawing.js";

@@ -1,4 +1,4 @@
-"""One row of a head, of which the browser shows how it comes about: q·k, scaling, mask, softmax, values.
+"""One row of a head, of which the browser shows how it is computed: q·k, scaling, mask, softmax, values.
 
 The browser computes what a switch changes (viz/recording/pictures/row.js): it follows the finger.
 """

@@ -1,4 +1,4 @@
-"""How a row of a head comes about."""
+"""How a row of a head is computed."""
 
 from viz.text.language import messages
 

@@ -89,7 +89,7 @@ class OpenFile(NamedTuple):
 
     @property
     def origin(self) -> Origin:
-        """How `result` comes about."""
+        """How `result` is computed."""
         return Origin(self.name, snippet(READ, name=self.name))
 
 

@@ -74,7 +74,7 @@ def models() -> list[str]:
 def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
     """Draw a page of the stage with a choice of models, the default one first.
 
-    `show` draws what is below the row, given the names, what is asked for, and whether the visitor has just come;
+    `show` draws what is below the row, given the names, the request, and whether the visitor has just come;
     `elsewhere` as in `model_choice.choose`.
     """
     state = st.session_state
@@ -113,7 +113,7 @@ def _search() -> None:
 @st.fragment  # another sentence, or what is asked for on the stage, leaves the rest of the page alone
 def _live(names: list[str], show: Show) -> None:
     state = st.session_state
-    with using(current()):  # the language is asked once, not for each word
+    with using(current()):  # the language is looked up once, not for each word
         came, selection = state.pop(CAME, None), controls.selection(names, PREFIX)
         current_view = came or before(names)
         card, broken = {}, None
@@ -282,7 +282,7 @@ def predicts_words(result: Translation) -> bool:
 def version_of(
     result: cached.Result, request: cached.Request, current_view: View, rowwise: bool = True
 ) -> stage_message.Version:
-    """What the stage shows of a translation; `rowwise`: also how its rows come about, where nothing is changed."""
+    """What the stage shows of a translation; `rowwise`: also how its rows are computed, where nothing is changed."""
     rowwise = rowwise and not request.changes and has_rows(result)
     notes, code = [], recipes.origin(request).code
     if request.reference is not None and recipes.writes_target(request.model):

@@ -105,7 +105,7 @@ def contributions(request: cached.Request) -> dict[str, np.ndarray]:
 
 @dataclass(frozen=True)
 class Source:
-    """What heads do, and how that comes about."""
+    """What heads do, and how that is computed."""
 
     # By kind: numbers (L, H) by measure of `model.measures.atlas`, the "role" of each, "divergence" of every pair
     # (L * H, L * H), None of too many; where they were measured, "aligns" and "examples" (L, H) as in an atlas.

@@ -181,7 +181,7 @@ def compute_texts(request: TextRequest) -> TextResult:
 
 
 def text_origin(request: TextRequest, mask: str) -> Origin:
-    """How `packed`, the pass `causal` and the pass under a mask, by its name, come about."""
+    """How `packed`, the pass `causal` and the pass under a mask, by its name, are computed."""
     note = " · ".join(say("“{text}”", text=text) for text in request.texts)
     code = snippet(
         TEXTS,
@@ -206,7 +206,7 @@ def differences(request: Request, sentence: int, pads: int | None = None) -> tup
 
 
 def origin(request: Request, changes: Mapping[str, Any]) -> Origin:
-    """How `batch`, its `result` and, with masks that are changed as in `change`, `changed` come about."""
+    """How `batch`, its `result` and, with masks that are changed as in `change`, `changed` are computed."""
     note, batch = say("the worked example"), call("worked_example")
     if request.sources:
         pairs = zip(request.sources, request.targets, strict=True)
