@@ -149,10 +149,10 @@ def sentence(source: str | None, example: str, key: str = "text", texts: dict[st
     return typed
 
 
-def arrive(names: list[str], usual: View, prefix: str = "") -> View:
+def arrive(names: list[str], default: View, prefix: str = "") -> View:
     """Set the controls of `search` to what a page shows at first, by the address or as before."""
     state, query = st.session_state, st.query_params.to_dict()
-    values, problems = view.read(query, names, usual if view.is_addressed(query) else state.get(view.KEPT, usual))
+    values, problems = view.read(query, names, default if view.is_addressed(query) else state.get(view.KEPT, default))
     widgets.note_problems(problems)
     state.update({prefix + name: getattr(values, name) for name in FIELDS})
     # A model of another page may be none of this one's.
@@ -201,9 +201,9 @@ def ask_in_row() -> Request:
     """Ask for what to translate, in the row of a question; errors as in `translator`."""
     names = _arrived_models()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
-    usual, state = View(), st.session_state
+    default, state = View(), st.session_state
     is_set = [state["model"] != names[0], state["forced"]]
-    is_set += [state[name] != getattr(usual, name) for name in ("beam", "penalty")]
+    is_set += [state[name] != getattr(default, name) for name in ("beam", "penalty")]
     with frame.options(sum(is_set), "search"):
         search(names)
     options = selection(names)

@@ -10,7 +10,7 @@ const speech = { say: (/** @type {string} */ name) => name, language: "en" };
 test("bars name words without the mark of a space", () => {
   const payload = {
     ...{ logits: Float32Array.of(3, 2, 1), probabilities: Float32Array.of(0.6, 0.3, 0.1), tokens: ["▁the", "▁", "ing"] },
-    ...{ usual: {}, top_ks: [0], most_drawn: 9, seeds: 9, seed: null, continued: "" },
+    ...{ defaults: {}, top_ks: [0], most_drawn: 9, seeds: 9, seed: null, continued: "" },
   };
   const next = new NextWords(payload, speech);
   assert.deepEqual(next.names, ["the", "▁", "ing"]);

@@ -14,7 +14,7 @@ import * as theme from "./theme.js";
  * @property {Float32Array} logits  (V,), the largest first; -Infinity: never drawn
  * @property {Float32Array} probabilities  probabilities of the first of them, which have bars
  * @property {string[]} tokens  of these
- * @property {Record<string, number>} usual  how words are drawn unless the address says else, by its names
+ * @property {Record<string, number>} defaults  how words are drawn unless the address says else, by its names
  * @property {number[]} top_ks  that can be chosen; 0: all
  * @property {number} most_drawn  words at a time
  * @property {number} seeds
@@ -76,8 +76,8 @@ function bars(tokens, { say, language }) {
 }
 
 /** @param {NextPayload} payload @param {Speech} speech @returns {Field[]} */
-function drawingFields({ usual, top_ks: allowed }, { say, language }) {
-  const { temperature, "top-k": k, "top-p": p } = usual;
+function drawingFields({ defaults, top_ks: allowed }, { say, language }) {
+  const { temperature, "top-k": k, "top-p": p } = defaults;
   const options = allowed.map((count) => [String(count), count ? formatNumber(count, ",", language) : say("all_words")]);
   return [
     {
@@ -93,11 +93,11 @@ function drawingFields({ usual, top_ks: allowed }, { say, language }) {
 }
 
 /** @param {NextPayload} payload @param {Speech} speech @returns {Field[]} */
-function writingFields({ usual, most_drawn: most, seeds, seed }, { say }) {
+function writingFields({ defaults, most_drawn: most, seeds, seed }, { say }) {
   /** @type {Field} */
   const about = { type: "number", name: "seed", label: say("seed"), value: seed ?? 0, help: say("about_seed") };
   return [
-    { type: "range", name: "count", label: say("words_to_draw"), value: usual.count, help: "", low: 1, high: most },
+    { type: "range", name: "count", label: say("words_to_draw"), value: defaults.count, help: "", low: 1, high: most },
     { ...about, low: 0, high: seeds - 1 },
   ];
 }

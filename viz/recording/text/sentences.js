@@ -53,7 +53,7 @@ export function fill(text, values, language = "en") {
  */
 export function numberMarks(language) {
   const parts = new Intl.NumberFormat(language, { useGrouping: true }).formatToParts(123456.5);
-  /** @param {string} type @param {string} usual */
-  const mark = (type, usual) => parts.find((part) => part.type === type)?.value ?? usual;
+  /** @param {string} type @param {string} fallback */
+  const mark = (type, fallback) => parts.find((part) => part.type === type)?.value ?? fallback;
   return mark("decimal", ".") + mark("group", ",");
 }

@@ -42,12 +42,12 @@ export function readRequest(query, settings) {
   /** @type {string[]} */
   const missed = [];
   const names = settings.models.map(({ name }) => name);
-  /** @template V @param {string} name @param {V} usual @param {(text: string) => V | undefined} parse @returns {V} */
-  const readParameter = (name, usual, parse) => {
+  /** @template V @param {string} name @param {V} fallback @param {(text: string) => V | undefined} parse @returns {V} */
+  const readParameter = (name, fallback, parse) => {
     const text = query.get(name);
-    const value = text === null ? usual : parse(text);
+    const value = text === null ? fallback : parse(text);
     if (value === undefined) missed.push(`${name}=${/** @type {string} */ (text).slice(0, 40)}`);
-    return value ?? usual;
+    return value ?? fallback;
   };
   /** @template V @param {readonly V[]} options */
   const oneOf = (options) => (/** @type {string} */ text) => options.find((option) => String(option) === text);
@@ -106,8 +106,8 @@ const otherText = (text) => (text === EXAMPLE ? B_EXAMPLE : text);
  * @returns {Record<string, string | number | null>}
  */
 export function parametersOf({ page, text, model, beam, penalty, reference, changes, versus, b }, settings) {
-  /** @param {string | number} value @param {unknown} usual */
-  const unlessUsual = (value, usual) => (value === usual ? null : value);
+  /** @param {string | number} value @param {unknown} fallback */
+  const unlessUsual = (value, fallback) => (value === fallback ? null : value);
   const compares = page === "compare";
   const first = settings.models[0].name;
   const secondModel = settings.models.find(({ name }) => name !== model)?.name ?? model;

@@ -21,7 +21,7 @@ class NextPayload(TypedDict):
     logits: np.ndarray  # float32 (V,), the largest first; -inf: never drawn
     probabilities: np.ndarray  # float32 (SHOWN,), probabilities of the first
     tokens: Sequence[str]  # SHOWN of them
-    usual: Mapping[str, float]  # how words are drawn unless the address says else, by its names
+    defaults: Mapping[str, float]  # how words are drawn unless the address says else, by its names
     top_ks: Sequence[int]  # that can be chosen; 0: all
     most_drawn: int  # words at a time
     seeds: int
@@ -41,16 +41,16 @@ def payload(
         unknown: the id of a word that is never drawn, if there is one.
     """
     order = np.argsort(-logits, kind="stable")
-    usual = Chance()
+    defaults = Chance()
     return {
         "logits": logits[order] if unknown is None else np.where(order == unknown, -np.inf, logits[order]),
         "probabilities": np.exp(analysis.log_softmax(logits))[order[:SHOWN]].astype(np.float32),
         "tokens": tokenizer.tokens(order[:SHOWN].tolist()),
-        "usual": {
-            "temperature": usual.temperature,
-            "top-k": usual.top_k,
-            "top-p": usual.top_p,
-            "count": usual.count,
+        "defaults": {
+            "temperature": defaults.temperature,
+            "top-k": defaults.top_k,
+            "top-p": defaults.top_p,
+            "count": defaults.count,
         },
         "top_ks": list(TOP_KS),
         "most_drawn": MOST_DRAWN,
