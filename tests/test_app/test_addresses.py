@@ -170,7 +170,7 @@ def test_a_page_that_is_left_while_it_is_drawn_takes_nothing_out_of_the_address_
     def draw(page: str, *keys: str, left: bool = False) -> bool:
         run.page_script_hash = page
         with widgets.part():
-            arrives = widgets.arrives()
+            arrives = widgets.has_arrived()
             widgets.note_codes(dict.fromkeys(keys))
             session.left = left
             if left:

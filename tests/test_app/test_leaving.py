@@ -56,7 +56,7 @@ from viz.pages.training import here, live
 
 log = Path(os.environ["LOG"])
 live.FORGOTTEN_AFTER = float("inf")  # it is the leaving that ends it
-here.start(practice.Settings())
+here.start_run(practice.Settings())
 (run,) = st.session_state[here.RUNS]
 run.pause()
 

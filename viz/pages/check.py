@@ -183,7 +183,7 @@ def show(places: frame.Places, claims: Claims, line: str, quoted: str = "") -> N
     with places.answer:
         frame.answer(answer(claims), line, quoted)
     with places.right_controls:
-        view_ = controls.views(VIEWS, "check-show")
+        view_ = controls.choose_view(VIEWS, "check-show")
     with places.left_controls:
         frame.label(say("Does this app draw what the model computed?"))
     with places.left:
@@ -284,7 +284,7 @@ def live() -> None:
         line = f"{nothing} {words.how_decoded(request)}".strip()
         show(places, Claims(run_checks(request), origin, say("For your sentence."), engine), line, result.text)
 
-    controls.translation_in(places, show_mine)
+    controls.show_translation(places, show_mine)
 
 
 frame.opening(say("Self-check"))

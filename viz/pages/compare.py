@@ -19,7 +19,7 @@ OF = {"sentence": "text-b", "model": "model-b", "search": "beam-b"}  # in addres
 B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 
 
-def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
+def choose_second(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
     """Let the visitor choose what B is; returns in what it differs from A, and B."""
     offered = [versus for versus in VERSUS if versus != "search" or recipes.writes_target(a.model)]
     if st.session_state["versus"] not in offered:
@@ -39,7 +39,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
             text = st.text_input(
                 say("Sentence B") if recipes.writes_target(a.model) else say("Text B"),
                 key=OF[versus],
-                live=stage_page.live(),
+                live=stage_page.typing_pause(),
                 label_visibility="collapsed",
                 persist_state="session",
             )
@@ -60,7 +60,7 @@ def ask(names: list[str], a: cached.Request) -> tuple[str, cached.Request]:
         return versus, replace(a, beam=beam)
 
 
-def note(versus: str, pair: Pair) -> str:
+def describe_pair(versus: str, pair: Pair) -> str:
     """What there is to say of both before their difference is looked at."""
     if pair[0] == pair[1]:
         if versus == "model" and len(stage_page.models()) < 2:
@@ -95,7 +95,7 @@ def score_of(result: cached.Result) -> str:
     return say("log-probability {number:.2f}", number=float(logs.sum(dtype="float64"))) if logs.size else ""
 
 
-def arrive(names: list[str], default: dict[str, object]) -> None:
+def restore_second(names: list[str], default: dict[str, object]) -> None:
     """Choose what the address asks for of B; without anything there, what was chosen before, else the default."""
     query = st.session_state[stage_page.QUERY]
     readers: dict[str, codes.Reader] = {
@@ -121,8 +121,8 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         "beam-b": 1,
     }
     if came:
-        arrive(names, default)
-    versus, b = ask(names, a)
+        restore_second(names, default)
+    versus, b = choose_second(names, a)
     chose = {name: codes.code(state[name]) for name in ("versus", OF[versus]) if state[name] != default[name]}
     example = "sentence", (a.example, replace(a.example, text=B_EXAMPLE))
     answered = shared.compute_or_keep(
@@ -145,12 +145,12 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         "names": names,
         "about": about,
         "words": comparison.beside(*(words_of(*side) for side in zip(pair, results))),
-        "note": note(versus, pair),
+        "note": describe_pair(versus, pair),
         "program": vars(stage_page.program_of(recipes.code_of_both(*pair))),
     }
     stage_page.show_stage(b, a, comparing=comparing, owned=("versus", *OF.values()))
     for checkpoint in dict.fromkeys(request.model for request in pair):
-        shared.card(checkpoint, f"card-{checkpoint}")
+        shared.write_card(checkpoint, f"card-{checkpoint}")
 
 
-stage_page.page(stage_page.models(), show)
+stage_page.show_page(stage_page.models(), show)

@@ -43,7 +43,7 @@ KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chan
 
 def opened_view(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
-    state, came = st.session_state, widgets.arrives("beginning")
+    state, came = st.session_state, widgets.has_arrived("beginning")
     if came:
         state[stage_page.QUERY] = st.query_params.to_dict()
     query, is_requested = state[stage_page.QUERY], state.pop(stage_page.ASKED, False)
@@ -118,9 +118,9 @@ def show() -> None:
     names, problems = usable(available("language_model"))
     names += model_shelf.SHELF.names(model_shelf.WRITERS)
     if problems:
-        shared.small("\n".join(problems), "unreadable")
+        shared.write_small("\n".join(problems), "unreadable")
     if not names and not model_choice.is_own_machine():
-        controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
+        controls.say_no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
     before, chance = opened_view(names)
     came = model_choice.arrive(names, "language-model", "beginning")
@@ -132,7 +132,7 @@ def show() -> None:
             label, hint = say("Text"), say("Type a text")
         text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, label_visibility="collapsed") or ""
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("beginning", texts.examples_of(name))
+            controls.example_buttons("beginning", texts.examples_of(name))
         label, translators = name or say("Model"), stage_page.translators()
         memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=translators)
         if names:
@@ -140,7 +140,7 @@ def show() -> None:
                 systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
     if not names:
-        controls.no_model(line=message("No language model found."), preset="wikitext2-lm")
+        controls.say_no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
     name = state["language-model"]
     current_view = replace(before, text=text, model="" if name == names[0] else name)
@@ -161,7 +161,7 @@ def show() -> None:
     if name in model_shelf.SHELF:  # it is on the other pages of the stage, too, which go on with it
         state[view.KEPT] = replace(state.get(view.KEPT, View()), text=text, model=name, reference=None)
     stage_page.show_stage(of_stage, owned=("seed",))
-    shared.small(about(name), "card")
+    shared.write_small(about(name), "card")
 
 
 def about(name: str) -> str:

@@ -255,7 +255,7 @@ def show_lengths(names: list[str]) -> None:
             for test, groups in lengths.read(cached.loaded_as(Translator, name).card).items():
                 rows += [{"test": test, "model": name, **vars(group)} for group in groups]
         except ValueError as error:
-            shared.small(f"{name}: {errors.sentence(error)}", f"lengths-problem-{name}")
+            shared.write_small(f"{name}: {errors.sentence(error)}", f"lengths-problem-{name}")
     if rows:
         table = pd.DataFrame(rows)
         with shared.row():
@@ -277,10 +277,10 @@ def show_lengths(names: list[str]) -> None:
             for number, name in enumerate(scores):
                 score = cached.loaded_as(Translator, name).card["scores"][test]
                 command = score.get("command", say("no command on its card"))
-                shared.small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
+                shared.write_small(f"{name}: {command} · {score.get('signature', '')}", f"lengths-command-{number}")
     if missing := [name for name in names if name not in scores]:
         line = message("Not measured yet for {names}. To do so, with lines of source<TAB>reference in FILE.tsv:")
-        shared.small(say(line, names=", ".join(missing)), "no-lengths")
+        shared.write_small(say(line, names=", ".join(missing)), "no-lengths")
         commands(MEASURE.format(name=name) for name in missing)
 
 
@@ -306,7 +306,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
     examples = GERMAN if source == "de" else words.EXAMPLES
     example = next(iter(examples.values()))
     with places.right_controls:
-        view = controls.views(VIEWS, "models-show")
+        view = controls.choose_view(VIEWS, "models-show")
     with places.question:
         # A sentence comes along from the other pages, where it is English.
         key = "text" if source == "en" else f"text-{source}"
@@ -320,9 +320,9 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
             return
         sides, problems = answer[1]
         if answer[0] is not question:
-            shared.small(sides[0].result.source, "shown")
+            shared.write_small(sides[0].result.source, "shown")
         for name, problem in problems.items():
-            shared.small(f"{name}: {problem}", f"problem-{name}")
+            shared.write_small(f"{name}: {problem}", f"problem-{name}")
     with places.left_controls:
         layer, head = choose_head(sides)
     rows = comparison.align([side.words for side in sides])
@@ -335,7 +335,7 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
         if side.weights is not None:
             query = side.request.address() | place | {"words": "1"}
             st.html(f'<p class="hl-note">{language_menu.link(say(OPENS), "", query)}</p>')
-        shared.card(side.name)
+        shared.write_card(side.name)
     with places.answer:
         frame.answer(line, say(BESIDE) if row is None else f"{in_words(systems)} {say(BESIDE)}")
     with places.right:
@@ -367,11 +367,11 @@ def live() -> None:
             show_missing(languages, names)
     else:
         with places.notes:
-            controls.no_model(preset="multi30k-de-en")
+            controls.say_no_model(preset="multi30k-de-en")
     if problems:
         with places.notes:
             st.warning(say("Left out, because it cannot be read:"))
-            shared.small("\n".join(problems), "unreadable")
+            shared.write_small("\n".join(problems), "unreadable")
 
 
 frame.opening(say("Four systems"))

@@ -136,7 +136,7 @@ def show_model(entry: Entry, places: frame.Places) -> None:
     with places.left:
         goes_to = show_elsewhere(entry)
     if page := "steer" if steers else goes_to:
-        go(page, entry.code, request.text)
+        open_page(page, entry.code, request.text)
 
 
 def show_elsewhere(entry: Entry) -> str | None:
@@ -151,7 +151,7 @@ def show_elsewhere(entry: Entry) -> str | None:
     return next(iter(clicked), None)
 
 
-def go(page: str, name: str, text: str) -> None:
+def open_page(page: str, name: str, text: str) -> None:
     """Go on with a model and a text on another page."""
     state = st.session_state
     if page == "atlas":
@@ -165,7 +165,7 @@ def go(page: str, name: str, text: str) -> None:
 def live() -> None:
     """The list at the left, what is chosen of it at the right."""
     state, places = st.session_state, frame.places(LEFT)
-    if widgets.arrives("model"):
+    if widgets.has_arrived("model"):
         state[stage_page.QUERY] = st.query_params.to_dict()
     take_arrived()
     file = attention_file.opened_file()

@@ -61,7 +61,7 @@ figure.show()
 
 def request_of(request: Request, query: Mapping[str, str]) -> Request:
     """The same with the changes of the query or of before, without those that name words of another sentence."""
-    before = st.session_state.get(ASKED) or first(request)
+    before = st.session_state.get(ASKED) or first_request(request)
     if any(query.get(name) for name in change.NAMES):
         before = request
         try:
@@ -73,12 +73,12 @@ def request_of(request: Request, query: Mapping[str, str]) -> Request:
         changes = Changes()
     elif before.text != request.text:
         changes = changes.wordless
-    if changes != before.changes and before.changes != first(before.plain).changes:
+    if changes != before.changes and before.changes != first_request(before.plain).changes:
         st.session_state[LOST] = before
     return replace(request, changes=changes)
 
 
-def first(request: Request) -> Request:
+def first_request(request: Request) -> Request:
     """What a visitor sees who has changed nothing yet: one cell of the example that turns its meaning round.
 
     Other sentences, and models that write other words for it, are unchanged.
@@ -100,17 +100,17 @@ def take_back() -> None:
     state["sentence"] = state[ASKED].text
 
 
-def on_did(action: Action) -> None:
+def carry_out(action: Action) -> None:
     """Carry an action on the stage out."""
     state, request = st.session_state, st.session_state[ANSWERED]
     if action.get("do") == "importance":
         state[WEIGHED] = not state.get(WEIGHED, False)
         return
     try:
-        if (text := steering.rewritten(request, action)) is not None:
+        if (text := steering.rewrite_text(request, action)) is not None:
             state["sentence"] = text
             return
-        new = steering.after(request, action)  # one that the model refuses is not kept
+        new = steering.apply_action(request, action)  # one that the model refuses is not kept
     except ValueError as error:
         state["steer-problem"] = errors.sentence(error)
         return
@@ -124,7 +124,9 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     request = state[ASKED] = request_of(Request.of(current_view, names[0]), state[stage_page.QUERY] if came else {})
     if lost := state.get(LOST):
         with shared.row(gap="small", key="lost"):
-            shared.small(say("Changes that named words of “{sentence}” were dropped.", sentence=lost.text[:60]), "lost")
+            shared.write_small(
+                say("Changes that named words of “{sentence}” were dropped.", sentence=lost.text[:60]), "lost"
+            )
             st.button(say("Undo these changes"), key="take-back", on_click=take_back)
     answered = shared.compute_or_keep(ANSWERED, request, compute, request.plain, request.example)
     if answered is None:
@@ -139,9 +141,9 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         except ValueError as error:
             problem, weighed = errors.sentence(error), False
             state[WEIGHED] = False
-    stage(steering.payload(request, result, current_view, problem, weighed), stage_page.on_asked, on_did=on_did)
+    stage(steering.payload(request, result, current_view, problem, weighed), stage_page.keep_query, on_did=carry_out)
     if not isinstance(request.translator, Translator):
-        shared.card(request.model)
+        shared.write_card(request.model)
         return
     captions = ()
     if request.changes:
@@ -160,7 +162,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
 
 def show_tree(request: Request, result: Result) -> None:
     """All that the search tried."""
-    state, (search, attended) = st.session_state, steering.tree(request)
+    state, (search, attended) = st.session_state, steering.search_tree(request)
     nodes, tokenizer = search.tree, request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)
 
@@ -201,9 +203,9 @@ def show_tree(request: Request, result: Result) -> None:
     with shared.row(align="bottom"):
         names = [f"{place}: {text}" for place, text in enumerate(texts, 1)]
         settings: dict[str, Any] = {"format_func": names.__getitem__, "width": 420}
-        node = ranked[controls.among(say("Translation"), range(len(names)), "ranked", **settings)].node
+        node = ranked[controls.choose_from_list(say("Translation"), range(len(names)), "ranked", **settings)].node
         st.button(say("Lock this one"), key="lock-ranked", on_click=lock, args=(node,))
 
 
 recurrent = set(available()) - set(available("transformer")) - set(available("language_model"))
-stage_page.page([name for name in stage_page.models() if name not in recurrent] or stage_page.models(), show)
+stage_page.show_page([name for name in stage_page.models() if name not in recurrent] or stage_page.models(), show)

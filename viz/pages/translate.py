@@ -21,8 +21,8 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     if isinstance(request.translator, Translator):
         explore.offer_report(result, request)
     else:
-        shared.card(request.model)
+        shared.write_card(request.model)
 
 
 translators = stage_page.translators()
-stage_page.page(translators, show, [name for name in stage_page.models() if name not in translators])
+stage_page.show_page(translators, show, [name for name in stage_page.models() if name not in translators])

@@ -49,22 +49,22 @@ def _spoken(option: object) -> str:
     return say("{number}", number=option) if isinstance(option, (int, float)) else say(str(option))
 
 
-def views(names: Mapping, key: str):
+def choose_view(names: Mapping, key: str):
     """Choose one of the pictures of a page, by code."""
     return choose(say("Show"), names, key, label_visibility="collapsed")
 
 
-def part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
+def choose_part(parts: Mapping[str, tuple[str, Callable]], key: str) -> Callable:
     """Let the visitor choose one of the parts of a page; returns what shows it."""
-    return parts[views({code: name for code, (name, _) in parts.items()}, key)][1]
+    return parts[choose_view({code: name for code, (name, _) in parts.items()}, key)][1]
 
 
-def among(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **settings):
+def choose_from_list(label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, **settings):
     """Choose one of the options from a list without a visible label."""
     return choose(label, options, key, default, names, st.selectbox, **{"width": "stretch", **settings})
 
 
-def several(widget: Callable, label: str, options: list, default: list, key: str, **settings) -> list:
+def choose_several(widget: Callable, label: str, options: list, default: list, key: str, **settings) -> list:
     """Choose several of the options."""
     reader = codes.several_of(options, settings.get("max_selections"))
     return control(widget, label, options, key=key, reader=reader, default=default, **settings)
@@ -96,7 +96,7 @@ def choose_head(
     """Let the visitor choose a head of some kinds; `counts` gives how many layers and heads a kind has."""
     with shared.row(gap="small", key=f"{prefix}head-row"):
         names = {kind: words.KINDS[kind].name for kind in kinds}
-        kind = among(
+        kind = choose_from_list(
             say("Attention"),
             names,
             f"{prefix}kind",
@@ -106,16 +106,18 @@ def choose_head(
         n_layers, n_heads = counts(kind)
         first_layer, first_head = first if kind == default else (0, 0)
         frame.label(say("Layer"))
-        layer = among(say("Layer"), range(n_layers), f"{prefix}layer", first_layer, label_visibility="collapsed")
+        layer = choose_from_list(
+            say("Layer"), range(n_layers), f"{prefix}layer", first_layer, label_visibility="collapsed"
+        )
         frame.label(say("Head"))
         return (
             kind,
             layer,
-            among(say("Head"), range(n_heads), f"{prefix}head", first_head, label_visibility="collapsed"),
+            choose_from_list(say("Head"), range(n_heads), f"{prefix}head", first_head, label_visibility="collapsed"),
         )
 
 
-def examples(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
+def example_buttons(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
     """Buttons that put an example into the box with this key."""
     for number, (name, example) in enumerate(texts.items()):
         st.button(say(name), key=f"example-{number}", on_click=st.session_state.update, args=({key: example},))
@@ -130,26 +132,26 @@ def sentence_box(source: str | None, example: str, key: str = "text", texts: dic
         words.sentence_in(source), example, key, live="200ms", label_visibility="collapsed", placeholder=say(HINT)
     )
     with st.popover(say("Examples"), key="examples"):
-        examples(key, texts)
+        example_buttons(key, texts)
     if key == "text":
         state[view.KEPT] = replace(last_view or View(), text=typed)
     return typed
 
 
-def sentence(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
+def ask_sentence(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
     """A box for a sentence, with examples under it; returns the sentence, or the first example where it is empty."""
     state, last_view = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and last_view is not None and key not in state and key not in st.query_params:
         state[key] = last_view.text  # what was translated on the page before
     typed = text(words.sentence_in(source), example, key, live="200ms", placeholder=say(HINT))
     with shared.row(gap="xsmall"):
-        examples(key, texts)
+        example_buttons(key, texts)
     if key == "text":
         state[view.KEPT] = replace(last_view or View(), text=typed)
     return typed
 
 
-def arrive(names: list[str], default: View, prefix: str = "") -> View:
+def restore_search(names: list[str], default: View, prefix: str = "") -> View:
     """Set the controls of `search` to what a page shows at first, by the address or as before."""
     state, query = st.session_state, st.query_params.to_dict()
     values, problems = view.read(query, names, default if view.is_addressed(query) else state.get(view.KEPT, default))
@@ -161,13 +163,13 @@ def arrive(names: list[str], default: View, prefix: str = "") -> View:
     return values
 
 
-def search(names: list[str], prefix: str = "") -> None:
+def show_search(names: list[str], prefix: str = "") -> None:
     """Controls of model, search and reference, whose keys begin with a prefix."""
     st.selectbox(say("Model"), names, key=f"{prefix}model")
-    how(prefix)
+    show_search_options(prefix)
 
 
-def how(prefix: str = "") -> None:
+def show_search_options(prefix: str = "") -> None:
     """Controls of search and reference."""
     state, key = st.session_state, f"{prefix}reference"
     help_ = say("Teacher forcing: each step reads the reference that you type instead of what the model wrote.")
@@ -182,7 +184,7 @@ def how(prefix: str = "") -> None:
     st.slider(say("Length penalty"), 0.0, 2.0, step=0.1, **settings)
 
 
-def keep_how(prefix: str = "") -> None:
+def keep_search_options(prefix: str = "") -> None:
     """Keep what is chosen of search and reference where a model has neither, and no control shows it."""
     for name in ("forced", "beam", "penalty", "reference"):
         if prefix + name in st.session_state:
@@ -205,7 +207,7 @@ def ask_in_row() -> Request:
     is_set = [state["model"] != names[0], state["forced"]]
     is_set += [state[name] != getattr(default, name) for name in ("beam", "penalty")]
     with frame.options(sum(is_set), "search"):
-        search(names)
+        show_search(names)
     options = selection(names)
     with first:
         card = getattr(cached.translator(options["model"] or names[0]), "card", {})
@@ -216,8 +218,8 @@ def ask_in_row() -> Request:
 def _arrived_models() -> list[str]:
     """The translators that can be chosen, the default first; sets the controls of `search` where one comes here."""
     names = list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
-    if widgets.arrives("penalty"):
-        arrive(names, View(EXAMPLE))
+    if widgets.has_arrived("penalty"):
+        restore_search(names, View(EXAMPLE))
     return names
 
 
@@ -233,14 +235,14 @@ def _request(names: list[str], text: str, options: dict[str, Any]) -> Request:
     return request
 
 
-def no_model(
+def say_no_model(
     error: ValueError | None = None, line: str = message("No translation model found."), preset: str = "en-de"
 ) -> None:
     """Say that there is no model, and how one is trained."""
     st.error(say(line))
     why = [errors.sentence(error)] if error else []
     folder = say("The folder is {folder}.", folder=checkpoints_folder())
-    shared.small(" ".join([*why, folder, say(TO_TRAIN)]), "no-model")
+    shared.write_small(" ".join([*why, folder, say(TO_TRAIN)]), "no-model")
     st.code(TRAIN.format(preset=preset), "bash", wrap_lines=True)
 
 
@@ -250,23 +252,23 @@ def default_model() -> str | None:
     try:
         cached.translator(name)
     except ValueError as error:
-        return no_model(error)
+        return say_no_model(error)
     return name
 
 
-def translation_in(places: frame.Places, show: Callable[[cached.Result, Request], None]) -> None:
+def show_translation(places: frame.Places, show: Callable[[cached.Result, Request], None]) -> None:
     """Ask for a sentence in the row of the question, and show what is to be shown of its translation."""
     try:
         with places.question:
             request = ask_in_row()
     except ValueError as error:
         with places.notes:
-            no_model(error)
+            say_no_model(error)
         return
     with places.notes:
         answer = shared.compute_or_keep("answered", request, cached.compute, request.example)
         if answer is not None and answer[0] is not request:
-            shared.small(answer[1].source, "shown")
+            shared.write_small(answer[1].source, "shown")
     if answer is not None:
         current, result = answer
         st.session_state["shown-text"] = result.text

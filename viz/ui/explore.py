@@ -114,5 +114,5 @@ def offer_report(result: cached.Result, request: cached.Request, page: str = "",
     help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
     settings: dict[str, Any] = {"key": "report", "help": help_, "on_click": "ignore"}
     with shared.row():
-        shared.card(request.model)
+        shared.write_card(request.model)
         st.download_button(label, using(current())(make), "headlight-report.html", "text/html", **settings)

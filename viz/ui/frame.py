@@ -318,7 +318,7 @@ def choose_head_by_pixels(
         fills: as in `choose_tile`.
     """
     state, n_heads = st.session_state, max(len(layers[0]) for layers in pictures.values())
-    if widgets.arrives(HEAD):
+    if widgets.has_arrived(HEAD):
         readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
         if headings:
             readers["kind"] = one_of(pictures)

@@ -109,13 +109,13 @@ def columns(items: Iterable, n: int | None = None, gap: Gap = "medium") -> Itera
                 yield item
 
 
-def small(text: str, key: str) -> None:
+def write_small(text: str, key: str) -> None:
     """A text in small print, which a visitor may select."""
     with st.container(key=f"small-{key}"):
         st.text(text)
 
 
-def large(text: str, key: str) -> None:
+def write_large(text: str, key: str) -> None:
     """A text in large print."""
     with st.container(key=f"large-{key}"):
         st.text(text)
@@ -123,14 +123,14 @@ def large(text: str, key: str) -> None:
 
 def write_translation(result: cached.Result, key: str = "translation") -> None:
     """The translation in large print."""
-    large(result.text or say("(the model wrote nothing)"), key)
+    write_large(result.text or say("(the model wrote nothing)"), key)
     if not result.finished:
         st.caption(say("The translation stopped at the length limit."))
 
 
-def card(checkpoint: str, key: str = "card") -> None:
+def write_card(checkpoint: str, key: str = "card") -> None:
     """What the card of a checkpoint says, in small print."""
-    small(describe(checkpoint), key)
+    write_small(describe(checkpoint), key)
 
 
 def describe(model: str) -> str:

@@ -53,7 +53,7 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
     return value
 
 
-def in_menu(key: str) -> str:
+def menu_key(key: str) -> str:
     """The key of a widget in a menu that shows what the session keeps under `key`; its `on_change` calls `take`.
 
     A closed menu does not hear of what Python chooses, and sends its old value with the next run: for another choice
@@ -68,7 +68,7 @@ def in_menu(key: str) -> str:
     return numbered
 
 
-def take(key: str) -> None:
+def keep_choice(key: str) -> None:
     """Keep under `key` what a visitor has chosen in its menu."""
     state = st.session_state
     state[key] = state[f"{key}-menu-{state[f'{key}-menu']}"]
@@ -80,7 +80,7 @@ def _this_run() -> ScriptRunContext:
     return run
 
 
-def arrives(*keys: str) -> bool:
+def has_arrived(*keys: str) -> bool:
     """Whether the visitor has just come to a page with these controls, which Streamlit then has emptied."""
     state = st.session_state
     another = _comes.get() or state.get(_PAGE) != _this_run().page_script_hash

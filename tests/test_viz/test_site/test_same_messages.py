@@ -104,7 +104,7 @@ def test_actions_change_what_they_change_in_the_app(tmp_path: Path, settings, tr
     request = Request(TEXT, "en-de")
     for action, look in zip([None, *ACTIONS], looks, strict=True):
         if action and action != {"do": "keep", "step": 99}:
-            request = Request(TEXT, "en-de", changes=steering.after(request, action))
+            request = Request(TEXT, "en-de", changes=steering.apply_action(request, action))
         read = changes.read({name: str(value) for name, value in look["address"].items() if value is not None})
         assert normal(read) == normal(request.changes), action
         assert look["text"] == compute(request).text, action

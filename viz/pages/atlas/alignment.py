@@ -65,7 +65,7 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
         "least with one link per word: {best:.3f}.",
         **result,
     )
-    shared.small(line, "counted")
+    shared.write_small(line, "counted")
     boards = [(at, measure, rates) for at, by_measure in result["aer"].items() for measure, rates in by_measure.items()]
     for at, measure, rates in shared.columns(boards, 2):
         heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))

@@ -90,7 +90,7 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
     if report:
         with beside, st.popover(say("How this was measured"), type="tertiary"):
             about = [say("BLEU {score} on {sentences} of them.", **report["bleu"])] if report["bleu"] else []
-            shared.small(" ".join([line, *about, report["credit"]]), "report")
+            shared.write_small(" ".join([line, *about, report["credit"]]), "report")
             st.code(report["command"], language="bash", wrap_lines=True)
 
 
@@ -136,14 +136,16 @@ def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str,
         if (held_out.having(name, KINDS) if held_out else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
-    measures = [controls.among(say("Measure"), offered, "colour", "sharpness", names, label_visibility="collapsed")]
+    measures = [
+        controls.choose_from_list(say("Measure"), offered, "colour", "sharpness", names, label_visibility="collapsed")
+    ]
     if part == "scatter":
         second = say("Against"), offered, "measured", "log_probability"
     else:
         second = say("Sort by"), ["place", *offered], "sort", "place"
         over += ["difference"] if held_out else []
     frame.label(second[0])
-    measures.append(controls.among(*second, names, label_visibility="collapsed"))
+    measures.append(controls.choose_from_list(*second, names, label_visibility="collapsed"))
     is_set = [widgets.code_of("kinds", "all") != "all", widgets.code_of("over-what", over[0]) != over[0]]
     with frame.options(sum(is_set), "atlas"):
         kind = controls.choose(say("Heads"), {"all": message("all")} | words.SHORT_KINDS, "kinds")
@@ -167,8 +169,8 @@ def live() -> None:
         text_atlas.show(model, places)
         return
     with places.right_controls:
-        part = controls.views(VIEWS, "part")
-    controls.translation_in(places, partial(show, places, part))
+        part = controls.choose_view(VIEWS, "part")
+    controls.show_translation(places, partial(show, places, part))
 
 
 frame.opening(say("Head atlas"))

@@ -127,7 +127,7 @@ class Contributions:
 def show(result: cached.Result, request: cached.Request, head: Head) -> None:
     """Weights of a head in this sentence, and beside them its contributions, or how far these differ."""
     with frame.controls("added"):
-        part = controls.views(VIEWS, "added-show")
+        part = controls.choose_view(VIEWS, "added-show")
         with frame.options(int(widgets.code_of("sinks", "nothing") != "nothing"), "added"):
             sinks = choose_sinks()
     kind, layer = head.kind, head.layer

@@ -72,7 +72,7 @@ class Tiles:
 
         def apply(action: Action) -> None:
             try:
-                state[OFF][self, answered] = replace(request, changes=steering.after(request, action))
+                state[OFF][self, answered] = replace(request, changes=steering.apply_action(request, action))
             except ValueError as error:
                 state[PROBLEM] = errors.sentence(error)
 
@@ -122,7 +122,7 @@ def each() -> dict:
 )
 def layers() -> dict:
     request = without(BOARD[:16])
-    return {"text": compute(request).text, "factor": math.exp(-steering.cost(request))}
+    return {"text": compute(request).text, "factor": math.exp(-steering.cost_of_changes(request))}
 
 
 @card(
@@ -149,4 +149,4 @@ def played() -> dict:
 )
 def finale() -> dict:
     request = without(BOARD)
-    return {"text": compute(request).text, "drop": -steering.cost(request)}
+    return {"text": compute(request).text, "drop": -steering.cost_of_changes(request)}

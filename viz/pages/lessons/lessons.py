@@ -38,7 +38,7 @@ def _keys():
     return assets.component("headlight_lesson", "ui/lesson.js", "keys")
 
 
-def go(name: str, number: int = 0) -> None:
+def open_card(name: str, number: int = 0) -> None:
     """Open a card; number 0: the choice of lessons."""
     if number:
         st.query_params[ADDRESS] = f"{name}-{number}"
@@ -90,7 +90,7 @@ def choose(places: frame.Places) -> None:
         for number, (name, story) in enumerate(LESSONS.items(), 1):
             with st.container(key=f"lesson-tile-{name}"):
                 label = f"{number}  {say(story.name)} · {minutes(name)}"
-                settings = {"type": "tertiary", "width": "stretch", "on_click": go, "args": (name, 1)}
+                settings = {"type": "tertiary", "width": "stretch", "on_click": open_card, "args": (name, 1)}
                 st.button(label, key=f"lesson-{name}", **settings)
                 frame.note(say(story.line))
     with places.right_controls:
@@ -146,10 +146,10 @@ def show_steps(name: str, number: int, total: int) -> None:
         label = say("Card {number} of {total}", number=number, total=total)
         html = f'<span class="hl-dots" role="img" aria-label="{escape(label)}" data-testid="lesson-dots">{dots}</span>'
         st.html(html, width="content")
-        st.button(f"← {say('Back')}", key="lesson-back", on_click=go, args=(name, number - 1))
+        st.button(f"← {say('Back')}", key="lesson-back", on_click=open_card, args=(name, number - 1))
         last = number == total
         label, to = (say("All lessons"), (name,)) if last else (f"{say('Next')} →", (name, number + 1))
-        st.button(label, key="lesson-next", on_click=go, args=to, type="primary")
+        st.button(label, key="lesson-next", on_click=open_card, args=to, type="primary")
 
 
 def show_guesses(name: str, number: int) -> None:
@@ -171,7 +171,7 @@ def show_others(name: str) -> None:
         with st.container(horizontal=True, gap="small"):
             for code, story in LESSONS.items():
                 with st.container(key="lesson-here" if code == name else f"lesson-other-{code}", width="content"):
-                    st.button(say(story.name), key=f"lesson-{code}", on_click=go, args=(code, 1))
+                    st.button(say(story.name), key=f"lesson-{code}", on_click=open_card, args=(code, 1))
 
 
 def show(places: frame.Places, name: str, number: int) -> None:

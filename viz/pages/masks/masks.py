@@ -45,16 +45,16 @@ def flip(*cell: int) -> None:
     st.session_state[CELLS] = sorted({*st.session_state.get(CELLS, ())} ^ {cell})
 
 
-def forget() -> None:
+def forget_flips() -> None:
     """Another mask or sentence: flipped cells are of the one before, and its most telling head is opened."""
     st.session_state[CELLS] = []
     frame.forget_head()
 
 
-def ask(checkpoint: str) -> tuple[Request, int]:
+def ask_texts(checkpoint: str) -> tuple[Request, int]:
     """The batch, and the number of the sentence that is shown; the other sentences keep their texts."""
     state, query = st.session_state, st.query_params
-    once: dict[str, Any] = {"on_change": forget, "label_visibility": "collapsed"}
+    once: dict[str, Any] = {"on_change": forget_flips, "label_visibility": "collapsed"}
     count_of = widgets.code_of("sentences", "3")
     count = int(count_of) if count_of in ("2", "3", "4") else 3
     if widgets.code_of("batch", "sentences") == "example":
@@ -91,7 +91,7 @@ def settings(checkpoint: str) -> DeltaGenerator:
         if controls.choose(say("Batch"), batches, "batch", help=help_) == "sentences":
             controls.choose(say("Sentences"), (2, 3, 4), "sentences", 3)
         flipped = st.container()
-        shared.card(checkpoint)
+        shared.write_card(checkpoint)
     return flipped
 
 
@@ -111,7 +111,7 @@ def flipped_cells(compared: Compared, sentence: int) -> list[tuple[int, int, int
     """The cells that a visitor flipped, of which more can be chosen: sentence, query and key of each."""
     queries, keys = compared.names
     spots = {(t, s): f"{t} {row} → {s} {key}" for t, row in enumerate(queries) for s, key in enumerate(keys)}
-    cells = controls.several(
+    cells = controls.choose_several(
         st.multiselect,
         say("Flipped cells"),
         list(spots),
@@ -144,7 +144,7 @@ def live() -> None:
         if (checkpoint := controls.default_model()) is None:
             return
     with places.question:
-        request, sentence = ask(checkpoint)
+        request, sentence = ask_texts(checkpoint)
         flipped = settings(checkpoint)
     with places.notes:
         answered = shared.compute_or_keep("masks-answered", request, mask_results.compute, Request(checkpoint))
@@ -160,10 +160,12 @@ def live() -> None:
             texts = mask_results.compute_texts(of_texts)
         except ValueError as error:
             with places.notes:
-                shared.small(errors.sentence(error), "texts")
+                shared.write_small(errors.sentence(error), "texts")
     with places.left:
         tiles = pictures.mask_tiles(plain, sentence, texts)
-        mask = frame.choose_tile(say("Masks"), tiles, "mask", "decoder_self", columns=4, fills=True, on_change=forget)
+        mask = frame.choose_tile(
+            say("Masks"), tiles, "mask", "decoder_self", columns=4, fills=True, on_change=forget_flips
+        )
     is_text = mask in TEXT_MASKS
     with places.left_controls:
         if is_text:
@@ -181,7 +183,7 @@ def live() -> None:
             )
     with places.right_controls:
         views = {name: VIEWS[name] for name in (OF_TEXT if is_text else VIEWS)}
-        view = controls.views(views, "show")
+        view = controls.choose_view(views, "show")
     selection, result = Choices(sentence, mask, left_out, []), None
     if of_texts is not None and is_text:
         compared = of_text(of_texts, mask)

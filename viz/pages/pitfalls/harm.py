@@ -98,7 +98,7 @@ def show(key: str, grid: Grid | None, harms: Mapping[str, Harm], n_changed: int 
     second = _tile(say("Trained with it"), trained, _written(grid, key))
     st.html(f'<div class="hl-costs">{first}{second}</div>')
     if harm:
-        shared.small(_legend(grid, limit), "harm")
+        shared.write_small(_legend(grid, limit), "harm")
 
 
 def _legend(grid: Grid, limit: float | None) -> str:

@@ -140,7 +140,7 @@ def show_code(key: str, demo: Demo) -> None:
         frame.picture_title(name)
         st.code(getattr(pitfall, side), language="python", wrap_lines=True)
     frame.note(say(pitfall.explanation))
-    shared.small("\n".join(demo.lines), "numbers")
+    shared.write_small("\n".join(demo.lines), "numbers")
 
 
 @widgets.fragment
@@ -168,7 +168,7 @@ def live() -> None:
         if key == "best":
             frame.note(say("This one does not depend on the sentence: a linear model of 20 inputs learns 18 examples."))
     with places.right_controls:
-        view = controls.views(VIEWS, "pitfall-show")
+        view = controls.choose_view(VIEWS, "pitfall-show")
     if request is None:
         return
     demo = demonstrated(key, current(), request)

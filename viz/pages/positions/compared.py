@@ -56,7 +56,7 @@ def second(page: Page) -> Encodings | None:
     with page.places.left_controls:
         frame.note(say("Beside"))
         names = {name: ENCODINGS[name][0] for name in tables}
-        name = controls.among(
+        name = controls.choose_from_list(
             say("Second encoding"), names, "second", "literal_loop", label_visibility="collapsed", width=240
         )
     if page.first in RELATIVE:

@@ -116,7 +116,7 @@ def show_encoding(page: Page) -> None:
     default = sorted({0, 1, width // 4, width // 2})
     with page.places.left_controls:
         frame.note(say("Lines"))
-        dimensions = controls.several(
+        dimensions = controls.choose_several(
             st.multiselect,
             say(column),
             list(range(width)),

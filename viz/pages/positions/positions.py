@@ -60,7 +60,7 @@ def live() -> None:
             del names["rotary"]
         if not beyond.context_losses():
             del names["beyond"]
-        view_code = controls.views(names, "picture")
+        view_code = controls.choose_view(names, "picture")
     checkpoint, text = None, EXAMPLE
     with places.notes:
         if view_code == "order":

@@ -68,10 +68,10 @@ def show(places: frame.Places) -> None:
     steps = list(grid.runs[cells[0]].texts)
     with places.question:
         sentences = {number: source for number, (source, _) in enumerate(grid.examples)}
-        number = controls.among(say("Sentence"), sentences, "grid-sentence", label_visibility="collapsed")
+        number = controls.choose_from_list(say("Sentence"), sentences, "grid-sentence", label_visibility="collapsed")
         picked = choose_runs(cells)
     with places.right_controls:
-        view = controls.views(VIEWS, "grid-show")
+        view = controls.choose_view(VIEWS, "grid-show")
         label = say("After step")
         frame.label(label)
         step = controls.choose(label, steps, "grid-step", steps[-1], label_visibility="collapsed")
@@ -103,7 +103,7 @@ def choose_runs(cells: list[GridCell]) -> list[GridCell]:
     codes_of_runs = widgets.code_of(PICKED, "")
     with frame.options(int(codes_of_runs not in ("", ".".join(map(str, first)))), "grid"):
         names = list(map(name_of, cells))
-        places = controls.several(
+        places = controls.choose_several(
             st.multiselect,
             say("Runs compared"),
             list(range(len(cells))),

@@ -42,7 +42,7 @@ STATUS = messages(
 )
 
 
-def ask() -> practice.Settings:
+def choose_settings() -> practice.Settings:
     """Controls of a run that is to be trained."""
     schedule = controls.choose(say("Schedule"), SCHEDULES, "practice-schedule")
     left, right = st.columns(2, gap="small")
@@ -56,13 +56,13 @@ def ask() -> practice.Settings:
     return practice.Settings(schedule, norm, heads, warmup, peak)
 
 
-def described(settings: practice.Settings) -> str:
+def describe_settings(settings: practice.Settings) -> str:
     """Settings in words."""
     names = {"schedule": say(SCHEDULES[settings.schedule]), "norm": say(words.NORMS[settings.norm])}
     return say("{schedule}, {norm}, heads: {n_heads}, warmup {warmup}, peak {peak:g}", **vars(settings) | names)
 
 
-def start(settings: practice.Settings) -> None:
+def start_run(settings: practice.Settings) -> None:
     """Begin a run, and keep the one before."""
     runs = st.session_state.get(RUNS, [])
     if not (runs and runs[0].active):
@@ -70,7 +70,7 @@ def start(settings: practice.Settings) -> None:
         st.session_state[SHOWN] = MINE
 
 
-def allowed(call: Callable[..., None], *settings: practice.Settings) -> None:
+def call_if_allowed(call: Callable[..., None], *settings: practice.Settings) -> None:
     """Call with settings of a run, or say why they are not allowed."""
     try:
         call(*settings)
@@ -85,14 +85,14 @@ def train_button(settings: practice.Settings, runs: list[LiveRun]) -> None:
     st.button(
         say("Train"),
         key="practice-start",
-        on_click=allowed,
-        args=(start, settings),
+        on_click=call_if_allowed,
+        args=(start_run, settings),
         disabled=is_running,
         type="primary",
     )
 
 
-def buttons(run: LiveRun | Replay | None) -> None:
+def run_buttons(run: LiveRun | Replay | None) -> None:
     """Pause, go on and stop the run that is shown."""
     if isinstance(run, Replay):
         name, call = (say("Pause"), run.pause) if run.active else (say("Play"), run.go_on)
@@ -103,20 +103,20 @@ def buttons(run: LiveRun | Replay | None) -> None:
     if run is not None and active and run.frame().status == "paused":
         name, pause = say("Go on"), run.go_on
     stop = run and run.stop
-    st.button(name, key="practice-pause", on_click=allowed, args=(pause,), disabled=not active, width=110)
-    st.button(say("Stop"), key="practice-stop", on_click=allowed, args=(stop,), disabled=not active)
+    st.button(name, key="practice-pause", on_click=call_if_allowed, args=(pause,), disabled=not active, width=110)
+    st.button(say("Stop"), key="practice-stop", on_click=call_if_allowed, args=(stop,), disabled=not active)
 
 
-def recording() -> RecordedPractice | None:
+def load_recording() -> RecordedPractice | None:
     """The recorded run that ships; None where it is missing or cannot be read."""
     with suppress(ValueError):
         return shipped()
     return None
 
 
-def playing() -> Replay | None:
+def current_replay() -> Replay | None:
     """The recording of this visitor, which begins to play when it is first shown."""
-    recorded = recording()
+    recorded = load_recording()
     if recorded is not None and REPLAY not in st.session_state:
         st.session_state[REPLAY] = Replay(recorded)
     return recorded and st.session_state[REPLAY]
@@ -124,9 +124,9 @@ def playing() -> Replay | None:
 
 def tile_pixels() -> np.ndarray:
     """The losses of the run that was made here as pixels, else of the recorded one."""
-    runs, recorded = st.session_state.get(RUNS), recording()
+    runs, recorded = st.session_state.get(RUNS), load_recording()
     losses = runs[0].frame().losses if runs else np.zeros(0) if recorded is None else recorded.losses
-    return frame.curve_pixels(losses if len(losses) else planned(practice.Settings())[1])
+    return frame.curve_pixels(losses if len(losses) else planned_rates(practice.Settings())[1])
 
 
 def tile_note() -> str:
@@ -137,7 +137,7 @@ def tile_note() -> str:
 
 def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
     """The recorded run, the one that is made here and the one before, each with its losses."""
-    tiles, recorded = [], recording()
+    tiles, recorded = [], load_recording()
     if recorded is not None:
         note = say(
             "{share:.1%} right after {step} steps", share=recorded.right[-1], step=format_count(recorded.steps[-1])
@@ -146,15 +146,15 @@ def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
     for code, name, run in zip((MINE, BEFORE), (say("Your run"), say("The run before")), runs):
         now = run.frame()
         note = say("{share:.1%} right after {step} steps", share=now.right, step=format_count(now.step))
-        losses = now.losses if now.step else planned(run.settings)[1]
+        losses = now.losses if now.step else planned_rates(run.settings)[1]
         tiles.append(Tile(code, name, note, pixels=frame.curve_pixels(losses)))
     if not runs:
         note = say("not trained yet")
-        tiles.append(Tile(MINE, say("Your run"), note, pixels=frame.curve_pixels(planned(settings)[1])))
+        tiles.append(Tile(MINE, say("Your run"), note, pixels=frame.curve_pixels(planned_rates(settings)[1])))
     return tiles
 
 
-def planned(settings: practice.Settings) -> np.ndarray:
+def planned_rates(settings: practice.Settings) -> np.ndarray:
     """The rates of a run, float (2, n): steps and learning rates."""
     steps, rate = np.arange(1, practice.MAX_STEPS + 1), settings.function()
     return np.array([steps, [rate(step) for step in steps.tolist()]])
@@ -165,19 +165,19 @@ def show(places: frame.Places) -> None:
     runs, head, every = st.session_state.get(RUNS, []), 0, None
     with places.left:
         above = st.container(key="practice-runs", gap="small")
-        settings = ask()
+        settings = choose_settings()
         with above:
             tiles = run_tiles(runs, settings)
             run_code = frame.choose_tile(say("Runs"), tiles, SHOWN, tiles[0].code, columns=3)
             with st.container(horizontal=True, gap="small", vertical_alignment="center"):
                 train_button(settings, runs)
-                frame.label(described(settings))
-    by_code = {RECORDED: playing()} | dict(zip((MINE, BEFORE), runs))
+                frame.label(describe_settings(settings))
+    by_code = {RECORDED: current_replay()} | dict(zip((MINE, BEFORE), runs))
     run = by_code.get(run_code)
     with places.question:
         text = ask_string(run)
     with places.right_controls:
-        buttons(run)
+        run_buttons(run)
         if run:
             label, heads = say("Head"), range(run.settings.n_heads)
             frame.label(label)
@@ -200,7 +200,7 @@ def ask_string(run: LiveRun | Replay | None) -> str:
     """The string that is to be reversed: any for a run that is made here, one of those that were recorded else."""
     if isinstance(run, Replay):
         strings = list(run.recorded.outputs)
-        return controls.among(say("A string"), strings, "practice-string", label_visibility="collapsed")
+        return controls.choose_from_list(say("A string"), strings, "practice-string", label_visibility="collapsed")
     label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
     typed = st.text_input(
         say("A string"),
@@ -215,7 +215,7 @@ def ask_string(run: LiveRun | Replay | None) -> str:
 
 def show_plan(places: frame.Places, settings: practice.Settings) -> None:
     """Draw the rates of a run before it is trained."""
-    line, name = planned(settings), described(settings)
+    line, name = planned_rates(settings), describe_settings(settings)
     step, peak = line[:, line[1].argmax()].tolist()
     text = say("The rate will rise for {step:,} steps, to {peak:g}.", step=int(step), peak=peak)
     note = say(
@@ -242,7 +242,7 @@ def state_of(run: LiveRun | Replay) -> tuple[int, float]:
 def say_how_far(run: LiveRun | Replay) -> None:
     """What the model can do by now."""
     (step, right), line = state_of(run), message("After {step} steps {share:.1%} of {n} held-out strings are right.")
-    note = described(run.settings)
+    note = describe_settings(run.settings)
     if isinstance(run, Replay):
         task = say("A recording: a Transformer of two layers learns to write random strings of letters backwards.")
         note = f"{task} {note}"
@@ -256,7 +256,7 @@ def watch(run: LiveRun | Replay, head: int, text: str, was_active: bool) -> None
         show_recorded_loss(run) if isinstance(run, Replay) else show_loss(run)
     with right:
         try:
-            try_it(run, head, text)
+            try_run(run, head, text)
         except ValueError as error:
             shared.warn(errors.sentence(error))
     if was_active and not run.active:
@@ -312,7 +312,7 @@ def show_loss(run: LiveRun) -> None:
     """The losses of a run, over those of the run before it."""
     runs = st.session_state[RUNS]
     runs = dict(zip((say("this run"), say("the run before")), runs[runs.index(run) :]))
-    losses = {f"{name}: {described(run.settings)}": run.frame().losses for name, run in runs.items()}
+    losses = {f"{name}: {describe_settings(run.settings)}": run.frame().losses for name, run in runs.items()}
     lines = {
         name: np.stack([np.arange(1, len(values) + 1), values.clip(1e-6)])
         for name, values in losses.items()
@@ -326,11 +326,11 @@ def show_loss(run: LiveRun) -> None:
     frame.note(say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again."))
 
 
-def try_it(run: LiveRun | Replay, head: int, text: str) -> None:
+def try_run(run: LiveRun | Replay, head: int, text: str) -> None:
     """Reverse a string of the visitor with the run as it is now, and show a head."""
     output, weights, step = run.reverse(text)
     rows, columns = ["<s>", *output][: weights.shape[2]], [*text, "</s>"]
-    note = in_quotes(text, say), described(run.settings), say("after step {step}", step=format_count(step))
+    note = in_quotes(text, say), describe_settings(run.settings), say("after step {step}", step=format_count(step))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes: dict[str, Any] = {
         "query_axis": message("letter this step read (query)"),

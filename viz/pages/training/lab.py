@@ -108,7 +108,7 @@ def choose_others() -> list[str]:
     help_ = say(
         "They take peak and warmup from the Noam curve above. Cosine and linear end at 0 after the last step drawn."
     )
-    return controls.several(
+    return controls.choose_several(
         st.pills,
         say("Against"),
         list(OTHERS),
@@ -180,9 +180,9 @@ def show(places: frame.Places) -> None:
         frame.note("factor · d_model^-0.5 · min(step^-0.5, step · warmup^-1.5)", tag="code")
     with places.left, st.container(gap="xxsmall"):
         for row, (*_, text) in enumerate(marks):
-            shared.small(text, f"peak-{row}")
+            shared.write_small(text, f"peak-{row}")
         if "inverse_sqrt" in names:
-            shared.small(say("Inverse square root is Noam with its peak given."), "inverse")
+            shared.write_small(say("Inverse square root is Noam with its peak given."), "inverse")
 
 
 def answer(noam: Noam, line: np.ndarray) -> str:

@@ -140,7 +140,7 @@ def explain() -> None:
 
 def choose_part() -> str:
     """Which part of a file is shown, in the row above it, and how another one is opened."""
-    part = controls.views(VIEWS, "part")
+    part = controls.choose_view(VIEWS, "part")
     with st.popover(say("Open a file"), key="files"):
         ask_file()
     st.button(say("Close this file"), key="close-file", on_click=close)

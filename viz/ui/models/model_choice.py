@@ -201,7 +201,7 @@ def choose(
     state = st.session_state
 
     def change() -> None:
-        widgets.take(key)
+        widgets.keep_choice(key)
         name, text = state[key], state.get(text_key, "")
         if name in elsewhere:
             state[ARRIVED] = name, "" if texts.is_example(text) else text
@@ -213,7 +213,7 @@ def choose(
 
     with st.popover(label, key="search"):
         offered = [*names, *elsewhere]
-        st.selectbox(say("Model"), offered, key=widgets.in_menu(key), format_func=label_of, on_change=change)
+        st.selectbox(say("Model"), offered, key=widgets.menu_key(key), format_func=label_of, on_change=change)
         with st.container():  # how much is drawn here depends on the model: what follows keeps its place
             if extra_controls is not None:
                 extra_controls()
@@ -261,12 +261,12 @@ def ask_place(**kwargs: Any) -> None:
     """A box for a folder or a name, and a button that tries the same one again; `kwargs` are those of the box."""
 
     def open_it() -> None:
-        widgets.take(PLACE)
+        widgets.keep_choice(PLACE)
         open_place(st.session_state[PLACE])
 
     st.session_state.setdefault(PLACE, "")
     label = say("A folder, or a name on the Hugging Face hub")
-    st.text_input(label, key=widgets.in_menu(PLACE), on_change=open_it, **kwargs)
+    st.text_input(label, key=widgets.menu_key(PLACE), on_change=open_it, **kwargs)
     st.button(say("Open"), key="open", on_click=open_it)
 
 

@@ -123,7 +123,7 @@ def ask_text(entry: Entry, mask: str) -> str:
         placeholder=say("Type a text"),
     )
     with st.popover(say("Examples"), key="examples"):
-        controls.examples(key, texts.examples_of(entry.code))
+        controls.example_buttons(key, texts.examples_of(entry.code))
     return text or ""
 
 

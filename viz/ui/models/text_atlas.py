@@ -211,11 +211,11 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
     repeating = [measure for measure in REPEATING if any(measure in numbers for numbers in source.kinds.values())]
     names, offered = heads_roles.MEASURES | {"place": BY_PLACE}, [*repeating, *head_roles.NUMBERS]
     with places.left_controls:
-        colour = controls.among(
+        colour = controls.choose_from_list(
             say("Measure"), offered, "atlas-colour", offered[0], names, label_visibility="collapsed"
         )
         frame.label(say("Sort by"))
-        order = controls.among(
+        order = controls.choose_from_list(
             say("Sort by"), ["place", *offered], "atlas-sort", "place", names, label_visibility="collapsed"
         )
     with places.right_controls:
@@ -261,14 +261,18 @@ def choose_head(source: Source, kinds: Sequence[str]) -> Head:
     kind = default.kind
     if len(kinds) > 1:
         names = {kind: words.SHORT_KINDS[kind] for kind in kinds}
-        kind = controls.among(say("Attention"), kinds, "kind", default.kind, names, label_visibility="collapsed")
+        kind = controls.choose_from_list(
+            say("Attention"), kinds, "kind", default.kind, names, label_visibility="collapsed"
+        )
     n_layers, n_heads = np.shape(source.kinds[kind]["role"])
     first = default if kind == default.kind else Head(kind, 0, 0)
     numbers = [source.number(kind, layer) for layer in range(n_layers)]
     frame.label(say("Layer"))
-    layer = controls.among(say("Layer"), numbers, "layer", numbers[first.layer], label_visibility="collapsed")
+    layer = controls.choose_from_list(
+        say("Layer"), numbers, "layer", numbers[first.layer], label_visibility="collapsed"
+    )
     frame.label(say("Head"))
-    number = controls.among(say("Head"), range(n_heads), "head", first.head, label_visibility="collapsed")
+    number = controls.choose_from_list(say("Head"), range(n_heads), "head", first.head, label_visibility="collapsed")
     return Head(kind, numbers.index(layer), number)
 
 

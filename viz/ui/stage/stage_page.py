@@ -55,7 +55,7 @@ figure.show()
 """
 
 
-def live() -> str | bool:
+def typing_pause() -> str | bool:
     """The pause in typing after which Streamlit's text boxes have a sentence translated."""
     return st.session_state.get("stage-live", True) and "200ms"
 
@@ -71,7 +71,7 @@ def models() -> list[str]:
     return list(dict.fromkeys((*translators(), *available("language_model"), *model_shelf.SHELF.names())))
 
 
-def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
+def show_page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
     """Draw a page of the stage with a choice of models, the default one first.
 
     `show` draws what is below the row, given the names, the request, and whether the visitor has just come;
@@ -79,13 +79,13 @@ def page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> None:
     """
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
-    if widgets.arrives("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
-        state[CAME], state[QUERY] = controls.arrive(names, View(), PREFIX), st.query_params.to_dict()
+    if widgets.has_arrived("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
+        state[CAME], state[QUERY] = controls.restore_search(names, View(), PREFIX), st.query_params.to_dict()
         state["sentence"] = state[CAME].text
     model_choice.arrive(names, "stage-model", "sentence")
     with shared.row(gap="small", key="ask"):
         with st.popover(say("Examples"), key="examples"):
-            controls.examples("sentence", texts.examples_of(state["stage-model"]))
+            controls.example_buttons("sentence", texts.examples_of(state["stage-model"]))
         label = state["stage-model"]
         if _writes_target():
             how = say("reference") if state["stage-forced"] else recipes.decoded(state["stage-beam"])
@@ -104,9 +104,9 @@ def _writes_target() -> bool:
 def _search() -> None:
     """How the model searches, where it does."""
     if _writes_target():
-        controls.how(PREFIX)
+        controls.show_search_options(PREFIX)
     else:
-        controls.keep_how(PREFIX)
+        controls.keep_search_options(PREFIX)
     st.toggle(say("Translate while typing"), value=True, key="stage-live")
 
 
@@ -115,7 +115,7 @@ def _live(names: list[str], show: Show) -> None:
     state = st.session_state
     with using(current()):  # the language is looked up once, not for each word
         came, selection = state.pop(CAME, None), controls.selection(names, PREFIX)
-        current_view = came or before(names)
+        current_view = came or last_view(names)
         card, broken = {}, None
         try:
             card = getattr(cached.translator(state["stage-model"]), "card", {})
@@ -124,15 +124,15 @@ def _live(names: list[str], show: Show) -> None:
         label, hint = words.sentence_in(card.get("source")), say(controls.HINT)
         if not _writes_target():
             label, hint = say("Text"), say("Type a text")
-        text = st.text_input(label, key="sentence", live=live(), placeholder=hint, label_visibility="collapsed")
+        text = st.text_input(label, key="sentence", live=typing_pause(), placeholder=hint, label_visibility="collapsed")
         with st.container(key="below"):
             if broken is not None:
-                controls.no_model(broken)
+                controls.say_no_model(broken)
                 return
             show(names, replace(current_view, text=text or "", **selection), came is not None)
 
 
-def before(names: list[str]) -> View:
+def last_view(names: list[str]) -> View:
     """The view of the page before this one, of these models."""
     if st.session_state.pop(ASKED, False):
         options = {name: value for name, value in st.session_state[QUERY].items() if name not in FIELDS}
@@ -140,7 +140,7 @@ def before(names: list[str]) -> View:
     return st.session_state.get(view.KEPT, View())
 
 
-def on_asked(query: dict[str, str]) -> None:
+def keep_query(query: dict[str, str]) -> None:
     """Take a question that the stage asks into the session."""
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
@@ -148,7 +148,7 @@ def on_asked(query: dict[str, str]) -> None:
 def show_stage(
     version: stage_message.Version,
     before: stage_message.Version | None = None,
-    on_request: Callable = on_asked,
+    on_request: Callable = keep_query,
     key: str = "stage",
     **settings: Any,
 ) -> None:

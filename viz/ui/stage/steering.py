@@ -43,7 +43,7 @@ _SAID = messages(  # by the letter of their code
 _MANY = messages(b="{n} mask cells blocked", a="{n} mask cells open")
 
 
-def after(request: Request, action: Action) -> Changes:
+def apply_action(request: Request, action: Action) -> Changes:
     """The changes of a request after an action on the stage; a switch used twice is back as it was.
 
     Raises:
@@ -105,7 +105,7 @@ def _ids_of(request: Request, text: str) -> list[int]:
     return loaded.tokenizer.target.encode(tidy(text))
 
 
-def rewritten(request: Request, action: Mapping) -> str | None:
+def rewrite_text(request: Request, action: Mapping) -> str | None:
     """The text that a model of texts reads after an action on its words: up to there, or with another word there.
 
     None for other actions, and for models that translate.
@@ -204,7 +204,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
 
 
 @cache_results()
-def cost(request: Request) -> float:
+def cost_of_changes(request: Request) -> float:
     """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
     edits, old = request.changes.edits, compute(request.plain)
     if not recipes.writes_target(request.model):
@@ -235,7 +235,7 @@ def _cost_of_answer(request: Request, old: cached.Result) -> float:
 
 
 @cache_results(16)
-def tree(request: Request) -> tuple[Search, np.ndarray]:
+def search_tree(request: Request) -> tuple[Search, np.ndarray]:
     """A search with the changes, and what each of its N steps attended to, float32 (N, S): mean over all heads."""
     search = request.translated().search
     if search is None:
@@ -245,7 +245,7 @@ def tree(request: Request) -> tuple[Search, np.ndarray]:
 
 
 def _spoken_cost(request: Request) -> str:
-    change = cost(request)
+    change = cost_of_changes(request)
     factor = math.exp(min(abs(change), 700))
     is_translation = recipes.writes_target(request.model)
     if f"{factor:.1f}" == "1.0":
