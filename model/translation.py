@@ -118,7 +118,8 @@ class Translation:
             heads.append("looks at most")
             for row, weights in zip(rows, self.attention("cross").mean(axis=(0, 1))):  # (S,)
                 row.append(f"{self.source_tokens[weights.argmax()]} ({weights.max():.2f})")
-        head, *body = (_row(cells, tag) for tag, cells in [("th", heads), *(("td", row) for row in rows)])
+        head = _row(heads, "th")
+        body = [_row(cells, "td") for cells in rows]
         return (
             f"<div><p>{html.escape(self.source)}</p><p><strong>{html.escape(self.text)}</strong></p>"
             f"<table><thead>{head}</thead><tbody>{''.join(body)}</tbody></table></div>"

@@ -41,7 +41,7 @@ class Fault(NamedTuple):
 
 
 _MODEL, _VIZ, _APP = "tests/test_model/test_", "tests/test_viz/test_", "tests/test_app/test_"
-_STAGE, _ALONE = f"{_APP}browser_stage.py::test_", f"{_APP}browser_alone.py::test_"
+_STAGE, _ALONE = f"{_APP}browser/test_stage.py::test_", f"{_APP}browser/test_alone.py::test_"
 FAULTS = (
     # The equations.
     Fault("mask upside down", "model/masks.py", "(ids != PAD_ID)", "(ids == PAD_ID)", f"{_MODEL}masks.py"),
@@ -227,7 +227,7 @@ FAULTS = (
         "model/measures/evaluate.py",
         "BLEU(lowercase=lowercase)",
         "BLEU(lowercase=True)",
-        f"{_MODEL}training/test_lowercase.py {_MODEL}commands/test_commands.py",
+        f"{_MODEL}training/test_data/test_lowercase.py {_MODEL}commands/test_commands.py",
     ),
     Fault(
         "JSON without log-probabilities",
@@ -348,14 +348,14 @@ FAULTS = (
         "viz/stage/map/map.js",
         "[point.y, point.x]",
         "[point.x, point.y]",
-        f"{_APP}browser_steer.py::test_cells_are_forced_a_mask_painted_and_words_written",
+        f"{_APP}browser/test_steer.py::test_cells_are_forced_a_mask_painted_and_words_written",
     ),
     Fault(
         "painted cell with its axes swapped",
         "viz/stage/map/map.js",
         "row < 0 || column < 0 ? null : [row, column]",
         "row < 0 || column < 0 ? null : [column, row]",
-        f"{_APP}browser_steer.py::test_cells_are_forced_a_mask_painted_and_words_written",
+        f"{_APP}browser/test_steer.py::test_cells_are_forced_a_mask_painted_and_words_written",
     ),
     Fault(
         "another row lit",
@@ -376,28 +376,28 @@ FAULTS = (
         "viz/stage/main/state.js",
         "head: hasHead ? head : null",
         "head: null",
-        f"{_APP}browser_stage.py::TestAddress::test_back_reloading_the_menu_and_another_visitor",
+        f"{_APP}browser/test_stage.py::TestAddress::test_back_reloading_the_menu_and_another_visitor",
     ),
     Fault(
         "top-k forgotten in the browser",
         "viz/stage/changes/sampling.js",
         "temperature === 0 ? 1 : k || logits.length",
         "temperature === 0 ? 1 : logits.length",
-        f"{_APP}browser_pages.py::test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on",
+        f"{_APP}browser/test_pages.py::test_bars_follow_the_sliders_without_the_server_and_a_text_goes_on",
     ),
     Fault(
         "colour of an effect turned round",
         "viz/stage/map/effects.js",
         "(1 + at(place, did)[row] / kind.mostDone) / 2",
         "(1 - at(place, did)[row] / kind.mostDone) / 2",
-        f"{_APP}browser_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
+        f"{_APP}browser/test_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
     ),
     Fault(
         "click on a figure returns the wrong cell",
         "viz/ui/plot/plot.js",
         "{ curve, x, y, customdata }",
         "{ curve, x: y, y: x, customdata }",
-        f"{_APP}browser_plot.py::test_a_click_on_a_cell_reaches_python_and_the_node_stays",
+        f"{_APP}browser/test_plot.py::test_a_click_on_a_cell_reaches_python_and_the_node_stays",
     ),
 )
 

@@ -144,7 +144,8 @@ def answer(name: str, result: cached.Result) -> str:
 
 def sharp_heads(name: str, recording: cached.Result | Recording) -> str:
     """How many heads put most of a row on one token, of a file or a model that predicts no word."""
-    tops = [np.nan_to_num(recording.attention(kind)).max(-1).mean(-1) for kind in recording.kinds]  # each (L, H)
-    n, total = (sum(map(int, counts)) for counts in zip(*(((top > 0.5).sum(), top.size) for top in tops)))
+    largest = [np.nan_to_num(recording.attention(kind)).max(-1) for kind in recording.kinds]  # of each row, (L, H, T)
+    of_heads = np.concatenate([weights.mean(-1).ravel() for weights in largest])
+    n, total = int((of_heads > 0.5).sum()), of_heads.size
     line = message("{n} of {total} heads of {name} put more than half of a row, on average, on one token.")
     return say(line, name=name, n=n, total=total)

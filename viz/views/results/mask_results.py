@@ -96,7 +96,10 @@ def compute(request: Request, mask_changes: Mapping[str, Any] = {}) -> Result:
     lengths = [(source.size(1), target.size(1)) for source, target in pairs]
     logits = [(a[:n], b[:n]) for a, b, (_, n) in zip(plain.logits, with_changes.logits, lengths)]
     tokens = translator.tokenizer.target.tokens
-    best = [list(zip(*(tokens(rows.argmax(-1).tolist()) for rows in pair))) for pair in logits]
+    best = []
+    for pair in logits:
+        first, second = (tokens(rows.argmax(-1).tolist()) for rows in pair)
+        best.append(list(zip(first, second)))
     reference = [
         (_log_probability(a, ids), _log_probability(b, ids)) for (a, b), ids in zip(logits, batch.tgt.tolist())
     ]

@@ -9,7 +9,13 @@ from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
 from tests.support.layout import resize, settle
-from tests.test_app.test_browser_frame import PAGES, SIZES, STAGES, top_of_the_answer, top_of_the_translation
+from tests.test_app.test_browser.test_frame import (
+    PAGES,
+    SIZES,
+    STAGES,
+    top_of_the_answer,
+    top_of_the_translation,
+)
 from viz.app.menu import MENU
 
 pytestmark = pytest.mark.slow

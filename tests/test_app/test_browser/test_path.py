@@ -15,7 +15,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support import menu
 from benchmarks.support.server import serve
-from tests.test_app.test_browser_stage import EQUAL, part, ready, show, type_in
+from tests.test_app.test_browser.test_stage import EQUAL, part, ready, show, type_in
 from viz.app.menu import MENU
 from viz.text.language import say, using
 

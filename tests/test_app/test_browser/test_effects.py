@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from model.interventions.edits import Edits, Head
 from model.measures import agreement
-from tests.test_app.test_browser_stage import EQUAL, kind, map_values, part, ready, show, tile, type_in
+from tests.test_app.test_browser.test_stage import EQUAL, kind, map_values, part, ready, show, tile, type_in
 from viz.stage.words import label
 
 pytestmark = pytest.mark.slow

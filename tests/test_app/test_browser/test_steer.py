@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.support.menu import go
 from model.interventions.edits import Edits, Head
 from tests.support import PATIENCE
-from tests.test_app.test_browser_stage import (
+from tests.test_app.test_browser.test_stage import (
     CELL,
     kind,
     map_values,

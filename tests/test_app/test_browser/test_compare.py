@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.support.menu import go
 from tests.support import PATIENCE
 from tests.support.layout import resize
-from tests.test_app.test_browser_stage import kind, part, ready, tile
+from tests.test_app.test_browser.test_stage import kind, part, ready, tile
 from viz.views.view import EXAMPLE
 
 pytestmark = pytest.mark.slow

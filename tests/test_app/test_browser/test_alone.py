@@ -17,8 +17,8 @@ from playwright.sync_api import Page, expect
 from model import load_translator
 from model.recording import Recording
 from tests.support import PATIENCE
-from tests.test_app.test_browser_beside import download
-from tests.test_app.test_browser_stage import (
+from tests.test_app.test_browser.test_beside import download
+from tests.test_app.test_browser.test_stage import (
     DRAWN,
     EQUAL,
     kind,
@@ -56,7 +56,7 @@ def alone(offline):
 
 def test_what_is_downloaded_is_the_stage_as_it_stood(page, shipped_server, guard, tmp_path, alone):
     guard.allowed = shipped_server.split("//")[1]
-    result = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de")).translate(LONG, beam=4)
+    result = load_translator(str(Path(__file__).parents[3] / "checkpoints" / "en-de")).translate(LONG, beam=4)
     show(page, shipped_server, f"?text={quote(LONG)}&kind=encoder_self&layer=1&head=2")
     part(page, "download").click()
     path = download(page, page.get_by_role("button", name="Web page (HTML)"), tmp_path)

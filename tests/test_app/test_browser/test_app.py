@@ -1,4 +1,4 @@
-"""The app in a real browser: typing, themes, narrow windows, languages; the stage is in test_browser_stage.py.
+"""The app in a real browser: typing, themes, narrow windows, languages; the stage is in test_stage.py.
 
 The page fixture objects to console errors and to requests that leave the machine.
 """
@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
 from tests.support import PATIENCE
-from tests.test_app.test_browser_stage import part, ready, show
+from tests.test_app.test_browser.test_stage import part, ready, show
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words_masks import PAIRS
 

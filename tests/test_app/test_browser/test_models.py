@@ -17,8 +17,8 @@ from model import Edits, Head, load_model
 from model.measures import text_roles
 from tests.support import PATIENCE
 from tests.support.architectures import build
-from tests.test_app.test_browser_stage import part, ready, selected_head, tile, wait_for_map
-from tests.test_app.test_browser_steer import apply_and_wait, switch_off
+from tests.test_app.test_browser.test_stage import part, ready, selected_head, tile, wait_for_map
+from tests.test_app.test_browser.test_steer import apply_and_wait, switch_off
 from tests.test_model.test_adapters.other_models import model_of, theirs
 
 pytestmark = pytest.mark.slow

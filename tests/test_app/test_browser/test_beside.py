@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
-from tests.test_app.test_browser_pages import plot
+from tests.test_app.test_browser.test_pages import plot
 from tests.test_app.test_translate import EXAMPLE
 
 pytestmark = pytest.mark.slow

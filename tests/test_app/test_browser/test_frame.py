@@ -1,6 +1,6 @@
 """The frame that pages share, as a browser lays it out: the same places, sizes and edges on every page.
 
-What holds of all pages is looked at in test_browser_walk.py, which opens each of them.
+What holds of all pages is looked at in test_walk.py, which opens each of them.
 """
 
 from __future__ import annotations

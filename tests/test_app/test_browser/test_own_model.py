@@ -15,8 +15,8 @@ from benchmarks.support.server import serve
 from model import Edits, Head, load_model
 from tests.support import PATIENCE
 from tests.support.architectures import build
-from tests.test_app.test_browser_stage import part, tile, wait_for_map
-from tests.test_app.test_browser_steer import apply_and_wait, switch_off
+from tests.test_app.test_browser.test_stage import part, tile, wait_for_map
+from tests.test_app.test_browser.test_steer import apply_and_wait, switch_off
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, small_hub
 
