@@ -15,7 +15,7 @@ CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT, LOWER_PANEL = 320, 70, 200, 240
 CLAIM_HEIGHT = 44  # pixels
 SEED_SYMBOLS = "circle", "diamond", "square"
 MARKERS_UP_TO = 12  # points of a line
-RATE_FROM, LOSS_TO = 0.68, 0.6  # shares of the height, from below
+RATES, LOSSES = (0.66, 0.9), (0, 0.54)  # from where to where, of the height from below; titles stand above
 LEGEND_LETTERS = 110  # that fit in one row of the legend
 # What is drawn of a claim: symbol, size and colour.
 PARTS = {
@@ -135,23 +135,17 @@ def run_curves(
     figure.layout.update(
         height=figure.layout.height + SECOND_PANEL,
         xaxis_anchor="y2",
-        yaxis_domain=(RATE_FROM, 1),
+        yaxis_domain=RATES,
         yaxis2=lower.layout.yaxis,
-        yaxis2_domain=(0, LOSS_TO),
+        yaxis2_domain=LOSSES,
     )
-    # Upright, the two titles would run into each other where the figure is low. On the right a rate is small, and
-    # leaves room inside its panel.
-    _title_panel(figure, "yaxis", y=1, yanchor="top")
-    _title_panel(figure, "yaxis2", y=LOSS_TO, yanchor="bottom")
+    # Upright, the two titles would run into each other where the figure is low.
+    for axis, (_, top) in (("yaxis", RATES), ("yaxis2", LOSSES)):
+        title = figure.layout[axis].title
+        place = {"xref": "paper", "yref": "paper", "x": 0, "y": top, "xanchor": "left", "yanchor": "bottom"}
+        figure.add_annotation(text=title.text, showarrow=False, **place)
+        title.text = ""
     return figure
-
-
-def _title_panel(figure: Figure, axis: str, *, y: float, yanchor: str) -> None:
-    """Write the title of an upright axis horizontally at the right end of its panel, `y` in shares of the figure."""
-    title = figure.layout[axis].title.text
-    figure.layout[axis].title.text = ""
-    place = {"xref": "paper", "yref": "paper", "x": 1, "y": y, "xanchor": "right", "yanchor": yanchor}
-    figure.add_annotation(text=title, showarrow=False, **place)
 
 
 def _checked(lines: Mapping[str, np.ndarray]) -> list[Line]:
