@@ -179,5 +179,5 @@ def conditions(options: argparse.Namespace) -> str:
     clock = "processor time" if options.cpu else "wall-clock time"
     return (
         f"torch {torch.__version__}, float32, {torch.backends.cpu.get_cpu_capability()}; {clock}, medians of "
-        f"{options.rounds} calls a side, taken in turns, with quartiles; a new sentence for every pair\n"
+        f"{options.rounds} calls per side, taken in turns, with quartiles; a new sentence for every pair\n"
     )

@@ -18,7 +18,7 @@ which are explained there. Among those of "training":
                 {", ".join(schedules.NAMES[4:])}
   data          a mix of corpora and of groups of licences: "tatoeba + 2*multi30k", "cc0 + by + perm + sa", "all"
   optimizer     adam, muon or sgd
-  accumulate    batches an update, as if they were one
+  accumulate    batches per update, as if they were one
 
 Ctrl-C saves; --resume goes on to the same weights as if nothing had happened. Several processes share each update:
   torchrun --nproc-per-node 2 -m model train PRESET|CONFIG.json --data-dir DIR --out DIR

@@ -277,7 +277,7 @@ def run(part: str, folder: Path, first: int, count: int) -> list[str]:
     """Try some inputs of a part.
 
     Returns:
-        What was found, a line each, with the number that makes the input again.
+        What was found, one line each, with the number that makes the input again.
     """
     try_one, failures = PARTS[part](folder), []
     for number in range(first, first + count):

@@ -29,7 +29,8 @@ NOT_WORDS = ("*.ipynb", "*.json", "*.npz", "*.gz", "*.po", "*.png", "*.webp", "*
 _CODE = re.compile(r"„[^“]*“|\{[^}]*\}|`[^`]*`|<[^>]*>|\$[^$]*\$|https?://\S+|\w+_\w+|\w+\.\w+(?=\W)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
-_UNIT = r"(?:cell|dimension|epoch|head|layer|letter|line|position|row|second|side|step|token|word)\b"
+_UNIT = r"(?:cell|dimension|epoch|head|layer|letter|line|pass|position|row|second|side|step|token|update|word)\b"
+_COUNTED = r"(?:[Ll]oss|[Pp]ieces|[Ss]teps|[Ww]ords|batches|calls|entropy|hypotheses|strings|tokens)"
 AVOIDED = {  # a regular expression, and what to write
     r"\banew\b": "again",
     r"\bin vain\b": "say what is missing",
@@ -39,8 +40,9 @@ AVOIDED = {  # a regular expression, and what to write
     r"\bthroughout\b": "entirely",
     r"\bshall\b": "should",
     r"\bthe usual\b": "the default",
+    r"\b[Hh]ow [^.:]*\bcomes? about\b": "how it is computed",
     r"\b(?:with|over|for) so many\b": "with {n}",
-    rf"(?:\b(?:\d|[Oo]ne|[Aa]) \w+|\b(?:[Ll]oss|[Pp]ieces|[Ss]teps|[Ww]ords|entropy|tokens)|\d) an? {_UNIT}": "per",
+    rf"(?:\b(?:\d|[Oo]ne|[Aa]) \w+|\b{_COUNTED}|\d) an? {_UNIT}": "per",
 }
 
 
@@ -98,6 +100,8 @@ def test_words_that_nobody_would_say_to_a_student(pattern: str) -> None:
         "a loss a token",
         "× 0.95 an epoch",
         "Steps an epoch",
+        "batches an update",
+        "how a row comes about",
         "0 throughout",
         "with so many pads",
     ],

@@ -257,7 +257,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _addresses(kind: str, entries: Mapping[str, zipfile.ZipInfo]) -> list[str]:
-    """The entry with the weights of a kind by its name, or one a layer by address, in order."""
+    """The entry with the weights of a kind by its name, or one per layer by address, in order."""
     if kind in entries:
         return [kind]
     stack, module = MODULES[kind]

@@ -16,7 +16,7 @@ from model.translation import IN_WORDS
 from model.translator import Translator
 
 NO_EDITS = Edits()
-BATCH = 16  # hypotheses a pass
+BATCH = 16  # hypotheses per pass
 
 
 @torch.inference_mode()

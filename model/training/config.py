@@ -35,7 +35,7 @@ class TrainingConfig(JsonConfig):
     steps: Count = 10_000
     batch_tokens: Count = 4096  # ids in a batch, padding included, source and target
     batch_pairs: Amount = 0  # pairs in a batch, at most; 0: as many as batch_tokens allows
-    accumulate: Count = 1  # batches an update in each process, as if they were one
+    accumulate: Count = 1  # batches per update in each process, as if they were one
     min_count: Amount = 0  # 0: subwords; else the words of each side that are seen so often
     lowercase: bool = False  # both sides, by the tokenizer
     as_meant: bool = True  # typographic signs of the source are read as plain ones; model/text/cleaning.py

@@ -1,4 +1,4 @@
-"""Gradient accumulation: several batches an update are one big batch, in double precision and without dropout."""
+"""Gradient accumulation: several batches per update are one big batch, in double precision and without dropout."""
 
 from __future__ import annotations
 

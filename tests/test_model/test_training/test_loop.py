@@ -146,7 +146,7 @@ def uninterrupted(data_dir, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def accumulating(data_dir, tmp_path_factory) -> tuple[RunConfig, Path]:
-    """The same with three batches an update, so that updates reach over the ends of passes."""
+    """The same with three batches per update, so that updates reach over the ends of passes."""
     out = tmp_path_factory.mktemp("runs") / "accumulating"
     torch.set_num_threads(1)
     run = tiny_run(accumulate=3, steps=12)

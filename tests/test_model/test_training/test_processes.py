@@ -106,7 +106,7 @@ def test_two_processes_interrupted_and_resumed_are_one_that_accumulates(data_dir
     for key in ("step", "learning_rate", "valid_perplexity.multi30k"):
         assert json.loads(last)[key] == pytest.approx(json.loads(expected_last)[key], rel=1e-3)
 
-    # The same batches an update: one process may go on where two were, and not with half of the batches.
+    # The same batches per update: one process may go on where two were, and not with half of the batches.
     assert Trainer(run_of(steps, accumulate=2), data_dir, out, resume=True).progress.step == steps
     with pytest.raises(ValueError, match="accumulate times the number of processes 2, which cannot become 1"):
         Trainer(run_of(steps, accumulate=1), data_dir, out, resume=True)

@@ -71,7 +71,7 @@ class Demo:
 
     @property
     def lines(self) -> list[str]:
-        """The numbers, a line each: wrong, right."""
+        """The numbers, one line each: wrong, right."""
         lines = []
         for label, number in self.numbers.items():
             values = number if isinstance(number, tuple) else (number,)
