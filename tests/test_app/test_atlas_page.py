@@ -37,7 +37,7 @@ from tests.test_app.screen import (
 )
 from tests.test_app.screen import head as shown_head
 from viz.text.roles import role_name
-from viz.ui import frame
+from viz.ui import thumbnails
 from viz.ui.controls import EXAMPLE
 from viz.views import view
 
@@ -221,7 +221,7 @@ class TestCard:
         for code, (text, *_) in zip(codes, examples, strict=True):
             pixels = np.asarray(Image.open(BytesIO(base64.b64decode(code)))).astype(int)
             result = recorded.translate(report["texts"][text], beam=1)
-            expected = frame.weight_pixels(result.attention("cross")[1, 2])
+            expected = thumbnails.weight_pixels(result.attention("cross")[1, 2])
             assert pixels.shape == expected.shape and np.abs(pixels - expected).max() <= 1
 
     def test_the_most_alike_is_one_click_away(self, report):

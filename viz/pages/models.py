@@ -18,7 +18,7 @@ from viz.figures import curves, values_heatmap
 from viz.stage.payload.message import Version
 from viz.text import errors, words
 from viz.text.language import message, messages, say
-from viz.ui import controls, frame, language_menu, shared, widgets
+from viz.ui import controls, frame, language_menu, shared, thumbnails, widgets
 from viz.ui.frame import Tile
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
@@ -137,9 +137,9 @@ class SystemMap:
     def pixels(self) -> np.ndarray:
         """The small picture, a row of it blank where only other systems have a word."""
         if self.side.weights is None:
-            tile, blank = frame.signed_pixels(self.values), frame.signed_pixels(np.zeros(1)).item()
+            tile, blank = thumbnails.signed_pixels(self.values), thumbnails.signed_pixels(np.zeros(1)).item()
         else:
-            tile, blank = frame.weight_pixels(self.values), 0  # clear
+            tile, blank = thumbnails.weight_pixels(self.values), 0  # clear
         rows = np.full((len(self.places), *tile.shape[1:]), blank, np.uint8)
         for row, place in enumerate(self.places):
             if place is not None:

@@ -14,7 +14,7 @@ from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
-from viz.ui.models import heads_roles, text_atlas
+from viz.ui.models import heads_roles, heads_together, text_atlas
 from viz.views import cached, model_shelf, recipes
 from viz.views.results import heads_results
 from viz.views.results.heads_results import Source
@@ -80,7 +80,7 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
         if part == "contribution":
             contributions.show(result, request, head)
         elif part == "rollout":
-            heads_roles.show_rollout(result, KINDS, origin)
+            heads_together.show_rollout(result, KINDS, origin)
         elif part == "alignment":
             alignment.show(request.model, report)
         else:
@@ -107,7 +107,7 @@ def show_all(
     if part == "table":
         heads_roles.show_table(source, head.kind)
     elif part == "alike":
-        heads_roles.show_alike(source, head, origin, UNDER)
+        heads_together.show_alike(source, head, origin, UNDER)
     else:
         of_all = [measure for measure in measures if measure != "place"]
         kinds = [kind for kind in KINDS if all(source.having(measure, [kind]) for measure in of_all)]

@@ -12,7 +12,7 @@ from model.interventions.edits import Head
 from model.measures import agreement
 from viz.stage import words as stage_words
 from viz.text.language import message, say
-from viz.ui import frame, language_menu, shared
+from viz.ui import frame, language_menu, shared, thumbnails
 from viz.ui.models import heads_roles, text_atlas
 from viz.ui.stage import stage_page
 from viz.views import cached, changes
@@ -95,7 +95,7 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
         view = View(source, beam=1)
         query = view.address() | of_head | measure | {"pin": f"{side}{row}"}
         caption = html.escape(say(line, word=stage_words.label(word), key=stage_words.label(key), value=value))
-        picture = frame.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(view, model)), head))
+        picture = thumbnails.pixels_tag(text_atlas.head_pixels(cached.compute(Request.of(view, model)), head))
         items.append(
             f"<li>{picture}<span>{language_menu.link(source, '', query)}<br><small>{caption}</small></span></li>"
         )

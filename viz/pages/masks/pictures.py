@@ -11,7 +11,7 @@ from viz.figures import attention_heatmap, mask_heatmap
 from viz.pages.masks.compared import Choices, Compared, axes_of
 from viz.text.language import say
 from viz.text.words_masks import MASKS, TEXT_MASKS, axes, kind_of
-from viz.ui import frame
+from viz.ui import frame, thumbnails
 from viz.ui.frame import Tile
 from viz.ui.stage import stage_page
 from viz.views.results.heads_results import name_of
@@ -61,10 +61,10 @@ def mask_tiles(result: Result, sentence: int, texts: TextResult | None) -> list[
         side = SIDES[kind_of(mask)][1]
         real = np.arange(masks[mask].shape[-1]) < result.lengths[sentence][side == "target"]
         padding = None if mask == "look_ahead" else real[None]
-        tiles.append(Tile(mask, say(name), pixels=frame.mask_pixels(masks[mask][sentence], padding)))
+        tiles.append(Tile(mask, say(name), pixels=thumbnails.mask_pixels(masks[mask][sentence], padding)))
     if texts is not None:
         for mask, (name, _) in TEXT_MASKS.items():
-            tiles.append(Tile(mask, say(name), pixels=frame.mask_pixels(texts.passes[mask].mask)))
+            tiles.append(Tile(mask, say(name), pixels=thumbnails.mask_pixels(texts.passes[mask].mask)))
     return tiles
 
 

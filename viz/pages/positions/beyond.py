@@ -10,7 +10,7 @@ from model.translator import Writer
 from viz.figures import curves
 from viz.pages.positions.page import Page
 from viz.text.language import listed, message, say
-from viz.ui import frame
+from viz.ui import frame, thumbnails
 from viz.ui.frame import Tile
 from viz.views import cached
 from viz.views.results import position_results
@@ -64,7 +64,7 @@ def model_tiles(results: dict[str, dict]) -> list[Tile]:
     tiles = []
     for name, result in results.items():
         losses = np.array(result["lengths"][-1]["loss"])
-        tiles.append(Tile(name, name, encoding_of(name), pixels=frame.curve_pixels(losses - losses.min())))
+        tiles.append(Tile(name, name, encoding_of(name), pixels=thumbnails.curve_pixels(losses - losses.min())))
     pixels = np.maximum.reduce([tile.pixels for tile in tiles])
     return [Tile(ALL, say("Side by side"), listed(list(results)), pixels=pixels), *tiles]
 

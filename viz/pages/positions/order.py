@@ -9,7 +9,7 @@ from viz.pages.positions.page import EXAMPLE, Page
 from viz.text import words
 from viz.text.language import message, say
 from viz.text.words_masks import axes
-from viz.ui import controls, frame, shared
+from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.cached import Request, compute
@@ -48,7 +48,7 @@ def show_order(page: Page) -> None:
             st.info(say("This sentence has no other order: type one with two different words or more."))
     first = next(iter(results.values()))
     with page.places.left:
-        pixels = {kind: frame.head_pixels(first.attention(kind), first.mask(kind)) for kind in kinds}
+        pixels = {kind: thumbnails.head_pixels(first.attention(kind), first.mask(kind)) for kind in kinds}
         kind, *place = frame.choose_head_by_pixels(pixels, ("encoder_self", 0, 0), kinds, fills=True)
         place = place[0], place[1]
     maps = {}

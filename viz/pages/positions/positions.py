@@ -6,7 +6,7 @@ from model.translator import Translator
 from viz.pages.positions import beyond, compared, encoding, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
 from viz.text.language import message, say
-from viz.ui import controls, frame, widgets
+from viz.ui import controls, frame, thumbnails, widgets
 from viz.ui.frame import Tile
 from viz.views import cached
 from viz.views.results import position_results
@@ -44,7 +44,7 @@ def tiles(sizes: Sizes) -> list[Tile]:
         if name != "learned":
             table = position_results.table(name, sizes.n_positions, sizes.d_model)
             limit = 1.0 if name == "none" else float(np.abs(table).max())
-            pixels = frame.signed_pixels(table.T, limit)
+            pixels = thumbnails.signed_pixels(table.T, limit)
         note = say("trains when chosen") if name == "learned" else ""
         tiles_of_encodings.append(Tile(name, say(label), note, pixels=pixels))
     return tiles_of_encodings

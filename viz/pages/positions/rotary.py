@@ -10,7 +10,7 @@ from model.translator import Writer
 from viz.figures import curves
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text.language import message, say
-from viz.ui import frame, shared
+from viz.ui import frame, shared, thumbnails
 from viz.views import cached
 from viz.views.results import position_results
 from viz.views.snippets import Plot, program, snippet
@@ -62,7 +62,7 @@ def show_rotary(page: Page) -> None:
     with page.places.left:
         frame.picture_title(say("Heads"), small=say("rows: layers, columns: heads; left near, right far"))
         limit = float(np.abs(after).max())
-        pixels = [[frame.signed_pixels(line[None], limit) for line in row] for row in after]
+        pixels = [[thumbnails.signed_pixels(line[None], limit) for line in row] for row in after]
         _, layer, head = frame.choose_head_by_pixels({"": pixels}, ("", *default), fills=True)
     near, far = after[layer, head, [NEAR, FAR]]
     with page.places.answer:

@@ -13,7 +13,7 @@ from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
 from viz.text.language import format_count, message, messages, say
-from viz.ui import controls, frame, shared, widgets
+from viz.ui import controls, frame, shared, thumbnails, widgets
 from viz.ui.stage import stage_page
 from viz.views.results.grid_results import READ, board, curves, load, name_of, table, toggled
 from viz.views.snippets import Code, Plot, program, snippet
@@ -53,7 +53,7 @@ def tile_pixels() -> np.ndarray | None:
     except (ValueError, KeyError):
         return None
     low, high = float(losses.min()), float(grid.entropy)
-    return frame.weight_pixels(1 - (losses - low) / (high - low))
+    return thumbnails.weight_pixels(1 - (losses - low) / (high - low))
 
 
 def show(places: frame.Places) -> None:

@@ -16,7 +16,7 @@ from viz.pages.training.live import Frame, LiveRun
 from viz.pages.training.replay import PACE, Replay
 from viz.text import errors, words
 from viz.text.language import format_count, message, messages, say
-from viz.ui import controls, frame, shared
+from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.frame import Tile
 from viz.views import cached
 from viz.views.snippets import Plot, program, snippet
@@ -126,7 +126,7 @@ def tile_pixels() -> np.ndarray:
     """The losses of the run that was made here as pixels, else of the recorded one."""
     runs, recorded = st.session_state.get(RUNS), load_recording()
     losses = runs[0].frame().losses if runs else np.zeros(0) if recorded is None else recorded.losses
-    return frame.curve_pixels(losses if len(losses) else planned_rates(practice.Settings())[1])
+    return thumbnails.curve_pixels(losses if len(losses) else planned_rates(practice.Settings())[1])
 
 
 def tile_note() -> str:
@@ -142,15 +142,15 @@ def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
         note = say(
             "{share:.1%} right after {step} steps", share=recorded.right[-1], step=format_count(recorded.steps[-1])
         )
-        tiles.append(Tile(RECORDED, say("Recorded run"), note, pixels=frame.curve_pixels(recorded.losses)))
+        tiles.append(Tile(RECORDED, say("Recorded run"), note, pixels=thumbnails.curve_pixels(recorded.losses)))
     for code, name, run in zip((MINE, BEFORE), (say("Your run"), say("The run before")), runs):
         now = run.frame()
         note = say("{share:.1%} right after {step} steps", share=now.right, step=format_count(now.step))
         losses = now.losses if now.step else planned_rates(run.settings)[1]
-        tiles.append(Tile(code, name, note, pixels=frame.curve_pixels(losses)))
+        tiles.append(Tile(code, name, note, pixels=thumbnails.curve_pixels(losses)))
     if not runs:
         note = say("not trained yet")
-        tiles.append(Tile(MINE, say("Your run"), note, pixels=frame.curve_pixels(planned_rates(settings)[1])))
+        tiles.append(Tile(MINE, say("Your run"), note, pixels=thumbnails.curve_pixels(planned_rates(settings)[1])))
     return tiles
 
 

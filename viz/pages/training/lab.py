@@ -11,7 +11,7 @@ from model.training import schedules
 from model.training.schedules import Schedule
 from viz.figures import curves
 from viz.text.language import message, messages, say
-from viz.ui import controls, frame, shared
+from viz.ui import controls, frame, shared, thumbnails
 from viz.views.snippets import Code, Plot, call, program, snippet
 
 WARMUPS = (1, 10, 50, 100, 200, 400, 500, 1000, 2000, 4000, 8000, 16000)
@@ -136,7 +136,7 @@ def keep(present: Noam) -> list[Noam]:
 def tile_pixels() -> np.ndarray:
     """The paper's schedule as pixels."""
     rate = schedules.noam(512, 4000)
-    return frame.curve_pixels(np.array([rate(step) for step in range(1, 20_001, 100)]))
+    return thumbnails.curve_pixels(np.array([rate(step) for step in range(1, 20_001, 100)]))
 
 
 def show(places: frame.Places) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from viz.text import errors
 from viz.text.language import format_count, say
-from viz.ui import frame, shared
+from viz.ui import frame, shared, thumbnails
 from viz.views.results import board_results
 
 
@@ -16,7 +16,7 @@ def tile_pixels() -> np.ndarray | None:
     except ValueError:
         return None
     ends = [run.perplexity[max(run.perplexity)] for run in runs if run.perplexity]
-    return frame.curve_pixels(np.array(ends)) if len(ends) > 1 else None
+    return thumbnails.curve_pixels(np.array(ends)) if len(ends) > 1 else None
 
 
 def show(places: frame.Places) -> None:

@@ -12,7 +12,7 @@ from viz.stage import alone
 from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, language_menu, shared, widgets
-from viz.ui.models import heads_roles
+from viz.ui.models import heads_roles, heads_together
 from viz.ui.stage import stage_page
 from viz.views import view
 from viz.views.results import heads_results
@@ -209,7 +209,7 @@ def _show_roles(file: OpenFile) -> None:
                 numbers[kind] = heads_results.of_weights(attention, [kind])
         source = numbers[kind]
         heads_roles.show_board(source, [kind], "sharpness", head, origin)
-        heads_roles.show_alike(source, head, origin)
+        heads_together.show_alike(source, head, origin)
     with large:
         heads_roles.show_here(head, attention, origin)
         heads_roles.show_card(head, {say("this sentence"): source})
@@ -229,7 +229,7 @@ def _show_rollout(file: OpenFile) -> None:
         problem = not_whole(attention, kinds)
         if not problem:
             try:
-                heads_roles.show_rollout(attention, kinds, origin)
+                heads_together.show_rollout(attention, kinds, origin)
                 break
             except ValueError as error:
                 problem = errors.sentence(error)

@@ -16,7 +16,7 @@ from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.text.roles import role_name, rules_of
-from viz.ui import controls, frame, language_menu, shared
+from viz.ui import controls, frame, language_menu, shared, thumbnails
 from viz.ui.models import heads_roles
 from viz.ui.stage import stage_page
 from viz.views import cached, model_shelf
@@ -342,10 +342,10 @@ def _counted(numbers: Mapping[str, Any]) -> dict[str, int]:
 
 
 def head_pixels(result: cached.Result, head: Head) -> np.ndarray:
-    """A head in a text as pixels of `frame.weight_pixels`, uint8 (T, S, 4)."""
+    """A head in a text as pixels of `thumbnails.weight_pixels`, uint8 (T, S, 4)."""
     mask = result.mask(head.kind)
     mask = mask[head.layer] if mask.ndim == 3 else mask
-    return frame.weight_pixels(result.attention(head.kind)[head.layer, head.head], mask)
+    return thumbnails.weight_pixels(result.attention(head.kind)[head.layer, head.head], mask)
 
 
 def _said(example: Sequence[Any]) -> str:
