@@ -49,6 +49,7 @@ def wait_for_page(page: Page, name: str, by_address: bool) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_every_page_opens_by_its_menu_and_some_by_their_address(page, app_server):
     show(page, app_server)
     for name in (*list(NAMES)[1:], "translate"):
