@@ -1,19 +1,20 @@
 """Beginning with the weights of a smaller model."""
 
+from collections.abc import Container
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 
-def find_conflict(smaller: dict[str, Any], larger: dict[str, Any]) -> str | None:
+def find_conflict(smaller: dict[str, Any], larger: dict[str, Any], ignored: Container[str] = ()) -> str | None:
     """The first setting for which a model of the second configuration cannot begin with the weights of the first.
 
-    Dropout has no weights and may be another one; d_ff may be larger.
+    d_ff may be larger; the ignored settings may differ.
     """
     for name, value in larger.items():
-        is_wider = name == "d_ff" and name in smaller and value > smaller[name]
-        if name != "dropout" and not is_wider and smaller[name] != value:
+        is_wider = name == "d_ff" and value > smaller[name]
+        if name not in ignored and not is_wider and smaller[name] != value:
             return name
     return None
 

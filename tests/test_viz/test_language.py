@@ -11,6 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from viz.stage.sentences.changing import CHANGES, NEXT_WORD
+from viz.stage.sentences.effects import EFFECTS
+from viz.stage.sentences.frame import FRAME
+from viz.stage.sentences.maps import MAPS
+from viz.stage.sentences.row import ROW
+from viz.stage.words import WORDS
 from viz.text import extract
 from viz.text.language import (
     ENGLISH,
@@ -89,6 +95,11 @@ def test_most_sentences_are_translated(code: str) -> None:
     assert [english for english, translation in long if english == translation] == []
     if code == "ko":
         assert [translation for _, translation in long if not re.search("[가-힣]", translation)] == []
+
+
+def test_no_name_of_the_stage_stands_for_two_sentences() -> None:
+    parts = FRAME, EFFECTS, ROW, NEXT_WORD, CHANGES, MAPS
+    assert len(WORDS) == sum(map(len, parts))
 
 
 def test_saying_it() -> None:

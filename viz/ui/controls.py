@@ -124,7 +124,7 @@ def example_buttons(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
 
 
 def sentence_box(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
-    """A sentence in one line, for the row of a question: as `sentence`, the examples in a menu."""
+    """A sentence in one line, for the row of a question: as `ask_sentence`, the examples in a menu."""
     state, last_view = st.session_state, st.session_state.get(view.KEPT)
     if key == "text" and last_view is not None and key not in state and key not in st.query_params:
         state[key] = last_view.text  # what was translated on the page before
@@ -152,7 +152,7 @@ def ask_sentence(source: str | None, example: str, key: str = "text", texts: dic
 
 
 def restore_search(names: list[str], default: View, prefix: str = "") -> View:
-    """Set the controls of `search` to what a page shows at first, by the address or as before."""
+    """Set the controls of `show_search` to what a page shows at first, by the address or as before."""
     state, query = st.session_state, st.query_params.to_dict()
     values, problems = view.read(query, names, default if view.is_addressed(query) else state.get(view.KEPT, default))
     widgets.note_problems(problems)
@@ -192,7 +192,7 @@ def keep_search_options(prefix: str = "") -> None:
 
 
 def selection(names: list[str], prefix: str = "") -> dict[str, Any]:
-    """What is chosen in the controls of `search`, by the names of a View."""
+    """What is chosen in the controls of `show_search`, by the names of a View."""
     state = st.session_state
     values = {name: state[prefix + name] for name in ("model", "beam", "penalty")}
     values["model"] = "" if values["model"] == names[0] else values["model"]
@@ -216,7 +216,7 @@ def ask_in_row() -> Request:
 
 
 def _arrived_models() -> list[str]:
-    """The translators that can be chosen, the default first; sets the controls of `search` where one comes here."""
+    """The translators that can be chosen, the default first; sets the controls of `show_search` at first."""
     names = list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
     if widgets.has_arrived("penalty"):
         restore_search(names, View(EXAMPLE))

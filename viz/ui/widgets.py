@@ -54,7 +54,7 @@ def control(widget: Callable, *args: object, key: str, reader: Reader, default: 
 
 
 def menu_key(key: str) -> str:
-    """The key of a widget in a menu that shows what the session keeps under `key`; its `on_change` calls `take`.
+    """The key of a widget in a menu that shows what the session keeps under `key`; its `on_change` calls `keep_choice`.
 
     A closed menu does not hear of what Python chooses, and sends its old value with the next run: for another choice
     than it has, the widget is made again.

@@ -45,6 +45,14 @@ def write_multi30k(data_dir: Path, train: int = 300, valid: int = 20) -> None:
         write_gz(data_dir / "multi30k" / f"{name}.de.gz", [target for _, target in part])
 
 
+def write_two_corpora(folder: Path, data_dir: Path, second: list[str]) -> Path:
+    """Makes the folder one of two corpora, the made-up languages as multi30k and lines of their own as tatoeba."""
+    (folder / "multi30k").symlink_to(data_dir / "multi30k", target_is_directory=True)
+    for split in ("train", "valid"):
+        write_gz(folder / "tatoeba-de-en" / f"{split}.tsv.gz", second)
+    return folder
+
+
 def small_tokenizer() -> Tokenizer:
     """A tokenizer with some merges, trained on the made-up languages."""
     return Tokenizer.train((text for pair in sentence_pairs(100, seed=2) for text in pair), VOCAB_SIZE)

@@ -16,7 +16,7 @@ import torch
 from model import checkpoint
 from model.training.loop import Trainer
 from model.training.state import FILE, HISTORY, JSON, MAY_DIFFER, Progress
-from tests.test_model.test_training.language import tiny_run, write_gz
+from tests.test_model.test_training.language import tiny_run, write_two_corpora
 
 STEPS = 6
 NORM = "decoder.norm.weight"
@@ -44,11 +44,7 @@ def out(begun: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def data(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A second corpus beside the first."""
-    folder = tmp_path_factory.mktemp("two")
-    (folder / "multi30k").symlink_to(data_dir / "multi30k", target_is_directory=True)
-    for split in ("train", "valid"):
-        write_gz(folder / "tatoeba-de-en" / f"{split}.tsv.gz", ["house\thaus"] * 9)
-    return folder
+    return write_two_corpora(tmp_path_factory.mktemp("two"), data_dir, ["house\thaus"] * 9)
 
 
 def change_json(out: Path, change: Callable[[dict], Any]) -> None:

@@ -141,7 +141,7 @@ def last_view(names: list[str]) -> View:
 
 
 def keep_query(query: dict[str, str]) -> None:
-    """Take a question that the stage asks into the session."""
+    """Keep in the session what the stage requests."""
     st.session_state[QUERY], st.session_state[ASKED] = query, True
 
 

@@ -9,7 +9,7 @@ import pytest
 from model import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
-from tests.test_model.test_training.language import tiny_run, write_gz
+from tests.test_model.test_training.language import tiny_run, write_two_corpora
 
 STEPS, DECAY = 20, 8
 
@@ -17,11 +17,7 @@ STEPS, DECAY = 20, 8
 @pytest.fixture(scope="module")
 def two_corpora(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The made-up languages as multi30k, and sentences of one word, which no other has, as tatoeba."""
-    folder = tmp_path_factory.mktemp("two")
-    (folder / "multi30k").symlink_to(data_dir / "multi30k", target_is_directory=True)
-    for split in ("train", "valid"):
-        write_gz(folder / "tatoeba-de-en" / f"{split}.tsv.gz", ["xxxx\tyyyy"] * 40)
-    return folder
+    return write_two_corpora(tmp_path_factory.mktemp("two"), data_dir, ["xxxx\tyyyy"] * 40)
 
 
 def run_of(steps: int = STEPS) -> RunConfig:
