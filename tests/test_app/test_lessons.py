@@ -69,7 +69,10 @@ def words(*texts: str) -> int:
     return len(" ".join(texts).split())
 
 
-@pytest.mark.parametrize(("name", "number"), CARDS.values())
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [pytest.param(*card, marks=pytest.mark.slow if card[1] > 2 else ()) for card in CARDS.values()],
+)
 def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: int) -> None:
     card = LESSONS[name].cards[number - 1]
     assert 2 <= len(card.guesses) <= 4 and words(card.look, card.question) <= 60

@@ -128,7 +128,7 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
         assert np.abs(restored - maps[layer, head]).max() <= 0.004 * maps[layer, head].max() + 1e-5
 
 
-@pytest.mark.parametrize(("size", "length"), [(12, 40), (32, 60)])
+@pytest.mark.parametrize(("size", "length"), [(12, 40), pytest.param(32, 60, marks=pytest.mark.slow)])
 def test_models_with_many_heads(size, length) -> None:
     maps, tokens = layers(size, size, length, length, causal=True), [f"Ġt{i}" for i in range(length)]
     page = stage(attention=maps, tokens=tokens)
