@@ -1,5 +1,6 @@
 """The page Masks: who may attend to whom in a padded batch, and what leaks where a mask is left out."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -18,7 +19,7 @@ from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
 from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.views import cached
 from viz.views.results import mask_results
-from viz.views.results.mask_results import Request, Result, TextRequest
+from viz.views.results.mask_results import Request, Result, TextRequest, TextResult
 
 CELLS = "cells"
 WINDOWS = 2, 3, 4, 6, 8
@@ -136,6 +137,60 @@ def link_to_steer(request: Request, selection: Choices, result: Result) -> None:
         st.html(language_menu.link(say("Translate with these cells on Steer"), "steer", query))
 
 
+def compute_texts(request: TextRequest | None, places: frame.Places) -> TextResult | None:
+    """The texts in one row under their masks; where they do not fit, the notes say why."""
+    if request is None:
+        return None
+    try:
+        return mask_results.compute_texts(request)
+    except ValueError as error:
+        with places.notes:
+            shared.write_small(errors.sentence(error), "texts")
+        return None
+
+
+def choose_window(of_texts: TextRequest | None, mask: str, window: int) -> int:
+    """The keys that a window leaves; for the other masks of a text `window`, and which model reads the texts."""
+    if mask == "window":
+        frame.note(say("Window (keys)"))
+        return controls.choose(say("Window (keys)"), WINDOWS, "window", text_masks.WINDOW, label_visibility="collapsed")
+    if of_texts is not None:
+        frame.note(say("The source texts in one row, read by {name}.", name=of_texts.checkpoint))
+    return window
+
+
+def show_view(
+    view: str, request: Request, selection: Choices, compared: Compared, place: tuple[int, int], result: Result | None
+) -> None:
+    """Draw the large picture or the table that a visitor chose, and what is said below it.
+
+    Args:
+        view: a key of VIEWS.
+        place: layer and head.
+        result: the batch without and with what is changed; None for a mask of a text.
+    """
+    _, leak = head_of(compared, place)
+    is_changed = result is None or bool(selection.cells) or selection.left_out != "nothing"
+    if view == "both":
+        pictures.draw_head(compared, place, leak, is_changed)
+    elif view == "head":
+        pictures.draw_mask(compared, selection, result, flip)
+    elif view == "code":
+        conventions.show_conventions(compared)
+    elif view == "sentences" and result is not None:
+        pictures.show_sentences(compared, selection, result)
+    elif view == "numbers":
+        measurements.show_numbers(request, selection)
+        if is_changed and result is not None:
+            frame.note(measurements.effect(compared, selection, result, place))
+    elif result is not None:
+        measurements.show_nothing(compared, selection, result, place)
+    if view in ("both", "head"):
+        frame.note(captions.under_picture(compared, selection, leak, result, place))
+        if selection.cells and result is not None:
+            link_to_steer(request, selection, result)
+
+
 @widgets.fragment
 def live() -> None:
     """The page."""
@@ -154,75 +209,44 @@ def live() -> None:
     sentence = min(sentence, len(plain.lengths) - 1)
     window = int(widgets.code_of("window", str(text_masks.WINDOW)))
     of_texts = texts_of(request, window)
-    texts = None
-    if of_texts is not None:
-        try:
-            texts = mask_results.compute_texts(of_texts)
-        except ValueError as error:
-            with places.notes:
-                shared.write_small(errors.sentence(error), "texts")
+    texts = compute_texts(of_texts, places)
     with places.left:
         tiles = pictures.mask_tiles(plain, sentence, texts)
         mask = frame.choose_tile(
             say("Masks"), tiles, "mask", "decoder_self", columns=4, fills=True, on_change=forget_flips
         )
     is_text = mask in TEXT_MASKS
+    left_out = "nothing"
     with places.left_controls:
         if is_text:
-            left_out = "nothing"
-            if mask == "window":
-                frame.note(say("Window (keys)"))
-                window = controls.choose(
-                    say("Window (keys)"), WINDOWS, "window", text_masks.WINDOW, label_visibility="collapsed"
-                )
-            elif of_texts is not None:
-                frame.note(say("The source texts in one row, read by {name}.", name=of_texts.checkpoint))
+            window = choose_window(of_texts, mask, window)
         else:
             left_out = controls.choose(
                 say("Leave out"), LEFT_OUT, "without", "look-ahead", label_visibility="collapsed"
             )
     with places.right_controls:
-        views = {name: VIEWS[name] for name in (OF_TEXT if is_text else VIEWS)}
-        view = controls.choose_view(views, "show")
-    selection, result = Choices(sentence, mask, left_out, []), None
+        view = controls.choose_view({name: VIEWS[name] for name in (OF_TEXT if is_text else VIEWS)}, "show")
+    selection = Choices(sentence, mask, left_out, [])
+    result = None
     if of_texts is not None and is_text:
         compared = of_text(of_texts, mask)
     else:
         compared, _ = of_batch(request, selection)
         with flipped:
-            selection = Choices(sentence, mask, left_out, flipped_cells(compared, sentence))
+            selection = replace(selection, cells=flipped_cells(compared, sentence))
         compared, result = of_batch(request, selection)
-    is_changed = is_text or bool(selection.cells) or left_out != "nothing"
-    weights = compared.weights[1]
     with places.left:
         frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
-        place = frame.choose_head(weights, compared.masks[1], compared.most_telling_head)
+        place = frame.choose_head(compared.weights[1], compared.masks[1], compared.most_telling_head)
         frame.note(captions.purpose(mask, window))
-    _, leak = head_of(compared, place)
     with places.answer:
+        _, leak = head_of(compared, place)
         frame.answer(
             captions.answer_of(compared, selection, leak, result),
             captions.below_answer(compared, selection, result, texts if is_text else None),
         )
     with places.right:
-        if view == "both":
-            pictures.draw_head(compared, place, leak, is_changed)
-        elif view == "head":
-            pictures.draw_mask(compared, selection, result, flip)
-        elif view == "sentences" and result is not None:
-            pictures.show_sentences(compared, selection, result)
-        elif view == "code":
-            conventions.show_conventions(compared)
-        elif view == "numbers":
-            measurements.show_numbers(request, selection)
-        elif result is not None:
-            measurements.show_nothing(compared, selection, result, place)
-        if view in ("both", "head"):
-            frame.note(captions.under_picture(compared, selection, leak, result, place))
-        if view in ("both", "head") and selection.cells and result is not None:
-            link_to_steer(request, selection, result)
-        if view == "numbers" and is_changed and result is not None:
-            frame.note(measurements.effect(compared, selection, result, place))
+        show_view(view, request, selection, compared, place, result)
 
 
 frame.opening(say("Masks"))

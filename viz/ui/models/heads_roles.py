@@ -1,6 +1,7 @@
 """All heads as a board, as points or as a table, and one head's card."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -107,6 +108,65 @@ def measure_name(name: str, kind: str) -> str:
     return say((CROSS_MEASURES if kind == "cross" else MEASURES).get(name, MEASURES[name]))
 
 
+@dataclass(frozen=True)
+class Board:
+    """The cells of a board, in rows of as many heads as a layer has.
+
+    Attributes:
+        values: (rows, heads), what is drawn.
+        places: kind, layer and head of each cell, row by row.
+        is_sorted: by a measure; else a row is a layer.
+        code: the Python that computes `values`.
+    """
+
+    values: np.ndarray
+    places: list[tuple[str, int, int]]
+    is_sorted: bool
+    code: list[str]
+
+    @property
+    def n_heads(self) -> int:
+        """The heads in a row."""
+        return self.values.shape[1]
+
+    def in_rows(self, text_of: Callable[..., str]) -> list[list[str]]:
+        """A text per cell, of its kind, layer and head."""
+        return np.reshape([text_of(*place) for place in self.places], (-1, self.n_heads)).tolist()
+
+    def row_names(self, source: Source) -> list[str]:
+        """The layers; the ranks of the heads where they are sorted."""
+        if self.is_sorted:
+            return [f"{start + 1}–{start + self.n_heads}" for start in range(0, len(self.places), self.n_heads)]
+        layers = self.places[:: self.n_heads]
+        return [f"{say(words.SHORT_KINDS[kind])} {source.number(kind, layer)}" for kind, layer, _ in layers]
+
+    def cell_of(self, head: Head) -> tuple[int, int] | None:
+        """Row and column of a head; None where it is of another kind."""
+        place = (head.kind, head.layer, head.head)
+        return divmod(self.places.index(place), self.n_heads) if place in self.places else None
+
+
+def board_of(source: Source, kinds: Sequence[str], measure: str, other: Source | None, sort: str) -> Board:
+    """A measure of all heads of some kinds, less the numbers of `other`; `sort` as in `show_board`."""
+    numbers = source.table(measure, kinds)
+    places = source.places(kinds)
+    code = [source.code]
+    table = source.table_code(measure, kinds)
+    if other is not None:
+        numbers = numbers - other.table(measure, kinds)
+        code.append(other.code)
+        table = Code(f"{table} - {other.table_code(measure, kinds)}")
+    code.append(snippet(TABLE, table=table))
+    if sort == "place":
+        return Board(numbers, places, False, code)
+    sign = Code("" if sort in LOW_FIRST else "-")
+    by = source.table(sort, kinds).ravel()
+    order = np.argsort(-by if sign else by, kind="stable")
+    n_heads = numbers.shape[1]
+    code.append(snippet(SORTED, sign=sign, by=source.table_code(sort, kinds), n_heads=n_heads))
+    return Board(numbers.ravel()[order].reshape(-1, n_heads), [places[at] for at in order], True, code)
+
+
 def show_board(
     source: Source,
     kinds: Sequence[str],
@@ -123,69 +183,48 @@ def show_board(
     The numbers of `other` are subtracted; `sort` is "place" or a measure: the largest first, of LOW_FIRST the smallest.
     `below`: pixels of what stands under the board and its sentence; the board takes what the window leaves above it.
     """
-    numbers, places = source.table(measure, kinds), source.places(kinds)
-    code, table = [origin.code, source.code], source.table_code(measure, kinds)
-    if other is not None:
-        numbers = numbers - other.table(measure, kinds)
-        code.append(other.code)
-        table = Code(f"{table} - {other.table_code(measure, kinds)}")
-    code.append(snippet(TABLE, table=table))
-    n_heads, sorted_by, ordered = numbers.shape[1], sort != "place", places
-    values = numbers
-    if sorted_by:
-        sign = Code("" if sort in LOW_FIRST else "-")
-        by = source.table(sort, kinds).ravel()
-        order = np.argsort(-by if sign else by, kind="stable")
-        ordered = [places[at] for at in order]
-        values = numbers.ravel()[order].reshape(-1, n_heads)
-        code.append(snippet(SORTED, sign=sign, by=source.table_code(sort, kinds), n_heads=n_heads))
-    signed = other is not None or measure in SIGNED
-    with_roles = measure == "sharpness" and other is None and not sorted_by
+    board = board_of(source, kinds, measure, other, sort)
+    rows = board.row_names(source)
+    is_high = len(rows) > HIGH
 
-    def text(kind: str, layer: int, head: int) -> str:
-        if sorted_by:
-            return f"{say(words.SHORT_KINDS[kind])[0]} {source.number(kind, layer)}.{head}"
+    def address(kind: str, layer: int, head: int) -> str:
+        return f"{say(words.SHORT_KINDS[kind])[0]} {source.number(kind, layer)}.{head}"
+
+    def mark(kind: str, layer: int, head: int) -> str:
         # A small board has no room for roles: the card says them.
         positional = role_name(source.kinds[kind]["role"][layer][head], short=True).startswith("★")
         return source.mark(kind, layer, head)[:1] or ("★" if positional else "")
 
-    def in_rows(say_of: Callable[..., str]) -> list[list[str]]:
-        return np.reshape([say_of(*place) for place in ordered], (-1, n_heads)).tolist()
-
-    if sorted_by:
-        rows = [f"{start + 1}–{start + n_heads}" for start in range(0, len(places), n_heads)]
-    else:
-        rows = [
-            f"{say(words.SHORT_KINDS[kind])} {source.number(kind, layer)}"
-            for kind, layer, number in places
-            if not number
-        ]
-    spot, is_high = (head.kind, head.layer, head.head), len(rows) > HIGH
-    texts = in_rows(text) if sorted_by or with_roles else None
-    if texts is None and is_high:  # there is no room for numbers
-        texts = in_rows(lambda *place: "")
-    columns = [str(number + sorted_by) for number in range(n_heads)]
+    texts = None  # the numbers
+    if board.is_sorted:
+        texts = board.in_rows(address)
+    elif measure == "sharpness" and other is None:
+        texts = board.in_rows(mark)
+    elif is_high:  # there is no room for numbers
+        texts = board.in_rows(lambda *place: "")
+    columns = [str(number + board.is_sorted) for number in range(board.n_heads)]
     look = {
         "texts": texts,
-        "names": in_rows(lambda *place: source.about(*place, name=source.name(*place))),
+        "names": board.in_rows(lambda *place: source.about(*place, name=source.name(*place))),
         "value": MEASURES[measure],
-        "signed": signed,
+        "signed": other is not None or measure in SIGNED,
         "low_is_good": measure in LOW_IS_GOOD,
-        "selected": divmod(ordered.index(spot), n_heads) if spot in ordered else None,
+        "selected": board.cell_of(head),
     }
-    figure = head_board(values, rows, columns, **look, say=say)
-    code.append(snippet(BOARD, rows=rows, columns=columns, **look))
+    figure = head_board(board.values, rows, columns, **look, say=say)
+    code = [origin.code, *board.code, snippet(BOARD, rows=rows, columns=columns, **look)]
     title = f"{say('All heads')}: {say(MEASURES[measure])}"
     plot = Plot(title, origin.note, figure, program(*code) if origin.code else "")
 
     def clicked(row: int, column: int) -> None:
-        kind, layer, number = ordered[row * n_heads + column]
+        kind, layer, number = board.places[row * board.n_heads + column]
         open_head(kind, source.number(kind, layer), number)
 
     frame.pictures({"role-board": plot}, on_click=clicked, bar=False, **board_size(below, is_high))
-    high, low = (source.name(*places[at]) for at in (numbers.argmax(), numbers.argmin()))
+    high = source.name(*board.places[board.values.argmax()])
+    low = source.name(*board.places[board.values.argmin()])
     line = message("Highest: {high} ({most:.3g}). Lowest: {low} ({least:.3g}).")
-    _caption(say(line, high=high, low=low, most=numbers.max(), least=numbers.min()), measure)
+    _caption(say(line, high=high, low=low, most=board.values.max(), least=board.values.min()), measure)
 
 
 def board_size(below: int, fills: bool = False) -> dict[str, Any]:
@@ -204,7 +243,8 @@ def show_scatter(
 ) -> None:
     """Draw two measures of all heads of some kinds, which have both; `below` as in `show_board`."""
     points = np.stack([source.table(measure, kinds).ravel() for measure in (x, y)], axis=1)
-    places, axes = source.places(kinds), (MEASURES[x], MEASURES[y])
+    places = source.places(kinds)
+    axes = (MEASURES[x], MEASURES[y])
     everything = list(words.KINDS)
     spot, *rings = ((everything.index(kind), *place) for kind, *place in (vars(head).values(), *places))
     groups = [say(words.SHORT_KINDS[kind]) for kind, *_ in places]
@@ -241,13 +281,15 @@ def rank_of(source: Source, measure: str, head: Head) -> tuple[int, int]:
 
 def show_card(head: Head, columns: Mapping[str, Source]) -> None:
     """Show the role and the numbers of one head, a column per source, and in an atlas its rank."""
-    kind, place = head.kind, (head.layer, head.head)
+    kind = head.kind
+    place = (head.layer, head.head)
     rank = say("rank, largest first")
     rows = {say("role"): {title: source.about(kind, *place) for title, source in columns.items()}}
     for measure in MEASURES:
         for title, source in columns.items():
             if source.having(measure, [kind]):
-                row, values = rows.setdefault(measure_name(measure, kind), {}), np.array(source.kinds[kind][measure])
+                row = rows.setdefault(measure_name(measure, kind), {})
+                values = np.array(source.kinds[kind][measure])
                 row[title] = say("{x:.3f}", x=values[place])
                 if rank not in row and source.variable != "here":
                     n, total = rank_of(source, measure, head)
@@ -269,7 +311,8 @@ def show_table(source: Source, kind: str) -> None:
 
 def show_here(head: Head, result: cached.Result | Recording, origin: Origin) -> None:
     """Draw one head over the text."""
-    kind_words, place = words.KINDS[head.kind], (head.layer, head.head)
+    kind_words = words.KINDS[head.kind]
+    place = (head.layer, head.head)
     title = f"{name_of(head.kind, *place)} · {say('this sentence')}"
     plot = recipes.head_plot(origin, title, result, head.kind, place, kind_words.axes)
     frame.pictures({"head-opened": plot}, bar=False)
