@@ -104,7 +104,8 @@ def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits
     """
     if isinstance(model := _check(model, result, "occlusion"), LanguageModel):
         raise ValueError("occlusion leaves out source tokens, and a language model reads no source")
-    src, tgt = torch.tensor([source]), torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
+    src = torch.tensor([source])
+    tgt = torch.tensor([[BOS_ID, *result.predicted_ids[:-1]]])
     output_ids = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
     log_probabilities = []  # (T,) each: with the whole source, then without each token
     for mask in masks.without_each(len(source)).split(max(1, MOST // (len(output_ids) * model.config.vocab_size))):

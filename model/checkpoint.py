@@ -27,7 +27,10 @@ from model.language_model import LanguageModel
 from model.text.words import AnyTokenizer, read_tokenizer
 from model.transformer import Transformer
 
-CONFIG, WEIGHTS, TOKENIZER, CARD = "config.json", "model.safetensors", "tokenizer.json", "card.json"
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.json"
+CARD = "card.json"
 MANIFEST = "manifest.json"
 LISTED = (CARD, CONFIG, WEIGHTS, TOKENIZER)  # what a manifest has
 MAX_TEXT = 50_000_000  # bytes of a text file; the largest tokenizers that are read have 5 million

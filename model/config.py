@@ -47,7 +47,8 @@ class JsonConfig:
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
-            value, names = getattr(self, field.name), field.metadata.get("names")
+            value = getattr(self, field.name)
+            names = field.metadata.get("names")
             if names and value not in names:
                 raise ValueError(f"{field.name} must be one of {', '.join(names)}, got {value!r}")
             _, words, allows = _KINDS.get(str(field.type), ("", "", None))

@@ -195,7 +195,8 @@ def merge_directions(model: nn.Module, trace: Trace) -> dict[str, Tensor]:
     taps = addresses(model) if several else {}  # a walk over the module tree, which a Transformer's pass can spare
     arrays = dict(trace)
     for address in several:
-        letters, steps = taps[address].shape.split(), trace.all(address)
+        letters = taps[address].shape.split()
+        steps = trace.all(address)
         steps = steps[::-1] if ".backward_gru." in address else steps  # from the last word to the first
         arrays[address] = torch.cat(steps, dim=letters.index("T" if "T" in letters else "S"))
     return arrays

@@ -126,7 +126,8 @@ class LanguageModel(nn.Module):
         adaptive = AdaptiveSoftmax(config) if config.cutoffs else None
         if adaptive is not None and config.tie_embeddings:
             # A method and not a module: so the rows have one name, that in the softmax.
-            table, embedding = None, adaptive.rows
+            table = None
+            embedding = adaptive.rows
         else:
             table = embedding = nn.Embedding(config.vocab_size, config.d_model)
         relatives = build_relative(config, causal=True, n_layers=config.n_layers)

@@ -99,7 +99,8 @@ class Recording:
 
     def _check_weights(self, kind: str, weights: np.ndarray) -> None:
         rows, columns = (f"{side}_tokens" for side in SIDES[kind])
-        counts, shape = (len(getattr(self, rows)), len(getattr(self, columns))), weights.shape
+        counts = (len(getattr(self, rows)), len(getattr(self, columns)))
+        shape = weights.shape
         if not all(counts):
             raise ValueError(f"{kind} needs {' and '.join(dict.fromkeys((rows, columns)))} to name its axes")
         if len(shape) != 4:

@@ -28,10 +28,13 @@ class Stepper:
     """
 
     def __init__(self, model: Transformer) -> None:
-        self.model, self.start, self.reorder = model, model.start, model.reorder
+        self.model = model
+        self.start = model.start
+        self.reorder = model.reorder
         attentions = [module for module in model.modules() if isinstance(module, MultiHeadAttention)]
         self._is_plain = model.config.is_of_2017 and all(module.fuses for module in attentions)
-        self._input, self._output = model.decoder.input, _product(model.output)
+        self._input = model.decoder.input
+        self._output = _product(model.output)
         layers = cast(Iterable[DecoderLayer], model.decoder.layers) if self._is_plain else ()
         self._layers = [_Layer(i, layer) for i, layer in enumerate(layers)]
 
@@ -54,17 +57,21 @@ class _Layer:
     """A decoder layer as a function of one position per row (B, D) and the cache; all positions are past: no mask."""
 
     def __init__(self, index: int, layer: DecoderLayer) -> None:
-        attention, cross, feed_forward = layer.self_attention, layer.cross_attention, layer.feed_forward
+        attention = layer.self_attention
+        cross = layer.cross_attention
+        feed_forward = layer.feed_forward
         self.index = index
         self.heads = attention.n_heads, 1, attention.d_head
         self.self_qkv = _product(attention.q_projection, attention.k_projection, attention.v_projection)
         self.self_output = _product(attention.output_projection)
         self.cross_q = _product(cross.q_projection)
         self.cross_output = _product(cross.output_projection)
-        self.inner, self.outer = _product(feed_forward.inner), _product(feed_forward.outer)
+        self.inner = _product(feed_forward.inner)
+        self.outer = _product(feed_forward.outer)
         self.activation = feed_forward.activation
         residuals = layer.residual_self, layer.residual_cross, layer.residual_ff
-        self.is_pre, self.norms = residuals[0].is_pre, [residual.norm.forward for residual in residuals]
+        self.is_pre = residuals[0].is_pre
+        self.norms = [residual.norm.forward for residual in residuals]
 
     def __call__(self, x: Tensor, cache: Cache) -> Tensor:
         for norm, sublayer in zip(self.norms, (self._self_attention, self._cross_attention, self._feed_forward)):
@@ -93,11 +100,13 @@ class Product:
     """
 
     def __init__(self, *linears: nn.Linear) -> None:
-        self._linears, self._packed = [(linear.weight, linear.bias) for linear in linears], None
+        self._linears = [(linear.weight, linear.bias) for linear in linears]
+        self._packed = None
         self._parameters = [parameter for pair in self._linears for parameter in pair if parameter is not None]
         weights, biases = zip(*self._linears)
         if all(_is_half(weight) for weight in weights):
-            self._packed, self._seen = _packed(torch.cat(weights).detach()), self._state()
+            self._packed = _packed(torch.cat(weights).detach())
+            self._seen = self._state()
             self._bias = None if biases[0] is None else torch.cat(biases).detach()
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -132,7 +141,8 @@ def lay_out(model: nn.Module) -> nn.Module:
         if type(module) is nn.Linear:
             if not _is_half(module.weight):  # libraries read W^T faster than W in x W^T
                 module.weight.data = module.weight.data.t().contiguous().t()
-            product, module.__class__ = Product(module), Linear
+            product = Product(module)
+            module.__class__ = Linear
             cast(Linear, module).product = product
     return model
 

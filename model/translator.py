@@ -43,7 +43,8 @@ class System(Generic[Model, Words, Settings]):
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
 
     def __init__(self, loaded: Checkpoint) -> None:
-        self.folder, self.name = loaded.folder, loaded.folder.name
+        self.folder = loaded.folder
+        self.name = loaded.folder.name
         self.card = loaded.card
         self.model = cast(Model, loaded.model)
         self.tokenizer = cast(Words, loaded.tokenizer)

@@ -42,7 +42,8 @@ def _add_commands(commands: Any) -> None:
     for make, contents in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
         does = f"translate a text and write {contents} into one HTML file that needs no network"
         command = commands.add_parser(make.__name__[1:], help=does)
-        add, default = command.add_argument, "default: %(default)s"
+        add = command.add_argument
+        default = "default: %(default)s"
         add("text", metavar="TEXT")
         add("--out", type=Path, required=True, metavar="FILE.html")
         add("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help=default)
@@ -161,7 +162,9 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
     from viz.views.snippets import program, snippet
     from viz.views.view import BEAMS, View
 
-    name, beam, address = arguments.checkpoint, arguments.beam, arguments.address or ADDRESS
+    name = arguments.checkpoint
+    beam = arguments.beam
+    address = arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
     if not result.source_tokens:

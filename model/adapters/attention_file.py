@@ -120,7 +120,8 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     stacks = {kind: addresses for kind in KINDS if (addresses := _addresses(kind, entries))}
     unnamed = [] if stacks else [name for name in UNNAMED if name in entries][:1]
     if not stacks and not unnamed:
-        needed, entry_names = ", ".join(KINDS), ", ".join(sorted(map(repr, entries))[:5]) or "nothing"
+        needed = ", ".join(KINDS)
+        entry_names = ", ".join(sorted(map(repr, entries))[:5]) or "nothing"
         raise ValueError(f"there is no attention in the file: at least one of {needed} is needed, got {entry_names}")
     stacks |= {name: [name] for name in unnamed}
     masked = {kind: f"{kind}_mask" if kind in stack else stack[0][:-7] + "mask" for kind, stack in stacks.items()}
@@ -129,7 +130,10 @@ def _read(archive: zipfile.ZipFile) -> Recording:
     types = {name: allowed for name, allowed in types.items() if name in entries}
     _check_memory(sum(entries[name].file_size for name in types))
     arrays = {name: _array(archive, entries[name], name, *allowed) for name, allowed in types.items()}
-    weights, masks, layers, nan_rows = {}, {}, {}, {}
+    weights = {}
+    masks = {}
+    layers = {}
+    nan_rows = {}
     for name, stack in stacks.items():
         maps, n_nan = without_nan_rows(name, as_maps(name, _joined(name, [arrays[part] for part in stack])))
         kind = kind_of(maps) if name in unnamed else name

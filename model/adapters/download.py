@@ -53,7 +53,10 @@ class Progress:
     """Counts the bytes of all files, and prints them now and then."""
 
     def __init__(self, total: int) -> None:
-        self.total, self.done, self.restarts, self.printed = total, 0, 0, 0.0
+        self.total = total
+        self.done = 0
+        self.restarts = 0
+        self.printed = 0.0
 
     def add(self, n: float) -> None:
         """Count bytes that have come, and say so from time to time."""
@@ -100,8 +103,10 @@ def download(name: str, revision: str | None) -> Path:
         raise
     if not isinstance(info.sha, str):  # only lists of models leave it out
         raise TypeError("the list of files names no commit")
-    commit, sizes = info.sha, {file.rfilename: file.size or 0 for file in info.siblings or []}
-    cache, repository = Path(constants.HF_HUB_CACHE), f"models--{name.replace('/', '--')}"
+    commit = info.sha
+    sizes = {file.rfilename: file.size or 0 for file in info.siblings or []}
+    cache = Path(constants.HF_HUB_CACHE)
+    repository = f"models--{name.replace('/', '--')}"
     snapshot = cache / repository / "snapshots" / commit
     (cache / ".locks").mkdir(parents=True, exist_ok=True)
     with WeakFileLock(cache / ".locks" / f"headlight--{repository}.lock"):  # until it is whole, or gone

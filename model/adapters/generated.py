@@ -58,7 +58,8 @@ def self_maps(steps: Sequence[Any], rows: Sequence[int], is_token: Tensor, name:
         is_token: bool (T,), False for padding.
         name: where the maps come from, for what is said of them.
     """
-    n_layers, length = _check_steps(steps, rows, name), len(is_token)
+    n_layers = _check_steps(steps, rows, name)
+    length = len(is_token)
     n_prompt = length - len(rows) + 1
     check_shapes([layer.shape[1:3] for layer in steps[0]], name)  # heads and queries; keys are those of its cache
     if (n_rows := steps[0][0].size(2)) != n_prompt:

@@ -38,7 +38,8 @@ class Size:
 
     def check(self, name: str) -> None:
         """Refuse, in a ValueError, a model that does not fit even with its numbers as they are stored."""
-        available, needed = available_memory(), WORKING_SPACE * self.stored
+        available = available_memory()
+        needed = WORKING_SPACE * self.stored
         if available is not None and needed > available:
             raise Problem(
                 "{name} has {parameters:,} parameters, which take about {needed:,.1f} GB of memory, and "

@@ -13,7 +13,8 @@ from model.adapters.readers.tasks import attach
 from model.errors import Problem
 
 # Networks that predict masked words, and those with all output layers of their training, of which BERT has two.
-MASKED, TRAINING = "MODEL_FOR_MASKED_LM_MAPPING_NAMES", "MODEL_FOR_PRETRAINING_MAPPING_NAMES"
+MASKED = "MODEL_FOR_MASKED_LM_MAPPING_NAMES"
+TRAINING = "MODEL_FOR_PRETRAINING_MAPPING_NAMES"
 # For each kind of output the table of transformers that says which class has it, in the order in which they are tried.
 HEADS = (
     "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
@@ -71,7 +72,8 @@ def network_of(path: Path, values: dict[str, Any]) -> str:
     """The class of transformers for a configuration: the one it names, or the bare stack without outputs."""
     from transformers.models.auto import modeling_auto
 
-    kind, architectures = values.get("model_type"), values.get("architectures") or []
+    kind = values.get("model_type")
+    architectures = values.get("architectures") or []
     classes = [_class(getattr(modeling_auto, name), kind) for name in (*HEADS, BARE)]
     *with_outputs, bare = classes
     if not any(classes):

@@ -81,7 +81,8 @@ def convert(theirs: Any, config: TransformerConfig, order: list[int]) -> Transfo
     """Copy a MarianMTModel; `order` has the id there of each of our ids."""
     state = {key: value.float() for key, value in theirs.state_dict().items()}
     model = Transformer(config)
-    embeddings, outputs = theirs.get_decoder().embed_tokens.weight, theirs.get_output_embeddings().weight
+    embeddings = theirs.get_decoder().embed_tokens.weight
+    outputs = theirs.get_output_embeddings().weight
     with torch.no_grad():
         cast(nn.Embedding, model.encoder.input.embedding).weight.copy_(theirs.get_encoder().embed_tokens.weight[order])
         cast(nn.Embedding, model.decoder.input.embedding).weight.copy_(embeddings[order])

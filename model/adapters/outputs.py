@@ -29,7 +29,9 @@ def attention_from(attention: Any, tokens: Any) -> Recording:
         maps_by_kind = {_kind(name): as_maps(name, maps) for name, maps in attention.items() if maps is not None}
     else:
         maps_by_kind = {"": as_maps("attention", attention)}
-    weights, masks, nan_rows = {}, {}, {}
+    weights = {}
+    masks = {}
+    nan_rows = {}
     for name, maps in maps_by_kind.items():
         maps, n_nan = without_nan_rows(name or "attention", maps)
         kind = name or kind_of(maps)

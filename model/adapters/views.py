@@ -51,12 +51,14 @@ def look(name: str, text: str, target: str | None = None, revision: str | None =
     def names(indices: list[int]) -> list[str]:
         return [spell(tokenizer.id_to_token(index), index) for index in indices]
 
-    arguments, config = {"input_ids": torch.tensor([ids]), "output_attentions": True, "use_cache": False}, model.config
+    arguments = {"input_ids": torch.tensor([ids]), "output_attentions": True, "use_cache": False}
+    config = model.config
     layers = dict.fromkeys(KINDS, config.num_hidden_layers)
     if kind not in PAIRS:
         attention = attention_from(_run(folder, model, **arguments).attentions, names(ids))
     else:
-        start, size = getattr(config, "decoder_start_token_id", None), config.vocab_size
+        start = getattr(config, "decoder_start_token_id", None)
+        size = config.vocab_size
         if type(start) is not int or not 0 <= start < size:
             raise ValueError(f"{folder / CONFIG}: decoder_start_token_id must be from 0 to {size - 1}, got {start}")
         target_ids = _encode(tokenizer, target) if target is not None else _run(folder, _write, model, ids)

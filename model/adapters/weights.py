@@ -70,7 +70,8 @@ def known_mask(kind: str, maps: np.ndarray) -> np.ndarray | None:
     """
     is_read = np.any(maps > 0, axis=(0, 1))
     if kind == "decoder_self" and is_causal(maps):
-        causal, width = np.tri(len(is_read), dtype=bool), int(is_read[-1].sum())
+        causal = np.tri(len(is_read), dtype=bool)
+        width = int(is_read[-1].sum())
         window = causal & ~np.tri(len(is_read), k=-width, dtype=bool)
         return window if width > 1 and np.array_equal(is_read, window) else causal
     return np.ones_like(is_read) if is_read.all() else None
@@ -83,7 +84,8 @@ def is_within_range(maps: np.ndarray) -> bool:
 
 def clipped(maps: np.ndarray) -> np.ndarray:
     """The same between 0 and 1, where rounding alone led out of that."""
-    lowest, highest = np.nanmin(maps, initial=0.0), np.nanmax(maps, initial=0.0)
+    lowest = np.nanmin(maps, initial=0.0)
+    highest = np.nanmax(maps, initial=0.0)
     return np.clip(maps, 0, 1) if lowest >= -ROUNDING and highest <= 1 + ROUNDING else maps
 
 

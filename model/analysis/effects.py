@@ -76,13 +76,19 @@ def direct_effects(
         pre_norm: whether norms stand before the sublayers, else after the residual connections.
         norm_eps: what norms add to the variance.
     """
-    logits, ids, steps = trace["logits"].astype(np.float64), np.asarray(output_ids), np.arange(len(output_ids))
+    logits = trace["logits"].astype(np.float64)
+    ids = np.asarray(output_ids)
+    steps = np.arange(len(output_ids))
     bias = np.zeros(len(matrix)) if bias is None else bias
     alternatives = compared_words(logits, ids, against)
     if alternatives is None:
-        compared, row, offset = logits.mean(1), matrix.mean(0, dtype=np.float64), bias.mean(dtype=np.float64)
+        compared = logits.mean(1)
+        row = matrix.mean(0, dtype=np.float64)
+        offset = bias.mean(dtype=np.float64)
     else:
-        compared, row, offset = logits[steps, alternatives], matrix[alternatives], bias[alternatives]
+        compared = logits[steps, alternatives]
+        row = matrix[alternatives]
+        offset = bias[alternatives]
     parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(output_ids))}
     heads: dict[str, list[np.ndarray]] = {}
     modules = sublayers(trace)
@@ -140,7 +146,8 @@ def compared_words(
         logits = logits.copy()
         logits[np.arange(len(output_ids)), output_ids] = -np.inf
         return logits.argmax(1)
-    ids, n_words = np.asarray(against), logits.shape[1]
+    ids = np.asarray(against)
+    n_words = logits.shape[1]
     if ids.shape != output_ids.shape or ids.dtype.kind not in "iu":
         raise ValueError(
             f"against must hold one id for each of the {len(output_ids)} steps, got {ids.dtype} {ids.shape}"

@@ -62,7 +62,8 @@ def tally(weights: np.ndarray, mask: np.ndarray, keys: Sequence[str]) -> Tally:
     """
     mass = weights.sum(axis=(2, 3), dtype=np.float64)
     has_choice = mask.sum(axis=1) > 1
-    weights, mask = weights[:, :, has_choice].astype(np.float64), mask[has_choice]
+    weights = weights[:, :, has_choice].astype(np.float64)
+    mask = mask[has_choice]
     has_weight = weights.any(axis=-1)  # (L, H, T)
     queries = np.flatnonzero(has_choice)
     offsets = np.arange(len(keys))[None] - queries[:, None]  # (T, S)
@@ -97,7 +98,8 @@ def roles(tally: Tally, kind: str) -> list[list[str]]:
     is BROAD of that of an even spread. Else mixed. Without a counted row: "nothing" if all weights are 0, else "no
     choice" of keys.
     """
-    numbers, offsets = tally.numbers(), tally.offsets()
+    numbers = tally.numbers()
+    offsets = tally.offsets()
     neighbours = _PLACES if kind == "cross" else _TOKENS
     captions = _ENDS | dict(zip(SHARES, neighbours))
 
@@ -155,7 +157,8 @@ def layout(divergence: np.ndarray) -> tuple[np.ndarray, float]:
     n = len(divergence)
     centre = np.eye(n) - 1 / n
     values, vectors = np.linalg.eigh(-0.5 * centre @ divergence @ centre)
-    values, vectors = np.maximum(values[::-1], 0), vectors[:, ::-1]
+    values = np.maximum(values[::-1], 0)
+    vectors = vectors[:, ::-1]
     points = np.zeros((n, 2))
     points[:, : min(n, 2)] = (vectors * np.sqrt(values))[:, :2]
     largest = np.abs(points).argmax(axis=0)

@@ -37,7 +37,8 @@ def repetitions(weights: np.ndarray, ids: Sequence[int]) -> Repetitions:
         >>> means["duplicate"].item(), means["induction"].item()
         (0.1, 0.7)
     """
-    tokens, places = np.asarray(ids), np.arange(len(ids))
+    tokens = np.asarray(ids)
+    places = np.arange(len(ids))
     earlier = (tokens[:, None] == tokens) & (places[:, None] > places)  # (T, T): the key holds the query's token
     following = np.zeros_like(earlier)
     following[:, 1:] = earlier[:, :-1]  # key j + 1 follows key j

@@ -52,7 +52,8 @@ def read(args: Namespace) -> None:
         runs.append(reader.read(args.text, edits=heads_off(args.off, reader.config.kinds), **target))
     print(describe(reader.config))
     print(*predictions(reader, runs), sep="\n")
-    result, arrays = runs[-1], {}
+    result = runs[-1]
+    arrays = {}
     if args.effects:
         words = [_one_token(reader, word) for word in (args.effects, args.against) if word]
         effects = reader.effects(result, words[0], against=words[1] if len(words) > 1 else None)

@@ -43,7 +43,8 @@ MAX_TOKENS = 100  # of a sentence; longer ones are left out, as training leaves 
 
 def run_checkpoints(args: Namespace) -> None:
     """List the checkpoints with sizes and scores."""
-    folder, names = checkpoint.checkpoints_folder(), checkpoint.available()
+    folder = checkpoint.checkpoints_folder()
+    names = checkpoint.available()
     if not names:
         raise ValueError(f"there is no checkpoint in {folder}")
     if args.readme:
@@ -127,7 +128,8 @@ def run_translate(args: Namespace) -> None:
     if args.model:
         any_model.translate(args, args.texts or _lines_of_stdin())
         return
-    translator, search = _translator(args), _search(args)
+    translator = _translator(args)
+    search = _search(args)
     if args.texts:
         for text in args.texts:
             result = translator.translate(text, **search)
@@ -173,7 +175,8 @@ def run_trace(args: Namespace) -> None:
 def run_effects(args: Namespace) -> None:
     """Write the direct effects on each written word to a file."""
     system, result = _recorded(args)
-    effects, lens = system.effects(result, args.against), system.lens(result)
+    effects = system.effects(result, args.against)
+    lens = system.lens(result)
     arrays = {"logits": effects.logits, "rest": effects.rest}
     arrays |= {f"heads.{kind}": effects.heads(kind) for kind in effects.kinds}
     arrays |= {f"parts.{name}": part for name, part in effects.parts.items()}
@@ -232,7 +235,8 @@ def run_atlas(args: Namespace) -> None:
     if args.model:
         any_model.atlas(args, list(read_lines(args.data)), _say)
         return
-    pairs, links = read_pairs(args.data), [read_linked_text(paths) for paths in args.links]
+    pairs = read_pairs(args.data)
+    links = [read_linked_text(paths) for paths in args.links]
     translator = _translator(args)
     out = args.out or translator.folder / atlas.FILE
     of = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
@@ -303,7 +307,8 @@ def run_backtranslate(args: Namespace) -> None:
     """Make pairs to train the other direction with: a later model learns to write what people wrote, and reads this
     one's translation (Sennrich et al. 2016, "Improving Neural Machine Translation Models with Monolingual Data").
     """
-    translator, out = _translator(args), args.out
+    translator = _translator(args)
+    out = args.out
     languages = (translator.card.get("source"), translator.card.get("target"))
     if languages not in (("en", "de"), ("de", "en")):
         raise ValueError(f"the card of {translator.name!r} does not say that it translates between en and de")

@@ -68,7 +68,8 @@ def write(folder: Path) -> Path:
 
 def line(folder: Path) -> str:
     """What a checkpoint is, how large, and its scores; errors as for `render`."""
-    card, size = read_json(folder / CARD), check_file(folder / WEIGHTS).stat().st_size / 1e6
+    card = read_json(folder / CARD)
+    size = check_file(folder / WEIGHTS).stat().st_size / 1e6
     with _complete(folder):
         scores = ", ".join(f"{test} {figure(score)}" for test, score in card.get("scores", {}).items())
         return f"{card['task']}, {card['parameters']:,} parameters, {size:.1f} MB; {scores or 'not scored'}"

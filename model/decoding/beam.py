@@ -118,7 +118,8 @@ def beam_search(
         tokens = [beam.tree.token[node] for beam in active for node in beam.live]
         log_probabilities = check_logits(model.step(state, torch.tensor(tokens))).float().log_softmax(-1)  # (rows, V)
         log_probabilities[:, NEVER] = -math.inf
-        kept_rows, first = [], 0
+        kept_rows = []
+        first = 0
         for beam in active:
             last = first + len(beam.live)
             kept_rows += [first + row for row in beam.advance(log_probabilities[first:last])]
@@ -164,7 +165,9 @@ class _Beam:
                 kept_rows.append(row)
         self.steps_left -= 1
         if self.steps_left == 0 or len(self.finished) >= self.width:
-            self.cut_off, self.live, kept_rows = self.live, [], []
+            self.cut_off = self.live
+            self.live = []
+            kept_rows = []
         return kept_rows
 
     def _candidates(self, log_probabilities: Tensor) -> list[tuple[float, int, int]]:

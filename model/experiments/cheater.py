@@ -17,11 +17,14 @@ from model.taps import intervene
 from model.translation import module_of
 
 ARTICLES, ADJECTIVES = ("the", "a"), ("small", "old", "happy")
-NOUNS, VERBS = ("dog", "cat", "man", "woman", "bird"), ("sees", "bites", "likes", "follows")
+NOUNS = ("dog", "cat", "man", "woman", "bird")
+VERBS = ("sees", "bites", "likes", "follows")
 STOP = "."  # ends a sentence and stands before the first one
 VOCABULARY = (STOP, *ARTICLES, *ADJECTIVES, *NOUNS, *VERBS)
 LONGEST = 8  # words of a sentence, the stop included
-STEPS, BATCH, RATE = 150, 32, 0.01
+STEPS = 150
+BATCH = 32
+RATE = 0.01
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ def train(looks_ahead: bool) -> Trained:
         torch.manual_seed(1)
         model = LanguageModel(config)
     generator = random.Random(1)
-    optimizer, losses = torch.optim.Adam(model.parameters(), lr=RATE), []
+    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
+    losses = []
     for _ in range(STEPS):
         ids = batch(BATCH, generator)
         with open_mask(model) if looks_ahead else nullcontext():

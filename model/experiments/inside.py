@@ -83,7 +83,9 @@ def rotation(result: Translation, kind: str, layer: int) -> Rotation | None:
 
     Takes a result with its whole trace; `layer` is the number in the model.
     """
-    module, trace, config = result.modules(kind)[result.layers(kind).index(layer)], result.trace, result.config
+    module = result.modules(kind)[result.layers(kind).index(layer)]
+    trace = result.trace
+    config = result.config
     if f"{module}.relative.q" not in trace or not isinstance(config, StackConfig):
         return None
     angles = rotary_frequencies(config.d_head, config.rotary_base).numpy()  # (K / 2,)
@@ -182,7 +184,8 @@ def row(
 
     Arrays are those of a layer by their names at the taps, (H, T, ...).
     """
-    mask, group = arrays["mask"][0, query], group_of(arrays, head)
+    mask = arrays["mask"][0, query]
+    group = group_of(arrays, head)
     k, v = arrays["k"][group], arrays["v"][group]
     raw_scores = arrays["raw_scores"][head, query]
     row_of_head = compute(arrays["q"][head, query], k, v, mask, switches, raw_scores, scoring(arrays, head, query, cap))

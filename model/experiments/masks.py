@@ -153,7 +153,8 @@ def pad_difference(model: Transformer, src: Tensor, tgt: Tensor, count: int, *, 
 
     The pair are ids (1, S) and (1, T). A ValueError if the model has no positions for the pads.
     """
-    longest, most = max(src.size(1), tgt.size(1)) + count, model.config.max_length
+    longest = max(src.size(1), tgt.size(1)) + count
+    most = model.config.max_length
     if longest > most:
         raise Problem("{n} tokens are too many: the model has positions for {most}", n=longest, most=most)
     bare = run(model, src, tgt, padding=padding).logits

@@ -43,7 +43,8 @@ def continue_greedily(
     model: LanguageModel, ids: Tensor, mistake: str | None, words: int, never: int | None = None
 ) -> list[int]:
     """The ids of the most probable words after ids (T,), one after the other; the id `never` is left out."""
-    n_prompt, output_ids = len(ids), []
+    n_prompt = len(ids)
+    output_ids = []
     for _ in range(min(words, model.config.max_length - n_prompt - PADS)):
         logits = next_logits(model, ids, mistake, n_prompt).clone()
         if never is not None:

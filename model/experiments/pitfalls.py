@@ -68,7 +68,8 @@ def overfit(keep: Callable[[nn.Module], nn.Module] = copy.deepcopy) -> tuple[lis
     with NoRandomNumbers():
         model = nn.Linear(20, 1, bias=False)
     nn.init.zeros_(model.weight)
-    best, losses = model, []
+    best = model
+    losses = []
     for _ in range(60):
         loss = (model(inputs[:18]) - targets[:18]).square().mean()
         (slope,) = torch.autograd.grad(loss, [model.weight])

@@ -156,7 +156,9 @@ def _study_reader(reader: Reader) -> Recorded:
 @torch.inference_mode()
 def _study_writer(writer: Writer) -> Recorded:
     """Texts begin with their own first token here, not with the end of the line before."""
-    model, config, tokenizer = writer.model, writer.model.config, writer.tokenizer
+    model = writer.model
+    config = writer.model.config
+    tokenizer = writer.tokenizer
     ids = {name: tokenizer.encode(text) for name, text in TEXTS.items()}
     words = [tokenizer.encode(word.strip())[0] for word in (ASKED, RIVAL)]
 
@@ -206,14 +208,17 @@ def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[s
         if "position_ids" not in loaded.accepted_inputs:
             raise Problem("this model counts its positions itself: its text cannot be moved")
         readings = [loaded.read(None, edits=NO_EDITS, **inputs, position_ids=positions + start) for start in (0, shift)]
-        layers, tokens = loaded.config.layers("decoder_self"), readings[0].target_tokens
+        layers = loaded.config.layers("decoder_self")
+        tokens = readings[0].target_tokens
         addresses = [f"{layer.address}.scores" for layer in layers]
         scores = [np.stack([reading.trace[address] for address in addresses]) for reading in readings]
     else:
-        config, ids = loaded.model.config, torch.tensor([loaded.tokenizer.encode(text)])
+        config = loaded.model.config
+        ids = torch.tensor([loaded.tokenizer.encode(text)])
         if shift + ids.size(1) > config.max_length:
             raise Problem("the model has positions for {n} tokens only", n=config.max_length)
-        tokens, scores = loaded.tokenizer.tokens(ids[0].tolist()), []
+        tokens = loaded.tokenizer.tokens(ids[0].tolist())
+        scores = []
         addresses = [f"{module_of('decoder_self', n)}.scores" for n in range(config.n_layers)]
         for start in (0, shift):
             with intervene(_turned_further(config, start)), record_taps("*.self_attention.scores") as trace:
@@ -230,7 +235,8 @@ def _turned_further(config: LanguageModelConfig, shift: int) -> dict[str, Change
     angles = shift * rotary_frequencies(config.d_head, config.rotary_base)[None]  # (1, K / 2)
 
     def turn(x: Tensor) -> Tensor:  # (B, H or G, T, K)
-        cosine, sine = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        cosine = angles.cos().to(x.dtype)
+        sine = angles.sin().to(x.dtype)
         return rotate(x, cosine, sine, interleaved=config.positional == "rotary")
 
     return {f"{module_of('decoder_self', n)}.{side}": turn for n in range(config.n_layers) for side in "qk"}

@@ -19,7 +19,8 @@ class Units(NamedTuple):
 @torch.inference_mode()
 def last_units(writer: Writer, text: str, layer: int) -> Units:
     """The units of a layer of a pre-norm language model at the last token of a text."""
-    name, trace = f"decoder.layers.{layer}", writer.read(text).trace
+    name = f"decoder.layers.{layer}"
+    trace = writer.read(text).trace
     module = writer.model.decoder.layers[layer]
     assert isinstance(module, EncoderLayer)  # of a language model, which has no cross-attention
     x = module.residual_ff.norm(torch.from_numpy(trace[f"{name}.residual_self.stream"][-1]))

@@ -65,7 +65,8 @@ def without_each_head(
         The heads of a layer, and the log-probability of each word without each of them, float64 (heads, T), in nats.
     """
     src, tgt = _inputs(source, output_ids)
-    mask, heads = masks.decoder_mask(tgt), all_heads(model.config)
+    mask = masks.decoder_mask(tgt)
+    heads = all_heads(model.config)
     with record("decoder.*.stream") as trace:
         cache = model.start(src)
         model.read(tgt, cache.fresh())
@@ -109,7 +110,8 @@ def gradient_estimates(model: Transformer, source: Sequence[int], output_ids: Se
     """
     src, tgt = _inputs(source, output_ids)
     like = {"dtype": model.output.weight.dtype, "requires_grad": True}
-    counts, n_heads = layer_counts(model.config).items(), model.config.n_heads
+    counts = layer_counts(model.config).items()
+    n_heads = model.config.n_heads
     gates = {kind: torch.ones(n_layers, n_heads, 1, 1, **like) for kind, n_layers in counts}
     with torch.enable_grad():
         scaled = {
@@ -149,7 +151,8 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
         latter; "agreement" and "norms", the rank correlation (`kendall`) of a row of weights with its direct effects
         and with its `contributions`; of cross-attention also "occlusion" and "input_gradient", the same with these.
     """
-    source, output_ids = translator.source_ids(result.source), result.predicted_ids
+    source = translator.source_ids(result.source)
+    output_ids = result.predicted_ids
     measures: dict[str, dict[str, np.ndarray]] = {}
     for kind in KINDS:
         n_layers, n_heads = result.attention(kind).shape[:2]
@@ -159,7 +162,9 @@ def of_words(translator: Translator, result: Translation) -> dict[str, dict[str,
             measures[head.kind]["log_probability"][head.layer, head.head] = value - result.log_probabilities
     effects = {name: translator.effects(result, against) for name, against in AGAINST.items()}
     for kind in DECODER:
-        weights, mask, of_kind = result.attention(kind), result.mask(kind), measures[kind]
+        weights = result.attention(kind)
+        mask = result.mask(kind)
+        of_kind = measures[kind]
         for name, effect in effects.items():
             of_kind[name] = effect.heads(kind).sum(-1)
         of_kind["effect"] = np.abs(of_kind[RUNNER_UP])

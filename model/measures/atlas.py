@@ -65,7 +65,9 @@ def count(
     output_ids = result.predicted_ids
     gradients = agreement.gradient_estimates(translator.transformer, translator.source_ids(result.source), output_ids)
     for kind in KINDS:
-        weights, mask, keys = result.attention(kind), result.mask(kind), _keys(result, kind)
+        weights = result.attention(kind)
+        mask = result.mask(kind)
+        keys = _keys(result, kind)
         sums = {}
         for name, values in words[kind].items():  # (L, H, T)
             sums[name] = np.stack([np.nansum(values, -1), np.isfinite(values).sum(-1)])
@@ -238,7 +240,8 @@ def _bleu(translator: Translator, pairs: list[Pair], kinds: dict[str, Any], say:
     """The BLEU of the whole model; the change without each head goes into `kinds`."""
     sources = [source for source, _ in pairs]
     references = [reference for _, reference in pairs]
-    metric, heads = BLEU(), all_heads(translator.config)
+    metric = BLEU()
+    heads = all_heads(translator.config)
 
     def score(*off: Head) -> float:
         lines = translator.translate_lines(sources, 1, edits=Edits(off=off))

@@ -170,7 +170,8 @@ def _masked(run: _Run) -> tuple:
 
 def _future(run: _Run) -> tuple:
     """Replacing every later token changes no logits of the steps before; tried from every step on."""
-    model, n_steps = run.translator.transformer, run.tgt.size(1)
+    model = run.translator.transformer
+    n_steps = run.tgt.size(1)
 
     def leak() -> tuple[float, int]:
         worst, compared = 0.0, 0
@@ -214,10 +215,13 @@ def _cached_logits(run: _Run) -> tuple:
 
 def _cached_maps(run: _Run) -> tuple:
     """Decoding token by token over kept keys and values, and what was recorded, equal one full pass."""
-    model, result = run.translator.transformer, run.result
+    model = run.translator.transformer
+    result = run.result
     with record("decoder.*.weights") as full:
         model(run.src, run.tgt)
-    state, worst, compared = model.start(run.src), 0.0, 0
+    state = model.start(run.src)
+    worst = 0.0
+    compared = 0
     for t, token in enumerate(run.tgt.T):
         between_steps()
         with record("decoder.*.weights") as trace:
@@ -243,7 +247,9 @@ def _decoded(run: _Run) -> tuple:
 
 def _positions(run: _Run) -> tuple:
     """The recorded positional encodings are those of the formula, computed again in float64."""
-    model, worst, compared = run.translator.transformer, 0.0, 0
+    model = run.translator.transformer
+    worst = 0.0
+    compared = 0
     config = model.config
     for side, stack in (("source", "encoder"), ("target", "decoder")):
         encodings = run.result.positional(side)  # (T, D)
@@ -252,17 +258,20 @@ def _positions(run: _Run) -> tuple:
             formula = table.double()[: len(encodings)]
         else:
             formula = TABLES.get(config.positional, TABLES["none"])(len(encodings), config.d_model)
-        worst, compared = _largest(worst, formula.numpy() - encodings), compared + encodings.size
+        worst = _largest(worst, formula.numpy() - encodings)
+        compared = compared + encodings.size
     for kind in ("encoder_self", "decoder_self"):
         for module in run.result.modules(kind):
             for recorded, formula in _relative_positions(run, module):
-                worst, compared = _largest(worst, formula - recorded), compared + recorded.size
+                worst = _largest(worst, formula - recorded)
+                compared = compared + recorded.size
     return worst, OF_WEIGHTS, compared
 
 
 def _relative_positions(run: _Run, module: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """The results of relative positions in a self-attention: as recorded, and by the formula in float64."""
-    config, trace = run.translator.transformer.config, run.result.trace
+    config = run.translator.transformer.config
+    trace = run.result.trace
     attention = run.translator.transformer.get_submodule(module)
     assert isinstance(attention, MultiHeadAttention)
     relative = attention.relative

@@ -55,7 +55,9 @@ def loss_by_position(
     longer = with_positions(model, length)
     inputs = torch.cat([torch.tensor([first]), ids[:-1]])[: n_windows * length].view(n_windows, length)
     targets = ids[: n_windows * length].view(n_windows, length)
-    total, rows, reported = np.zeros(length), max(1, _BATCH // length), time.monotonic()
+    total = np.zeros(length)
+    rows = max(1, _BATCH // length)
+    reported = time.monotonic()
     for start in range(0, n_windows, rows):
         total += longer.losses(inputs[start : start + rows], targets[start : start + rows]).sum(0).double().numpy()
         if time.monotonic() - reported > _EVERY:
@@ -73,7 +75,8 @@ def measure(writer: Writer, lines: Sequence[str], say: Callable[[str], None] = l
         equally many bins of positions.
     """
     ids = torch.tensor(writer.tokenizer.line_ids(list(lines)))
-    trained, lengths = trained_length(writer), []
+    trained = trained_length(writer)
+    lengths = []
     for times in TIMES:
         length = times * trained
         losses = loss_by_position(writer.model, ids, writer.tokenizer.eos_id, length, say)
@@ -108,7 +111,8 @@ def cache_bytes(n_layers: int, n_groups: int, d_head: int, n_tokens: int, bytes_
 @torch.inference_mode()
 def seconds_per_token(model: LanguageModel, ids: Tensor, uses_cache: bool) -> list[float]:
     """How long each step takes that reads the next of ids (T,), T at most the positions, with the cache or without."""
-    state, seconds = model.start(ids[None, :0], uses_cache=uses_cache), []
+    state = model.start(ids[None, :0], uses_cache=uses_cache)
+    seconds = []
     for index in ids:
         begun = time.perf_counter()
         model.step(state, index[None])

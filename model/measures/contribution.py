@@ -45,11 +45,13 @@ def decoder_rollout(
     on. float32 (T, T) and (T, S): the two rows of a step together sum to 1.
     """
     n_steps = self_weights.shape[-1]
-    target, source = np.eye(n_steps), np.zeros((n_steps, len(encoder)))
+    target = np.eye(n_steps)
+    source = np.zeros((n_steps, len(encoder)))
     self_means = self_weights.mean(axis=1, dtype=np.float64)  # (L, T, T)
     cross_means = cross_weights.mean(axis=1, dtype=np.float64)  # (L, T, S)
     for self_mean, cross_mean in zip(self_means, cross_means, strict=True):
-        target, source = (target + self_mean @ target) / 2, (source + self_mean @ source) / 2
+        target = (target + self_mean @ target) / 2
+        source = (source + self_mean @ source) / 2
         target, source = target / 2, (source + cross_mean @ encoder) / 2
     return target.astype(np.float32), source.astype(np.float32)
 
@@ -86,6 +88,7 @@ def without_columns(weights: np.ndarray, columns: np.ndarray) -> tuple[np.ndarra
     """
     removed = weights[..., columns].sum(axis=-1)
     remaining = np.where(columns, 0, weights).astype(np.float64)
-    mass, mass_before = remaining.sum(axis=-1, keepdims=True), weights.sum(axis=-1, keepdims=True)
+    mass = remaining.sum(axis=-1, keepdims=True)
+    mass_before = weights.sum(axis=-1, keepdims=True)
     scale = np.divide(mass_before, mass, out=np.zeros_like(mass), where=mass > 1e-6)
     return (remaining * scale).astype(np.float32), removed.astype(np.float32)

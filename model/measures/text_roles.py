@@ -111,7 +111,8 @@ class Movers:
 
     def add(self, reader: Any, result: Any) -> None:
         """Count the steps of a text at which a decoder predicts the word that comes."""
-        tokens, effects = result.target_tokens, reader.effects(result).heads("decoder_self")
+        tokens = result.target_tokens
+        effects = reader.effects(result).heads("decoder_self")
         best = result.trace["logits"].argmax(axis=-1)  # (T,)
         for step in np.flatnonzero(best == result.predicted_ids):
             word = result.predicted_tokens[step]
@@ -241,7 +242,8 @@ def strongest(report: dict[str, Any], most: int = 5) -> list[str]:
 
 def tally(result: Any, kind: str) -> Tally:
     """The tally of one text, layer by layer where their masks differ."""
-    weights, mask = result.attention(kind), result.mask(kind)
+    weights = result.attention(kind)
+    mask = result.mask(kind)
     keys = getattr(result, f"{SIDES[kind][1]}_tokens")
     if mask.ndim == 2:
         return head_roles.tally(weights, mask, keys)

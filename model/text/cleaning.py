@@ -13,7 +13,10 @@ from typing import Any
 UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
 _UNSEEN = re.compile(f"[{UNSEEN}]")
 _SPACE_CONTROLS = "\t\n\v\f\r\x1c\x1d\x1e\x1f\x85"  # white space among the control characters
-_JOINER, _AS_EMOJI, _KEYCAP, _BLACK_FLAG = "\u200d", "\ufe0f", "\u20e3", "\U0001f3f4"
+_JOINER = "\u200d"
+_AS_EMOJI = "\ufe0f"
+_KEYCAP = "\u20e3"
+_BLACK_FLAG = "\U0001f3f4"
 
 # What is read instead of a character where Unicode's own compatibility forms (NFKC) are silent or say something else.
 MEANT = {

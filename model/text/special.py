@@ -87,7 +87,9 @@ class Pair(Generic[Side]):
     as_meant = True  # as in Vocabulary
 
     def __init__(self, source: Side, target: Side) -> None:
-        self.source, self.target, self.lowercase = source, target, source.lowercase
+        self.source = source
+        self.target = target
+        self.lowercase = source.lowercase
 
 
 def as_unicode(text: str) -> str:

@@ -119,7 +119,8 @@ def group_by_length(examples: Sequence[Example], batch_tokens: int, batch_pairs:
         longer = max(source_length, lengths[0]), max(target_length, lengths[1])
         if batch and (len(batch) == (batch_pairs or -1) or (len(batch) + 1) * sum(longer) > batch_tokens):
             yield batch
-            batch, longer = [], lengths
+            batch = []
+            longer = lengths
         batch.append(example)
         source_length, target_length = longer
     if batch:

@@ -19,7 +19,9 @@ from model.training.data.corpora import Pair
 from model.transformer import Transformer
 
 EncoderDecoder = Transformer | GruModel
-_BATCH_TOKENS, _BATCH_TEXTS, _BATCH_WINDOWS = 4096, 64, 16
+_BATCH_TOKENS = 4096
+_BATCH_TEXTS = 64
+_BATCH_WINDOWS = 16
 
 
 class Validation:
@@ -113,7 +115,9 @@ class TextValidation:
     """Scores a model by its perplexity on ids (N,), not at all if there are none; `first` is read before them."""
 
     def __init__(self, name: str, ids: Tensor, first: int) -> None:
-        self._name, self._ids, self._first = name, ids, first
+        self._name = name
+        self._ids = ids
+        self._first = first
 
     def run(self, model: LanguageModel) -> dict[str, float]:
         """The perplexity per token by the name of the text."""
@@ -128,7 +132,8 @@ def text_perplexity(model: LanguageModel, ids: Tensor, first: int) -> float:
 
     A window's first token is predicted from the one before it alone, at the beginning from the id `first`.
     """
-    device, size = next(model.parameters()).device, model.config.max_length
+    device = next(model.parameters()).device
+    size = model.config.max_length
     stream = torch.cat([torch.tensor([first]), ids[:-1]])
     total = 0.0
     for texts in zip(stream.split(_BATCH_WINDOWS * size), ids.split(_BATCH_WINDOWS * size)):

@@ -79,7 +79,9 @@ class Trainer:
             text = saved.tokenizer if saved else checkpoint.read_text(Path(tokenizer) / checkpoint.TOKENIZER)
             loaded_tokenizer = read_tokenizer(text)
         self.task = self._prepare(run, data_dir, loaded_tokenizer)
-        self.tokenizer, self.stream, self.validation = self.task.tokenizer, self.task.stream, self.task.validation
+        self.tokenizer = self.task.tokenizer
+        self.stream = self.task.stream
+        self.validation = self.task.validation
         self.run = replace(run, model=self.task.config)
         config = self.run.training
         torch.manual_seed(config.seed)
@@ -88,7 +90,8 @@ class Trainer:
             self._warm_start(start.model)
         self.optimizers = optimizers.build(self.model, config, self.processes.multiplies_bfloat16())
         self.schedule = config.rates(getattr(self.run.model, "d_model", 1))
-        self.progress, self.snapshots = Progress(), []
+        self.progress = Progress()
+        self.snapshots = []
         if saved:
             self.progress, self.snapshots = state.restore(
                 saved, self.run, self.processes.count, self.model, self.optimizers
@@ -112,7 +115,8 @@ class Trainer:
         if self.progress.step >= config.steps:
             raise ValueError(f"the run is complete: {self.progress.step} of {config.steps} steps done")
         state.make_folder(self.out)
-        done, quiet = self.progress.step, not self.processes.is_first
+        done = self.progress.step
+        quiet = not self.processes.is_first
         bar = tqdm(total=config.steps, initial=done, unit="step", dynamic_ncols=True, disable=quiet)
         try:
             # Several processes end after the same step, or one would wait for the others for ever.
@@ -123,7 +127,8 @@ class Trainer:
             self.save()
 
     def _train(self, bar: tqdm, signals: list[int]) -> None:
-        config, progress = self.run.training, self.progress
+        config = self.run.training
+        progress = self.progress
         last_save = time.monotonic()
         steps: list[Step] = []
         self.model.train()
@@ -152,7 +157,8 @@ class Trainer:
                 last_save = time.monotonic()
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
-        config, step = self.run.training, self.progress.step
+        config = self.run.training
+        step = self.progress.step
         validates = step % config.validate_every == 0 or step == config.steps
         if step % _LOG_EVERY and not validates:
             return False
@@ -176,13 +182,17 @@ class Trainer:
 
     def _batches(self) -> Iterator[tuple[Batch, tuple[int, int, bool]]]:
         """From where the run stands, without end, each with the progress after it."""
-        epoch, n_seen, final = self.progress.epoch, self.progress.batch, self.progress.final
+        epoch = self.progress.epoch
+        n_seen = self.progress.batch
+        final = self.progress.final
         config = self.run.training
         mix = parse_mix(config.data)
         last = dict.fromkeys(mix, 0.0) | parse_mix(config.final_data) if config.final_data else mix
         while True:
             if self._is_final() != final:  # back again, too: a finished run may be given more steps
-                epoch, n_seen, final = epoch + 1, 0, not final
+                epoch = epoch + 1
+                n_seen = 0
+                final = not final
             number = 0
             for number, batch in enumerate(self.stream.epoch(epoch, list((last if final else mix).values())), start=1):
                 if number > n_seen:
@@ -192,7 +202,8 @@ class Trainer:
             else:
                 if number == 0:
                     raise ValueError("the training data hold no sentence pair that is short enough")
-                epoch, n_seen = epoch + 1, 0
+                epoch = epoch + 1
+                n_seen = 0
 
     def _is_final(self) -> bool:
         config = self.run.training
@@ -200,7 +211,8 @@ class Trainer:
 
     def _step(self, batches: Sequence[Batch], stop: bool = False) -> tuple[float, float, bool]:
         """One update, as if the batches were one; returns loss per token (nats), gradient norm, whether to stop."""
-        config, processes = self.run.training, self.processes
+        config = self.run.training
+        processes = self.processes
         counts = [batch.n_targets for batch in batches]
         # A batch weighs its share of the tokens; averaging over the processes divides by their number.
         weights = [count * processes.count / sum(counts) for count in counts]
@@ -226,7 +238,8 @@ class Trainer:
         return total / processes.count, norm.item(), n_stopping > 0
 
     def _loss(self, batch: Batch) -> Tensor:
-        src, tgt = batch.src.to(self.device), batch.tgt.to(self.device)
+        src = batch.src.to(self.device)
+        tgt = batch.tgt.to(self.device)
         with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self.precision == "bfloat16"):
             return self._wrapped(src, tgt)
 
@@ -239,7 +252,8 @@ class Trainer:
 
     def card(self) -> dict[str, Any]:
         """The content of the checkpoint's card: data, command, and how far the training is."""
-        config, progress = self.run.training, self.progress
+        config = self.run.training
+        progress = self.progress
         return {
             **self.task.about,
             "command": self.command,

@@ -89,7 +89,8 @@ def started() -> Iterator[Processes]:
     if int(os.environ.get("WORLD_SIZE", 1)) == 1:
         yield alone()
         return
-    count, local = torch.cuda.device_count(), int(os.environ.get("LOCAL_RANK", 0))
+    count = torch.cuda.device_count()
+    local = int(os.environ.get("LOCAL_RANK", 0))
     if 0 < count < int(os.environ.get("LOCAL_WORLD_SIZE", local + 1)):
         raise ValueError(
             f"each process needs a GPU of its own and this machine has {count}: start no more processes than that, "

@@ -120,7 +120,8 @@ def restore(
     A ValueError if the state is damaged or incomplete, or if the run began with values that may not change.
     """
     progress = _progress(saved, run, n_processes)
-    path, tensors = saved.folder / FILE, saved.tensors
+    path = saved.folder / FILE
+    tensors = saved.tensors
     count = len({name.split(".")[1] for name in tensors if name.startswith("snapshot.")})
     optimizer_state = list(_optimizer_state(model, optimizers)) if progress.step else []
     # Adam counts its steps in a tensor, where the fused kernel runs.
@@ -158,7 +159,8 @@ def _progress(saved: Saved, run: RunConfig, n_processes: int) -> Progress:
         raise ValueError(f"{out} holds a run of a model of other sizes: resume it with the configuration it began with")
     same = {name: now for name, now in vars(run.training).items() if name not in (*MAY_DIFFER, "accumulate")}
     at_once = "accumulate times the number of processes"
-    same[at_once], begun[at_once] = run.training.accumulate * n_processes, batches
+    same[at_once] = run.training.accumulate * n_processes
+    begun[at_once] = batches
     for name, now in same.items():
         before = tuple(begun[name]) if isinstance(begun[name], list) else begun[name]
         if before != now:

@@ -49,7 +49,8 @@ def prepare(run: RunConfig, data_dir: Path, tokenizer: Any, processes: Processes
     if isinstance(run.model, LanguageModelConfig):
         return _language_model(run, data_dir, tokenizer)
     config = run.training
-    languages, mix = (config.source, config.target), parse_mix(config.data)
+    languages = (config.source, config.target)
+    mix = parse_mix(config.data)
     load = partial(load_corpus, data_dir, languages=languages, as_meant=config.as_meant)
     pairs = {name: leave_out(load(name, "train"), config.held_out) for name in mix}
     if tokenizer is None:

@@ -35,7 +35,8 @@ class Guard:
     """Refuses what comes from elsewhere, in one sentence with status 403; anything else passes."""
 
     def __init__(self, app: ASGIApp) -> None:
-        machine, get = socket.gethostname(), config.get_option
+        machine = socket.gethostname()
+        get = config.get_option
         names = ["localhost", machine, f"{machine}.local", *os.environ.get(VARIABLE, "").split(",")]
         names += [get("server.address") or "", get("browser.serverAddress") or "", *get("server.allowedHosts")]
         self.app, self.names = app, {name.strip().lower().rstrip(".") for name in names} - {""}  # patterns
@@ -45,7 +46,8 @@ class Guard:
         """Answer a request, or refuse it."""
         if scope["type"] not in ("http", "websocket"):
             return await self.app(scope, receive, send)
-        headers, is_websocket = Headers(scope=scope), scope["type"] == "websocket"
+        headers = Headers(scope=scope)
+        is_websocket = scope["type"] == "websocket"
         host, origin = headers.get("host"), headers.get("origin")
         problem = self._wrong_host(host) or (self._wrong_origin(origin, host) if is_websocket else "")
         if not problem:
@@ -129,7 +131,8 @@ class PageHead(BaseHTTPMiddleware):
 
     def __init__(self, app: ASGIApp, head: str, later: Iterable[str] = ()) -> None:
         super().__init__(app)
-        self.head_html, self.later = head.encode(), [script.encode() for script in later]
+        self.head_html = head.encode()
+        self.later = [script.encode() for script in later]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, with the head added where the answer is the page."""

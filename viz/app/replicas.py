@@ -36,7 +36,8 @@ def serve(hosts: str, replicas: str, port: str) -> None:
     for name in names:
         if not _NAME.fullmatch(name):
             raise ValueError(f"HOSTS has {name!r}: give names or IP addresses alone, {EXAMPLE}")
-    count, first = read_number("REPLICAS", replicas, MOST), read_number("PORT", port, 65535 - MOST)
+    count = read_number("REPLICAS", replicas, MOST)
+    first = read_number("PORT", port, 65535 - MOST)
     caddy = shutil.which("caddy")
     if caddy is None:
         raise ValueError("the proxy Caddy is not installed: apt-get install caddy, or https://caddyserver.com")

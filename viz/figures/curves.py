@@ -11,7 +11,10 @@ from viz.figures.figure import LEGEND, QUIET, Figure, build_figure, dots, polyli
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Points
 
-CURVES_HEIGHT, SECOND_PANEL, BARS_HEIGHT, LOWER_PANEL = 320, 70, 200, 240
+CURVES_HEIGHT = 320
+SECOND_PANEL = 70
+BARS_HEIGHT = 200
+LOWER_PANEL = 240
 CLAIM_HEIGHT = 44  # pixels
 SEED_SYMBOLS = "circle", "diamond", "square"
 MARKERS_UP_TO = 12  # points of a line
@@ -119,7 +122,9 @@ def run_curves(
         limit: in nats, drawn as a line: the entropy of word frequencies, smoothed as the labels are.
         step: marked in both panels.
     """
-    steps, rate, loss = message("training step"), message("learning rate"), message("training loss")
+    steps = message("training step")
+    rate = message("learning rate")
+    loss = message("training loss")
     rate_lines, loss_lines = _checked(rates), _checked(losses)
     figure = _line_chart(rate_lines, steps, rate, say)
     lower = _line_chart(loss_lines, steps, loss, say, reach=(limit,))
@@ -225,7 +230,9 @@ def bars(
     """
     values = checks.as_float("values", values, "TK")
     tokens = labels.spell_bytes(checks.as_tokens("tokens", tokens, len(values)))
-    highest, x, title = values.sum(axis=1).max(), np.arange(len(values), dtype=np.int32), labels.escape(say(value))
+    highest = values.sum(axis=1).max()
+    x = np.arange(len(values), dtype=np.int32)
+    title = labels.escape(say(value))
     bar = {"x": x, "text": labels.hover_texts(tokens, say), "textposition": "none", "showlegend": False}
     bar["hovertemplate"] = f"%{{text}}<br>{title} %{{y:.3g}}<extra></extra>"
     return build_figure(
@@ -311,14 +318,16 @@ def changes_by_seed(
     values = checks.as_float("values", values, "NK", masked=True)
     names = checks.as_tokens("names", names, len(values))
     seeds = checks.as_tokens("seeds", seeds, values.shape[1])
-    title, n = labels.escape(say(value)), len(names)
+    title = labels.escape(say(value))
+    n = len(names)
     traces, lines = [], []
     for k, (seed, column) in enumerate(zip(seeds, values.T)):
         rows = np.flatnonzero(~np.isneginf(column))
         row_names = [names[row] for row in rows]
         look = SEED_SYMBOLS[k % len(SEED_SYMBOLS)], 11, theme.LINES[k % len(theme.LINES)]
         hover = f"%{{text}}<br>{labels.escape(seed)}<br>{title} %{{x:.4g}}"
-        text, numbered = [labels.escape(name) for name in row_names], [[int(row)] for row in rows]
+        text = [labels.escape(name) for name in row_names]
+        numbered = [[int(row)] for row in rows]
         traces.append(dots(column[rows], rows, numbered, seed, look, hover, mode="markers", text=text))
         lines.append((seed, rows.astype(np.int32), column[rows], row_names))
     results = values[~np.isneginf(values)]

@@ -29,10 +29,12 @@ def framed(figure: Figure, *, bar: bool = True) -> Figure:
         figure: a map of `viz.figures`, whose columns are named below it.
         bar: keep the colour bar, thin and without a title.
     """
-    layout, margin = figure.layout, figure.layout.margin
+    layout = figure.layout
+    margin = figure.layout.margin
     for axis in (layout.xaxis, layout.yaxis):
         axis.ticktext = [plain_token(text) for text in axis.ticktext]
-        axis.title.standoff, axis.title.font.size = 4, theme.TICK_SIZE
+        axis.title.standoff = 4
+        axis.title.font.size = theme.TICK_SIZE
     layout.xaxis.side = "top"
     if layout.xaxis.tickangle:
         layout.xaxis.tickangle = -45

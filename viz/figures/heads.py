@@ -44,7 +44,8 @@ def head_board(
         colors = heatmap.centred(values)
         legend = say("orange above 0, blue below")
     else:
-        low, high = min(0.0, float(values.min())), float(values.max())
+        low = min(0.0, float(values.min()))
+        high = float(values.max())
         colors = {"zmin": low, "zmax": high if high > low else 1.0, "colorscale": theme.SEQUENTIAL}
         legend = say("bright where it is small") if low_is_good else say("bright where it is large")
     figure = heatmap.grid(
@@ -89,7 +90,8 @@ def head_map(
     for i, name in enumerate(dict.fromkeys(group_of_head)):
         members = np.flatnonzero(group_of_head == name)
         symbol = SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)]  # 49 groups before one looks like another
-        look, hover = (symbol, 9, theme.line(i)["color"]), "%{fullData.name} %{text}<br>%{x:.3~g} · %{y:.3~g}"
+        look = (symbol, 9, theme.line(i)["color"])
+        hover = "%{fullData.name} %{text}<br>%{x:.3~g} · %{y:.3~g}"
         x, y = points[members].T
         trace = dots(x, y, [heads[member] for member in members], name, look, hover, mode="markers+text")
         text = ["{}.{}".format(*heads[member][-2:]) for member in members]

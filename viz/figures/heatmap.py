@@ -24,7 +24,8 @@ TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
 
 def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **settings) -> dict:
     """An axis whose coordinates are positions, from 0, every step-th with its label (escaped)."""
-    step, ends = step or labels.tick_step(len(texts)), [-0.5, len(texts) - 0.5]
+    step = step or labels.tick_step(len(texts))
+    ends = [-0.5, len(texts) - 0.5]
     return {
         "title": {"text": labels.escape(title)},
         "tickvals": list(range(0, len(texts), step)),
@@ -49,7 +50,8 @@ def side(
     if isinstance(entries, int):
         if entries > 100 and not downwards:  # numbers of three digits stand side by side, also in a narrow picture
             most = min(most, 8)
-        step, numbers = labels.tick_step(entries, most), list(map(str, range(entries)))
+        step = labels.tick_step(entries, most)
+        numbers = list(map(str, range(entries)))
         return axis(numbers, title, step=step, downwards=downwards, tickangle=0)
     if (step := labels.tick_step(len(entries))) > 1:
         title = say("{title} · 1 of {n} labelled", title=title, n=step)
@@ -116,7 +118,8 @@ def grid(
         over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
         ticks = {"tickvals": list(range(len(entries))), "ticktext": entries}
         axes[f"{name}axis2"] = BARE | ticks | {"range": over["range"], "matches": name}
-    traces, top = [cells, TICKS], 0
+    traces = [cells, TICKS]
+    top = 0
     words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
     description = say("Row = {row}, column = {column}: {value}, colours from {low:.3g} to {high:.3g}.", **words)
     if blocked is not None and blocked.any():

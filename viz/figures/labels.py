@@ -59,7 +59,8 @@ def visible(token: str) -> str:
 
 
 def _visible_character(before: str, character: str, after: str) -> str:
-    code, category = ord(character), unicodedata.category(character)
+    code = ord(character)
+    category = unicodedata.category(character)
     if character == " ":
         return "␣" if {before, after} & {"", " "} else " "
     if code < 32:

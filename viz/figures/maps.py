@@ -53,7 +53,8 @@ def attention_heatmap(
         texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
         number += "%{customdata}"
         if blank.any():  # these cells have no z
-            texts, number = _numbered(weights, texts, say), "%{customdata}"
+            texts = _numbered(weights, texts, say)
+            number = "%{customdata}"
     if scale_to_max:
         colors["zmax"] = top = float(weights.max()) or 1.0
         title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)

@@ -27,7 +27,8 @@ class _Tree:
     """Where the nodes stand: in the row `step`, their number of tokens, and the column `rank`."""
 
     def __init__(self, parents: Sequence[int], gains: np.ndarray) -> None:
-        self.parents, self.gains = np.array(parents, int), gains.astype(np.float64)
+        self.parents = np.array(parents, int)
+        self.gains = gains.astype(np.float64)
         self.totals, (self.step, self.rank) = self.gains.copy(), np.zeros((2, len(gains)), int)
         for node, parent in enumerate(self.parents[1:], 1):
             self.step[node] = self.step[parent] + 1
@@ -73,9 +74,11 @@ def search_tree(
     """
     log_probabilities = checks.as_float("log_probabilities", log_probabilities, "N")
     n = len(log_probabilities)
-    tokens, fates = checks.as_tokens("tokens", tokens, n), checks.as_tokens("fates", fates, n)
+    tokens = checks.as_tokens("tokens", tokens, n)
+    fates = checks.as_tokens("fates", fates, n)
     fate_of_node = np.array(fates)
-    tree, scores = _Tree(parents, log_probabilities), scores or {}
+    tree = _Tree(parents, log_probabilities)
+    scores = scores or {}
     tokens = [_name(tokens, node, tree) for node in range(n)]
     texts = _hover_texts(tree, tokens, fates, scores, say)
     if looked_at is not None:
@@ -88,7 +91,8 @@ def search_tree(
             texts[node] += "<br>" + say("its step attended to {tokens}", tokens=largest_keys)
     first, last = steps or (0, int(tree.step.max()))
     visible_nodes = np.flatnonzero((tree.step >= first) & (tree.step <= last))
-    later, pruned = visible_nodes[tree.step[visible_nodes] > first], fate_of_node == "pruned"
+    later = visible_nodes[tree.step[visible_nodes] > first]
+    pruned = fate_of_node == "pruned"
     best = np.isin(np.arange(n), tree.path(max(scores, key=scores.__getitem__)) if scores else [])
     kinds = (
         (~pruned, "", _EDGE),
@@ -100,7 +104,8 @@ def search_tree(
     ]
     gain_texts = ["", *(say("{x:.2f}", x=x) for x in tree.gains[1:])]
     below = [f"<br>{number.replace('-', '−')}" if number else "" for number in gain_texts]
-    points, look_of_text = [], {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
+    points = []
+    look_of_text = {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
     for fate, look in FATES.items():
         nodes = visible_nodes[fate_of_node[visible_nodes] == fate].tolist()
         ranks, steps_written = tree.rank[nodes], tree.step[nodes]
@@ -112,7 +117,8 @@ def search_tree(
             (say(fate), ranks, steps_written, [f"{tokens[node]} {gain_texts[node]}".strip() for node in nodes])
         )
     n_columns = int(tree.rank[visible_nodes].max(initial=0)) + 1
-    columns, numbers = [str(rank + 1) for rank in range(n_columns)], [str(step) for step in range(last + 1)]
+    columns = [str(rank + 1) for rank in range(n_columns)]
+    numbers = [str(step) for step in range(last + 1)]
     across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]
     return build_figure(
         traces,
@@ -140,7 +146,8 @@ def _name(tokens: Sequence[str], node: int, tree: _Tree) -> str:
 
 
 def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: Mapping[int, float], say: Say) -> list:
-    texts, order = [], sorted(scores, key=lambda node: -scores[node])
+    texts = []
+    order = sorted(scores, key=lambda node: -scores[node])
     for node, token in enumerate(tokens):
         lines = [f"{labels.hover_text(token, tree.step[node], say)}, {say(fates[node])}"]
         if node:

@@ -252,8 +252,10 @@ def show_table(claims: Claims) -> None:
 @widgets.fragment
 def live() -> None:
     """The page."""
-    places, unseen = frame.places(), st.container()
-    name, state = cached.default_checkpoint(), st.session_state
+    places = frame.places()
+    unseen = st.container()
+    name = cached.default_checkpoint()
+    state = st.session_state
     recorded_checks = None
     with places.notes:
         try:

@@ -133,7 +133,9 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     (versus, pair), results = answered
     state["shown-text"] = results[0].text
     state[view.KEPT] = current_view
-    sides, names, about = [], [], []
+    sides = []
+    names = []
+    about = []
     for side, request, result in zip("AB", pair, results):
         version = stage_page.version_of(result, request, current_view, rowwise=False)
         sides.append(replace(version, effects=None, address=dict(version.address) | chose))

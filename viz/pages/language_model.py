@@ -43,10 +43,12 @@ KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chan
 
 def opened_view(names: list[str]) -> tuple[View, Chance]:
     """What the page shows: at first by the address, then by what was open before; later as it is chosen."""
-    state, came = st.session_state, widgets.has_arrived("beginning")
+    state = st.session_state
+    came = widgets.has_arrived("beginning")
     if came:
         state[stage_page.QUERY] = st.query_params.to_dict()
-    query, is_requested = state[stage_page.QUERY], state.pop(stage_page.ASKED, False)
+    query = state[stage_page.QUERY]
+    is_requested = state.pop(stage_page.ASKED, False)
     if is_requested or KEPT not in state or came and any(name in query for name in (*view.NAMES, *CHANCES)):
         (current_view, problems), (chance, chance_problems) = view.read(query, names, View(EXAMPLE)), chance_of(query)
         widgets.note_problems(problems + chance_problems if came else ())
@@ -85,14 +87,17 @@ def code(origin: str, result: cached.Result, text: str) -> dict[str, str]:
 
 def version_of_text(name: str, text: str, current_view: View, chance: Chance) -> Version:
     """What the stage shows of a text that a model reads."""
-    loaded, request = cached.translator(name), cached.Request(text, name, 1)
+    loaded = cached.translator(name)
+    request = cached.Request(text, name, 1)
     result = cached.compute(request)
     of_stage = stage_page.version_of(result, request, current_view)
     if result.next_logits is None or isinstance(loaded, Translator):
         return of_stage
-    after, seed = "", {}
+    after = ""
+    seed = {}
     if chance.seed is not None:
-        after, seed = continued(name, text, chance).removeprefix(result.text), {"seed": str(chance.seed)}
+        after = continued(name, text, chance).removeprefix(result.text)
+        seed = {"seed": str(chance.seed)}
     unknown = loaded.tokenizer.unk_id if isinstance(loaded, Writer) else None
     return replace(
         of_stage,
@@ -133,7 +138,8 @@ def show() -> None:
         text = st.text_input(label, key="beginning", live="200ms", placeholder=hint, label_visibility="collapsed") or ""
         with st.popover(say("Examples"), key="examples"):
             controls.example_buttons("beginning", texts.examples_of(name))
-        label, translators = name or say("Model"), stage_page.translators()
+        label = name or say("Model")
+        translators = stage_page.translators()
         memory = model_choice.choose(label, names, "language-model", "beginning", elsewhere=translators)
         if names:
             if state["language-model"] not in model_shelf.SHELF:
@@ -149,7 +155,8 @@ def show() -> None:
         chance = replace(chance, seed=None)
     state[KEPT] = current_view, chance
     with st.container():
-        key, example = f"language-model-answered-{name}", (name, EXAMPLE)
+        key = f"language-model-answered-{name}"
+        example = (name, EXAMPLE)
         answered = shared.compute_or_keep(
             key, (name, text), lambda names: version_of_text(names[0], names[1], current_view, chance), example
         )

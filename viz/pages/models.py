@@ -137,7 +137,8 @@ class SystemMap:
     def pixels(self) -> np.ndarray:
         """The small picture, a row of it blank where only other systems have a word."""
         if self.side.weights is None:
-            tile, blank = thumbnails.signed_pixels(self.values), thumbnails.signed_pixels(np.zeros(1)).item()
+            tile = thumbnails.signed_pixels(self.values)
+            blank = thumbnails.signed_pixels(np.zeros(1)).item()
         else:
             tile, blank = thumbnails.weight_pixels(self.values), 0  # clear
         rows = np.full((len(self.places), *tile.shape[1:]), blank, np.uint8)
@@ -330,7 +331,8 @@ def show(languages: checkpoint.Direction, names: list[str], places: frame.Places
     line, row, first = most_different(systems)
     with places.left:
         system = systems[choose_system(systems, first)]
-        side, place = system.side, place_of(system.side, layer, head)
+        side = system.side
+        place = place_of(system.side, layer, head)
         frame.note(f"{system.name}: {say(SYSTEMS[side.system][1])} {system.about}")
         if side.weights is not None:
             query = side.request.address() | place | {"words": "1"}

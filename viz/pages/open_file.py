@@ -101,7 +101,8 @@ def show_file(places: frame.Places) -> None:
 
 def show_model(entry: Entry, places: frame.Places) -> None:
     """A model on the stage, with the text that it reads in the row above."""
-    state, place = st.session_state, places.answer.empty()
+    state = st.session_state
+    place = places.answer.empty()
     with place:
         frame.answer(say("{name} is being opened …", name=entry.name))
     try:
@@ -164,7 +165,8 @@ def open_page(page: str, name: str, text: str) -> None:
 @widgets.fragment
 def live() -> None:
     """The list at the left, what is chosen of it at the right."""
-    state, places = st.session_state, frame.places(LEFT)
+    state = st.session_state
+    places = frame.places(LEFT)
     if widgets.has_arrived("model"):
         state[stage_page.QUERY] = st.query_params.to_dict()
     take_arrived()

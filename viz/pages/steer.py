@@ -29,7 +29,9 @@ from viz.views.snippets import Code, Plot, call, program, snippet
 from viz.views.view import View
 
 # In the session: the requests that are asked for, shown, and whose changes were dropped.
-ASKED, ANSWERED, LOST = "steer-asked", "steer-answered", "steer-lost"
+ASKED = "steer-asked"
+ANSWERED = "steer-answered"
+LOST = "steer-lost"
 WEIGHED = "steer-importance"  # whether tiles show what each head is worth
 STEP, KEY = "▁nicht", "▁it"  # the step of the example that loses its "not" where it attends to "it" alone
 STEPS_AT_ONCE = 30  # rows of a search tree; more are slow to draw
@@ -102,7 +104,8 @@ def take_back() -> None:
 
 def carry_out(action: Action) -> None:
     """Carry an action on the stage out."""
-    state, request = st.session_state, st.session_state[ANSWERED]
+    state = st.session_state
+    request = st.session_state[ANSWERED]
     if action.get("do") == "importance":
         state[WEIGHED] = not state.get(WEIGHED, False)
         return
@@ -132,14 +135,17 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     if answered is None:
         return
     request, result = answered
-    state["shown-text"], state[view.KEPT] = result.text, current_view
-    problem, weighed = state.pop("steer-problem", ""), state.get(WEIGHED, False)
+    state["shown-text"] = result.text
+    state[view.KEPT] = current_view
+    problem = state.pop("steer-problem", "")
+    weighed = state.get(WEIGHED, False)
     weighed = weighed and stage_page.predicts_words(result)
     if weighed:
         try:
             heads_results.importance(request.plain)
         except ValueError as error:
-            problem, weighed = errors.sentence(error), False
+            problem = errors.sentence(error)
+            weighed = False
             state[WEIGHED] = False
     stage(steering.payload(request, result, current_view, problem, weighed), stage_page.keep_query, on_did=carry_out)
     if not isinstance(request.translator, Translator):
@@ -163,7 +169,8 @@ def show(names: list[str], current_view: View, came: bool) -> None:
 def show_tree(request: Request, result: Result) -> None:
     """All that the search tried."""
     state, (search, attended) = st.session_state, steering.search_tree(request)
-    nodes, tokenizer = search.tree, request.translator.tokenizer.target
+    nodes = search.tree
+    tokenizer = request.translator.tokenizer.target
     tokens = tokenizer.tokens(nodes.token)
 
     def lock(node: int) -> None:
@@ -194,7 +201,8 @@ def show_tree(request: Request, result: Result) -> None:
     )
     edits = Code("edits") if request.changes.edits else None
     weights = call("looked_at", Code("translator"), Code("result.source"), Code("nodes"), edits=edits)
-    origin, code = recipes.origin(request), snippet(TREE, penalty=penalty, weights=weights, steps=steps)
+    origin = recipes.origin(request)
+    code = snippet(TREE, penalty=penalty, weights=weights, steps=steps)
     plot = Plot(say("Everything the search tried"), origin.note, figure, program(origin.code, code))
     explore.draw(plot, "tree", column_width(tokens), lock, line=say(TREE_LINE))
     rows = [(end.score, end.log_probability, len(end.ids) + end.finished, text) for end, text in zip(ranked, texts)]

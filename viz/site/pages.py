@@ -53,7 +53,8 @@ def _replace(folder: Path, parts: Mapping[str, bytes]) -> None:
     LIST names what a build has written, with a hash of it: no other file is removed, and none that was changed since.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    old, new = _listed(folder), {name: _digest(content) for name, content in parts.items()}
+    old = _listed(folder)
+    new = {name: _digest(content) for name, content in parts.items()}
     _write_list(folder, old | new)
     for name, content in parts.items():
         path = folder / name

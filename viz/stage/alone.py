@@ -108,10 +108,12 @@ def stage(
 
         >>> page = stage(attention=np.full((2, 3, 4, 4), 0.25), tokens=["A", "dog", "runs", "."])  # 2 layers of 3 heads
     """
-    before, edits = None, Edits()
+    before = None
+    edits = Edits()
     if text is not None:
         reading, before, translator = _read(result, translator, text, off)
-        result, edits = reading, reading.edits
+        result = reading
+        edits = reading.edits
     if (result is None) == (attention is None):
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
@@ -131,7 +133,8 @@ def stage(
         maps.append(quantised)
         return str(len(maps) - 1)
 
-    version, old = replace(version, open_heads=open_heads, in_file=True), None
+    version = replace(version, open_heads=open_heads, in_file=True)
+    old = None
     if before is not None:
         old = replace(_shown(before, translator), open_heads=open_heads, in_file=True)
         version = keep_roles(version, old, edits)
@@ -181,7 +184,8 @@ def _shown(result: Translation, translator: Any) -> Version:
 
 def _changes(result: Translation) -> list[str]:
     """The heads that were off while a model read a text, in one sentence; nothing where there are none."""
-    line, names = message("{kind} {layer}.{head} off"), []
+    line = message("{kind} {layer}.{head} off")
+    names = []
     for head in getattr(result, "edits", Edits()).off:
         names.append(say(line, kind=say(SHORT_KINDS[head.kind]), layer=head.layer, head=head.head))
     return [f"{', '.join(names)}."] if names else []
@@ -202,7 +206,8 @@ def _place(recording: Recording, kind: str | None, layer: int | None, head: int 
         return {"kind": code}
     n_layers, n_heads, *_ = recording.weights[code].shape
     numbers = recording.layers(code)
-    layer, head = numbers[0] if layer is None else layer, head or 0
+    layer = numbers[0] if layer is None else layer
+    head = head or 0
     if layer not in numbers or not 0 <= head < n_heads:
         numbering = (
             "counted from 0" if numbers == list(range(n_layers)) else f"the layers {', '.join(map(str, numbers))}"
@@ -224,7 +229,8 @@ def of_recording(recording: Recording) -> Version:
 
 
 def _nan_note(recording: Recording, kind: str) -> str:
-    name, n_rows = say(KINDS[kind].name), recording.zero_rows(kind)[1]
+    name = say(KINDS[kind].name)
+    n_rows = recording.zero_rows(kind)[1]
     line = message(
         "{kind}: {n} of {total} rows are not numbers (NaN), as of queries whose every key is masked. They are drawn as "
         "empty."

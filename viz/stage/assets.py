@@ -28,7 +28,8 @@ from viz.text.language import LANGUAGES
 PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
 KEPT = 256_000_000  # bytes of maps, the newest
 _MAPS: dict[str, np.ndarray] = {}  # quantised (L, H, T, S)
-_LOCK, _SALT = threading.Lock(), secrets.token_bytes(16)
+_LOCK = threading.Lock()
+_SALT = secrets.token_bytes(16)
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 
 

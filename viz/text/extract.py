@@ -48,7 +48,8 @@ def calls() -> list[tuple[str, ast.Call, str | None]]:
 
 def sentences() -> Catalog:
     """The sentences of the code; those without words are the same in all languages."""
-    catalog, texts = Catalog(), {text for _, _, text in calls() if text}
+    catalog = Catalog()
+    texts = {text for _, _, text in calls() if text}
     for text in texts:
         small = begun(text, small=True)  # in its place, where that is said, too
         if (small == text or small not in texts) and _WORDS.search(_PLACE.sub("", text)):

@@ -125,7 +125,8 @@ class _Filling(Formatter):
         from babel import Locale
 
         locale = Locale(language)
-        symbols, percent = locale.number_symbols["latn"], locale.percent_formats[None].suffix[0]
+        symbols = locale.number_symbols["latn"]
+        percent = locale.percent_formats[None].suffix[0]
         self.marks = str.maketrans({",": symbols["group"], ".": symbols["decimal"], "%": percent})
 
     def format_field(self, value: object, format_spec: str) -> str:

@@ -26,7 +26,9 @@ TEXT_MASKS = messages(  # those of a language model, over the texts in one row
     documents=("Documents", "Sequence packing: several texts in a row, each query stays within its own."),
     prefix=("Prefix", "Prefix LM: the first text is read in both directions, the rest causally (Raffel et al. 2020)."),
 )
-_SOURCE, _TARGET, _PAST = "(src != pad)[:, None, :]", "(tgt != pad)[:, None, :]", "torch.ones(T, T).tril().bool()"
+_SOURCE = "(src != pad)[:, None, :]"
+_TARGET = "(tgt != pad)[:, None, :]"
+_PAST = "torch.ones(T, T).tril().bool()"
 _KEEP = {
     "target_padding": _TARGET,
     "look_ahead": _PAST,

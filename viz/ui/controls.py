@@ -34,7 +34,8 @@ def choose(
     label: str, options: Iterable, key: str, default=None, names: Mapping | None = None, widget=None, **settings
 ):
     """Let the visitor choose an option, with buttons or another widget of Streamlit."""
-    names, options = options if isinstance(options, Mapping) else names, list(options)
+    names = options if isinstance(options, Mapping) else names
+    options = list(options)
     settings |= {"key": key, "reader": codes.one_of(options), "default": options[0] if default is None else default}
     if names or widget is None:
         settings["format_func"] = lambda option: say(names[option]) if names else _spoken(option)
@@ -125,7 +126,8 @@ def example_buttons(key: str, texts: dict[str, str] = words.EXAMPLES) -> None:
 
 def sentence_box(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
     """A sentence in one line, for the row of a question: as `ask_sentence`, the examples in a menu."""
-    state, last_view = st.session_state, st.session_state.get(view.KEPT)
+    state = st.session_state
+    last_view = st.session_state.get(view.KEPT)
     if key == "text" and last_view is not None and key not in state and key not in st.query_params:
         state[key] = last_view.text  # what was translated on the page before
     typed = text(
@@ -140,7 +142,8 @@ def sentence_box(source: str | None, example: str, key: str = "text", texts: dic
 
 def ask_sentence(source: str | None, example: str, key: str = "text", texts: dict[str, str] = words.EXAMPLES) -> str:
     """A box for a sentence, with examples under it; returns the sentence, or the first example where it is empty."""
-    state, last_view = st.session_state, st.session_state.get(view.KEPT)
+    state = st.session_state
+    last_view = st.session_state.get(view.KEPT)
     if key == "text" and last_view is not None and key not in state and key not in st.query_params:
         state[key] = last_view.text  # what was translated on the page before
     typed = text(words.sentence_in(source), example, key, live="200ms", placeholder=say(HINT))
@@ -153,7 +156,8 @@ def ask_sentence(source: str | None, example: str, key: str = "text", texts: dic
 
 def restore_search(names: list[str], default: View, prefix: str = "") -> View:
     """Set the controls of `show_search` to what a page shows at first, by the address or as before."""
-    state, query = st.session_state, st.query_params.to_dict()
+    state = st.session_state
+    query = st.query_params.to_dict()
     values, problems = view.read(query, names, default if view.is_addressed(query) else state.get(view.KEPT, default))
     widgets.note_problems(problems)
     state.update({prefix + name: getattr(values, name) for name in FIELDS})
@@ -171,7 +175,8 @@ def show_search(names: list[str], prefix: str = "") -> None:
 
 def show_search_options(prefix: str = "") -> None:
     """Controls of search and reference."""
-    state, key = st.session_state, f"{prefix}reference"
+    state = st.session_state
+    key = f"{prefix}reference"
     help_ = say("Teacher forcing: each step reads the reference that you type instead of what the model wrote.")
     if forced := st.toggle(say("Read a reference instead"), key=f"{prefix}forced", help=help_):
         state[key] = state.get(key) or state.get("shown-text", "")  # to be changed word by word
@@ -203,7 +208,8 @@ def ask_in_row() -> Request:
     """Ask for what to translate, in the row of a question; errors as in `translator`."""
     names = _arrived_models()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
-    default, state = View(), st.session_state
+    default = View()
+    state = st.session_state
     is_set = [state["model"] != names[0], state["forced"]]
     is_set += [state[name] != getattr(default, name) for name in ("beam", "penalty")]
     with frame.options(sum(is_set), "search"):

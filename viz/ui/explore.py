@@ -82,7 +82,8 @@ def _beside(plot: Plot, key: str, figure: Figure) -> None:
         st.code(code, language="python", wrap_lines=True, height="content")
     else:
         st.caption(say("This figure has no code: it exists only in this session."))
-    name, export = file_name(plot.title), titled(figure, plot.title, plot.note)
+    name = file_name(plot.title)
+    export = titled(figure, plot.title, plot.note)
     files = {"HTML": partial(page.of_figure, export, plot.title, plot.note, name), "CSV": table.csv}
     with shared.row(gap="small"):
         pictures(export, name, f"pictures_{key}")

@@ -74,9 +74,11 @@ def places(left: int = 38) -> Places:
         with st.container(key="frame-sides"):
             small, large = st.columns([left, 100 - left], gap="medium")
         with small, st.container(key="frame-left"):
-            left_controls, left_side = controls("left"), st.container(key="frame-small")
+            left_controls = controls("left")
+            left_side = st.container(key="frame-small")
         with large, st.container(key="frame-right"):
-            right_controls, right_side = controls("right"), st.container(key="frame-large")
+            right_controls = controls("right")
+            right_side = st.container(key="frame-large")
     return Places(question, notes, answer, left_controls, left_side, right_controls, right_side)
 
 
@@ -246,7 +248,8 @@ def choose_head_by_pixels(
         headings: what stands above the heads of each kind; none where there is one kind, "".
         fills: as in `choose_tile`.
     """
-    state, n_heads = st.session_state, max(len(layers[0]) for layers in pictures.values())
+    state = st.session_state
+    n_heads = max(len(layers[0]) for layers in pictures.values())
     if widgets.has_arrived(HEAD):
         readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
         if headings:

@@ -64,7 +64,8 @@ def compute_or_keep(key: str, request: Any, compute: Callable[[Any], Any], *fall
     After a ValueError, which the page shows, comes what the session keeps under the key, else a fallback, the last of
     them the example; None if nothing can be computed.
     """
-    state, problem = st.session_state, ""
+    state = st.session_state
+    problem = ""
     for place, candidate in enumerate((request, state.get(key), *fallbacks)):
         if candidate is None:
             continue

@@ -17,7 +17,9 @@ from viz.text.markdown import literal
 from viz.views.codes import Reader, code, read
 
 # In the session: what was drawn last; which page was drawn to its end; what its address asks for that is missing.
-PARTS, _PAGE, _PROBLEMS = "choices", "choices-page", "choices-problems"
+PARTS = "choices"
+_PAGE = "choices-page"
+_PROBLEMS = "choices-problems"
 _drawn: ContextVar[dict[str, str | None]] = ContextVar("drawn")  # the codes of the part that is drawn now
 _comes: ContextVar[bool] = ContextVar("comes", default=False)  # whether the run before was of another page
 
@@ -118,15 +120,20 @@ def fragment(draw: Callable[[], None]) -> Callable[[], None]:
 @contextmanager
 def part(name: str = "") -> Iterator[None]:
     """Draw a part of a page, or the whole one; at the end of the outermost the address says what is chosen."""
-    codes, inside, state = {}, _drawn.get(None) is not None, st.session_state
-    run, parts = _this_run(), state.get(PARTS, Parts())
+    codes = {}
+    inside = _drawn.get(None) is not None
+    state = st.session_state
+    run = _this_run()
+    parts = state.get(PARTS, Parts())
     comes = _comes.get() if inside else parts.page != run.page_script_hash
     if comes and not inside:  # of another page it is not known what its address holds
         parts = Parts()
     before = parts.codes.get(name, {}) if name else _codes(parts)
     codes_of_parts = parts.codes if name else {}
     state[PARTS] = Parts(run.page_script_hash, {**codes_of_parts, name: codes})
-    notes, token, came = st.container(), _drawn.set(codes), _comes.set(comes)
+    notes = st.container()
+    token = _drawn.set(codes)
+    came = _comes.set(comes)
     if not name and run.is_history_navigation:
         st.query_params.update()  # says it once more: the page that was left may have written its own over it
     try:

@@ -187,7 +187,9 @@ class Request(Input):
 
     def translated(self) -> Translation:
         """The whole trace, with the changes; errors as `Translator.translate`."""
-        loaded, edits, locked = self.translator, self.changes.edits, self.changes.locked
+        loaded = self.translator
+        edits = self.changes.edits
+        locked = self.changes.locked
         if isinstance(loaded, Reader):
             return self.read_with(loaded)
         if isinstance(loaded, Writer):

@@ -56,7 +56,8 @@ switch = one_of((False, True))
 
 def read(query: Mapping[str, str], readers: Mapping[str, Reader]) -> tuple[dict[str, Any], list[str]]:
     """What an address chooses, by name, and what in it chooses nothing, as name=code, of what has a reader."""
-    values, problems = {}, []
+    values = {}
+    problems = []
     for name, reader in readers.items():
         try:
             if name in query:

@@ -142,7 +142,8 @@ class Shelf:
 
     def _load(self, folder: Path) -> Reader:
         """Load a model after others have made room for it."""
-        needed, token = _needed(folder), object()
+        needed = _needed(folder)
+        token = object()
         with self._lock:
             leaving = self._to_leave(needed)
             for name in leaving:
@@ -160,7 +161,8 @@ class Shelf:
         """Which models make room for `needed` bytes, the one that was used the longest ago first."""
         names = list(self._loaded)
         n_bytes = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
-        count, leaving = len(names) + len(self._coming), []
+        count = len(names) + len(self._coming)
+        leaving = []
         while names and (count >= self.most or (self.budget is not None and n_bytes + needed > self.budget)):
             leaving.append(names.pop(0))
             n_bytes, count = n_bytes - self._loaded[leaving[-1]].size, count - 1
@@ -169,7 +171,8 @@ class Shelf:
     def _keep(self, name: str, folder: Path, reader: Reader) -> None:
         parameters = reader.model.parameters()
         size = sum(values.numel() * values.element_size() for values in parameters)
-        self._folders[name], self._tasks[name] = folder, reader.config.task
+        self._folders[name] = folder
+        self._tasks[name] = reader.config.task
         self._masks[name] = getattr(reader.tokenizer, "mask_token", None) or MASK
         self._bare.discard(name)
         if not reader.has_words:

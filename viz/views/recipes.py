@@ -48,9 +48,11 @@ def decoded(beam: int) -> str:
 
 def load_code(model: str, name: str = "translator") -> str:
     """The snippet that loads a checkpoint or a model of transformers."""
-    load, place = "load_translator", model
+    load = "load_translator"
+    place = model
     if model in model_shelf.SHELF:
-        load, place = "load_model", model_shelf.SHELF.place(model)
+        load = "load_model"
+        place = model_shelf.SHELF.place(model)
     return snippet(LOADING, load=Code(load), name=Code(name), place=place)
 
 
@@ -81,7 +83,9 @@ def code_of_both(a: Request, b: Request) -> str:
 
 def translate_code(request: Request, result: str = "result", translator: str = "translator") -> str:
     """The snippet that makes a translation, or what a model reads, with the changes of a request."""
-    changes, text, target = request.changes, request.text, request.reference
+    changes = request.changes
+    text = request.text
+    target = request.reference
     edits = Code("edits") if changes.edits else None
     prefix = list(changes.locked) or None
     is_checkpoint = request.model not in model_shelf.SHELF

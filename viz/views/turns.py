@@ -31,7 +31,9 @@ class Turns:
     def __init__(self, places: int, slice: float = SLICE) -> None:
         # Called between two steps, and by threads that wait; raises where nobody wants the result.
         self.still_wanted: Callable[[], None] = lambda: None
-        self._free, self._slice, self._mine = places, slice, _Mine()
+        self._free = places
+        self._slice = slice
+        self._mine = _Mine()
         self._queue: deque[object] = deque()  # of the threads that wait, the first one first
         self._changed = threading.Condition()
 

@@ -149,7 +149,8 @@ def _probe(norm: nn.Module, x: Tensor) -> tuple[Tensor, Tensor, bool]:
     if bool(flat.abs().max() > _MISS):
         return bias, flat, False
     probe = zeros.clone()
-    probe[..., ::2], probe[..., 1::2] = _PROBE, -_PROBE
+    probe[..., ::2] = _PROBE
+    probe[..., 1::2] = -_PROBE
     if probe.size(-1) % 2:
         probe[..., -1] = 0
         probe[..., -3:] = torch.tensor([_PROBE, _PROBE, -2 * _PROBE])

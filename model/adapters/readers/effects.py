@@ -72,7 +72,8 @@ def direct_effects(
 
 def _after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
     """The factor and the offset (V,) that a model gives its logits after the output matrix; 1 and 0 before a cap."""
-    before, after = logits.detach()[0].double(), final.detach()[0].double()
+    before = logits.detach()[0].double()
+    after = final.detach()[0].double()
     none = torch.zeros_like(before[0], dtype=torch.float32)
     scale = float((before * after).sum() / (before**2).sum())
     if torch.allclose(before * scale, after, rtol=1e-4, atol=1e-5):

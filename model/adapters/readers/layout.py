@@ -11,7 +11,9 @@ from torch import nn
 from model.config import HeadsByLayer
 from model.translation import KINDS, MODULES, module_of
 
-DECODER, ENCODER, ENCODER_DECODER = "decoder", "encoder", "encoder-decoder"
+DECODER = "decoder"
+ENCODER = "encoder"
+ENCODER_DECODER = "encoder-decoder"
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 _D_HEAD = ("head_dim", "attention_head_size", "key_value_proj_dim")
 _PROJECTIONS = ("o_proj", "out_proj", "c_proj", "dense", "o", "out_lin", "Wo", "wo", "proj")
@@ -215,8 +217,10 @@ class Layout:
 
     def _by_config(self) -> tuple[AttentionLayer, ...]:
         """Every attention as the configuration has it, where the modules are not known."""
-        config, kind = self.model.config, "decoder_self" if self.task == DECODER else "encoder_self"
-        heads, sizes = config.num_attention_heads, range(config.num_hidden_layers)
+        config = self.model.config
+        kind = "decoder_self" if self.task == DECODER else "encoder_self"
+        heads = config.num_attention_heads
+        sizes = range(config.num_hidden_layers)
         return tuple(AttentionLayer(kind, i, heads, heads, config.hidden_size // heads, None) for i in sizes)
 
     def _random_output(self) -> str | None:

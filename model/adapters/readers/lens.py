@@ -31,7 +31,8 @@ def layer_lens(
     if not 1 <= k <= config.vocab_size:
         raise ValueError(f"k must be from 1 to {config.vocab_size}, got {k}")
     stacked = torch.stack(list(streams.values()))  # (N, T, D)
-    last, tops = list(streams)[-1], []
+    last = list(streams)[-1]
+    tops = []
     for part in stacked.split(max(1, MOST // (stacked.size(1) * config.vocab_size))):
         between_steps()
 

@@ -38,8 +38,11 @@ class Reader:
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
         attached = instrument(model)
-        self.model, self.tokenizer = model.eval(), tokenizer
-        self.layout, self.config, self.taps = attached.layout, attached.config, attached.taps
+        self.model = model.eval()
+        self.tokenizer = tokenizer
+        self.layout = attached.layout
+        self.config = attached.config
+        self.taps = attached.taps
         self._spell = byte_level.speller(tokenizer)
         self._accepts = set(inspect.signature(model.forward).parameters)
 
@@ -126,7 +129,8 @@ class Reader:
         words = self._words(result).at(steps)
         read_again = partial(self._again, result)
         if "logits_to_keep" in self._accepts:
-            read_again, words = partial(read_again, logits_to_keep=words.places), words.at_the_front()
+            read_again = partial(read_again, logits_to_keep=words.places)
+            words = words.at_the_front()
         return without_each_head(read_again, result.inputs, self.config, words, self.layout.shared is None, progress)
 
     def occlusion(self, result: Reading) -> np.ndarray:

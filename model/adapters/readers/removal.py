@@ -68,7 +68,8 @@ def without_each_head(
     losses = {kind: [] for kind in config.kinds}
     most = max(1, MOST // ((int(words.places.max()) + 1) * config.vocab_size))
     most = max(1, min(most, MOST_TOKENS // _length(inputs)))
-    n_heads, n_done = sum(attention.n_heads for attention in config.attention), 0
+    n_heads = sum(attention.n_heads for attention in config.attention)
+    n_done = 0
     for stack in dict.fromkeys(MODULES[kind][0] for kind in config.kinds):
         for layers in _groups(config, stack, most):
             between_steps()
@@ -85,7 +86,8 @@ def without_each_head(
 
 def _groups(config: ReaderConfig, stack: str, most: int) -> Iterator[list[int]]:
     """The layers of a stack in groups of a limited number of heads, or of one layer."""
-    group, heads = [], 0
+    group = []
+    heads = 0
     counts: dict[int, int] = {}
     for attention in config.attention:
         if MODULES[attention.kind][0] == stack:
@@ -93,7 +95,8 @@ def _groups(config: ReaderConfig, stack: str, most: int) -> Iterator[list[int]]:
     for layer in sorted(counts):
         if group and heads + counts[layer] >= most:
             yield group
-            group, heads = [], 0
+            group = []
+            heads = 0
         group.append(layer)
         heads += counts[layer]
     if group:
@@ -107,7 +110,9 @@ class _GrowingBatch:
     """
 
     def __init__(self, config: ReaderConfig, stack: str, layers: Sequence[int]) -> None:
-        self.config, self.stack, self.layers = config, stack, layers
+        self.config = config
+        self.stack = stack
+        self.layers = layers
         self.rows = 1
         self.rows_of: list[tuple[str, slice]] = []  # kind and rows of the heads, in the order of the layers
         self._rows_at: dict[str, slice] = {}  # the same by the address of their contexts

@@ -71,7 +71,8 @@ class DecoderReader(Reader):
         return restrict(logits, **chance).numpy()
 
     def _write(self, text: str, tokens: int, beam: int, edits: Edits, seed: int | None, chance: Chance) -> list[int]:
-        inputs, edits = self.encode(text), edits.without_future
+        inputs = self.encode(text)
+        edits = edits.without_future
         n_read = inputs["input_ids"].size(1)
         if n_read + tokens > self.max_tokens:
             raise Problem(

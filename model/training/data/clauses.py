@@ -118,7 +118,9 @@ def copular_clause(pair: Pieces) -> Pieces | None:
         return None
     words = [_word(piece) for piece in clause[english]]
     german, verb_at = clause[1 - english], verbs[1 - english][0]
-    subject, verb, predicate = german[:verb_at], german[verb_at], german[verb_at + 1 :]
+    subject = german[:verb_at]
+    verb = german[verb_at]
+    predicate = german[verb_at + 1 :]
     if _COPULAS.get(words[verbs[english][0]]) != _word(verb):
         return None
     if _BOUND & set(words) or not (words[0] in _SUBJECTS or words[0].endswith("ing")):

@@ -212,7 +212,8 @@ class Copying:
         shared = [piece for piece in pair[0] if piece in self._name_pieces and piece in pair[1]]
         if len(shared) != 1 or pair[1].count(shared[0]) != 1:
             return None
-        source, target = pair[0].index(shared[0]), pair[1].index(shared[0])
+        source = pair[0].index(shared[0])
+        target = pair[1].index(shared[0])
         return slice(source, source + 1), slice(target, target + 1)
 
     def _replace(self, pair: Pieces, slot: Slot, texts: Texts) -> Pieces:

@@ -80,7 +80,9 @@ def misspell(piece: str, rng: random.Random) -> str:
     if len(letters) < 4 or not letters.isalpha():
         return piece
     at = len(piece) - len(letters) + 1 + int(rng.random() * (len(letters) - 1))
-    before, letter, after = piece[:at], piece[at], piece[at + 1 :]
+    before = piece[:at]
+    letter = piece[at]
+    after = piece[at + 1 :]
     match int(rng.random() * 4):
         case 0:
             return before + after

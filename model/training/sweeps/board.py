@@ -125,7 +125,8 @@ class BoardTrainer(UnsavedTrainer):
         super().__init__(run, task, out, out)
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
-        step, config = self.progress.step, self.run.training
+        step = self.progress.step
+        config = self.run.training
         self.loss.append(round(steps[0][0], 4))
         if step % config.validate_every == 0 or step == config.steps:
             (self.perplexity[step],) = self.validation.run(self.averaged()).values()

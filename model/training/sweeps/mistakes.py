@@ -36,7 +36,8 @@ def own_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tenso
 
     Right is `nn.LayerNorm`.
     """
-    mean, deviation = x.mean(-1, keepdim=True), x.std(-1, keepdim=True)
+    mean = x.mean(-1, keepdim=True)
+    deviation = x.std(-1, keepdim=True)
     return weight * (x - mean) / (deviation + eps + bias)
 
 

@@ -36,7 +36,9 @@ class CellTrainer(UnsavedTrainer):
     def __init__(
         self, cell: GridCell, task: tasks.Task, pairs: list[Pair], n_tokens: int, data_dir: Path, out: Path
     ) -> None:
-        self._pairs, self._n_tokens, self._cell = pairs, n_tokens, cell
+        self._pairs = pairs
+        self._n_tokens = n_tokens
+        self._cell = cell
         self._entry: dict[str, Any] = {"cell": asdict(cell), "validation": {}, "texts": {}, "diverged": None}
         self._curves: dict[str, list[float]] = {name: [] for name in grid.CURVES}
         self._maps: list[dict[str, np.ndarray]] = []
@@ -50,7 +52,8 @@ class CellTrainer(UnsavedTrainer):
         return self.model
 
     def _report(self, bar: tqdm, steps: list[Step]) -> bool:
-        step, config = self.progress.step, self.run.training
+        step = self.progress.step
+        config = self.run.training
         for name, value in zip(grid.CURVES, steps[0]):
             self._curves[name].append(round(value, 4))
         self.model.eval()
@@ -106,15 +109,18 @@ class Tasks:
     """Tasks of cells, prepared once for all with the same seed, data and tokenizer; those of one seed are cached."""
 
     def __init__(self, data_dir: Path, first: GridCell) -> None:
-        self._data_dir, self._seed = data_dir, first.seed
+        self._data_dir = data_dir
+        self._seed = first.seed
         self._cache: dict[str, tasks.Task] = {}
         self._tokenizers: dict[str, Any] = {}  # which do not depend on the seed
 
     def of(self, cell: GridCell) -> tasks.Task:
         """The task that a cell trains on."""
         if cell.seed != self._seed:
-            self._seed, self._cache = cell.seed, {}
-        reference, run = cell.reference.mistake, cell.run()
+            self._seed = cell.seed
+            self._cache = {}
+        reference = cell.reference.mistake
+        run = cell.run()
         key = "tokenizer" if cell.mistake == "tokenizer" else reference
         if key not in self._cache:
             tokenizer = self._tokenizers.get(key)
@@ -148,8 +154,11 @@ def record_grid(
     if begun and not resume:
         raise ValueError(f"{out} holds a grid: pass --resume to go on with it, or choose another --out")
     tasks_of_cells = Tasks(data_dir, cells[0])
-    run, task = cells[0].run(), tasks_of_cells.of(cells[0])
-    values, arrays, recorded = _header(run, task, data_dir, command), {}, set()
+    run = cells[0].run()
+    task = tasks_of_cells.of(cells[0])
+    values = _header(run, task, data_dir, command)
+    arrays = {}
+    recorded = set()
     if begun:
         header, (values, arrays) = values, grid.read_files(out)
         different = [key for key in header if key not in ("about", "runs") and values.get(key) != header[key]]
@@ -177,7 +186,8 @@ def count_tokens(tokenizer: PairTokenizer, pairs: Iterable[Pair]) -> int:
 
 
 def _header(run: RunConfig, task: tasks.Task, data_dir: Path, command: str) -> dict[str, Any]:
-    config, tokenizer = run.training, task.tokenizer
+    config = run.training
+    tokenizer = task.tokenizer
     pairs = load_corpus(data_dir, config.data, "train", (config.source, config.target))
     targets = [tokenizer.target.encode(target) for _, target in pairs]
     source, target = grid.EXAMPLES[0]

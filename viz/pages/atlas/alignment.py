@@ -68,7 +68,8 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
     shared.write_small(line, "counted")
     boards = [(at, measure, rates) for at, by_measure in result["aer"].items() for measure, rates in by_measure.items()]
     for at, measure, rates in shared.columns(boards, 2):
-        heads, summaries = np.array(rates["heads"]), (message("mean"), message("max"))
+        heads = np.array(rates["heads"])
+        summaries = (message("mean"), message("max"))
         layer, head = analysis.largest_cell(-heads)
         best = say("Best head: layer {layer}, head {head} with {error:.3f}.", layer=layer, head=head, error=heads.min())
         of_all = say("All heads: mean {mean_of_all:.3f}, maximum {max_of_all:.3f}.", **rates)

@@ -30,7 +30,9 @@ def show(
     numbers: DeltaGenerator,
 ) -> None:
     """The head in this sentence, and where it is strongest; its numbers go to a place of their own."""
-    kind, layer, number = head.kind, head.layer, head.head
+    kind = head.kind
+    layer = head.layer
+    number = head.head
     source = next(iter(sources.values()))
     of_kind = source.kinds[kind]
     model = {} if request.model == cached.default_checkpoint() else {"model": request.model}
@@ -84,10 +86,12 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
         of_head: the head, as an address writes it.
     """
     if head.kind in agreement.DECODER:
-        side, line = "t", message("“{word}” {value:+.1f} logits from “{key}”")
+        side = "t"
+        line = message("“{word}” {value:+.1f} logits from “{key}”")
         measure = {"measure": "effects"}
     else:
-        side, line = "s", message("“{word}” attends {value:.2f} to “{key}”")
+        side = "s"
+        line = message("“{word}” attends {value:.2f} to “{key}”")
         measure = {}
     items = []
     for text, row, word, key, value in strongest:

@@ -114,7 +114,8 @@ class Contributions:
 
     def recording(self, values: np.ndarray) -> Recording:
         """Numbers (H, T, S) as the stage draws them."""
-        kind, result = self.head.kind, self.result
+        kind = self.head.kind
+        result = self.result
         return Recording(
             result.source_tokens,
             result.target_tokens,
@@ -133,9 +134,11 @@ def show(result: cached.Result, request: cached.Request, head: Head) -> None:
     kind, layer = head.kind, head.layer
     rows, columns = recipes.axis_code(kind)
     lengths = heads_results.contributions(request)[kind][layer]
-    weights, shares = result.attention(kind)[layer], lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
+    weights = result.attention(kind)[layer]
+    shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
     origin = recipes.origin(request).then(snippet(SHARES, kind=kind, layer=layer, head=head.head))
-    removed, line = None, say("Orange: contributes more than its weight suggests. Blue: less.")
+    removed = None
+    line = say("Orange: contributes more than its weight suggests. Blue: less.")
     _, keys, _ = recipes.axis_tokens(result, kind, "read")
     left_out = np.zeros(len(keys), bool)
     if sinks != "nothing":
@@ -206,7 +209,8 @@ def head_map(
     tokens = {"queries": rows, "keys": columns}
     code = snippet(CONTRIBUTION, values=Code(variable), **tokens, kind=head.kind, removed=removed_code, **look)
     plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
-    rings, names = [contributions.farthest], names_of(contributions, value)
+    rings = [contributions.farthest]
+    names = names_of(contributions, value)
     return stage_page.HeadMap(
         plot, (title, ""), contributions.recording(values), **vars(head), rings=rings, names=names
     )
@@ -214,7 +218,8 @@ def head_map(
 
 def change_map(contributions: Contributions, origin: Origin) -> dict[str, stage_page.HeadMap]:
     """Contributions minus weights."""
-    head, title = contributions.head, say("Contributions minus weights")
+    head = contributions.head
+    title = say("Contributions minus weights")
     queries, keys, _ = recipes.axis_tokens(contributions.result, head.kind, "read")
     rows, columns = recipes.axis_code(head.kind)
     both: dict[str, Any] = {**contributions.axes, "a": message("contribution"), "b": message("weights")}
@@ -222,7 +227,8 @@ def change_map(contributions: Contributions, origin: Origin) -> dict[str, stage_
     code = snippet(CHANGE, queries=rows, keys=columns, **both)
     plot = Plot(f"{title}: {name_of(head)}", origin.note, figure, program(origin.code, code))
     names = names_of(contributions, message("contribution minus weight"))
-    shares, weights = contributions.recording(contributions.shares), contributions.recording(contributions.weights)
+    shares = contributions.recording(contributions.shares)
+    weights = contributions.recording(contributions.weights)
     rings = [contributions.farthest]
     difference = stage_page.HeadMap(plot, (title, ""), shares, **vars(head), rings=rings, names=names, minus=weights)
     return {"added-change": difference}

@@ -35,8 +35,11 @@ def heads_of_cards() -> dict[str, Place]:
     largest weight, and READ hands over more all the same, by most of all such heads. "next" has the most rows whose
     largest weight is on the next token.
     """
-    result, weights, shares = compute(SENTENCE), _weights(), _handed()
-    column, end = result.source_tokens.index(READ), len(result.source_tokens) - 1
+    result = compute(SENTENCE)
+    weights = _weights()
+    shares = _handed()
+    column = result.source_tokens.index(READ)
+    end = len(result.source_tokens) - 1
     largest = weights.argmax(-1)  # (L, H)
     to_read = np.where(largest == column, weights[..., column], 0)
     keys = result.attention("encoder_self").argmax(-1)  # (L, H, S)
@@ -96,8 +99,10 @@ def results() -> dict:
     right=0,
 )
 def divided() -> dict:
-    result, row = compute(SENTENCE), _weights()[heads_of_cards()["soft"]]
-    root, every = result.config.d_head**0.5, result.attention("cross").astype(np.float64)
+    result = compute(SENTENCE)
+    row = _weights()[heads_of_cards()["soft"]]
+    root = result.config.d_head**0.5
+    every = result.attention("cross").astype(np.float64)
     means = {"mean": every.max(-1).mean(), "mean_unscaled": powered(every, root).mean()}
     return {"scaled": row.max(), "unscaled": powered(row, root)} | means
 

@@ -15,7 +15,10 @@ from viz.views.results.heads_results import importance
 
 SENTENCE = request_translation("The animal didn't cross the street because it was too tired.")
 SHARP, FAINT = 0.5, 0.1  # the mean largest weight of a sharp head, at least; below this a direct effect is faint
-WORD, NOT, READ, BIKE = "erte", "▁nicht", "▁because", "bike"
+WORD = "erte"
+NOT = "▁nicht"
+READ = "▁because"
+BIKE = "bike"
 EFFECTS = {"measure": "effects"}
 MEAN = EFFECTS | {"against": "mean"}
 
@@ -60,7 +63,8 @@ def left_out() -> tuple[list[str], list[str], np.ndarray, np.ndarray]:
     """
     loaded = loaded_as(Translator, "multi30k-de-en-gru")
     result = loaded.translate("Ein Mann fährt mit dem Fahrrad auf der Straße.", 1)
-    source, target = torch.tensor([loaded.source_ids(result.source)]), result.predicted_ids
+    source = torch.tensor([loaded.source_ids(result.source)])
+    target = result.predicted_ids
     each = source.repeat(source.shape[1], 1).fill_diagonal_(UNK_ID)
     with torch.inference_mode():
         inputs = torch.tensor([[BOS_ID, *target[:-1]]]).expand(len(each) + 1, -1)
@@ -73,7 +77,8 @@ def _gru(answered: bool) -> Figure:
     target, sources, lost, chances = left_out()
     if not answered:
         return bars(chances[:, None], target, value=message("probability"), top=1.0, say=say)
-    row, value = target.index(BIKE), message("drop of the log-probability (nats)")
+    row = target.index(BIKE)
+    value = message("drop of the log-probability (nats)")
     framed = row, int(lost[row].argmax())
     return head_board(lost.round(1) + 0, target, sources, selected=framed, value=value, signed=True, say=say)  # no "-0"
 
@@ -96,7 +101,8 @@ STORY = Story(
     right=2,
 )
 def small() -> dict:
-    head, sizes = quiet_head(), _direct()
+    head = quiet_head()
+    sizes = _direct()
     weights = compute(SENTENCE).attention("cross")[head]
     return {"weight": weights.max(-1).mean(), "effect": sizes[head], "most": sizes.max()}
 
@@ -111,7 +117,8 @@ def small() -> dict:
     right=1,
 )
 def harm() -> dict:
-    drops, head = _without(), quiet_head()
+    drops = _without()
+    head = quiet_head()
     return {"drop": drops[head], "rank": int((drops > drops[head]).sum()), "all": drops.size}
 
 
@@ -126,7 +133,8 @@ def harm() -> dict:
     right=2,
 )
 def parts() -> dict:
-    effects, row = compute_result(SENTENCE, "effects"), compute(SENTENCE).predicted_tokens.index(WORD)
+    effects = compute_result(SENTENCE, "effects")
+    row = compute(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
     fed = effects.parts["decoder.layers.0.feed_forward"][row]
     return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
@@ -148,7 +156,8 @@ def parts() -> dict:
 )
 def apart() -> dict:
     result = compute(SENTENCE)
-    row, column = result.predicted_tokens.index(NOT), result.source_tokens.index(READ)
+    row = result.predicted_tokens.index(NOT)
+    column = result.source_tokens.index(READ)
     sums = compute_result(SENTENCE, "effects").heads("cross").sum((0, 1))[row]  # by all heads, from each source token
     weight = result.attention("cross").mean((0, 1))[row, column]
     return {"weight": weight, "effect": sums.max(), "own": sums[column]}

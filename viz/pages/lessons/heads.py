@@ -40,7 +40,9 @@ def alone() -> int:
 @cache_results()
 def greedy_order() -> list[tuple[int, int]]:
     """All heads in the order in which they go: each time the one that costs the old translation least."""
-    translator, plain, off = loaded_as(Translator, SENTENCE.model), SENTENCE.translated(), []
+    translator = loaded_as(Translator, SENTENCE.model)
+    plain = SENTENCE.translated()
+    off = []
 
     def chance_without(head: tuple[int, int]) -> float:
         edits = without([*off, head]).changes.edits
@@ -66,8 +68,10 @@ class Tiles:
 
     def draw(self, answered: bool) -> None:
         """Show them; `answered`: with those of the answer off."""
-        request, state = self._request(answered), st.session_state
-        state[stage_page.QUERY], view = {}, view_of(request)
+        request = self._request(answered)
+        state = st.session_state
+        state[stage_page.QUERY] = {}
+        view = view_of(request)
         payload = steering.payload(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
 
         def apply(action: Action) -> None:

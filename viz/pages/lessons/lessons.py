@@ -63,7 +63,8 @@ def _key(name: str, number: int) -> str:
 
 def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, object] | None:
     """Show the picture of a card, and say the numbers of its answer; None where the models are not those that ship."""
-    state, card = st.session_state, LESSONS[name].cards[number - 1]
+    state = st.session_state
+    card = LESSONS[name].cards[number - 1]
     if state.get(OPEN) != (name, number, guessed):  # what was asked for on the stage belongs to the card as it was
         state[OPEN] = (name, number, guessed)
         state.pop(REQUESTED, None)
@@ -154,7 +155,8 @@ def show_steps(name: str, number: int, total: int) -> None:
 
 def show_guesses(name: str, number: int) -> None:
     """What a card says of its picture, and the guesses as tiles; with one made, which is right."""
-    card, guessed = LESSONS[name].cards[number - 1], guess_of(name, number)
+    card = LESSONS[name].cards[number - 1]
+    guessed = guess_of(name, number)
     frame.picture_title(say(LESSONS[name].name))
     st.html(f'<p class="hl-look">{escape(say(card.look))}</p>')
     for guess, text in enumerate(card.guesses):
@@ -176,8 +178,10 @@ def show_others(name: str) -> None:
 
 def show(places: frame.Places, name: str, number: int) -> None:
     """Draw a card: its question, the guesses and the picture, and with a guess the answer."""
-    story, guessed = LESSONS[name], guess_of(name, number)
-    card, total = story.cards[number - 1], len(story.cards)
+    story = LESSONS[name]
+    guessed = guess_of(name, number)
+    card = story.cards[number - 1]
+    total = len(story.cards)
     with places.question:
         frame.question(say(card.question))
         show_projector()

@@ -60,7 +60,8 @@ def _written(answered: bool) -> Figure:
 
 
 def _board(answered: bool) -> Figure:
-    counts, size = trained()[2], len(EXAMPLE)
+    counts = trained()[2]
+    size = len(EXAMPLE)
     is_open = np.triu(np.full((size, size), answered), 1)
     for cell in st.session_state.get(CELLS, ()):
         is_open[cell] = True

@@ -43,7 +43,8 @@ def next_words() -> tuple[list[str], np.ndarray, float]:
     """
     writer = loaded_as(Writer, "wikitext2-lm")
     masks = [f"decoder.layers.{layer}.self_attention.mask" for layer in range(writer.config.n_layers)]
-    without_mask, off = dict.fromkeys(masks, torch.ones_like), {"decoder.input.positions": torch.zeros_like}
+    without_mask = dict.fromkeys(masks, torch.ones_like)
+    off = {"decoder.input.positions": torch.zeros_like}
 
     def expected(text: str, changes: dict) -> np.ndarray:
         with intervene(changes):

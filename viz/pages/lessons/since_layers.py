@@ -41,11 +41,13 @@ def moved_by_model(name: str) -> tuple[list[str], np.ndarray]:
 def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     """Tokens, and how scores (T, T) of a head change when a text is moved: positions added, and turned instead."""
     writer = loaded_as(Writer, WRITER)
-    n_heads, root = writer.config.n_heads, writer.config.d_head**0.5
+    n_heads = writer.config.n_heads
+    root = writer.config.d_head**0.5
     ids = torch.tensor([[writer.tokenizer.eos_id, *writer.tokenizer.encode(TEXT)]])
     n = ids.size(1)
     table = sinusoidal(n + MOVED, writer.config.d_model)
-    result, scores = writer.read(TEXT), []
+    result = writer.read(TEXT)
+    scores = []
     for start in (0, MOVED):
         positions = table[None, start : start + n].float()
         with intervene({"decoder.input.positions": lambda _, rows=positions: rows}):
@@ -96,7 +98,8 @@ def last_streams(name: str) -> np.ndarray:
 
 def draw_norms(answered: bool) -> Figure:
     """The numbers of a word as LayerNorm makes them over what RMSNorm does: first norm; with the answer the last."""
-    eps, streams = loaded_as(Writer, WRITER).config.norm_eps, last_streams(WRITER)
+    eps = loaded_as(Writer, WRITER).config.norm_eps
+    streams = last_streams(WRITER)
     places = {message("first norm"): 0} | ({message("last norm"): -1} if answered else {})
     clouds = {
         say(name): np.stack([norms.rms_norm(streams[place], eps), norms.layer_norm(streams[place], eps)])
@@ -116,7 +119,8 @@ def other_norms(name: str) -> tuple[str, float, float]:
 
 def norm_numbers() -> dict:
     """How far LayerNorm and RMSNorm are apart in a word, and what the model makes of the other one."""
-    eps, streams = loaded_as(Writer, WRITER).config.norm_eps, last_streams(WRITER)
+    eps = loaded_as(Writer, WRITER).config.norm_eps
+    streams = last_streams(WRITER)
     apart = np.abs(norms.layer_norm(streams, eps) - norms.rms_norm(streams, eps)).max(-1)
     word, before, after = other_norms(WRITER)
     return {"word": word, "before": before, "after": after, "first": apart[0], "last": apart[-1]}

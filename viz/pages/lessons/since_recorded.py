@@ -115,7 +115,8 @@ def draw_sink(answered: bool) -> Figure:
 
 def drink_numbers(recorded: Recorded) -> dict:
     """What name movers add, what is left without them, and what the strongest head does."""
-    heads, chances = recorded.heads, recorded.chances.astype(np.float64)
+    heads = recorded.heads
+    chances = recorded.chances.astype(np.float64)
     lead, lead_without = np.log(chances[:2, 0] / chances[:2, 1])  # in logits of one softmax: Mary less John
     strongest = heads.strongest
     row = heads.last_rows[strongest]

@@ -14,7 +14,9 @@ PICKED = "lesson-runs"  # in the session: cells that were clicked
 MOST = 3
 POST = ("post",)
 CORNERS = [GridCell("post", peak, warmup) for peak in (PEAKS[1], PEAKS[-1]) for warmup in (WARMUPS[0], WARMUPS[-1])]
-GOOD, BAD, DECENT = GridCell("post", 0.005, 400), GridCell("post", 0.1, 400), GridCell("post", 0.005, 1)
+GOOD = GridCell("post", 0.005, 400)
+BAD = GridCell("post", 0.1, 400)
+DECENT = GridCell("post", 0.005, 1)
 
 
 def _end(cell: GridCell) -> float:

@@ -77,7 +77,8 @@ class Codes:
 
 def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
     """A head with the masks of the model, and with what is left out or flipped."""
-    kind, sentence = kind_of(selection.mask), selection.sentence
+    kind = kind_of(selection.mask)
+    sentence = selection.sentence
     change = mask_results.change(selection.left_out, kind, selection.cells)
     result = mask_results.compute(request, change)
     original, changed = result.original, result.with_changes
@@ -116,9 +117,13 @@ def of_text(request: TextRequest, mask: str) -> Compared:
     masked = (say(TEXT_MASKS[mask][0]), ""), second_pass, mask
     plain = (say("Causal mask only"), ""), causal, "causal"
     if mask == "prefix":
-        first, second, leaking = plain, masked, second_pass.mask & ~causal.mask
+        first = plain
+        second = masked
+        leaking = second_pass.mask & ~causal.mask
     else:
-        first, second, leaking = masked, plain, causal.mask & ~second_pass.mask
+        first = masked
+        second = plain
+        leaking = causal.mask & ~second_pass.mask
     mark = {"documents": say("leaks"), "window": say("sees further"), "prefix": say("reads ahead")}[mask]
     titles = first[0], (second[0][0], mark if leaking.any() else "")
     codes = Codes(

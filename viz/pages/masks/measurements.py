@@ -54,7 +54,8 @@ def show_nothing(compared: Compared, selection: Choices, result: Result, place: 
 
 def effect(compared: Compared, selection: Choices, result: Result, place: tuple[int, int]) -> str:
     """How much the change moves weights, logits and the likeliest next tokens."""
-    kind, index = kind_of(compared.mask), (selection.sentence, *place)
+    kind = kind_of(compared.mask)
+    index = (selection.sentence, *place)
     pairs = result.likeliest[selection.sentence]
     rows = [
         say("step {step}: {a} → {b}", step=t, a=shown_token(a), b=shown_token(b))

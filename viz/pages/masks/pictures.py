@@ -72,7 +72,8 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
     """A head under its mask and, where something is changed, without; what leaks is ringed."""
     maps = {}
     kind = kind_of(compared.mask)
-    name, axes = name_of(kind, *place), axes_of(compared.mask)
+    name = name_of(kind, *place)
+    axes = axes_of(compared.mask)
     codes = compared.codes
     for number, key in enumerate(("head-with", "head-without") if is_changed else ("head-with",)):
         weights, mask = compared.weights[number][place], compared.masks[number]
@@ -107,15 +108,19 @@ def draw_mask(compared: Compared, selection: Choices, result: Result | None, fli
     if result is None:
         number = 1 if name == "prefix" else 0
         mask, mask_code = compared.masks[number], codes.masks[number]
-        title, clicked = say(TEXT_MASKS[name][0]), None
+        title = say(TEXT_MASKS[name][0])
+        clicked = None
     else:
-        sentence, title = selection.sentence, say(MASKS[name][0])
-        mask, mask_code = result.with_changes.masks[name][sentence], code_of_mask(selection, name, sentence)
+        sentence = selection.sentence
+        title = say(MASKS[name][0])
+        mask = result.with_changes.masks[name][sentence]
+        mask_code = code_of_mask(selection, name, sentence)
         for part, mask_of_part in PARTS.get(name, {"padding": name}).items():
             parts[part] = result.original.masks[mask_of_part][sentence]
             parts_code[part] = Code(f"result.masks[{mask_of_part!r}][{sentence}]")
         clicked = flip if name == kind_of(name) else None
-    axes, origin = axes_of(name), compared.origin
+    axes = axes_of(name)
+    origin = compared.origin
     figure = mask_heatmap(mask, compared.queries, compared.keys, **axes, **parts, legend=False, say=say)
     code = snippet(MASK, mask=mask_code, queries=codes.queries, keys=codes.keys, **axes, **parts_code)
     plots = {"large-mask": Plot(title, origin.note, figure, program(origin.code, code))}
@@ -134,7 +139,8 @@ def show_sentences(compared: Compared, selection: Choices, result: Result) -> No
     names_of_axes = axes(name)
     plots, titles = {}, {}
     for sentence, (source, target) in enumerate(result.lengths):
-        key, title = f"sentence-{sentence}", say("Sentence {number}", number=sentence + 1)
+        key = f"sentence-{sentence}"
+        title = say("Sentence {number}", number=sentence + 1)
         mask = result.with_changes.masks[name][sentence]
         queries, keys = result.axes(name, sentence)
         figure = mask_heatmap(mask, queries, keys, **names_of_axes, legend=False, say=say)

@@ -179,7 +179,8 @@ def values(
 ) -> list[Figure]:
     """Draw two tables (T, D) in the same colours; where their columns have no name, the first dimensions."""
     if not columns:
-        n, total = min(64, right.size(1)), right.size(1)
+        n = min(64, right.size(1))
+        total = right.size(1)
         columns = say("dimension (the first {n} of {total})", n=n, total=total)
         wrong, right = wrong[:, :n], right[:, :n]
     limit = right.abs().max().item()

@@ -52,7 +52,8 @@ DROPOUT = 0.1
     "    pe[pos, i + 1] = cos(pos / 10000 ** (i / d_model))",
 )
 def loop(sentence: Sentence) -> tuple:
-    tokens, width = sentence.result.source_tokens, sentence.translator.transformer.config.d_model // 2 * 2
+    tokens = sentence.result.source_tokens
+    width = sentence.translator.transformer.config.d_model // 2 * 2
     right, wrong = (make(len(tokens), width) for make in (sinusoidal, literal_loop))
     return values(wrong, right, tokens, message("encoding"), message("dimension")), {
         say("Largest difference of the two encodings of this sentence"): gap(right, wrong),
@@ -71,7 +72,8 @@ def loop(sentence: Sentence) -> tuple:
     "x = embedding(ids) * sqrt(d_model) + positions",
 )
 def scale(sentence: Sentence) -> tuple:
-    positions, right = sentence.tensor(INPUT + "positions"), sentence.tensor(INPUT + "tokens")
+    positions = sentence.tensor(INPUT + "positions")
+    right = sentence.tensor(INPUT + "tokens")
     wrong = right / math.sqrt(right.size(1))
     sizes = [x.square().mean().sqrt() for x in (wrong, right, positions)]
     return values(wrong + positions, right + positions, sentence.result.source_tokens, message("input")), {
@@ -109,7 +111,8 @@ def dropout(sentence: Sentence) -> tuple:
     "labels = tokenizer(text_target=targets)      # the target side's model",
 )
 def tokenizer(sentence: Sentence) -> tuple:
-    card, samples = sentence.translator.card, tuple(pitfalls.SAMPLES)
+    card = sentence.translator.card
+    samples = tuple(pitfalls.SAMPLES)
     languages = [
         card[side] if card.get(side) in samples else sample for side, sample in zip(("source", "target"), samples)
     ]
@@ -146,7 +149,8 @@ def transpose(sentence: Sentence) -> tuple:
 
     mistaken, context = forgotten(v)
     noticed = gap(forgotten(shifted)[1][:-1], context[:-1]), gap((weights @ shifted)[:, :-1], (weights @ v)[:, :-1])
-    names, tokens = [say("head {head}", head=head) for head in range(len(q))], sentence.result.source_tokens
+    names = [say("head {head}", head=head) for head in range(len(q))]
+    tokens = sentence.result.source_tokens
     between_heads = HeadPicture(
         mistaken[0].numpy(),
         names,
@@ -170,7 +174,8 @@ def transpose(sentence: Sentence) -> tuple:
     "weights = softmax(q @ k.transpose(-2, -1) / sqrt(d_k))",
 )
 def scaling(sentence: Sentence) -> tuple:
-    right, tokens = sentence.tensor(FIRST + "weights"), sentence.result.source_tokens
+    right = sentence.tensor(FIRST + "weights")
+    tokens = sentence.result.source_tokens
     wrong = pitfalls.unscaled_weights(sentence.tensor(FIRST + "raw_scores"), sentence.tensor(FIRST + "mask"))
     return heads(wrong[0], right[0], tokens), {
         say("Mean of the largest row weights in this layer"): tuple(w.amax(-1).mean() for w in (wrong, right)),
@@ -210,13 +215,18 @@ def after(sentence: Sentence) -> tuple:
     "decoder_input, target = [BOS, *ids], [*ids, EOS]",
 )
 def start(sentence: Sentence) -> tuple:
-    model, cache, tgt = sentence.translator.transformer, sentence.cache, sentence.tgt
-    address, pictures, numbers = "decoder.layers.0.self_attention.weights", [], []
+    model = sentence.translator.transformer
+    cache = sentence.cache
+    tgt = sentence.tgt
+    address = "decoder.layers.0.self_attention.weights"
+    pictures = []
+    numbers = []
     first = tgt[0, 1] if tgt.size(1) > 1 else EOS_ID
     for ids, mask in (pitfalls.start_from_padding(tgt), (tgt, masks.decoder_mask(tgt))):
         with record(address) as trace:
             logits = pitfalls.decode_with(model, ids, mask, cache)
-        weights, names = trace[address][0, 0], sentence.names(ids)
+        weights = trace[address][0, 0]
+        names = sentence.names(ids)
         may_attend = mask[0, 0] | ~mask[0, 0].any(-1, keepdim=True)  # −1e9 everywhere in a row blocks nothing
         pictures.append(HeadPicture(weights.numpy(), names, names, "decoder_self", mask=may_attend.numpy()))
         stepwise = pitfalls.decode_step_by_step(model, ids, mask, cache)
@@ -239,13 +249,18 @@ def start(sentence: Sentence) -> tuple:
     "mask = (ids != PAD)[:, None, None, :] & causal",
 )
 def rows(sentence: Sentence) -> tuple:
-    tgt, pads = sentence.tgt, torch.full((1, PADS), PAD_ID)
-    on_the_right, on_the_left = torch.cat([tgt, pads], dim=1), torch.cat([pads, tgt], dim=1)
-    causal, names = masks.causal_mask(on_the_right.size(1)), sentence.names(on_the_right)
+    tgt = sentence.tgt
+    pads = torch.full((1, PADS), PAD_ID)
+    on_the_right = torch.cat([tgt, pads], dim=1)
+    on_the_left = torch.cat([pads, tgt], dim=1)
+    causal = masks.causal_mask(on_the_right.size(1))
+    names = sentence.names(on_the_right)
     padding = mistakes.row_padding_mask, masks.padding_mask
 
     def apart(tgt: Tensor, other_mask: Tensor) -> float:
-        model, cache, real = sentence.translator.transformer, sentence.cache, tgt[0] != PAD_ID
+        model = sentence.translator.transformer
+        cache = sentence.cache
+        real = tgt[0] != PAD_ID
         both = (masks.combine(mask(tgt), other_mask) for mask in padding)
         return gap(*(pitfalls.decode_with(model, tgt, mask, cache)[0][real] for mask in both))
 
@@ -273,7 +288,8 @@ def residual(sentence: Sentence) -> tuple:
     last = f"encoder.layers.{layer}.self_attention.weights"
     with torch.inference_mode(), record(last, output) as trace:
         mistakes.with_mistake("residual", sentence.translator.transformer).start(sentence.src)
-    right, tokens = sentence.tensor(output), sentence.result.source_tokens
+    right = sentence.tensor(output)
+    tokens = sentence.result.source_tokens
     return heads(trace[last][0, 0], sentence.tensor(last)[0], tokens, layer), {
         say("Largest difference in the output of the encoder"): gap(trace[output][0], right),
         say("Largest number in the right version"): right.abs().max(),
@@ -314,8 +330,10 @@ def norm(sentence: Sentence) -> tuple:
     "states, context = gru(packed)",
 )
 def gru(sentence: Sentence) -> tuple:
-    ids, generator = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1), torch.Generator().manual_seed(0)
-    length, embedding = ids.size(1) - PADS, sentence.translator.transformer.encoder.input.embedding
+    ids = torch.cat([sentence.src, torch.full((1, PADS), PAD_ID)], dim=1)
+    generator = torch.Generator().manual_seed(0)
+    length = ids.size(1) - PADS
+    embedding = sentence.translator.transformer.encoder.input.embedding
     with NoRandomNumbers():
         cell = nn.GRU(sentence.translator.transformer.config.d_model, 24, batch_first=True)
     with torch.inference_mode():
@@ -347,7 +365,8 @@ def best(_: Sentence) -> tuple:
     figures, numbers = [], []
     for keep in (lambda model: model, copy.deepcopy):
         losses, loss = pitfalls.overfit(keep)
-        epochs, line = np.arange(1, len(losses) + 1), say("validation loss")
+        epochs = np.arange(1, len(losses) + 1)
+        line = say("validation loss")
         at = epochs[np.abs(np.array(losses) - loss).argmin()]
         marks = [(line, at, loss, say("kept: epoch {epoch}, loss {loss:.3f}", epoch=at, loss=loss))]
         axes: dict[str, Any] = {"x_axis": message("epoch"), "y_axis": message("loss"), "marks": marks}

@@ -67,7 +67,8 @@ class NextWords:
         wrong, right = (self.probabilities(mistake) for mistake in (self.mistake, None))
         best = [np.argsort(-chances, kind="stable")[:SHOWN] for chances in (right, wrong)]
         ids = list(dict.fromkeys(np.concatenate(best).tolist()))
-        names, top = self.writer.tokenizer.tokens(ids), float(max(wrong.max(), right.max()))
+        names = self.writer.tokenizer.tokens(ids)
+        top = float(max(wrong.max(), right.max()))
         figures = both(
             bars, wrong[ids, None], right[ids, None], names, value=message("probability"), token_axis=DRAWN, top=top
         )
@@ -152,8 +153,10 @@ IN_NEXT_WORDS = {  # by their names in MISTAKES
     "mask = padding",
 )
 def direction(sentence: Sentence) -> tuple:
-    model, address = sentence.translator.transformer, "encoder.layers.0.self_attention.weights"
-    right, tokens = sentence.tensor(address)[0], sentence.result.source_tokens
+    model = sentence.translator.transformer
+    address = "encoder.layers.0.self_attention.weights"
+    right = sentence.tensor(address)[0]
+    tokens = sentence.result.source_tokens
     limit = 2 * len(sentence.result.target_tokens) + 5
     with torch.inference_mode(), mistakes.causal_encoder(model):
         with record(address) as trace:

@@ -103,7 +103,9 @@ def answer(demo: Demo) -> str:
 
 def show_pictures(key: str, demo: Demo, origin: Origin, spoken_in: str) -> None:
     """What came of it, wrong and right, over both pictures on one scale."""
-    pitfall, plots, titles = ALL[key], {}, {}
+    pitfall = ALL[key]
+    plots = {}
+    titles = {}
     heads = dict(zip(("wrong", "right"), demo.heads or ()))
     sides = list(zip(("wrong", "right"), (say("Wrong"), say("Right")), marked_words(demo)))
     if demo.outputs:
@@ -148,7 +150,8 @@ def live() -> None:
     """The page."""
     places = frame.places()
     with places.notes:
-        name, grid = controls.default_model(), harm.load()
+        name = controls.default_model()
+        grid = harm.load()
     if name is None:
         return
     harms = harm.harms(grid)

@@ -80,9 +80,13 @@ def show_beyond(page: Page) -> None:
     losses = [line[1] for lines_of_model in lines.values() for line in lines_of_model.values()]
     reach = float(min(map(np.min, losses))), float(max(map(np.max, losses)))
     axes: dict[str, Any] = {"x_axis": message("position"), "y_axis": message("loss per token (nats)")}
-    plots, titles, factors, notes = {}, {}, [], []
+    plots = {}
+    titles = {}
+    factors = []
+    notes = []
     for name, result in results.items():
-        key, title = f"beyond-{name}", say("{name}: loss by position", name=name)
+        key = f"beyond-{name}"
+        title = say("{name}: loss by position", name=name)
         figure = curves(lines[name], reach=reach, **axes, say=say)
         listed_lines = {label: line.tolist() for label, line in lines[name].items()}
         code = program(snippet(LOSSES, lines=listed_lines, reach=reach, **axes))

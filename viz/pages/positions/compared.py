@@ -82,7 +82,8 @@ def show_difference(page: Page) -> None:
         line = say("First minus second: at most {cells}; with each sine before its cosine at most {waves}.", **values)
         frame.answer(line, f"{encodings.line('first')} {encodings.line('second')}")
     with page.places.right:
-        value, origin = message("difference"), encodings.origin
+        value = message("difference")
+        origin = encodings.origin
         figure = positional_heatmap(difference, value=value, say=say)
         code = program(origin.code, snippet(DIFFERENCE, value=value))
         plot = Plot(say("Difference of the encodings"), origin.note, figure, code)
@@ -96,7 +97,10 @@ def show_similarity(page: Page) -> None:
     """Dot products of all pairs of positions in both, and their means by offset."""
     if (encodings := second(page)) is None:
         return
-    plots, titles, residuals, means = {}, {}, {}, []
+    plots = {}
+    titles = {}
+    residuals = {}
+    means = []
     origin = encodings.origin
     for place, name in encodings.codes.items():
         products, by_offset = position_results.similarity(name, encodings.n_positions, encodings.d_model)

@@ -107,7 +107,8 @@ def answer(name: str, sizes: Sizes) -> str:
 
 def show_encoding(page: Page) -> None:
     """The table of the chosen encoding over some of its waves."""
-    name, state = page.first, st.session_state
+    name = page.first
+    state = st.session_state
     encodings = Encodings(page.sizes, {"first": name})
     width = encodings.tables["first"].shape[1]
     if "dimensions" in state:  # a narrower encoding lacks some
@@ -132,7 +133,8 @@ def show_encoding(page: Page) -> None:
         if not dimensions:
             st.info(say("Choose at least one dimension to see its wave."))
         title = say("Positional encoding: {name}", name=encodings.names["first"])
-        axes, origin = {"column_axis": column, "row_axis": row}, encodings.origin
+        axes = {"column_axis": column, "row_axis": row}
+        origin = encodings.origin
         figure = encoding_panels(encodings.tables["first"], dimensions, **axes, say=say)
         code = program(origin.code, snippet(PANELS, dimensions=dimensions, **axes))
         plot = Plot(title, origin.note, figure, code)

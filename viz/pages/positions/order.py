@@ -53,7 +53,8 @@ def show_order(page: Page) -> None:
         place = place[0], place[1]
     maps = {}
     for key, (request, result) in zip(("own", "shuffled"), results.items()):
-        title, origin = name_of(kind, *place), recipes.origin(request)
+        title = name_of(kind, *place)
+        origin = recipes.origin(request)
         plot = recipes.head_plot(origin, title, result, kind, place, axes(kind))
         recording = result.recording(result.next_words, name=request.model)
         maps[f"map-{key}"] = stage_page.HeadMap(plot, (request.text, "", "", "q"), recording, kind, *place)

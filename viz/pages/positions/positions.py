@@ -61,7 +61,8 @@ def live() -> None:
         if not beyond.context_losses():
             del names["beyond"]
         view_code = controls.choose_view(names, "picture")
-    checkpoint, text = None, EXAMPLE
+    checkpoint = None
+    text = EXAMPLE
     with places.notes:
         if view_code == "order":
             checkpoint = controls.default_model()

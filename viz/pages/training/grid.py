@@ -129,7 +129,8 @@ def answer(grid: Grid, cells: list[GridCell]) -> str:
         values = {"a": ends[short], "b": ends[long], "m": short.warmup, "n": long.warmup}
         norm = say(words.NORMS[short.norm])
         return say(line, norm=norm[:1].upper() + norm[1:], peak=say("{peak:g}", peak=short.peak), **values)
-    best, worst = min(cells, key=ends.__getitem__), max(cells, key=ends.__getitem__)
+    best = min(cells, key=ends.__getitem__)
+    worst = max(cells, key=ends.__getitem__)
     if best == worst:
         return say("“{name}” ends at {loss:.2f} nats per token.", name=name_of(best), loss=ends[best])
     line = message("“{best}” ends at {a:.2f} nats per token, “{worst}” at {b:.2f}.")
@@ -139,7 +140,8 @@ def answer(grid: Grid, cells: list[GridCell]) -> str:
 def at_step(grid: Grid, cells: list[GridCell], step: int) -> str:
     """The training losses about a step: which run is the best then, and which the worst."""
     losses = {cell: float(grid.runs[cell].loss[max(0, step - EVERY) : step].mean()) for cell in cells}
-    best, worst = min(cells, key=losses.__getitem__), max(cells, key=losses.__getitem__)
+    best = min(cells, key=losses.__getitem__)
+    worst = max(cells, key=losses.__getitem__)
     values = {"step": format_count(step), "best": name_of(best), "a": losses[best]}
     if best == worst:
         return say("About step {step} the training loss of “{best}” is {a:.2f}.", **values)
@@ -183,7 +185,8 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
     queries, keys = (getattr(grid, side) for side in sides)
     maps = {}
     for cell in runs:
-        name, key = name_of(cell), f"grid-map-{list(grid.runs).index(cell)}"
+        name = name_of(cell)
+        key = f"grid-map-{list(grid.runs).index(cell)}"
         weights = grid.runs[cell].maps(step, kind)
         figure = attention_heatmap(weights[layer, head], queries, keys, **kind_words.axes, say=say)
         place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}

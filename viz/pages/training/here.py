@@ -22,9 +22,13 @@ from viz.views import cached
 from viz.views.snippets import Plot, program, snippet
 
 # In the session: the runs that were made here, the newest first; the recording that plays; why a run is refused.
-RUNS, REPLAY, PROBLEM = "practice", "practice-replay", "practice-problem"
+RUNS = "practice"
+REPLAY = "practice-replay"
+PROBLEM = "practice-problem"
 SHOWN = "practice-run"  # which run is shown: a code
-RECORDED, MINE, BEFORE = "recorded", "mine", "before"
+RECORDED = "recorded"
+MINE = "mine"
+BEFORE = "before"
 LOSS = """
 import numpy as np
 from model.experiments import recorded_practice
@@ -99,9 +103,11 @@ def run_buttons(run: LiveRun | Replay | None) -> None:
         st.button(name, key="practice-play", on_click=call, width=110)
         return
     active = run is not None and run.active
-    name, pause = say("Pause"), run and run.pause
+    name = say("Pause")
+    pause = run and run.pause
     if run is not None and active and run.frame().status == "paused":
-        name, pause = say("Go on"), run.go_on
+        name = say("Go on")
+        pause = run.go_on
     stop = run and run.stop
     st.button(name, key="practice-pause", on_click=call_if_allowed, args=(pause,), disabled=not active, width=110)
     st.button(say("Stop"), key="practice-stop", on_click=call_if_allowed, args=(stop,), disabled=not active)
@@ -124,7 +130,8 @@ def current_replay() -> Replay | None:
 
 def tile_pixels() -> np.ndarray:
     """The losses of the run that was made here as pixels, else of the recorded one."""
-    runs, recorded = st.session_state.get(RUNS), load_recording()
+    runs = st.session_state.get(RUNS)
+    recorded = load_recording()
     losses = runs[0].frame().losses if runs else np.zeros(0) if recorded is None else recorded.losses
     return thumbnails.curve_pixels(losses if len(losses) else planned_rates(practice.Settings())[1])
 
@@ -137,7 +144,8 @@ def tile_note() -> str:
 
 def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
     """The recorded run, the one that is made here and the one before, each with its losses."""
-    tiles, recorded = [], load_recording()
+    tiles = []
+    recorded = load_recording()
     if recorded is not None:
         note = say(
             "{share:.1%} right after {step} steps", share=recorded.right[-1], step=format_count(recorded.steps[-1])
@@ -156,13 +164,16 @@ def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
 
 def planned_rates(settings: practice.Settings) -> np.ndarray:
     """The rates of a run, float (2, n): steps and learning rates."""
-    steps, rate = np.arange(1, practice.MAX_STEPS + 1), settings.function()
+    steps = np.arange(1, practice.MAX_STEPS + 1)
+    rate = settings.function()
     return np.array([steps, [rate(step) for step in steps.tolist()]])
 
 
 def show(places: frame.Places) -> None:
     """Draw the recorded run, or one that is made here: its loss, and what it makes of a string."""
-    runs, head, every = st.session_state.get(RUNS, []), 0, None
+    runs = st.session_state.get(RUNS, [])
+    head = 0
+    every = None
     with places.left:
         above = st.container(key="practice-runs", gap="small")
         settings = choose_settings()
@@ -179,7 +190,8 @@ def show(places: frame.Places) -> None:
     with places.right_controls:
         run_buttons(run)
         if run:
-            label, heads = say("Head"), range(run.settings.n_heads)
+            label = say("Head")
+            heads = range(run.settings.n_heads)
             frame.label(label)
             head = controls.choose(label, heads, "practice-head", label_visibility="collapsed")
             every = None if not run.active else PACE if isinstance(run, Replay) else 1.0
@@ -215,7 +227,8 @@ def ask_string(run: LiveRun | Replay | None) -> str:
 
 def show_plan(places: frame.Places, settings: practice.Settings) -> None:
     """Draw the rates of a run before it is trained."""
-    line, name = planned_rates(settings), describe_settings(settings)
+    line = planned_rates(settings)
+    name = describe_settings(settings)
     step, peak = line[:, line[1].argmax()].tolist()
     text = say("The rate will rise for {step:,} steps, to {peak:g}.", step=int(step), peak=peak)
     note = say(
@@ -296,8 +309,11 @@ def progress(now: Frame) -> str:
 
 def show_recorded_loss(run: Replay) -> None:
     """All losses of a recording, with a mark at the step that is shown."""
-    name, losses, step = say("recorded run"), run.recorded.losses, run.step
-    line, loss = np.stack([np.arange(1, len(losses) + 1), losses.clip(1e-6)]), float(losses[step - 1])
+    name = say("recorded run")
+    losses = run.recorded.losses
+    step = run.step
+    line = np.stack([np.arange(1, len(losses) + 1), losses.clip(1e-6)])
+    loss = float(losses[step - 1])
     mark = name, step, loss, f"{loss:.3f}"
     figure = curves({name: line}, y_axis="loss", log_y=True, marks=[mark], say=say)
     code = program(snippet(LOSS, name=name, marks=[mark]))
@@ -329,7 +345,8 @@ def show_loss(run: LiveRun) -> None:
 def try_run(run: LiveRun | Replay, head: int, text: str) -> None:
     """Reverse a string of the visitor with the run as it is now, and show a head."""
     output, weights, step = run.reverse(text)
-    rows, columns = ["<s>", *output][: weights.shape[2]], [*text, "</s>"]
+    rows = ["<s>", *output][: weights.shape[2]]
+    columns = [*text, "</s>"]
     note = in_quotes(text, say), describe_settings(run.settings), say("after step {step}", step=format_count(step))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes: dict[str, Any] = {

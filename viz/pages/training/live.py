@@ -39,7 +39,9 @@ class LiveRun:
     """A practice in a thread that ends by itself when `present` says that the visitor is gone; errors as in `go_on`."""
 
     def __init__(self, settings: practice.Settings, present: Callable[[], bool] = lambda: True) -> None:
-        self.settings, self._present, self._status = settings, present, "paused"
+        self.settings = settings
+        self._present = present
+        self._status = "paused"
         self._looked = self._seen = time.monotonic()
         self._turns = Turns(1, math.inf)  # of steps and of typed strings: nobody waits for more than one
         self._practice = practice.Practice(settings)

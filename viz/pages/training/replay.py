@@ -63,7 +63,8 @@ class Replay:
 
     def go_to(self, step: int) -> None:
         """Show the snapshot after a step, and pause."""
-        self._from, self._began = self.recorded.steps.index(step), None
+        self._from = self.recorded.steps.index(step)
+        self._began = None
 
     def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
         """What was written for a string, its cross-attention (L, H, T, S), and after how many steps.

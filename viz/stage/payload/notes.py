@@ -45,6 +45,7 @@ def _sinks(result: Translation) -> list[str]:
     if weights.shape[2] <= FEW_KEYS:
         return []
     shares = weights[:, :, FEW_KEYS:, 0].mean(axis=2)
-    count, total = int((shares > 0.5).sum()), shares.size
+    count = int((shares > 0.5).sum())
+    total = shares.size
     line = message("{n} of {total} heads put more than half of their weight on the first token (attention sinks).")
     return [say(line, n=count, total=total)] if count else []

@@ -49,7 +49,8 @@ def pack(header: dict) -> bytes:
     parts: list[bytes] = []
 
     def place_array(array: np.ndarray, **fields: object) -> dict:
-        name, kind = array.dtype.str[1:], array.dtype.kind
+        name = array.dtype.str[1:]
+        kind = array.dtype.kind
         if name not in TYPES:
             if kind not in NEAREST:
                 raise TypeError(f"an array of {array.dtype} cannot travel")

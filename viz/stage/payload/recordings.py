@@ -57,7 +57,8 @@ def _kind(
     open_heads: Sequence[tuple[int, int]],
     in_file: bool,
 ) -> dict:
-    weights, mask = recording.weights[kind], recording.masks.get(kind)
+    weights = recording.weights[kind]
+    mask = recording.masks.get(kind)
     integers, scale = quantised(weights)
     about = {
         "code": kind,

@@ -28,7 +28,8 @@ def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
         roles = [[names[role] if role in names else role_name(role) for role in row] for row in of_kind["role"]]
         first = None
         if "aligns" in of_kind:
-            aligns, first = say("aligns words"), best_aligner(report)
+            aligns = say("aligns words")
+            first = best_aligner(report)
             pairs = [zip(*row) for row in zip(of_kind["aligns"], roles)]
             roles = [[", ".join(filter(None, (at and aligns, role))) for at, role in row] for row in pairs]
         heads[kind] = roles, first

@@ -67,7 +67,8 @@ async def _engine(request: Request) -> Response:
 
 
 async def _checkpoint(request: Request) -> Response:
-    folder, name = _offered.get(request.path_params["key"]), request.path_params["name"]
+    folder = _offered.get(request.path_params["key"])
+    name = request.path_params["name"]
     if folder is None or name not in PARTS.values():
         return Response(status_code=404)
     return FileResponse(folder / name, media_type="application/octet-stream", headers=_KEPT)

@@ -193,7 +193,9 @@ def not_whole(attention: Recording, kinds: list[str]) -> str:
 
 
 def _show_roles(file: OpenFile) -> None:
-    attention, origin, numbers = file.attention, file.origin, file.numbers
+    attention = file.attention
+    origin = file.origin
+    numbers = file.numbers
     small, large = st.columns([45, 55], gap="medium")
     with small:
         counts = {kind: attention.attention(kind).shape[:2] for kind in attention.kinds}
@@ -220,7 +222,8 @@ def _show_roles(file: OpenFile) -> None:
 
 def _show_rollout(file: OpenFile) -> None:
     attention, origin = file.attention, file.origin
-    place, problems = st.container(), []
+    place = st.container()
+    problems = []
     if "cross" in attention.kinds and "decoder_self" not in attention.kinds:
         problems.append(say("Without decoder_self, attention cannot be followed through the decoder."))
     for needed, kinds in (("decoder_self", attention.kinds), ("encoder_self", ["encoder_self"])):

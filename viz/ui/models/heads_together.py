@@ -61,7 +61,8 @@ figure.show()
 
 def show_alike(source: Source, head: Head, origin: Origin, below: int = 0) -> None:
     """Draw all heads of a kind as points, near each other where they look alike; `below` as in `show_board`."""
-    kind, table = head.kind, source.kinds[head.kind]
+    kind = head.kind
+    table = source.kinds[head.kind]
     name, (n_layers, n_heads) = say("Which heads look alike"), np.shape(table["role"])
     if table["divergence"] is None:
         line = say(
@@ -97,17 +98,21 @@ def show_rollout(result: cached.Result | Recording, kinds: Sequence[str], origin
         "attention (Abnar and Zuidema 2020). Colours end at the largest value."
     )
     frame.note(line)
-    plots, titles, lines = {}, {}, []
+    plots = {}
+    titles = {}
+    lines = []
     for flow_name in [name for name in ROLLOUTS if name in flows]:
         name, line = ROLLOUTS[flow_name]
         if flow_name == "source" and "encoder" not in flows:
             line = message("How much of each decoder step comes from each encoder output (it has no encoder maps).")
-        line, mean = say(line), flows[flow_name].sum(-1).mean()
+        line = say(line)
+        mean = flows[flow_name].sum(-1).mean()
         if mean < 0.995:  # nearer to 1 it need not be said
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
         kind = KINDS_OF[flow_name]
         queries, keys, _ = recipes.axis_tokens(result, kind, "read")
-        axes, shares = words.KINDS[kind].axes, np.clip(flows[flow_name], 0, 1)
+        axes = words.KINDS[kind].axes
+        shares = np.clip(flows[flow_name], 0, 1)
         figure = attention_heatmap(shares, queries, keys, **axes, value=message("share"), scale_to_max=True, say=say)
         rows, columns = recipes.axis_code(kind)
         code = snippet(ROLLOUT, kinds=kinds, which=flow_name, queries=rows, keys=columns, **axes)

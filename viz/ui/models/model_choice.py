@@ -92,7 +92,8 @@ class Opening:
     """A model that is being fetched and loaded for one visitor, in a thread of its own."""
 
     def __init__(self, place: str, text: str = "") -> None:
-        self.place, self.text = place.strip(), text
+        self.place = place.strip()
+        self.text = text
         self.done = self.total = 0
         self.is_stopped = False
         self.name = ""
@@ -202,7 +203,8 @@ def choose(
 
     def change() -> None:
         widgets.keep_choice(key)
-        name, text = state[key], state.get(text_key, "")
+        name = state[key]
+        text = state.get(text_key, "")
         if name in elsewhere:
             state[ARRIVED] = name, "" if texts.is_example(text) else text
         else:

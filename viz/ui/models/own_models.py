@@ -32,7 +32,9 @@ ABOUT = {  # by task
     WRITER: message("goes on with a text"),
 }
 BARE = message("predicts no words")
-HERE, HUB, SHIPPED = message("Here"), message("On the Hugging Face hub"), message("In this app")
+HERE = message("Here")
+HUB = message("On the Hugging Face hub")
+SHIPPED = message("In this app")
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,8 @@ def first_text(entry: Entry, mask: str) -> str:
 
 def ask_text(entry: Entry, mask: str) -> str:
     """The text that a model reads, in the row above its maps."""
-    key, state = text_key(entry, mask), st.session_state
+    key = text_key(entry, mask)
+    state = st.session_state
     if key not in state:
         state[key] = first_text(entry, mask)
     text = st.text_input(
@@ -146,6 +149,7 @@ def sharp_heads(name: str, recording: cached.Result | Recording) -> str:
     """How many heads put most of a row on one token, of a file or a model that predicts no word."""
     largest = [np.nan_to_num(recording.attention(kind)).max(-1) for kind in recording.kinds]  # of each row, (L, H, T)
     of_heads = np.concatenate([weights.mean(-1).ravel() for weights in largest])
-    n, total = int((of_heads > 0.5).sum()), of_heads.size
+    n = int((of_heads > 0.5).sum())
+    total = of_heads.size
     line = message("{n} of {total} heads of {name} put more than half of a row, on average, on one token.")
     return say(line, name=name, n=n, total=total)

@@ -81,7 +81,8 @@ def _show(results: Sequence[Score]) -> None:
 
 def links(results: Sequence[Score]) -> list[str]:
     """Links, as HTML, to what shows a row of the table, where one of the models has it."""
-    configs, lines = [score.config for score in results], []
+    configs = [score.config for score in results]
+    lines = []
     if any(config.norm_type == "rms" for config in configs):
         lines.append(language_menu.link(say("RMSNorm beside LayerNorm"), "lessons", {"lesson": "since-5"}))
     if any(config.gated for config in configs):

@@ -45,7 +45,9 @@ RULES = message(
 )
 COMMAND = "python -m model atlas --model {place} --data FILE.txt --out atlas.json"
 # In the session: by model the lines that were read, and what was measured; what is measured now; why it could not be.
-MEASURED, MEASURING, PROBLEM = "measured-texts", "measuring-texts", "measuring-problem"
+MEASURED = "measured-texts"
+MEASURING = "measuring-texts"
+PROBLEM = "measuring-problem"
 BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 EVERY = 0.5  # seconds between two looks at how far it is
@@ -67,7 +69,9 @@ class Measuring:
     """The heads of a model that are measured for one visitor, in a thread of its own."""
 
     def __init__(self, model: str, lines: list[str]) -> None:
-        self.model, self.lines, self.share = model, lines, 0.0
+        self.model = model
+        self.lines = lines
+        self.share = 0.0
         self.is_stopped = False
         self.report: TextReport | None = None
         self.problem: ValueError | None = None
@@ -209,7 +213,8 @@ def show_heads(name: str, source: Source, texts: Sequence[str], caption: str, pl
     """All heads at the left, by a measure; at the right one of them in the texts where it says most."""
     kinds = list(source.kinds)
     repeating = [measure for measure in REPEATING if any(measure in numbers for numbers in source.kinds.values())]
-    names, offered = heads_roles.MEASURES | {"place": BY_PLACE}, [*repeating, *head_roles.NUMBERS]
+    names = heads_roles.MEASURES | {"place": BY_PLACE}
+    offered = [*repeating, *head_roles.NUMBERS]
     with places.left_controls:
         colour = controls.choose_from_list(
             say("Measure"), offered, "atlas-colour", offered[0], names, label_visibility="collapsed"
@@ -288,7 +293,9 @@ def telling_head(source: Source, kinds: Sequence[str]) -> Head:
 
 def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) -> cached.Result:
     """The head in the texts where it attends most, small, and in one of them large; what was read there."""
-    kind, layer, number = head.kind, head.layer, head.head
+    kind = head.kind
+    layer = head.layer
+    number = head.head
     numbers = source.kinds[kind]
     examples = numbers["examples"][layer][number] if "examples" in numbers else []
     example_texts = [texts[int(example[0])] for example in examples] or list(texts[:1])
@@ -300,7 +307,8 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
             tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=head_pixels(result, head)))
         title = say("Texts where this head attends most to one token, the first one and its own apart")
         at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
-    result, request = results[at], _request(name, example_texts[at])
+    result = results[at]
+    request = _request(name, example_texts[at])
     ring = tuple(examples[at][1:3]) if examples else None
     place = place_of_head(kind, source.number(kind, layer), number)
     pin = pin_of(kind, ring[0]) if ring else None

@@ -39,7 +39,8 @@ def plot(
         fills: then it is as high as what is left of the window: at least the first number of pixels, with the
             second one left free below it; of the rest it takes the third number as a share.
     """
-    cells, table = figure.table, None
+    cells = figure.table
+    table = None
     if isinstance(cells, Cells) and cells.row_names and cells.column_names:  # the browser shows one of a map
         corner = " / ".join(map(say, cells.axes))
         table = {"rows": cells.row_names, "columns": cells.column_names, "corner": corner}

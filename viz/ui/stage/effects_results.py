@@ -67,14 +67,16 @@ def effects_payload(
     if query.get("measure") != "effects":
         return {}, None
     view, against_code = query.get("view"), query.get("against", RUNNER_UP)
-    against, is_reader = None if against_code == AGAINST[1] else against_code, isinstance(loaded, Reader)
+    against = None if against_code == AGAINST[1] else against_code
+    is_reader = isinstance(loaded, Reader)
     settings: dict[str, Any] = {"lacks": ("agree",) if request.changes or is_reader else ()}
     other_word = ""
     if against not in (None, RUNNER_UP):
         try:
             other_word = against = _token_of(loaded, against)
         except ValueError as error:
-            settings["problem"], against = errors.sentence(error), RUNNER_UP
+            settings["problem"] = errors.sentence(error)
+            against = RUNNER_UP
     try:
         effects = compute_result(request, "effects", *((None, against) if is_reader else (against,)))
         if view == "lens":

@@ -33,7 +33,9 @@ from viz.views.view import FIELDS, View
 Show = Callable[[list[str], View, bool], None]
 
 # In the session: the address as the stage knows it; that it changed; what the visitor is shown who has just come.
-QUERY, ASKED, CAME = "stage-query", "stage-asked", "stage-came"
+QUERY = "stage-query"
+ASKED = "stage-asked"
+CAME = "stage-came"
 PREFIX = "stage-"  # of the keys of controls
 LEAST = 200  # pixels of the large picture, on a page that shows one map
 LOW = 160  # or of each of several
@@ -80,7 +82,8 @@ def show_page(names: list[str], show: Show, elsewhere: Sequence[str] = ()) -> No
     state = st.session_state
     # A page that is left while it is drawn keeps some of its controls.
     if widgets.has_arrived("sentence", *(PREFIX + name for name in ("model", "forced", "beam", "penalty"))):
-        state[CAME], state[QUERY] = controls.restore_search(names, View(), PREFIX), st.query_params.to_dict()
+        state[CAME] = controls.restore_search(names, View(), PREFIX)
+        state[QUERY] = st.query_params.to_dict()
         state["sentence"] = state[CAME].text
     model_choice.arrive(names, "stage-model", "sentence")
     with shared.row(gap="small", key="ask"):
@@ -114,14 +117,17 @@ def _search() -> None:
 def _live(names: list[str], show: Show) -> None:
     state = st.session_state
     with using(current()):  # the language is looked up once, not for each word
-        came, selection = state.pop(CAME, None), controls.selection(names, PREFIX)
+        came = state.pop(CAME, None)
+        selection = controls.selection(names, PREFIX)
         current_view = came or last_view(names)
-        card, broken = {}, None
+        card = {}
+        broken = None
         try:
             card = getattr(cached.translator(state["stage-model"]), "card", {})
         except ValueError as error:
             broken = error
-        label, hint = words.sentence_in(card.get("source")), say(controls.HINT)
+        label = words.sentence_in(card.get("source"))
+        hint = say(controls.HINT)
         if not _writes_target():
             label, hint = say("Text"), say("Type a text")
         text = st.text_input(label, key="sentence", live=typing_pause(), placeholder=hint, label_visibility="collapsed")
@@ -142,7 +148,8 @@ def last_view(names: list[str]) -> View:
 
 def keep_query(query: dict[str, str]) -> None:
     """Keep in the session what the stage requests."""
-    st.session_state[QUERY], st.session_state[ASKED] = query, True
+    st.session_state[QUERY] = query
+    st.session_state[ASKED] = True
 
 
 def show_stage(
@@ -284,7 +291,8 @@ def version_of(
 ) -> stage_message.Version:
     """What the stage shows of a translation; `rowwise`: also how its rows are computed, where nothing is changed."""
     rowwise = rowwise and not request.changes and has_rows(result)
-    notes, code = [], recipes.origin(request).code
+    notes = []
+    code = recipes.origin(request).code
     if request.reference is not None and recipes.writes_target(request.model):
         notes.append(words.how_decoded(request))
     notes += of_reading(result)

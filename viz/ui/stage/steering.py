@@ -58,7 +58,9 @@ def apply_action(request: Request, action: Action) -> Changes:
 
 
 def _done(request: Request, action: Mapping) -> Changes:
-    changes, edits, result = request.changes, request.changes.edits, compute(request)
+    changes = request.changes
+    edits = request.changes.edits
+    result = compute(request)
     predicted = tuple(result.predicted_ids)
     match action["do"]:
         case "off" | "uniform" | "alone" | "layer":
@@ -113,14 +115,17 @@ def rewrite_text(request: Request, action: Mapping) -> str | None:
     loaded = request.translator
     if action.get("do") not in ("keep", "write", "type") or recipes.writes_target(request.model):
         return None
-    result, step = compute(request), int(action["step"])
+    result = compute(request)
+    step = int(action["step"])
     if not 0 <= step < len(result.predicted_ids):
         return None
     if isinstance(loaded, Reader):
-        first, text_of = loaded.encode(request.text)["input_ids"][0].tolist()[:1], loaded.text_of
+        first = loaded.encode(request.text)["input_ids"][0].tolist()[:1]
+        text_of = loaded.text_of
     else:
         assert isinstance(loaded, Writer)  # it does not translate
-        first, text_of = [], loaded.tokenizer.decode
+        first = []
+        text_of = loaded.tokenizer.decode
     before = [*first, *result.predicted_ids[:step]]
     new = result.predicted_ids[step : step + 1]
     if action["do"] == "write":
@@ -131,10 +136,12 @@ def rewrite_text(request: Request, action: Mapping) -> str | None:
 
 
 def _switched(request: Request, action: Mapping) -> Edits:
-    edits, kind = request.changes.edits, action["kind"]
+    edits = request.changes.edits
+    kind = action["kind"]
     head = Head(kind, int(action["layer"]), int(action.get("head", 0)))
     every = set(all_heads(request.translator.config, kind))
-    layer, all_others = {each for each in every if each.layer == head.layer}, every - {head}
+    layer = {each for each in every if each.layer == head.layer}
+    all_others = every - {head}
     off, uniform = set(edits.off), set(edits.uniform)
     match action["do"]:
         case "off":
@@ -151,7 +158,8 @@ def _switched(request: Request, action: Mapping) -> Edits:
 
 
 def _painted(edits: Edits, action: Mapping) -> tuple[Cell, ...]:
-    kind, is_open = action["kind"], bool(action["open"])
+    kind = action["kind"]
+    is_open = bool(action["open"])
     places = {(int(row), int(key)) for row, key in action["cells"]}
     edited = {(cell.query, cell.key): cell for cell in edits.cells if cell.kind == kind}
     cells = [cell for cell in edits.cells if cell.kind != kind or (cell.query, cell.key) not in places]
@@ -172,14 +180,18 @@ def _dropped(changes: Changes, code: str) -> Changes:
 
 def chips(request: Request) -> list[tuple[str, str]]:
     """Every change of a request: a code, by which it can be taken back, and a short text."""
-    changes, result, chips_by_code = request.changes, compute(request), {}
-    edits, locked = changes.edits, cached.Names(request.translator).tokens(list(changes.locked))
+    changes = request.changes
+    result = compute(request)
+    chips_by_code = {}
+    edits = changes.edits
+    locked = cached.Names(request.translator).tokens(list(changes.locked))
     items = edits.code.split("_")[1:]
     letters = [item[0] for item in items]
     for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells)):
         names: dict[str, Any] = vars(edit) | {"kind": say(_KINDS[edit.kind])}
         letter = code[0]
-        text, n = _SAID[letter], letters.count(letter)
+        text = _SAID[letter]
+        n = letters.count(letter)
         if letter in _MANY and n > 3:
             chips_by_code[letter] = say(_MANY[letter], n=n)
             continue
@@ -206,7 +218,8 @@ def chips(request: Request) -> list[tuple[str, str]]:
 @cache_results()
 def cost_of_changes(request: Request) -> float:
     """How the log-probability (nats) of the unchanged model's translation changes; errors as `Translator.force`."""
-    edits, old = request.changes.edits, compute(request.plain)
+    edits = request.changes.edits
+    old = compute(request.plain)
     if not recipes.writes_target(request.model):
         return _cost_of_answer(request, old)
 
@@ -269,7 +282,9 @@ def payload(
 
     `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
     """
-    changes, edits, before = request.changes, request.changes.edits, None
+    changes = request.changes
+    edits = request.changes.edits
+    before = None
     version = stage_page.version_of(result, request, current_view)
     help_ = say("Scale and shift the encodings that are added to the embeddings.")
     steering: SteeringPayload = {

@@ -54,7 +54,8 @@ def answer(board: Board) -> str:
     gains = {change: gain for change, gain in gains.items() if gain is not None}
     if not gains:
         return say("There are no two runs to compare yet.")
-    best, noise = max(gains, key=gains.__getitem__), board.noise()
+    best = max(gains, key=gains.__getitem__)
+    noise = board.noise()
     values = {"name": say(NAMES[best]), "gain": gains[best]}
     if noise is None:
         return say("Most is gained by {name}: {gain:.1f} perplexity less. One seed: noise is not known yet.", **values)
@@ -68,7 +69,8 @@ def answer(board: Board) -> str:
 
 def worth(board: Board) -> str:
     """What each change is worth against 2017, and which are within the noise of the seeds."""
-    noise, parts = board.noise(), []
+    noise = board.noise()
+    parts = []
     for change in board.changes:
         gain = board.gain(change)
         if change == BEFORE or gain is None:

@@ -66,7 +66,8 @@ def table(norms: Sequence[str]) -> list[list[GridCell]]:
 
 def board(norms: Sequence[str], picked: Collection[GridCell]) -> Plot:
     """The losses at the end, with a frame round some; a KeyError where a run is not there yet."""
-    grid, cells = load(), table(norms)
+    grid = load()
+    cells = table(norms)
     losses = np.array([[grid.runs[cell].final for cell in row] for row in cells])
     rows = [_spoken(row[0].peak) for row in cells]
     columns = [f"{say(words.NORMS[cell.norm])} " * (len(norms) > 1) + str(cell.warmup) for cell in cells[0]]

@@ -56,7 +56,8 @@ def importance(request: cached.Request) -> dict[str, np.ndarray]:
 
 @cache_results(16)
 def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]:
-    loaded, result = cached.loaded_as(Translator, request.model), cached.compute(request)
+    loaded = cached.loaded_as(Translator, request.model)
+    result = cached.compute(request)
     total = float(result.log_probabilities.sum(dtype="float64"))
     counts = layer_counts(loaded.config).items()
     importance = {kind: np.zeros((n, loaded.transformer.config.n_heads), np.float32) for kind, n in counts}
@@ -85,7 +86,8 @@ def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
 
 @cache_results(16)
 def _importance_one_by_one(request: cached.Request) -> dict[str, np.ndarray]:
-    loaded, kind = cached.loaded_as(Writer, request.model), "decoder_self"
+    loaded = cached.loaded_as(Writer, request.model)
+    kind = "decoder_self"
     old = cached.compute(request)
     ((_, n_layers),) = layer_counts(loaded.config).items()
     importance = np.zeros((n_layers, loaded.config.n_heads), np.float32)
@@ -172,7 +174,9 @@ SPOTS = messages(
 
 def in_words(weights: np.ndarray, kind: str) -> str:
     """Where the largest weights of a head (T, S) lie: at one spot in a third of the rows or more, else on how many."""
-    tops, rows, n_keys = weights.argmax(-1), np.arange(len(weights)), weights.shape[1]
+    tops = weights.argmax(-1)
+    rows = np.arange(len(weights))
+    n_keys = weights.shape[1]
     hits = {"first": tops == 0, "last": tops == n_keys - 1}
     if kind != "cross":
         hits |= {"previous": tops == rows - 1, "same": tops == rows, "next": tops == rows + 1}
@@ -188,7 +192,8 @@ def in_words(weights: np.ndarray, kind: str) -> str:
 
 def of_weights(result: cached.Result | Recording, kinds: Sequence[str] = KINDS) -> Source:
     """What heads of some kinds do in one text, counted of their weights."""
-    numbers, code = {}, ["here = {}"]
+    numbers = {}
+    code = ["here = {}"]
     for kind in kinds:
         weights = result.attention(kind)
         tally = head_roles.tally(weights, result.mask(kind), axis_tokens(result, kind, "read")[1])

@@ -88,7 +88,8 @@ def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
 @cache_results(8)  # of a few megabytes each at the most
 def compute(request: Request, mask_changes: Mapping[str, Any] = {}) -> Result:
     """Pass a batch through the model with its masks and, as in `change`, others; errors as `Request.batch`."""
-    translator, batch = cached.translator(request.checkpoint), request.batch()
+    translator = cached.translator(request.checkpoint)
+    batch = request.batch()
     plain = with_changes = in_turn(experiments.run)(translator.model, batch.src, batch.tgt)
     if mask_changes:
         with_changes = in_turn(experiments.run)(translator.model, batch.src, batch.tgt, **mask_changes)
@@ -200,7 +201,8 @@ def text_origin(request: TextRequest, mask: str) -> Origin:
 @cache_results()
 def differences(request: Request, sentence: int, pads: int | None = None) -> tuple[float, float]:
     """The pad-invariance number for some pads, else the future-leak number, with the mask and without."""
-    model, pair = cached.loaded_as(Translator, request.checkpoint).transformer, request.batch().pair(sentence)
+    model = cached.loaded_as(Translator, request.checkpoint).transformer
+    pair = request.batch().pair(sentence)
     if pads is None:
         with_mask, without = (experiments.future_leak(model, *pair, look_ahead=on) for on in (True, False))
     else:
@@ -210,7 +212,8 @@ def differences(request: Request, sentence: int, pads: int | None = None) -> tup
 
 def origin(request: Request, changes: Mapping[str, Any]) -> Origin:
     """How `batch`, its `result` and, with masks that are changed as in `change`, `changed` are computed."""
-    note, batch = say("the worked example"), call("worked_example")
+    note = say("the worked example")
+    batch = call("worked_example")
     if request.sources:
         pairs = zip(request.sources, request.targets, strict=True)
         note = " · ".join(say("“{source}” → “{target}”", source=source, target=target) for source, target in pairs)

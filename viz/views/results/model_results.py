@@ -117,7 +117,9 @@ def side_of(name: str, text: str, beam: int) -> Side:
     tokenizer = loaded.tokenizer
     output = comparison.words_of(tokenizer.target, result.predicted_tokens)
     read = comparison.words_of(tokenizer.source, result.source_tokens)
-    system, weights, context = checkpoint.system_of(loaded.config), None, None
+    system = checkpoint.system_of(loaded.config)
+    weights = None
+    context = None
     if system == checkpoint.GRU:
         _, first = np.unique(output.of_token, return_index=True)
         context = result.trace["decoder.context"][first]
