@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from viz.ui import widgets
 
@@ -70,7 +71,7 @@ def after(options: list[str], now: str) -> str:
 
 
 @pytest.mark.usefixtures("all_systems")
-@pytest.mark.parametrize(("page", "view"), PAGES)
+@pytest.mark.parametrize(("page", "view"), first_quick(PAGES, 12))
 def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(page: str, view: dict[str, str]) -> None:
     plain = screen.open_page(page, text="A dog.", **view)
     # Of another text or another model nothing is changed yet.

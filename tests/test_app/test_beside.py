@@ -14,6 +14,7 @@ from model.interventions.edits import Cell, Edits, Force, Head
 from model.measures import atlas, reports
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.support.messages import unpack
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_comparison
@@ -137,7 +138,7 @@ def test_the_search_tree(offered):
     check(at, offered, "tree")
 
 
-@pytest.mark.parametrize("pitfall", PITFALLS)
+@pytest.mark.parametrize("pitfall", first_quick(PITFALLS, 4))
 def test_pitfalls(offered, pitfall):
     check(screen.open_page("pitfalls.py", text=SENTENCE, pitfall=pitfall), offered, "wrong", "right")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as given_by
 from streamlit.testing.v1 import AppTest
 
 from tests.support import hostile
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 
 # Each example is a whole page: few of them here, thousands of smaller ones in tests/fuzz.py.
@@ -43,7 +44,7 @@ def test_any_address(page: str) -> None:
     opens()
 
 
-@pytest.mark.parametrize("page", hostile.PAGES)
+@pytest.mark.parametrize("page", first_quick(hostile.PAGES, 4))
 def test_no_link_comes_of_an_address(page: str) -> None:
     plain = screen.open_page(page)
     extra = {"lessons.py": ["lesson"], "steer.py": ["edits", "prefix"]}.get(page, [])

@@ -20,6 +20,7 @@ from model.experiments import modern_pitfalls, pitfalls
 from model.positional import literal_loop, sinusoidal
 from model.training.sweeps import mistakes
 from model.training.sweeps.grid import MISTAKES_FOLDER, VALUES, read_grid
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.systems import save_language_model
 from viz.pages.pitfalls.common import Sentence
@@ -299,7 +300,7 @@ def tiles(at: AppTest) -> list[str]:
     return [html.unescape(re.sub(r"<[^>]*>", " ", part)) for part in body.split("<section")[1:]]
 
 
-@pytest.mark.parametrize("key", [*mistakes.TRAINED])
+@pytest.mark.parametrize("key", first_quick(mistakes.TRAINED, 3))
 def test_the_tiles_have_the_recorded_losses_of_every_seed(with_runs, losses, key):
     at = open_page(pitfall=key, text=TEXT, **{"pitfall-show": "costs"})
     assert not at.exception and not at.warning

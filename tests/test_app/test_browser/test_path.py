@@ -19,6 +19,8 @@ from tests.test_app.test_browser.test_stage import EQUAL, part, ready, show, typ
 from viz.app.menu import MENU
 from viz.text.language import say, using
 
+pytestmark = pytest.mark.slow  # at the root quicker tests hold the same
+
 BELOW = "course/headlight"
 NAMES = {Path(file).name: name for pages in MENU.values() for file, name in pages.items()}
 COMES = ".hl-stage[data-ready], h1, [data-testid=stAlert]"  # the last of them: without a language model
@@ -49,7 +51,6 @@ def wait_for_page(page: Page, name: str, by_address: bool) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.slow
 def test_every_page_opens_by_its_menu_and_some_by_their_address(page, app_server):
     show(page, app_server)
     for name in (*list(NAMES)[1:], "translate"):

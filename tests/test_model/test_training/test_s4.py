@@ -15,6 +15,7 @@ from model.training.data.corpora import load_corpus
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
 from model.transformer import Transformer
+from tests.support.repeated import first_quick
 from tests.test_model.test_training.language import VOCAB_SIZE, sentence_pairs, write_gz
 
 
@@ -58,7 +59,7 @@ def test_batches_of_so_many_pairs() -> None:
     assert [len(batch) for batch in batches] == [4, 4, 2]
 
 
-@pytest.mark.parametrize("name", ["s4", "s4-post"])
+@pytest.mark.parametrize("name", first_quick(["s4", "s4-post"]))
 def test_a_few_steps(name: str, tmp_path: Path) -> None:
     write_wmt16(tmp_path, 400)
     run = PRESETS[name]

@@ -20,6 +20,7 @@ from benchmarks.common import sentences
 from model import load_translator
 from model.checkpoint import checkpoints_folder
 from model.interventions.edits import Cell, Edits, Force, Head
+from tests.support.repeated import first_quick
 from tests.test_viz.test_engine.comparing import Request, assert_same
 
 DATA = os.environ.get("HEADLIGHT_DATA")
@@ -102,10 +103,8 @@ def changed(text: str, number: int, n_source: int, prefix: tuple[int, ...], beam
     ][number % 10]()
 
 
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(CHUNK, N_SENTENCES, CHUNK))]
-)
-@pytest.mark.parametrize("direction", ["en-de", "de-en"])
+@pytest.mark.parametrize("first", first_quick(range(0, N_SENTENCES, CHUNK)))
+@pytest.mark.parametrize("direction", first_quick(["en-de", "de-en"]))
 def test_the_engine_translates_as_python_does(direction: str, first: int, answers) -> None:
     translator = load_translator(direction)
     requests, results = [], []
