@@ -30,6 +30,7 @@ from model.measures.agreement import of_words
 from model.positional import sinusoidal
 from model.taps import intervene, record
 from model.text.special import BOS_ID, UNK_ID
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from viz.pages.lessons import attention, heads, masks, positions, since
 from viz.pages.lessons.lessons import CARDS, LESSONS
@@ -71,7 +72,7 @@ def words(*texts: str) -> int:
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [pytest.param(*card, marks=pytest.mark.slow if card[1] > 2 else ()) for card in CARDS.values()],
+    first_quick(sorted(CARDS.values(), key=lambda card: card[1]), 2 * len(LESSONS)),
 )
 def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: int) -> None:
     card = LESSONS[name].cards[number - 1]

@@ -22,6 +22,7 @@ from plotly.offline import get_plotlyjs
 from model import Edits, Head, load_model
 from model.recording import Recording
 from tests.support.messages import browser_state, unpack
+from tests.support.repeated import first_quick
 from tests.test_model.test_adapters.other_models import save_model
 from viz import stage
 from viz.__main__ import main
@@ -128,7 +129,7 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
         assert np.abs(restored - maps[layer, head]).max() <= 0.004 * maps[layer, head].max() + 1e-5
 
 
-@pytest.mark.parametrize(("size", "length"), [(12, 40), pytest.param(32, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("size", "length"), first_quick([(12, 40), (32, 60)]))
 def test_models_with_many_heads(size, length) -> None:
     maps, tokens = layers(size, size, length, length, causal=True), [f"Ġt{i}" for i in range(length)]
     page = stage(attention=maps, tokens=tokens)

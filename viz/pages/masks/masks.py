@@ -19,7 +19,7 @@ from viz.text.words_masks import PAIRS, TEXT_MASKS, kind_of
 from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.views import cached
 from viz.views.results import mask_results
-from viz.views.results.mask_results import Request, Result, TextRequest, TextResult
+from viz.views.results.mask_results import Leak, Request, Result, TextRequest, TextResult
 
 CELLS = "cells"
 WINDOWS = 2, 3, 4, 6, 8
@@ -160,16 +160,22 @@ def choose_window(of_texts: TextRequest | None, mask: str, window: int) -> int:
 
 
 def show_view(
-    view: str, request: Request, selection: Choices, compared: Compared, place: tuple[int, int], result: Result | None
+    view: str,
+    request: Request,
+    selection: Choices,
+    compared: Compared,
+    place: tuple[int, int],
+    leak: Leak | None,
+    result: Result | None,
 ) -> None:
     """Draw the large picture or the table that a visitor chose, and what is said below it.
 
     Args:
         view: a key of VIEWS.
         place: layer and head.
+        leak: what that head attends to where a mask is left out.
         result: the batch without and with what is changed; None for a mask of a text.
     """
-    _, leak = head_of(compared, place)
     is_changed = result is None or bool(selection.cells) or selection.left_out != "nothing"
     if view == "both":
         pictures.draw_head(compared, place, leak, is_changed)
@@ -239,14 +245,14 @@ def live() -> None:
         frame.picture_title(say("Heads of this kind"), small=say("rows: layers, columns: heads"))
         place = frame.choose_head(compared.weights[1], compared.masks[1], compared.most_telling_head)
         frame.note(captions.purpose(mask, window))
+    _, leak = head_of(compared, place)
     with places.answer:
-        _, leak = head_of(compared, place)
         frame.answer(
             captions.answer_of(compared, selection, leak, result),
             captions.below_answer(compared, selection, result, texts if is_text else None),
         )
     with places.right:
-        show_view(view, request, selection, compared, place, result)
+        show_view(view, request, selection, compared, place, leak, result)
 
 
 frame.opening(say("Masks"))
