@@ -76,8 +76,8 @@ def run_average(args: Namespace) -> None:
         raise ValueError(f"{out} is not empty: name a new folder")
     *others, last = loaded = [checkpoint.load(folder) for folder in folders]
     for other in others:
-        if find_conflict(other.model.config.to_dict(), last.model.config.to_dict()):
-            raise ValueError(f"{other.folder} and {last.folder} have different configurations")
+        if name := find_conflict(other.model.config.to_dict(), last.model.config.to_dict()):
+            raise ValueError(f"{other.folder} and {last.folder} differ in {name}")
         if other.tokenizer.to_json() != last.tokenizer.to_json():
             raise ValueError(f"{other.folder} and {last.folder} have different tokenizers")
     widened = [widen_feed_forward(dict(run.model.named_parameters()), last.model) for run in loaded]

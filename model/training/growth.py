@@ -1,20 +1,19 @@
 """Beginning with the weights of a smaller model."""
 
-from collections.abc import Container
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 
-def find_conflict(smaller: dict[str, Any], larger: dict[str, Any], ignored: Container[str] = ()) -> str | None:
+def find_conflict(smaller: dict[str, Any], larger: dict[str, Any]) -> str | None:
     """The first setting for which a model of the second configuration cannot begin with the weights of the first.
 
-    d_ff may be larger; the ignored settings may differ.
+    d_ff may be larger, and dropout, which has no weights, may differ.
     """
     for name, value in larger.items():
         is_wider = name == "d_ff" and value > smaller[name]
-        if name not in ignored and not is_wider and smaller[name] != value:
+        if name != "dropout" and not is_wider and smaller[name] != value:
             return name
     return None
 

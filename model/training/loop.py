@@ -105,7 +105,7 @@ class Trainer:
 
     def _warm_start(self, model: AnyModel) -> None:
         theirs, ours = (config.to_dict() for config in (model.config, self.run.model))
-        if name := find_conflict(theirs, ours, ignored=("dropout",)):  # which has no weights
+        if name := find_conflict(theirs, ours):
             raise ValueError(f"the checkpoint to start from has {name} {theirs[name]!r}, the run {ours[name]!r}")
         checkpoint.load_parameters(self.model, widen_feed_forward(dict(model.named_parameters()), self.model))
 
