@@ -72,6 +72,7 @@ MONOLINGUAL = {
     "thorsten": ("cc0", "CC0 1.0 (prompts of Thorsten-Voice)"),
     "wiki-cv": ("sa", "CC0 1.0, CC BY-SA (Common Voice, Wikipedia)"),
     "mimic": ("res", "not stated (prompts of Mimic Recording Studio)"),
+    "tatoeba-en": ("by", "CC-BY 2.0 (English of tatoeba.org, manythings.org/anki)"),  # for distillation
 }
 
 

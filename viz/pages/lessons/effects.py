@@ -14,7 +14,8 @@ from viz.views.cached import cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 
 SENTENCE = request_translation("The animal didn't cross the street because it was too tired.")
-SHARP, FAINT = 0.5, 0.1  # the mean largest weight of a sharp head, at least; below this a direct effect is faint
+SHARP = 0.5  # the mean largest weight of a sharp head, at least
+FAINT = 1 / 3  # of the largest direct effect: below this an effect is faint
 WORD = "erte"
 NOT = "▁nicht"
 READ = "▁because"
@@ -36,7 +37,8 @@ def _without() -> np.ndarray:
 def quiet_head() -> tuple[int, int]:
     """Layer and head, of all that are sharp and add little directly, of the one whose loss costs most."""
     sharp = compute(SENTENCE).attention("cross").max(-1).mean(-1) >= SHARP
-    cost = np.where(sharp & (_direct() < FAINT), _without(), -np.inf)
+    direct = _direct()
+    cost = np.where(sharp & (direct < FAINT * direct.max()), _without(), -np.inf)
     return analysis.largest_cell(cost)
 
 
@@ -94,7 +96,7 @@ STORY = Story(
     "A head of the cross-attention. Its weights are sharp: most rows have one large cell. With the answer, "
     "the map shows direct effects: what the head adds itself to the logit of each written word.",
     "How much does it add to a word's logit, on average?",
-    ("More than 2", "About 1", "Less than 0.1"),
+    ("More than 2", "About 1", "Less than 0.2"),
     "{effect:.2f} logits over the runner-up, though the largest weight of its rows is {weight:.2f} on average.",
     "The head that adds most adds {most:.2f}.",
     OnStage(SENTENCE, {"at": quiet_head}, EFFECTS),
@@ -108,7 +110,8 @@ def small() -> dict:
 
 
 @card(
-    "All 24 heads of the cross-attention by the size of their direct effect. Our head, framed, is dark.",
+    "All 24 heads of the cross-attention by the size of their direct effect. Our head, framed, adds less than a third "
+    "of what the largest adds.",
     "So can it be switched off without harm?",
     ("Yes, nothing changes", "No, it costs more than most heads"),
     "Without it the translation loses {drop:.2f} nats; only {rank} of {all} heads cost more.",
@@ -125,9 +128,9 @@ def harm() -> dict:
 @card(
     "“erte” completes “überqu” to “überquerte”. The framed row shows where a head of the cross-attention looked while "
     "the decoder wrote it.",
-    "Which part of the decoder wrote “erte”?",
-    ("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The feed-forward layer 0"),
-    "Feed-forward 0: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}.",
+    "Which parts of the decoder wrote “erte”?",
+    ("Cross-attention, by reading “cross”", "Self-attention of the last layer", "The three feed-forward layers"),
+    "Feed-forward layers: {fed:.1f} of {logit:.1f} logits; no cross-attention adds more than {cross:.1f}.",
     "The decoder completes a word that it has begun. No map of weights shows that.",
     OnStage(SENTENCE, {"pin": WORD}, MEAN | {"view": "parts"}),
     right=2,
@@ -136,8 +139,8 @@ def parts() -> dict:
     effects = compute_result(SENTENCE, "effects")
     row = compute(SENTENCE).predicted_tokens.index(WORD)
     cross = [part[row] for name, part in effects.parts.items() if name.endswith("cross_attention")]
-    fed = effects.parts["decoder.layers.0.feed_forward"][row]
-    return {"fed": fed, "logit": effects.logits[row], "cross": max(cross)}
+    fed = [part[row] for name, part in effects.parts.items() if name.endswith("feed_forward")]
+    return {"fed": sum(fed), "logit": effects.logits[row], "cross": max(cross)}
 
 
 @card(
