@@ -12,6 +12,7 @@ import io
 import tempfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from PIL import Image
 
@@ -22,15 +23,15 @@ from viz.__main__ import main as command
 DOCS = Path(__file__).parent
 WINDOW = {"width": 1280, "height": 720}
 TYPED = (
-    "The animal",
-    "The animal didn't cross the street",
-    "The animal didn't cross the street because it was too tired.",
+    "My father said",
+    "My father said that he would come",
+    "My father said that he would come home early.",
 )
-LAYER, HEAD = 2, 5  # of the cross-attention: without it the sentence is said in other words
+LAYER, HEAD = 2, 5  # of the cross-attention: without it the sentence is said in another order
 QUALITY = 80
 PAGES = {
     "translate": "",
-    "steer": "steer?edits=v1_oc2-5",
+    "steer": f"steer?text={quote(TYPED[-1])}&edits=v1_oc{LAYER}-{HEAD}",
     "lessons": "lessons?lesson=attention-1",
     "atlas": "atlas",
 }
@@ -74,7 +75,7 @@ def animation(page: Any, url: str) -> None:
         ready(page, before)
         take(900)
     part = page.get_by_test_id
-    for word in ("nicht", "müde"):
+    for word in ("sagte", "würde"):
         part("stage-target").get_by_text(word, exact=True).first.hover()
         page.wait_for_timeout(400)
         take(1200)

@@ -39,7 +39,7 @@ def test_figures_stand_beside_published_ones(tmp_path: Path) -> None:
     write_json(folder / CARD, card)
     write_json(folder / CONFIG, {"architecture": "gru", "attention": True})
     row = table.render(tmp_path).splitlines()[6]
-    assert "GRU encoder-decoder with attention, en-de" in row and "7,578,624" in row
+    assert "GRU encoder-decoder with attention, en-de" in row and f"{card['parameters']:,}" in row
     assert "multi30k/test_2016_flickr: BLEU 21.0 (greedy, lowercased), perplexity 37.0" in row
     assert "40.6 (the reference)" in row and "20.6 ¹" in row and f"`{card['command']}`" in row
     assert row.count(" | ") == 5
