@@ -60,17 +60,18 @@ export function card(stage, place) {
   else if (kind) {
     const [layer, head] = place ?? kind.open;
     const role = kind.role([layer, head]);
+    const entropy = !kind.signed && kind.largest[layer][head] ? kind.entropy : null; // rows of a head that is off have none
     const number = (/** @type {number[][]} */ array) => decimals(array[layer][head], 2);
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
       looks(stage, kind.looking([layer, head])),
-      kind.entropy && stage.say("spread", { n: decimals(Math.exp(kind.entropy[layer][head]), 1) }),
+      entropy && stage.say("spread", { n: decimals(Math.exp(entropy[layer][head]), 1) }),
       role && stage.say("role", { role }),
       !pinned && !place && stage.say("pick"),
     );
     folded.push(
       role && kind.rule([layer, head]),
-      kind.entropy && stage.say("entropy", { entropy: number(kind.entropy) }),
+      entropy && stage.say("entropy", { entropy: number(entropy) }),
       !kind.signed && stage.say("largest", { weight: number(kind.largest) }),
       kind.statistics?.[layer][head],
     );
