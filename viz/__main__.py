@@ -50,7 +50,7 @@ def _add_commands(commands: Any) -> None:
         add("--beam", type=int, default=4, metavar="N", help=f"width, 1 is greedy; {default}")
         add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {languages}; {default}")
         if make is _stage:
-            live = "the stage translates by itself, in the browser: any sentence, and every change (about 22 MB)"
+            live = "the stage translates by itself, in the browser: any sentence, and every change (about 30 MB)"
             add("--live", action="store_true", help=live)
             add("--model", metavar="DIR|HUB_NAME", help="a model of transformers reads the text")
             off = "with --model, heads that are switched off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1"
