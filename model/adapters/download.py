@@ -200,7 +200,7 @@ def problem(name: str, revision: str | None, error: Exception) -> Phrase:
         return Phrase("{reason}", reason=str(error))
     if isinstance(error, errors.GatedRepoError) or status in (401, 403) and not _unknown(error):
         return Phrase(
-            "the hub gives {name!r} only to whom it knows: accept the conditions at {page} and run 'hf auth login'",
+            "the hub gives {name!r} only to logged-in users: accept the conditions at {page} and run 'hf auth login'",
             name=name,
             page=f"{constants.ENDPOINT}/{name}",
         )

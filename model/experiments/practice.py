@@ -154,5 +154,5 @@ def check(text: str) -> None:
     if not text:
         raise Problem("there is nothing to reverse: type 1 to {most} letters from a to z", most=LONGEST)
     if strange := text.strip(LETTERS):
-        raise Problem("the model knows the small letters a to z only, got {value!r}", value=strange[0])
+        raise Problem("the model knows the lowercase letters a to z only, got {value!r}", value=strange[0])
     check_characters(text, LONGEST)

@@ -309,7 +309,7 @@ class TestViews:
         ((row, column),) = message(at, "added")["setting"]["rings"]
         assert abs(shares - weights)[row, column] == pytest.approx(abs(shares - weights).max(), abs=4e-5)
         tokens = [token.strip("▁") for token in recorded.translate(EXAMPLE).target_tokens]
-        sentence = f"“{tokens[row]}” attends {weights[row, column]:.2f} to “{tokens[column]}”"
+        sentence = f"“{tokens[row]}” attends to “{tokens[column]}” with weight {weights[row, column]:.2f}"
         assert framed(at, "note") == f"{sentence}, which makes {shares[row, column]:.2f} of the contributions."
 
     def test_contributions_minus_weights(self, recorded):

@@ -111,7 +111,7 @@ def test_the_choice_says_how_far_one_is() -> None:
     for guess in (1, LESSONS["masks"].cards[3].right):
         at = at.button(key=f"guess-{guess}").click().run(timeout=120)
     at = at.button(key="lesson-next").click().run(timeout=120)
-    assert screen.framed(at, "answer") == f"You have answered 1 of {len(CARDS)} questions, 1 rightly."
+    assert screen.framed(at, "answer") == f"You have answered 1 of {len(CARDS)} questions, 1 correctly."
     assert "1 of 4 answered" in at.button(key="lesson-masks").label
 
 

@@ -145,7 +145,7 @@ def test_every_encoding_beside_the_papers(name):
     at = screen.choose(open_page(second=name), picture="difference")
     note = screen.framed(at, "answer-note")
     assert ENCODINGS[name][1] in note
-    assert ("at a loss of" in note) == (name == "learned")
+    assert ("; the loss is" in note) == (name == "learned")
     same = "with each sine before its cosine at most 0."
     assert (same in screen.framed(at, "answer")) == (name in ("sinusoidal", "sinusoidal_concatenated"))
     assert_compared(at, "sinusoidal", name)

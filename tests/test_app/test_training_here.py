@@ -192,7 +192,7 @@ def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("", "nothing to reverse"), ("Straße", "small letters a to z only, got 'S'"), ("a" * 40, "has 40 characters")],
+    [("", "nothing to reverse"), ("Straße", "lowercase letters a to z only, got 'S'"), ("a" * 40, "has 40 characters")],
 )
 def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])

@@ -220,7 +220,7 @@ class Reader:
     def _check_words(self, result: Reading) -> None:
         """Refuse a model that reads no text or has no output over words."""
         if "input_ids" not in result.inputs:
-            raise Problem("of a model that reads no text there are the maps, and nothing about its words")
+            raise Problem("this model reads no text: it has maps, but nothing about words")
         if not self.has_words:
             raise no_words()
 

@@ -126,7 +126,7 @@ def a_model_is_trained_paused_stopped_and_tried(page: Page) -> None:
     box = page.get_by_role("textbox", name="A string")
     box.fill("abc!")
     box.press("Enter")
-    expect(page.get_by_text("small letters a to z only, got '!'")).to_be_visible()
+    expect(page.get_by_text("lowercase letters a to z only, got '!'")).to_be_visible()
     box.fill("abc")
     box.press("Enter")
     expect(page.get_by_text(re.compile("^Wrong: backwards it is cba|^Right"))).to_be_visible()

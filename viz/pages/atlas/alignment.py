@@ -84,6 +84,7 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
         explore.draw(plot, f"aer-{at}-{measure}", line=f"{best} {of_all}")
     line = say(
         "A target word is linked to the source word with the largest weight (Chen et al. 2020; contributions: "
-        "Kobayashi et al. 2020), special tokens apart. Error rate: Och and Ney 2003; 0 is perfect, brighter is better."
+        "Kobayashi et al. 2020), special tokens excluded. Error rate: Och and Ney 2003; 0 is perfect, brighter is "
+        "better."
     )
     st.caption(line)

@@ -91,7 +91,7 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
         measure = {"measure": "effects"}
     else:
         side = "s"
-        line = message("“{word}” attends {value:.2f} to “{key}”")
+        line = message("“{word}” attends to “{key}” with weight {value:.2f}")
         measure = {}
     items = []
     for text, row, word, key, value in strongest:

@@ -105,7 +105,7 @@ class Contributions:
         row, column = self.farthest
         queries, keys, _ = recipes.axis_tokens(self.result, self.head.kind, "read")
         return say(
-            "“{query}” attends {weight:.2f} to “{key}”, which makes {share:.2f} of the contributions.",
+            "“{query}” attends to “{key}” with weight {weight:.2f}; “{key}” makes up {share:.2f} of the contributions.",
             query=shown_token(queries[row]),
             key=shown_token(keys[column]),
             weight=self.weights[self.head.head, row, column],

@@ -108,7 +108,7 @@ def progress() -> str:
         return say("{stories} stories, {n} questions.", stories=len(LESSONS), n=len(CARDS))
     right = sum(guesses[name, number] == LESSONS[name].cards[number - 1].right for name, number in answered)
     return say(
-        "You have answered {done} of {n} questions, {right} rightly.", done=len(answered), n=len(CARDS), right=right
+        "You have answered {done} of {n} questions, {right} correctly.", done=len(answered), n=len(CARDS), right=right
     )
 
 

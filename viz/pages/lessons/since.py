@@ -27,7 +27,7 @@ STORY = Story(
     "{before:.0%} becomes {after:.0%}.",
     "Heads {a} and {b} look at “Mary” and add {added:.1f} logits over “John”, yet without them the lead falls by only"
     " {lost:.1f}: others make up for it. The strongest head, {strongest}, looks at “{token}” ({weight:.2f}) and "
-    "lowers it by {lowered:.1f}.",
+    "lowers the lead by {lowered:.1f}.",
     Figures(recorded.draw_drink, "language_model"),
     right=2,
     live=recorded.live(recorded.live_drink),
@@ -76,7 +76,7 @@ def sink() -> dict:
     "shows how its scores change.",
     "And if queries and keys were turned by their positions instead?",
     ("Scores change as much", "No score changes", "Scores become 0"),
-    "Added, a score changes by up to {added:.2f}; turned, by {turned:.0e}.",
+    "With added positions, scores change by up to {added:.2f}; with rotated queries and keys, by {turned:.0e}.",
     "The angle between two turned vectors depends on how far apart they stand, not on where.",
     Figures(layers.draw_moved, "positions", {"first": "rotary"}),
     right=1,
@@ -88,9 +88,9 @@ def turned() -> dict:
 
 
 @card(
-    "LayerNorm takes the mean off a vector, then divides by its spread; RMSNorm only divides by its size. Each dot is "
-    "a number of “town” after the first norm of wikitext2-lm: RMSNorm across, LayerNorm up. Now RMSNorm replaces all "
-    "its LayerNorms.",
+    "LayerNorm subtracts a vector's mean, then divides by its standard deviation; RMSNorm only divides by the root "
+    "mean square. Each dot is a number of “town” after the first norm of wikitext2-lm: RMSNorm across, LayerNorm up. "
+    "Now RMSNorm replaces all its LayerNorms.",
     "What becomes of its most probable next word?",
     ("Another word takes its place", "It stays, about as probable", "All words become equally probable"),
     "“{word}” had {before:.0%} and has {after:.0%}, without any training for it.",

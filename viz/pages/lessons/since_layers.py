@@ -81,8 +81,8 @@ def live_turned(name: str) -> str:
     _, differences = moved_by_model(name)
     layer, head = analysis.largest_cell(np.abs(differences).max((-2, -1)))
     return say(
-        "Moved by {shift} positions, no score changes by more than {change:.2g}; the map is of head {layer}.{head}, "
-        "where most changes.",
+        "When the text moves by {shift} positions, no score changes by more than {change:.2g}; the map shows head "
+        "{layer}.{head}, where scores change most.",
         shift=MOVED,
         change=np.abs(differences).max(),
         layer=layer,

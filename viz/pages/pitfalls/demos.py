@@ -243,7 +243,8 @@ def start(sentence: Sentence) -> tuple:
     "Padded rows, not columns",
     "Batches of like lengths hide it: a model learns almost as well, until a short sentence stands beside a long one.",
     "A padding mask over the rows blanks padded queries and leaves padded keys visible. With padding on "
-    "the right the causal mask hides those anyway; with padding on the left or without it, queries attend to the pads.",
+    "the right the causal mask hides those keys anyway; with padding on the left, or without a causal mask, queries "
+    "attend to the pads.",
     "The decoder's mask, with pads on the right",
     "mask = (ids != PAD)[:, None, :, None] & causal",
     "mask = (ids != PAD)[:, None, None, :] & causal",
@@ -298,7 +299,8 @@ def residual(sentence: Sentence) -> tuple:
 
 @pitfall(
     "A hand-written layer norm",
-    "Wrong code can be learnt with as long as it stays the same: the model is as good, but fits only that code.",
+    "A model can learn with wrong code as long as the code stays the same: it is just as good, but fits only that "
+    "code.",
     "This norm adds the bias in the denominator and takes the unbiased deviation. At the start the bias "
     "is 0 and both agree up to √((d−1)/d), which hides the mistake until training moves the bias.",
     "The input of the first layer, normed with trained weights",

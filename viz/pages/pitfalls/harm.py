@@ -24,7 +24,7 @@ NO_AFTERWARDS = messages(
 )
 NO_TRAINING = messages(
     after="The same training: what is kept for a picture changes no weight.",
-    best="The pictures below are such a training: it returns its last weights instead of its best.",
+    best="The pictures below show such a training run: it returns its last weights instead of its best.",
 )
 STYLE = """
 <style>

@@ -98,8 +98,8 @@ IN_NEXT_WORDS = {  # by their names in MISTAKES
         "Rotary: the other layout",
         "Weights and layout belong together: both layouts are right, but only with weights that were trained with "
         "them.",
-        "The paper turns neighbouring dimensions (0, 1), (2, 3), …, Llama's code one dimension of each half. Weights "
-        "of one in the code of the other run without an error, and every distance is wrong.",
+        "The paper rotates neighbouring dimensions (0, 1), (2, 3), …; the Llama code of transformers pairs dimensions"
+        " i and i + d/2. Weights of one run in the code of the other without an error, but every distance is wrong.",
         DRAWN,
         "first, second = x[..., 0::2], x[..., 1::2]   # weights trained with halves",
         "first, second = x.chunk(2, dim=-1)",

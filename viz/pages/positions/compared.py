@@ -133,7 +133,7 @@ def show_wavelengths(page: Page) -> None:
     waves = {place: wave for place, wave in waves.items() if wave is not None}
     if not waves:
         with page.places.right:
-            st.info(say("Neither encoding has waves: none and learned positions have no wavelength."))
+            st.info(say("Neither encoding has waves: without positions, or with learned ones, there is no wavelength."))
         return
     longest = {place: words.number(float(wave.max())) for place, wave in waves.items()}
     with page.places.answer:

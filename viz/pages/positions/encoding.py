@@ -64,7 +64,7 @@ class Encodings:
         if self.codes[place] == "learned":
             learned = position_results.learn(self.n_positions, self.d_model)
             values = {"hits": learned.hits, "loss": learned.losses[-1]}
-            line += " " + say("It does in {hits:.0%} of the rows, at a loss of {loss:.3f}.", **values)
+            line += " " + say("It does so in {hits:.0%} of the rows; the loss is {loss:.3f}.", **values)
         return line
 
     def plots(self, *places: str) -> dict[str, Plot]:

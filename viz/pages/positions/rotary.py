@@ -67,11 +67,11 @@ def show_rotary(page: Page) -> None:
     near, far = after[layer, head, [NEAR, FAR]]
     with page.places.answer:
         line = message(
-            "Turned {n} positions apart, q·k falls from {a:.1f} to {b:.1f}; before the turn it stays {a:.1f}."
+            "From distance 0 to {n}, q·k falls from {a:.1f} to {b:.1f}; before the rotation it stays at {a:.1f}."
         )
         if far > near:
             line = message(
-                "Turned {n} positions apart, q·k rises from {a:.1f} to {b:.1f}; before the turn it stays {a:.1f}."
+                "From distance 0 to {n}, q·k rises from {a:.1f} to {b:.1f}; before the rotation it stays at {a:.1f}."
             )
         about = message(
             "Layer {layer}, head {head} of {name}: the mean over all pairs of a query and a key of the text."

@@ -213,7 +213,10 @@ def ask_string(run: LiveRun | Replay | None) -> str:
     if isinstance(run, Replay):
         strings = list(run.recorded.outputs)
         return controls.choose_from_list(say("A string"), strings, "practice-string", label_visibility="collapsed")
-    label = say("Type 1 to {most} small letters; the present weights write.", most=practice.LONGEST)
+    label = say(
+        "Type 1 to {most} lowercase letters; the model tries to reverse them with its current weights.",
+        most=practice.LONGEST,
+    )
     typed = st.text_input(
         say("A string"),
         practice.SAMPLE,

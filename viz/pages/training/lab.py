@@ -173,7 +173,7 @@ def show(places: frame.Places) -> None:
     with places.answer:
         frame.answer(
             answer(present, lines[present.name]),
-            say("The paper's schedule, called Noam, rises in a line and then falls as 1/√step."),
+            say("The paper's schedule, called Noam, rises linearly and then falls as 1/√step."),
         )
     with places.right:
         frame.pictures({"schedules": plot}, is_map=False)

@@ -73,6 +73,6 @@ class Replay:
             ValueError: the string was not recorded.
         """
         if text not in self.recorded.outputs:
-            raise Problem("“{text}” is not in the recording: train a run to try other strings", text=text)
+            raise Problem("“{text}” is not in the recording: start a training run to try other strings", text=text)
         now = self.snapshot
         return self.recorded.outputs[text][now], self.recorded.weights[text][now], self.recorded.steps[now]

@@ -26,7 +26,7 @@ ROW = messages(
     ),
     row_empty="“{query}” may attend to nothing here: all its weights are 0.",
     no_scaling="No scaling",
-    about_no_scaling="Leaves out the division by √d, which softens rows with one large weight.",
+    about_no_scaling="Leaves out the division by √d, so rows with one large weight become more peaked.",
     no_mask="No mask",
     about_no_mask="Softmax over all keys, including those that the model may not attend to here.",
     about_temperature_of_row=(

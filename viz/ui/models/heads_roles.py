@@ -57,8 +57,8 @@ ABOUT = messages(
     gradient="Estimates the change without this head by one backward pass (Michel et al. 2019).",
     effect="Direct effect on the logit of the written word, against the most probable other word; effects through "
     "later layers do not count.",
-    moves="Of what all heads add directly to names that are predicted and stood before: the share that a head adds "
-    "from there (Wang et al. 2022).",
+    moves="The head's share of what all heads add directly to predicted names, counting only what it adds from "
+    "earlier occurrences of the name (Wang et al. 2022).",
     agreement="Kendall's rank correlation of a row of weights with the direct effects of its keys.",
 )
 ROLE = message(

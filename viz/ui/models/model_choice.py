@@ -71,7 +71,7 @@ SUGGESTIONS = (
         "google-t5/t5-small",
         "0.24",
         "Apache 2.0",
-        message("Encoder and decoder with relative positions: what it does stands before the text."),
+        message("Encoder and decoder with relative positions; the text begins with the task."),
         "translate English to German: The house is wonderful.",
     ),
     Suggestion(

@@ -141,7 +141,9 @@ def answer(name: str, result: cached.Result) -> str:
         return say(line, name=name, first=first, p=p, second=second, q=q)
     if reply.masked:
         word, share = reply.masked[0][0]
-        return say(message("Under the mask {name} reads “{word}” ({share:.0%})."), name=name, word=word, share=share)
+        return say(
+            message("For the masked word {name} predicts “{word}” ({share:.0%})."), name=name, word=word, share=share
+        )
     return sharp_heads(name, result)
 
 

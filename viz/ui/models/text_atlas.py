@@ -39,9 +39,9 @@ He poured water from the bottle into the cup until it was full.
 The capital of France is Paris, and the capital of Italy is Rome.
 One two three four five, one two three four five."""
 RULES = message(
-    "Of decoders also induction and duplicate token: the weight on the token after the earlier occurrence of a token, "
-    "or on that occurrence, in random tokens that are read twice (Olsson et al. 2022). A head with more than a third "
-    "of its weight there has that role."
+    "For decoders, also induction and duplicate token: the weight on the token after the earlier occurrence of a "
+    "token, or on that occurrence, in random tokens that are read twice (Olsson et al. 2022). A head with more than a "
+    "third of its weight there has that role."
 )
 COMMAND = "python -m model atlas --model {place} --data FILE.txt --out atlas.json"
 # In the session: by model the lines that were read, and what was measured; what is measured now; why it could not be.
@@ -132,7 +132,7 @@ def show(name: str, places: frame.Places) -> None:
             request = _request(name, texts[0] if texts else "")
             source = of_text(cached.compute(request))
             caption = say(
-                message("In one text. “Measure all heads” reads all of them; of a decoder, random tokens besides.")
+                message("In one text. “Measure all heads” reads all texts and, for a decoder, random tokens as well.")
             )
     except ValueError as error:
         with places.notes:
@@ -305,7 +305,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
         tiles = []
         for place, (text, result) in enumerate(zip(example_texts, results)):
             tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=head_pixels(result, head)))
-        title = say("Texts where this head attends most to one token, the first one and its own apart")
+        title = say("Texts in which this head attends most to one token other than the first and the query itself")
         at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
     result = results[at]
     request = _request(name, example_texts[at])
@@ -360,7 +360,7 @@ def _said(example: Sequence[Any]) -> str:
     """What a head does in a text: whom a token attends to most."""
     *_, query, key, value = example
     tokens = {name: token.strip("▁ ") or token for name, token in (("word", query), ("key", key))}
-    return say("“{word}” attends {value:.2f} to “{key}”", value=value, **tokens)
+    return say("“{word}” attends to “{key}” with weight {value:.2f}", value=value, **tokens)
 
 
 def _short(text: str) -> str:

@@ -47,7 +47,7 @@ ENCODINGS |= messages(
     ),
     alibi=(
         "ALiBi",
-        "Takes slope · distance off every score, in each head another slope (Press et al. 2022).",
+        "Subtracts slope · distance from every score, with a different slope in each head (Press et al. 2022).",
     ),
     buckets=(
         "T5 buckets",
