@@ -23,11 +23,11 @@ from viz.__main__ import main as command
 DOCS = Path(__file__).parent
 WINDOW = {"width": 1280, "height": 720}
 TYPED = (
-    "My father said",
-    "My father said that he would come",
-    "My father said that he would come home early.",
+    "My mother said",
+    "My mother said that she would come",
+    "My mother said that she would come home early.",
 )
-LAYER, HEAD = 2, 5  # of the cross-attention: without it the sentence is said in another order
+LAYER, HEAD = 1, 3  # of the cross-attention: without it the sentence is said in another order
 QUALITY = 80
 PAGES = {
     "translate": "",

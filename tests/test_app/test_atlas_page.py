@@ -310,7 +310,8 @@ class TestViews:
         assert abs(shares - weights)[row, column] == pytest.approx(abs(shares - weights).max(), abs=4e-5)
         tokens = [token.strip("▁") for token in recorded.translate(EXAMPLE).target_tokens]
         sentence = f"“{tokens[row]}” attends to “{tokens[column]}” with weight {weights[row, column]:.2f}"
-        assert framed(at, "note") == f"{sentence}, which makes {shares[row, column]:.2f} of the contributions."
+        share = f"“{tokens[column]}” makes up {shares[row, column]:.2f} of the contributions."
+        assert framed(at, "note") == f"{sentence}; {share}"
 
     def test_contributions_minus_weights(self, recorded):
         at = open_page(PAGE, part="contribution", layer="1", head="2", **{"added-show": "change"})

@@ -205,7 +205,7 @@ def test_the_example_is_right_without_and_wrong_with_each_mistake():
     """On the weights that ship."""
     translator = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de"))
     shipped = Sentence(translator, translator.translate(EXAMPLE, beam=1))
-    right = "Der Bauer gab den Jungen Äpfel und Milch."
+    right = "Der Bauer gab den Kindern Äpfel und Milch."
     for mistake in pitfalls.WRITTEN:
         wrong, without_mistake = shipped.both_written(mistake)
         assert without_mistake == right and wrong != right, mistake

@@ -32,8 +32,8 @@ def heads_of_cards() -> dict[str, Place]:
     """The heads that cards show, chosen by how they read the row of WORD; "next" is one of the encoder.
 
     "sharp" gives READ the largest weight of all heads, "soft" the one nearest to a half. "sink" gives the end token its
-    largest weight, and READ hands over more all the same, by most of all such heads. "next" has the most rows whose
-    largest weight is on the next token.
+    largest weight; of all such heads it is the one where that token hands over least for its weight. "next" has the
+    most rows whose largest weight is on the next token.
     """
     result = compute(SENTENCE)
     weights = _weights()
@@ -46,7 +46,7 @@ def heads_of_cards() -> dict[str, Place]:
     scores = {
         "sharp": to_read,
         "soft": -np.abs(to_read - 0.5),
-        "sink": np.where(largest == end, shares[..., column] - shares[..., end], -np.inf),
+        "sink": np.where(largest == end, weights[..., end] - shares[..., end], -np.inf),
         "next": (keys == np.arange(1, keys.shape[-1] + 1)).sum(-1),
     }
     return {name: analysis.largest_cell(of_heads) for name, of_heads in scores.items()}
@@ -125,13 +125,13 @@ def tempered() -> dict:
 @card(
     "A value is what a token hands over. Weights mix the values into one vector; the lowest bars show weight times "
     "length of the value. This head gives its largest weight to the end token </s>.",
-    "Which token hands over most?",
-    "</s> bicycle street".split(),
-    "“bicycle” has {word:.0%} of the weight but {word_share:.0%} of what is handed over; </s> has {end:.0%} and "
-    "{end_share:.0%}, for its value is short.",
+    "How much of what is handed over comes from </s>?",
+    ("Less than its weight says", "As much as its weight says", "More than its weight says"),
+    "</s> has {end:.0%} of the weight but {end_share:.0%} of what is handed over, for its value is short; “bicycle” "
+    "has {word:.0%} and {word_share:.0%}.",
     "A weight alone does not say what a token contributes.",
     _inside("sink"),
-    right=1,
+    right=0,
 )
 def handed() -> dict:
     head = heads_of_cards()["sink"]

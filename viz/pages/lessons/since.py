@@ -25,7 +25,7 @@ STORY = Story(
     "How probable is “Mary” then?",
     ("Nearly 0", "Half as probable", "More than three quarters as probable"),
     "{before:.0%} becomes {after:.0%}.",
-    "Heads {a} and {b} look at “Mary” and add {added:.1f} logits over “John”, yet without them the lead falls by only"
+    "Heads {a} and {b} look at “Mary” and add {added:.1f} logits over “John”; without them the lead falls by only"
     " {lost:.1f}: others make up for it. The strongest head, {strongest}, looks at “{token}” ({weight:.2f}) and "
     "lowers the lead by {lowered:.1f}.",
     Figures(recorded.draw_drink, "language_model"),

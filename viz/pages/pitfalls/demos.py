@@ -32,7 +32,7 @@ from viz.pages.pitfalls.common import (
 from viz.text.language import format_count, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
-EXAMPLE = "The farmer gave the boys apples and milk."
+EXAMPLE = "The farmer gave the children apples and milk."
 FIRST, INPUT = "encoder.layers.0.self_attention.", "encoder.input."
 DROPOUT = 0.1
 
