@@ -57,9 +57,13 @@ export class Naming extends Drawing {
     return [this.layers[row], head];
   }
 
-  /** The row and column of a layer, as the model numbers it, and a head. @param {Head} head @returns {Place} */
+  /**
+   * The row and column of a layer, as the model numbers it, and a head, or of the summary that holds them.
+   * @param {Head} head @returns {Place}
+   */
   placeOf([layer, head]) {
-    return [this.layers.indexOf(layer), head];
+    const over = axesOf(this.options);
+    return [over.includes("layers") ? 0 : this.layers.indexOf(layer), over.includes("heads") ? 0 : head];
   }
 
   get layerNames() {
