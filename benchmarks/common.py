@@ -15,7 +15,7 @@ from typing import TypeVar
 import torch
 
 from model import load_translator
-from model.translator import DEFAULT_CHECKPOINT, Translator
+from model.running.translator import DEFAULT_CHECKPOINT, Translator
 
 Result = TypeVar("Result")
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from benchmarks.common import table
 from model import load_translator
+from model.running.translator import DEFAULT_CHECKPOINT
 from model.training.data.copying import PLACES, UNSEEN_EMOJI
-from model.translator import DEFAULT_CHECKPOINT
 
 N_SENTENCES = 200
 SEED = 2017

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 import torch
 
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
-from model.translator import Translator
+from model.running.translator import Translator
 
 HEADS = ("threads", "compared with", "target tokens", "effects, ms", "translation, ms", "effects / translation")
 

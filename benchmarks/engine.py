@@ -31,7 +31,7 @@ import torch
 from benchmarks.browsing import FRAMES, chromium, new_page
 from benchmarks.common import Machine, ratio, sentences, spread, table, text_of, translator_of
 from benchmarks.support.engine_page import ENGINE, FILES, KERNELS, START, serve_engine, serve_folder
-from model.translator import DEFAULT_CHECKPOINT, Translator
+from model.running.translator import DEFAULT_CHECKPOINT, Translator
 from viz.site import contents, pages
 from viz.views.view import EXAMPLE
 

@@ -11,10 +11,10 @@ from torch.nn import functional as F
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
 from model.interventions.edits import Edits, all_heads
 from model.measures.agreement import without_each_head
+from model.running.translator import Translator
 from model.taps import intervene
 from model.text.special import BOS_ID, EOS_ID
 from model.transformer import Transformer
-from model.translator import Translator
 
 HEADS = ["threads", "heads", "tokens", "batched ms", "one by one ms", "ratio"]
 _NEAR = 1e-3  # nats: both sides must find the same

@@ -44,10 +44,11 @@ from benchmarks import engine
 from benchmarks.browsing import ENTER, FIELDS, FIRST, FRAMES, MAP, Wire, chromium, new_page, only_run, timed_page
 from benchmarks.common import Machine, row, sentences, table, text_of
 from benchmarks.support.server import ROOT, serve
-from model import checkpoint, load_translator
-from model.checkpoint import checkpoints_folder
+from model import load_translator
+from model.running.translator import DEFAULT_CHECKPOINT, Translator
+from model.storage import checkpoint
+from model.storage.checkpoint import checkpoints_folder
 from model.transformer import Transformer
-from model.translator import DEFAULT_CHECKPOINT, Translator
 
 HEADS = ("", "wanted", "median", "quartiles", "against", "ratio")
 PARTS = ("whole", "translate", "rest of the rerun", "transfer and paint", "on top")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import torch
 
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
-from model.translator import Translator
+from model.running.translator import Translator
 
 BEAMS = (1, 4)
 HEADS = ("threads", "beam", "target tokens", "recorded, ms", "not recorded, ms", "recorded / not")

@@ -37,9 +37,9 @@ from benchmarks.browsing import PATIENCE, chromium
 from benchmarks.common import ratio, sentences, spread, table, timed, translator_of
 from benchmarks.peers import random_marian
 from benchmarks.translate import generate, steps_of
+from model.running.translator import DEFAULT_CHECKPOINT, Translator
 from model.taps import record
 from model.text.special import BOS_ID, EOS_ID
-from model.translator import DEFAULT_CHECKPOINT, Translator
 
 PARTS = ("pages", "translation", "lengths")
 # Packages of the rivals and their modules, which the project does not need.

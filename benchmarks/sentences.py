@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from benchmarks.common import table
 from model import load_translator
-from model.translator import DEFAULT_CHECKPOINT
+from model.running.translator import DEFAULT_CHECKPOINT
 
 FILES = {"en": "sentences_english.tsv", "de": "sentences_german.tsv"}  # by source language
 BEAMS = (1, 4)

@@ -25,8 +25,8 @@ import torch
 from benchmarks.common import arguments, conditions, ratio, sentences, spread, table, timed, translator_of
 from benchmarks.peers import random_marian
 from model.decoding import SearchTree
+from model.running.translator import Translator
 from model.text.special import EOS_ID
-from model.translator import Translator
 
 BEAMS = (1, 4)
 HEADS = ("threads", "beam", "source tokens", "steps", "ours, ms", "MarianMT, ms", "MarianMT / ours")

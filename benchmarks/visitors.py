@@ -48,7 +48,7 @@ from benchmarks.common import Machine, sentences, table, timed, translator_of
 from benchmarks.support.server import ROOT, serve
 from benchmarks.support.visitor import Visitor, visit
 from model.interventions.edits import Edits, all_heads
-from model.translator import DEFAULT_CHECKPOINT, Translator
+from model.running.translator import DEFAULT_CHECKPOINT, Translator
 
 BEAM = 4  # what the page starts with
 LONG_BEAM = 8  # the widest that the page offers

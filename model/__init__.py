@@ -9,7 +9,7 @@ in one row, or what is named.
 def __getattr__(name: str):
     # Importing a part of the package (model.masks, say) should not load all of it.
     if name in ("load_translator", "Translator", "Translation"):
-        from model import translator
+        from model.running import translator
 
         return getattr(translator, name)
     if name == "attach":

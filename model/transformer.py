@@ -12,11 +12,11 @@ from torch import Tensor, nn
 from model import masks
 from model.attention import Dropout
 from model.config import StackConfig, TransformerConfig
-from model.errors import Problem
 from model.layers import DecoderLayer, EncoderLayer, KeysValues, build_norm
 from model.positional import TABLES
 from model.relative import build_relative
 from model.taps import Tap, name_taps, observed
+from model.text.errors import Problem
 
 Embedding = Callable[[Tensor], Tensor]  # ids (...) to (..., D)
 

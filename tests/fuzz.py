@@ -35,13 +35,14 @@ import numpy as np
 import torch
 
 from benchmarks.common import table
-from model import checkpoint, load_translator
+from model import load_translator
 from model.adapters.attention_file import read_attention
-from model.errors import Problem
 from model.interventions.edits import Edits
-from model.recording import Recording
-from model.translation import KINDS
-from model.translator import Translator
+from model.results.recording import Recording
+from model.results.translation import KINDS
+from model.running.translator import Translator
+from model.storage import checkpoint
+from model.text.errors import Problem
 from tests.support import hostile
 from tests.test_app.systems import save_all
 

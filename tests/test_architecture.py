@@ -38,7 +38,6 @@ FLOORS = {
 }
 # The rooms of model/, the lowest first: who stands further down imports nothing from who stands further up.
 ROOMS = (
-    ("model.errors", "model.installation"),
     ("model.text",),
     ("model.analysis",),  # which gets recorded arrays and knows no more than texts
     ("model.masks", "model.positional", "model.taps"),
@@ -47,14 +46,12 @@ ROOMS = (
     ("model.attention",),
     ("model.layers",),
     ("model.transformer", "model.gru"),
-    ("model.language_model", "model.stepper"),
-    ("model.checkpoint", "model.decoding"),
-    ("model.recording",),
-    ("model.translation",),
+    ("model.language_model",),
+    ("model.storage", "model.decoding"),
+    ("model.results",),
     ("model.interventions",),
-    ("model.attribution",),
+    ("model.running",),
     ("model.adapters",),
-    ("model.translator",),
     ("model.training.data",),
     ("model.training",),
     ("model.experiments",),
@@ -62,7 +59,7 @@ ROOMS = (
     ("model.commands",),
     ("model.__main__",),
 )
-ANALYSIS_KNOWS = ("model.analysis", "model.text", "model.errors")  # and nothing else of ours: it gets recorded arrays
+ANALYSIS_KNOWS = ("model.analysis", "model.text")  # and nothing else of ours: it gets recorded arrays
 MASK_MAKERS = {"tril", "triu", "tril_", "triu_", "tril_indices", "triu_indices", "generate_square_subsequent_mask"}
 
 
@@ -227,7 +224,7 @@ def decoding_knows_no_model(tree: Tree) -> Iterator[str]:
     """model/decoding imports no network, not even through another file of its own."""
     start = [module for module in tree.values() if within(module.name, "model.decoding")]
     networks = {module.name for module in tree.values() if is_model_module(module)}
-    networks |= {f"model.{name}" for name in MODEL_MODULES} | {"model.translator", "model.load_translator"}
+    networks |= {f"model.{name}" for name in MODEL_MODULES} | {"model.running.translator", "model.load_translator"}
     for module in reached(tree, start, stop=frozenset(networks | {"model"})):
         if within(module.name, "model"):
             yield from forbid(module, networks, "decoding is written against a protocol, not against a model")
@@ -500,23 +497,25 @@ GOOD = {
     "viz/figures/heatmap.py": "import numpy as np\nimport plotly.graph_objects as go\nfrom viz.theme import x\n",
     "viz/app/main.py": "import streamlit as st\nimport torch\nfrom model import load_translator\n",
     "viz/ui/lines.py": "import streamlit as st\n",
-    "viz/views/view.py": "from model.translation import KINDS\nfrom viz.text.language import say\n",
+    "viz/views/view.py": "from model.results.translation import KINDS\nfrom viz.text.language import say\n",
     "viz/stage/payload/message.py": (
         "from viz.views import view\nfrom viz.figures import heatmap\nimport viz.stage.words\n"
     ),
     "viz/stage/assets.py": "import streamlit as st\nfrom plotly import offline\n",
     "viz/export/page.py": "from viz.figures.heatmap import draw\nimport plotly\n",
-    "viz/stage/alone.py": "from model.translation import Translation\nfrom viz.stage.payload.message import message\n",
+    "viz/stage/alone.py": (
+        "from model.results.translation import Translation\nfrom viz.stage.payload.message import message\n"
+    ),
     "viz/__main__.py": "from model.__main__ import carry_out\ndef f():\n    from viz.stage.alone import report\n",
-    "model/__init__.py": "from model.translator import load_translator\n",
+    "model/__init__.py": "from model.running.translator import load_translator\n",
     "model/masks.py": "import torch\ndef causal(n):\n    return torch.ones(n, n).tril()\n",
     "model/attention.py": "from torch import nn\nfrom model.masks import causal\nclass A(nn.Module): pass\n",
     "model/decoding/beam.py": "from model.decoding.protocol import Step\nfrom ..text.subwords import EOS\n",
     "model/decoding/protocol.py": "class Step: pass\n",
     "model/text/subwords.py": "EOS = 1\n",
-    "model/translator.py": "from model.attention import A\nfrom model.decoding.beam import beam\n",
+    "model/running/translator.py": "from model.attention import A\nfrom model.decoding.beam import beam\n",
     "model/adapters/marian.py": "def load():\n    import transformers\n    from transformers import AutoModel\n",
-    "model/checkpoint.py": "import numpy as np\nimport safetensors\nnp.load('x', allow_pickle=False)\n",
+    "model/storage/checkpoint.py": "import numpy as np\nimport safetensors\nnp.load('x', allow_pickle=False)\n",
     "tests/test_model/test_parity.py": "import torch\nimport transformers\ntorch.ones(2, 2).tril()\n",
 }
 
@@ -539,7 +538,7 @@ VIOLATIONS = [
     (no_model_knows_decoding, "model/transformer.py", "from model.decoding import beam\n"),
     (no_model_knows_decoding, "model/layers.py", "def f():\n    from .decoding.beam import search\n"),
     (no_model_knows_decoding, "model/bert.py", "import torch\nimport model.decoding\nclass B(torch.nn.Module): pass\n"),
-    (transformers_stays_in_adapters, "model/translator.py", "def f():\n    from transformers import AutoModel\n"),
+    (transformers_stays_in_adapters, "model/running/translator.py", "def f():\n    from transformers import pipeline\n"),
     (transformers_stays_in_adapters, "viz/app/main.py", "import transformers\n"),
     (transformers_stays_in_adapters, "model/adapters/bert.py", "from transformers.models import bert\n"),
     (transformers_stays_in_adapters, "model/adapters/bert.py", "class A:\n    import transformers\n"),
@@ -568,19 +567,19 @@ VIOLATIONS = [
     (files_need_no_streamlit, "viz/stage/alone.py", "def f():\n    import streamlit\n"),
     (files_need_no_streamlit, "viz/__main__.py", "def f():\n    import streamlit.runtime\n"),
     (files_need_no_streamlit, "viz/export/page.py", "from streamlit import html\n"),
-    (pages_know_only_figures, "viz/export/page.py", "from model.translation import Translation\n"),
+    (pages_know_only_figures, "viz/export/page.py", "from model.results.translation import Translation\n"),
     (pages_know_only_figures, "viz/export/page.py", "def f():\n    import torch\n"),
     (app_is_short, "app.py", "x = 1\n" * 60),
-    (nothing_is_pickled, "model/checkpoint.py", "import pickle\n"),
-    (nothing_is_pickled, "model/checkpoint.py", "import torch as t\nt.save({}, 'x')\n"),
-    (nothing_is_pickled, "model/checkpoint.py", "from torch import load\n"),
+    (nothing_is_pickled, "model/storage/checkpoint.py", "import pickle\n"),
+    (nothing_is_pickled, "model/storage/checkpoint.py", "import torch as t\nt.save({}, 'x')\n"),
+    (nothing_is_pickled, "model/storage/checkpoint.py", "from torch import load\n"),
     (nothing_is_pickled, "app.py", "import torch\nread = torch.load\n"),
-    (nothing_is_pickled, "model/checkpoint.py", "import numpy as np\nnp.load('x', allow_pickle=True)\n"),
+    (nothing_is_pickled, "model/storage/checkpoint.py", "import numpy as np\nnp.load('x', allow_pickle=True)\n"),
     (nothing_is_pickled, "viz/theme.py", "def f(table):\n    table.to_pickle('x')\n"),
     (masks_are_made_in_one_place, "model/layers.py", "import torch\nm = torch.tril(torch.ones(3, 3))\n"),
     (masks_are_made_in_one_place, "model/layers.py", "def f(x):\n    return x.triu(1)\n"),
     (masks_are_made_in_one_place, "model/adapters/bert.py", "from torch import triu as upper\nm = upper(1)\n"),
-    (rooms_stand_on_those_below, "model/text/words.py", "from model.checkpoint import x\n"),
+    (rooms_stand_on_those_below, "model/text/words.py", "from model.storage.checkpoint import x\n"),
     (rooms_stand_on_those_below, "model/gru.py", "def f():\n    from .transformer import T\n"),
     (rooms_stand_on_those_below, "model/training/data/corpora.py", "from model.training.loop import Trainer\n"),
     (rooms_stand_on_those_below, "model/analysis/maps.py", "import torch\n"),

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.support.server import end, free_port, is_healthy
 from model import load_translator
-from model.checkpoint import available
+from model.storage.checkpoint import available
 
 pytestmark = pytest.mark.slow
 

@@ -78,7 +78,7 @@ def _add_commands(commands: Any) -> None:
 
 def _write(arguments: argparse.Namespace) -> None:
     """Write what a command makes of a text into a file, and say what the model wrote."""
-    from model.translator import Writer, load_translator
+    from model.running.translator import Writer, load_translator
 
     text, beam = arguments.text, arguments.beam
     if getattr(arguments, "live", False):
@@ -108,7 +108,7 @@ def _read(arguments: argparse.Namespace) -> None:
 
 def _run(arguments: argparse.Namespace) -> None:
     from model.adapters.download import check_name
-    from model.installation import root
+    from model.storage.installation import root
     from viz.app.replicas import read_number
 
     port = read_number("PORT", arguments.port, 65535)
@@ -156,7 +156,7 @@ def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes
 
 
 def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
-    from model.recording import Candidates
+    from model.results.recording import Candidates
     from viz.stage.alone import ADDRESS, link_to, report
     from viz.text import words
     from viz.views.snippets import program, snippet

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.support.server import ROOT
 
-ENGINE = ROOT / "viz" / "engine"
+ENGINE = ROOT / "viz/web/engine"
 KERNELS = {"relaxed": "/engine/kernel.relaxed.wasm", "simd": "/engine/kernel.wasm"}  # the fastest first
 FILES = {"config": "config.json", "tokenizer": "tokenizer.json", "weights": "model.safetensors"}
 # Opens the checkpoint in a worker, with these kernels; leaves `engine`, and in `received` how loading went on.

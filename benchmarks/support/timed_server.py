@@ -71,7 +71,7 @@ def attach(log: Path) -> None:
     """
     from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 
-    from model.translator import Translator
+    from model.running.translator import Translator
     from viz import figures
     from viz.ui.plot import plot
 

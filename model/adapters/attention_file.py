@@ -41,8 +41,8 @@ from model.adapters.weights import (
     known_mask,
     without_nan_rows,
 )
-from model.recording import KINDS, SIDES, TOKENS, Candidates, Recording, TokenTexts
-from model.translation import MODULES
+from model.results.recording import KINDS, SIDES, TOKENS, Candidates, Recording, TokenTexts
+from model.results.translation import MODULES
 
 MAX_TOKENS = 1024
 MAX_TOKEN_LENGTH = 200  # characters

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from model.translation import Translation
+from model.results.translation import Translation
 
 _MAPS = {"encoder_self": "encoder_attention", "decoder_self": "decoder_attention", "cross": "cross_attention"}
 

@@ -32,7 +32,7 @@ from model.adapters.inspection import (
     shards,
     size_of,
 )
-from model.errors import Phrase, Problem
+from model.text.errors import Phrase, Problem
 
 CONFIG = "config.json"
 SMALL = (

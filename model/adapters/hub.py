@@ -13,10 +13,10 @@ from typing import Any
 
 import torch
 
-from model import checkpoint
 from model.adapters.inspection import WEIGHTS, Size, local_size
 from model.config import MAX_LAYERS
-from model.errors import Problem
+from model.storage import checkpoint
+from model.text.errors import Problem
 
 CONFIG = "config.json"
 ROOT = Path(__file__).parents[2]

@@ -5,12 +5,12 @@ from typing import Any
 
 import torch
 
-from model import checkpoint
 from model.adapters.hub import CONFIG, MissingOutput, Progress, fetch, load_network, reason
 from model.adapters.inspection import VOCABULARIES, local_size, refuse_code
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.tasks import attach
-from model.errors import Problem
+from model.storage import checkpoint
+from model.text.errors import Problem
 
 # Networks that predict masked words, and those with all output layers of their training, of which BERT has two.
 MASKED = "MODEL_FOR_MASKED_LM_MAPPING_NAMES"

@@ -10,9 +10,9 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from model import checkpoint
 from model.adapters.hub import CONFIG, fetch, load_network
 from model.config import TransformerConfig
+from model.storage import checkpoint
 from model.text.pieces import PieceTokenizer, PieceTokenizers
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS
 from model.transformer import Transformer

@@ -9,7 +9,7 @@ from torch import Tensor
 from model.adapters import byte_level, generated
 from model.adapters.attention_file import checked, spelt_tokens
 from model.adapters.weights import as_maps, kind_of, known_mask, without_nan_rows
-from model.recording import SIDES, TOKENS, Recording, TokenTexts
+from model.results.recording import SIDES, TOKENS, Recording, TokenTexts
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 

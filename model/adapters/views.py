@@ -7,13 +7,13 @@ from typing import Any
 import tokenizers
 import torch
 
-from model import checkpoint
 from model.adapters import byte_level
 from model.adapters.attention_file import MAX_TOKENS
 from model.adapters.hub import CONFIG, fetch, load_network, reason
 from model.adapters.inspection import WEIGHTS
 from model.adapters.outputs import NAMES, attention_from
-from model.recording import KINDS, Recording
+from model.results.recording import KINDS, Recording
+from model.storage import checkpoint
 
 TOKENIZER = "tokenizer.json"
 FILES = (CONFIG, WEIGHTS, TOKENIZER)

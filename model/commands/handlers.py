@@ -13,7 +13,6 @@ from typing import Any
 
 from tqdm import tqdm
 
-from model import checkpoint
 from model.adapters.marian import import_marian
 from model.adapters.views import look
 from model.commands import any_model, table
@@ -22,6 +21,9 @@ from model.commands.results import as_json, save
 from model.measures import atlas, checks, context, reports
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
+from model.results.translation import Translation
+from model.running.translator import Translator, Writer, load_translator
+from model.storage import checkpoint
 from model.text.cleaning import tidy
 from model.training.config import RunConfig
 from model.training.data.corpora import decoded, read_lines
@@ -33,8 +35,6 @@ from model.training.processes import started
 from model.training.state import HISTORY
 from model.training.sweeps.board import record_board
 from model.training.sweeps.recorder import record_grid
-from model.translation import Translation
-from model.translator import Translator, Writer, load_translator
 
 # Of back-translation.
 CHUNK = 256  # sentences that are translated and kept at once

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from model.checkpoint import CARD, checkpoints_folder, read_json
 from model.commands import table
 from model.measures import atlas, checks, context
+from model.storage.checkpoint import CARD, checkpoints_folder, read_json
 
 FILES = (atlas.FILE, checks.FILE, context.FILE)  # each names the command that made it, beside the weights
 PICTURES = Path("docs", "pictures.py")  # of the README, in a checkout

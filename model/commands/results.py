@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from model.translation import Translation
+from model.results.translation import Translation
 
 
 def as_json(result: Translation) -> dict:

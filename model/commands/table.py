@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from model.checkpoint import CARD, CONFIG, WEIGHTS, check_file, read_json, write_text
+from model.storage.checkpoint import CARD, CONFIG, WEIGHTS, check_file, read_json, write_text
 
 README = "README.md"
 MOST_NAMED = 6  # corpora

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from model.decoding.protocol import Decodable, between_steps, check_logits
-from model.errors import Phrase, check_tokens
+from model.text.errors import Phrase, check_tokens
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 
 ROOT = 0

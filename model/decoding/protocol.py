@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from torch import Tensor
 
-from model.errors import Problem
+from model.text.errors import Problem
 
 BETWEEN_STEPS: ContextVar[Callable[[], None] | None] = ContextVar("between_steps", default=None)
 

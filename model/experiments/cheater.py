@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from model.config import LanguageModelConfig
 from model.language_model import LanguageModel
+from model.results.translation import module_of
 from model.taps import intervene
-from model.translation import module_of
 
 ARTICLES, ADJECTIVES = ("the", "a"), ("small", "old", "happy")
 NOUNS = ("dog", "cat", "man", "woman", "bird")

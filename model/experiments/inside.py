@@ -15,7 +15,7 @@ from model.analysis.rotation import Rotation
 from model.attention import masked_softmax
 from model.config import StackConfig
 from model.relative import rotary_frequencies
-from model.translation import Translation
+from model.results.translation import Translation
 
 RECORDED = ("q", "k", "v", "mask", "raw_scores", "scores", "weights", "context")
 SOMETIMES = ("bias", "sink")

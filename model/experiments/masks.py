@@ -12,14 +12,14 @@ from torch.nn import functional as F
 
 from model import masks
 from model.attention import masked_softmax
-from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import layer_counts
+from model.results.translation import module_of
+from model.running.translator import MAX_CHARACTERS, Translator
 from model.taps import Change, intervene, record
 from model.text.cleaning import source_text, tidy
+from model.text.errors import Phrase, Problem, check_characters, check_tokens
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, UNK_ID, Vocabulary, pad_ids
 from model.transformer import Transformer
-from model.translation import module_of
-from model.translator import MAX_CHARACTERS, Translator
 
 MAX_TOKENS = 64  # of a sentence: with more, nobody can read the matrices
 MASKS = ("encoder_self", "target_padding", "look_ahead", "decoder_self", "cross")

@@ -13,9 +13,9 @@ from model import masks
 from model.config import ADDED_POSITIONS, StackConfig
 from model.language_model import LanguageModel
 from model.relative import rotary_frequencies, rotate
+from model.results.translation import module_of
 from model.taps import Change, intervene
 from model.transformer import Transformer
-from model.translation import module_of
 
 PADS = 32  # before the text, as beside one that is so much longer
 MISTAKES: dict[str, Callable[[StackConfig], bool]] = {  # and which models they can be made in

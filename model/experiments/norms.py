@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from model.language_model import LanguageModel
-from model.translator import Writer
+from model.running.translator import Writer
 
 
 def layer_norm(x: np.ndarray, eps: float) -> np.ndarray:

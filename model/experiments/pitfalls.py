@@ -13,13 +13,13 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
-from model.checkpoint import NoRandomNumbers
+from model.results.translation import module_of
+from model.storage.checkpoint import NoRandomNumbers
 from model.taps import intervene
 from model.text.special import BOS_ID, EOS_ID, PAD_ID
 from model.text.subwords import Tokenizer
 from model.training.sweeps import mistakes
 from model.transformer import Cache, Transformer
-from model.translation import module_of
 
 # Written for this file: enough text for a small tokenizer of each language.
 SAMPLES = {

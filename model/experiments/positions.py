@@ -10,13 +10,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.decoding.protocol import between_steps
-from model.errors import Problem
 from model.positional import shifted
 from model.relative import N_BUCKETS, alibi_slopes, bucket_of, rotary_frequencies, rotate
+from model.running.translator import Translator, Writer
 from model.taps import Change, intervene, record
 from model.text.cleaning import source_text
+from model.text.errors import Problem
 from model.text.special import EOS_ID
-from model.translator import Translator, Writer
 
 SIDES = ("encoder", "decoder")
 MAX_SCALE, MAX_SHIFT = 2.0, 100

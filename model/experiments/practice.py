@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from model.config import NORM_POSITIONS, TransformerConfig
 from model.decoding import greedy
-from model.errors import Problem, check_characters
 from model.taps import record
+from model.text.errors import Problem, check_characters
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, SPECIAL_TOKENS, pad_ids
 from model.training import schedules
 from model.transformer import Transformer

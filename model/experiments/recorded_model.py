@@ -17,16 +17,16 @@ from torch import Tensor
 
 from model.adapters.readers.reader import NO_EDITS, Reader
 from model.analysis.repetitions import repetitions
-from model.checkpoint import checkpoints_folder
 from model.config import LanguageModelConfig
-from model.errors import Problem
 from model.interventions.edits import Cell, Edits, Head
 from model.masks import causal_mask
 from model.relative import rotary_frequencies, rotate
+from model.results.translation import module_of
+from model.running.translator import Writer
+from model.storage.checkpoint import checkpoints_folder
 from model.taps import Change, intervene
 from model.taps import record as record_taps
-from model.translation import module_of
-from model.translator import Writer
+from model.text.errors import Problem
 
 FOLDER, FILE = "recordings", "smollm2-135m.npz"  # below the folder of checkpoints
 NAME = "SmolLM2-135M"

@@ -14,10 +14,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from model.checkpoint import checkpoints_folder
-from model.errors import Problem
 from model.experiments import practice
 from model.experiments.practice import Practice, Settings
+from model.storage.checkpoint import checkpoints_folder
+from model.text.errors import Problem
 
 FOLDER, FILE = "recordings", "practice.npz"  # below the folder of checkpoints
 COMMAND = "python -m model.experiments.recorded_practice"

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 
 from model import masks
-from model.errors import check_tokens
 from model.language_model import LanguageModel
+from model.running.translator import Writer
 from model.taps import record
 from model.text.cleaning import source_text
-from model.translator import Writer
+from model.text.errors import check_tokens
 
 MASKS = ("window", "documents", "prefix")
 MAX_TOKENS = 64  # of a row: with more, nobody can read the matrices

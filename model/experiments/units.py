@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from model.layers import EncoderLayer, GatedFeedForward
-from model.translator import Writer
+from model.running.translator import Writer
 
 
 class Units(NamedTuple):

@@ -13,9 +13,9 @@ from typing import Protocol, Self
 from torch import Tensor
 
 from model.config import HeadsByLayer
-from model.errors import Problem
+from model.results.translation import IN_WORDS, KINDS, SIDES, module_of
 from model.taps import Change, intervene
-from model.translation import IN_WORDS, KINDS, SIDES, module_of
+from model.text.errors import Problem
 
 VERSION = "v1"
 MAX_CODE = 8000  # characters

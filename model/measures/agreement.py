@@ -12,11 +12,11 @@ from model import masks
 from model.analysis.effects import RUNNER_UP
 from model.interventions.edits import Head, all_heads, layer_counts
 from model.measures.contribution import contributions
+from model.results.translation import KINDS, Translation, module_of
+from model.running.translator import Translator
 from model.taps import Change, intervene, record
 from model.text.special import BOS_ID
 from model.transformer import Transformer
-from model.translation import KINDS, Translation, module_of
-from model.translator import Translator
 
 DECODER = ("decoder_self", "cross")
 AGAINST = {"mean": None, RUNNER_UP: RUNNER_UP}

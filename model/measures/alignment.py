@@ -11,10 +11,10 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.measures.contribution import contributions
 from model.measures.word_links import LinkedPair, LinkedText
+from model.running.translator import Translator
 from model.text.cleaning import source_text, tidy
 from model.text.special import MARK, Vocabulary
 from model.transformer import Transformer
-from model.translator import Translator
 
 READ_AT, MEASURES = ("output", "input"), ("weights", "norms")
 

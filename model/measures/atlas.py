@@ -12,15 +12,15 @@ from sacrebleu.metrics.bleu import BLEU
 from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.analysis.effects import RUNNER_UP
-from model.checkpoint import WEIGHTS, sha256_of
 from model.config import Config, GruConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
 from model.measures import agreement, alignment, reports
 from model.measures.word_links import LinkedText
+from model.results.translation import KINDS, SIDES, Translation
+from model.running.translator import Translator
+from model.storage.checkpoint import WEIGHTS, sha256_of
 from model.text.cleaning import source_text, tidy
 from model.training.data.corpora import Pair
-from model.translation import KINDS, SIDES, Translation
-from model.translator import Translator
 
 FILE = "atlas.json"
 MOST_EXAMPLES = 5  # sentences of a head

@@ -11,20 +11,20 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model import attribution
 from model.attention import MultiHeadAttention
-from model.checkpoint import WEIGHTS, sha256_of
 from model.config import TransformerConfig
 from model.decoding.protocol import Decodable, between_steps
-from model.errors import Problem
 from model.experiments import masks as mask_experiments
 from model.measures import reports
 from model.positional import TABLES
 from model.relative import Buckets, alibi_slopes, bucket_of, offsets, rotary_frequencies
+from model.results.translation import KINDS, Translation
+from model.running import attribution
+from model.running.translator import Translator
+from model.storage.checkpoint import WEIGHTS, sha256_of
 from model.taps import intervene, record
+from model.text.errors import Problem
 from model.text.special import BOS_ID, PAD_ID, UNK_ID
-from model.translation import KINDS, Translation
-from model.translator import Translator
 
 FILE = "check.json"  # beside a checkpoint's weights
 PADS = 3

@@ -14,10 +14,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.checkpoint import WEIGHTS, load_parameters, sha256_of
 from model.language_model import LanguageModel
 from model.measures import reports
-from model.translator import Writer
+from model.running.translator import Writer
+from model.storage.checkpoint import WEIGHTS, load_parameters, sha256_of
 
 FILE = "context.json"  # beside a checkpoint's weights
 TIMES = (1, 2, 4)  # the trained length

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from model.results.translation import MODULES, Translation, module_of
 from model.transformer import Transformer
-from model.translation import MODULES, Translation, module_of
 
 
 def contributions(model: Transformer, result: Translation, kind: str) -> np.ndarray:

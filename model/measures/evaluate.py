@@ -11,10 +11,10 @@ from sacrebleu.metrics.chrf import CHRF
 
 from model.analysis import lengths
 from model.gru import GruModel
+from model.running.translator import Translator, Writer
 from model.text.cleaning import source_text, tidy
 from model.training.data.corpora import Pair, read_lines
 from model.training.evaluation import perplexity, text_perplexity
-from model.translator import Translator, Writer
 
 
 def read_pairs(path: Path) -> list[Pair]:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from model.checkpoint import WEIGHTS, read_json, sha256_of, write_text
+from model.storage.checkpoint import WEIGHTS, read_json, sha256_of, write_text
 
 
 def write(path: Path, result: dict[str, Any]) -> None:

@@ -7,13 +7,13 @@ import torch
 
 from model.decoding.beam import ROOT, SearchTree
 from model.decoding.protocol import between_steps
-from model.errors import Problem
 from model.gru import merge_directions
 from model.interventions.edits import Edits
+from model.results.translation import IN_WORDS
+from model.running.translator import Translator
 from model.taps import record
+from model.text.errors import Problem
 from model.text.special import BOS_ID, pad_ids
-from model.translation import IN_WORDS
-from model.translator import Translator
 
 NO_EDITS = Edits()
 BATCH = 16  # hypotheses per pass

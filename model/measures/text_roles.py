@@ -11,8 +11,8 @@ from model.adapters.readers.layout import DECODER
 from model.analysis import head_roles
 from model.analysis.head_roles import Tally
 from model.analysis.repetitions import Repetitions, repetitions
-from model.translation import SIDES
-from model.translator import Writer
+from model.results.translation import SIDES
+from model.running.translator import Writer
 
 REPEATED = 25  # random tokens, read twice
 DRAWS = 4  # of them

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model.checkpoint import read_json
+from model.storage.checkpoint import read_json
 from model.training.data.corpora import read_lines
 
 Links = frozenset[tuple[int, int]]

@@ -1,7 +1,7 @@
 """Turns text as people type, paste and store it into what the models read: one rule for every input.
 
 `tidy` takes invisible characters out of every text; `as_meant` replaces, in the source language, characters that only
-look different by those that they stand for. The browser has the same rule (viz/engine/text/tidy.js).
+look different by those that they stand for. The browser has the same rule (viz/web/engine/text/tidy.js).
 """
 
 import re

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from model import checkpoint
-from model.checkpoint import AnyModel
+from model.storage import checkpoint
+from model.storage.checkpoint import AnyModel
 from model.text.words import read_tokenizer
 from model.training import optimizers, state, tasks
 from model.training.batching import Batch

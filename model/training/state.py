@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model import checkpoint
 from model.config import Amount, JsonConfig, Seconds, read_model
+from model.storage import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.optimizers import REMEMBERED
 

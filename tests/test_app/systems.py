@@ -7,11 +7,11 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from model import checkpoint
 from model.analysis import lengths
 from model.config import GruConfig, LanguageModelConfig
 from model.gru import GruModel
 from model.language_model import LanguageModel
+from model.storage import checkpoint
 from model.text.special import EOS_ID, SPECIAL_TOKENS
 from model.text.words import TextWords, WordTokenizer, WordTokenizers
 from tests.test_app.conftest import CARD, SENTENCES, save_tiny

@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, Head, attach, load_model, load_translator
 from model.adapters.readers.reading import Reading
-from model.checkpoint import available
 from model.measures import text_roles
+from model.storage.checkpoint import available
 from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.builders import randomise

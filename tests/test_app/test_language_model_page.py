@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model import load_translator
-from model.checkpoint import WEIGHTS
+from model.storage.checkpoint import WEIGHTS
 from tests.test_app import screen
 from tests.test_app.systems import LM_CARD, save_language_model
 from tests.test_model.test_adapters.other_models import save_model

@@ -22,7 +22,7 @@ PAGE = """
 import os, time
 from pathlib import Path
 import streamlit as st
-from model.stepper import Stepper
+from model.running.stepper import Stepper
 from viz.views import cached
 
 log, step = Path(os.environ["LOG"]), Stepper.step

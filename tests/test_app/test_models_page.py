@@ -13,7 +13,7 @@ import pytest
 from model import load_translator
 from model.analysis import comparison, lengths
 from model.analysis import maps as analysis
-from model.checkpoint import CARD, read_json, seal, write_json
+from model.storage.checkpoint import CARD, read_json, seal, write_json
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
 

@@ -13,8 +13,8 @@ from model import load_model
 from model.adapters.attention_file import read_attention
 from model.analysis import head_roles
 from model.measures import contribution
-from model.recording import Recording
-from model.translation import KINDS
+from model.results.recording import Recording
+from model.results.translation import KINDS
 from tests.support.messages import unpack
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs

@@ -7,7 +7,7 @@ import shutil
 import numpy as np
 import pytest
 
-from model.translator import Translator
+from model.running.translator import Translator
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
 from viz.text import words

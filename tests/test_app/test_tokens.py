@@ -6,7 +6,8 @@ from pathlib import Path
 
 import viz
 
-SCRIPTS = [*Path(viz.__file__).parent.glob("ui/**/*.js"), *Path(viz.__file__).parent.glob("stage/**/*.js")]
+WEB = Path(viz.__file__).parent / "web"
+SCRIPTS = [path for room in ("pages", "plot", "stage") for path in WEB.glob(f"{room}/**/*.js")]
 
 
 DANGERS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "http:", "https:")

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from model import checkpoint
 from model.adapters.attention_file import read_attention
-from model.errors import Phrase, Problem
 from model.experiments import practice
 from model.interventions.edits import Edits
-from model.translator import Translator, load_translator
+from model.running.translator import Translator, load_translator
+from model.storage import checkpoint
+from model.text.errors import Phrase, Problem
 from tests.support import hostile
 from viz.text import errors, language
 from viz.text.language import LANGUAGES, using

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from benchmarks.common import sentences
-from model import checkpoint
 from model.config import TransformerConfig
+from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from benchmarks import training
-from model import checkpoint
+from model.storage import checkpoint
 from model.text.special import PAD_ID
 from model.transformer import Transformer
 

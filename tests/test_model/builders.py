@@ -13,10 +13,10 @@ from torch import Tensor, nn
 
 from model.config import TransformerConfig
 from model.experiments.positions import changed_positions
+from model.results.translation import Translation
+from model.running.translator import Translator
 from model.text.special import BOS_ID, PAD_ID
 from model.transformer import Transformer
-from model.translation import Translation
-from model.translator import Translator
 
 B, H, K, T, S, D, V, F = 2, 3, 4, 5, 7, 12, 17, 20
 DTYPES = [torch.float64, torch.float32]

@@ -11,11 +11,11 @@ import pytest
 from safetensors import safe_open
 
 from model import load_translator
-from model.checkpoint import CARD, CONFIG, MANIFEST, TOKENIZER, WEIGHTS, read_json, verify
+from model.running.translator import Translator
+from model.storage.checkpoint import CARD, CONFIG, MANIFEST, TOKENIZER, WEIGHTS, read_json, verify
 from model.training.config import TrainingConfig
 from model.training.data.corpora import BACK, comparable, leave_out, load_corpus, parse_mix
 from model.training.presets import HELD_OUT
-from model.translator import Translator
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 NAMES = sorted(path.parent.name for path in CHECKPOINTS.glob(f"*/{CONFIG}"))

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from model.installation import root
+from model.storage.installation import root
 
 HOSTS, SECRET = "HEADLIGHT_HOSTS", "STREAMLIT_SERVER_COOKIE_SECRET"  # read by viz/app/guard.py, and by Streamlit
 MOST = 16  # replicas

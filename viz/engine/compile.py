@@ -1,7 +1,7 @@
 """Compiles kernel.c: `python -m viz.engine.compile`, with the PyPI package ziglang, which running the engine needs not.
 
-The compiled files are committed; tests/test_viz/test_engine/test_kernel.py compiles again and compares, where the
-compiler of VERSION is there.
+The compiled files are committed beside the source, in viz/web/engine. A test (test_web/test_engine/test_kernel.py)
+compiles again and compares, where the compiler of VERSION is there.
 """
 
 import importlib.metadata
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 VERSION = "0.17.1"  # of ziglang; another one may write other bytes
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "web/engine"  # of the source, and of what is compiled
 VARIANTS = {  # by file name the fastest first, as the engine tries them
     "kernel.relaxed.wasm": "generic+simd128+relaxed_simd",
     "kernel.wasm": "generic+simd128",

@@ -10,7 +10,7 @@ from viz.figures import Figure
 from viz.text import language
 from viz.text.language import messages, say
 
-_SCRIPT = Path(__file__).with_name("page.js")
+_SCRIPT = Path(__file__).parents[1] / "web/plot/page.js"
 # The file may hand out pictures of itself, and ask nobody for anything.
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # What Plotly's buttons and notes say, and the button that page.js adds.

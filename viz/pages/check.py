@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.checkpoint import checkpoints_folder
 from model.measures import checks
 from model.measures.checks import Check
+from model.storage.checkpoint import checkpoints_folder
 from viz.figures import deviations
 from viz.text import errors, words
 from viz.text.language import format_count, message, messages, say

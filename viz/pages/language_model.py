@@ -6,8 +6,8 @@ import streamlit as st
 
 from model.adapters.readers.layout import ENCODER, ReaderConfig
 from model.adapters.readers.reader import Reader
-from model.checkpoint import available
-from model.translator import Translator, Writer
+from model.running.translator import Translator, Writer
+from model.storage.checkpoint import available
 from viz.stage.payload import sampling
 from viz.stage.payload.message import Version
 from viz.text.language import current, message, say, using

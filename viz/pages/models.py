@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model import checkpoint
 from model.analysis import comparison, lengths
-from model.recording import Recording
+from model.results.recording import Recording
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.text.special import BOS_ID, EOS_ID, SPECIAL_TOKENS
 from model.training.presets import PRESETS
-from model.translator import Translator
 from viz.figures import curves, values_heatmap
 from viz.stage.payload.message import Version
 from viz.text import errors, words

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from model.checkpoint import available
+from model.storage.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import frame, language_menu, shared, widgets

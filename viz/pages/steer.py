@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from model.checkpoint import available
 from model.interventions.edits import Edits, Force
-from model.translator import Translator
+from model.running.translator import Translator
+from model.storage.checkpoint import available
 from viz.figures import search_tree
 from viz.figures.tree import column_width
 from viz.stage.assets import stage

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from model.translator import Translator
+from model.running.translator import Translator
 from viz.ui import explore, shared
 from viz.ui.stage import stage_page
 from viz.views import cached, view

@@ -13,8 +13,8 @@ import numpy as np
 
 from model.experiments.inside import leaves
 from model.measures import atlas
-from model.recording import Candidates
-from model.translator import Translator, load_translator
+from model.results.recording import Candidates
+from model.running.translator import Translator, load_translator
 from viz.site import words
 from viz.stage import files
 from viz.stage.payload import inside
@@ -26,15 +26,14 @@ from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
 from viz.views.view import BEAM, EXAMPLE
 
-_VIZ = Path(__file__).parents[1]
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
 
 @cache
 def modules() -> dict[str, bytes]:
-    """The modules and styles of the page by their place below viz/."""
-    return files.read_files(_VIZ, ("engine", "recording", "site", "stage"), files.TYPES)
+    """The modules and styles of the page by their place below viz/web/."""
+    return files.read_files(files.WEB, ("engine", "recording", "site", "stage"), files.TYPES)
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,7 @@ def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:
 
 
 def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:
-    """What the page reads at once, as JSON; `Settings` in viz/site/settings.js says the same.
+    """What the page reads at once, as JSON; `Settings` in viz/web/site/settings.js says the same.
 
     Args:
         first: the message that is drawn before the weights are there, of the first model.
@@ -122,7 +121,7 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
     for language in LANGUAGES:
         with using(language):
             catalogues[language] = words.catalogue()
-            problems[language] = words.problems(sorted((_VIZ / "engine").rglob("*.js")))
+            problems[language] = words.problems(sorted((files.WEB / "engine").rglob("*.js")))
     return {
         "languages": LANGUAGES,
         "words": catalogues,
@@ -131,7 +130,7 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
         "beam": beam,
         "examples": list(EXAMPLES.values()),
         "models": [dict(model.about) | {"size": model.size} for model in models],
-        "kernels": {name: _text(_VIZ / "engine" / file) for name, file in KERNELS.items()},
+        "kernels": {name: _text(files.WEB / "engine" / file) for name, file in KERNELS.items()},
         "shell": base64.b64encode(gzip.compress(files.shell().encode(), 9, mtime=0)).decode(),
         "first": base64.b64encode(gzip.compress(first, 9, mtime=0)).decode(),
     }

@@ -1,7 +1,7 @@
 """Writes the page without a server: as a folder of static files, or as one HTML file.
 
-Both have the same script, the modules of viz/site, viz/stage, viz/recording and viz/engine joined; what is a file of
-the folder stands in base64 in the one file, from where the page reads it by its name.
+Both have the same script, the modules of viz/web joined; what is a file of the folder stands in base64 in the one
+file, from where the page reads it by its name.
 """
 
 import base64

@@ -1,8 +1,7 @@
-"""The stage: the modules that draw it in a browser, what they are sent, and the file as which it leaves the app.
+"""The stage: what its modules in viz/web are sent, how they are served, and the file as which it leaves the app.
 
-`payload/` makes the message (message.py first). JavaScript stands by what it draws: `main/` starts (stage.js) and holds
-the state, `frame/` has the parts around, `tiles/`, `lines/` and `map/` draw heads, tokens and the large map, `changes/`
-what a visitor changes.
+`payload/` makes the message (message.py first), `sentences/` what the stage says, files.py reads the modules that
+assets.py serves, and alone.py writes the stage and a report as files.
 
 `from viz import stage; stage(result)` shows a result in a notebook: the module's class has `__call__`.
 """

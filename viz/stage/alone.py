@@ -19,8 +19,8 @@ from model.adapters.readers.reader import Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.tasks import attach
 from model.interventions.edits import Edits, Head
-from model.recording import Candidates, Recording
-from model.translation import Translation
+from model.results.recording import Candidates, Recording
+from model.results.translation import Translation
 from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.payload.answers import answer_of, line_of

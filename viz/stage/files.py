@@ -16,9 +16,9 @@ from pathlib import Path
 from plotly import offline
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
-FOLDERS = ("recording", "stage", "ui")  # below viz/, whose modules and styles browsers fetch
+WEB = Path(__file__).parents[1] / "web"  # what browsers run
+FOLDERS = ("recording", "stage", "plot", "pages")  # of it, whose modules and styles pages of the app fetch
 ALONE = "stage/main/alone.js"  # begins the page that stands alone; no other page has it
-_VIZ = Path(__file__).parents[1]
 
 
 def read_files(root: Path, folders: Iterable[str], types: Collection[str]) -> dict[str, bytes]:
@@ -27,7 +27,7 @@ def read_files(root: Path, folders: Iterable[str], types: Collection[str]) -> di
     return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths if path.suffix in types}
 
 
-FILES = read_files(_VIZ, FOLDERS, TYPES)
+FILES = read_files(WEB, FOLDERS, TYPES)
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)

@@ -1,4 +1,4 @@
-"""What the stage says, by name: the browser puts values into the sentences (viz/recording/text/sentences.js)."""
+"""What the stage says, by name: the browser puts values into the sentences (viz/web/recording/text/sentences.js)."""
 
 import hashlib
 import json

@@ -1,14 +1,14 @@
 """Errors as sentences of the page, in the visitor's language."""
 
-from model.errors import Phrase
-from model.translation import KINDS
+from model.results.translation import KINDS
+from model.text.errors import Phrase
 from viz.text.language import say
 
 
 def sentence(error: ValueError) -> str:
     """An error as a sentence: a Problem translated; the English of files and links after words on it.
 
-    >>> from model.errors import THE_TEXT, Problem
+    >>> from model.text.errors import THE_TEXT, Problem
     >>> from viz.text.language import using
     >>> with using("de"):
     ...     sentence(Problem("{what} has {n} tokens; at most {most} are allowed", what=THE_TEXT, n=300, most=256))

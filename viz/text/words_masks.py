@@ -1,6 +1,6 @@
 """The masks of the page Masks, the lines of PyTorch that make them, and the sentences of its batch."""
 
-from model.translation import SIDES
+from model.results.translation import SIDES
 from viz.text.language import message, messages
 from viz.text.words import Axes
 

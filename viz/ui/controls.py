@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from model.checkpoint import available, checkpoints_folder
-from model.translation import KINDS
+from model.results.translation import KINDS
+from model.storage.checkpoint import available, checkpoints_folder
 from viz.text import errors, words
 from viz.text.language import message, say
 from viz.ui import frame, shared, widgets

@@ -218,7 +218,7 @@ def choose_tile(
 
 @cache
 def _mounted():
-    return assets.component(TILES, "ui/tiles.js")
+    return assets.component(TILES, "pages/tiles.js")
 
 
 def _packed(tile: Tile) -> dict:

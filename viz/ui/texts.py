@@ -1,7 +1,7 @@
 """Texts for a model to read: which examples suit it, by what it does."""
 
 from model.adapters.readers.layout import DECODER
-from model.checkpoint import available
+from model.storage.checkpoint import available
 from viz.text import words
 from viz.views import model_shelf
 from viz.views.model_shelf import MASK

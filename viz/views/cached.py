@@ -18,13 +18,13 @@ from model.adapters.readers.reader import Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.tasks import PairReader
 from model.analysis.rotation import Rotation
-from model.checkpoint import available
-from model.errors import Problem
 from model.experiments import inside
 from model.experiments.positions import changed_positions
-from model.recording import Candidates
-from model.translation import Translation
-from model.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
+from model.results.recording import Candidates
+from model.results.translation import Translation
+from model.running.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
+from model.storage.checkpoint import available
+from model.text.errors import Problem
 from viz.text.language import message, say
 from viz.views import model_shelf
 from viz.views.changes import Changes

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Self
 
-from model.errors import Phrase, check_tokens
 from model.experiments.positions import MAX_SCALE, MAX_SHIFT
 from model.interventions.edits import VERSION, Edits
+from model.text.errors import Phrase, check_tokens
 from viz.text.language import messages, say
 from viz.views import codes
 

@@ -19,7 +19,7 @@ from model.adapters.inspection import FLOAT32, available_memory, local_size
 from model.adapters.loading import load_model
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import Reader
-from model.checkpoint import available
+from model.storage.checkpoint import available
 from viz.views.turns import queued
 
 VARIABLE = "HEADLIGHT_MODELS"  # folders and names of the hub that an operator lists, with spaces between

@@ -2,9 +2,9 @@
 
 import textwrap
 
-from model.checkpoint import available
-from model.recording import Recording
-from model.translation import SIDES, Translation
+from model.results.recording import Recording
+from model.results.translation import SIDES, Translation
+from model.storage.checkpoint import available
 from viz.figures import attention_heatmap
 from viz.figures.labels import in_quotes
 from viz.text.language import say

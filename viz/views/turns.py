@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from model.decoding.protocol import BETWEEN_STEPS
-from model.errors import Problem
+from model.text.errors import Problem
 
 SLICE = 0.3  # seconds that a place is kept while others wait: most translations are done by then
 LOOK = 0.1  # seconds between two looks of somebody who waits, whether the result is still wanted

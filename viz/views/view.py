@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
-from model.translation import KINDS
+from model.results.translation import KINDS
 from viz.views import codes
 from viz.views.codes import code, one_of
 
@@ -46,7 +46,7 @@ class View(Input):
 KEPT = "kept-view"  # in a session: what was shown last, on any page
 NAMES = tuple(vars(View()))
 FIELDS = NAMES  # chosen in the row above the stage
-OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # in viz/recording/message/options.js
+OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # in viz/web/recording/message/options.js
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
 PLACE = ("kind", "layer", "head", "view", "step", "lines", "sort", "pin", "version", "projector", "measure", "against")

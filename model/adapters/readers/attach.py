@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from model.adapters.readers import direct_path
 from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers, register
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
-from model.errors import Problem
 from model.taps import Tap, observed
+from model.text.errors import Problem
 
 _LOCK = threading.Lock()
 # What is attached names the parts of its model: held here it would keep the model in memory, so the model holds it. A

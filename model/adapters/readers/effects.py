@@ -11,7 +11,7 @@ from model.adapters.readers.direct_path import DirectPath, follow
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
 from model.adapters.readers.reading import no_words, read_only
 from model.analysis.effects import Effects, compared_words
-from model.errors import Problem
+from model.text.errors import Problem
 
 EXACT = 1e-3  # logits that the parts may miss, relatively where logits are above 1
 

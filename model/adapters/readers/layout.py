@@ -9,7 +9,7 @@ from typing import Any
 from torch import nn
 
 from model.config import HeadsByLayer
-from model.translation import KINDS, MODULES, module_of
+from model.results.translation import KINDS, MODULES, module_of
 
 DECODER = "decoder"
 ENCODER = "encoder"

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from model.adapters.readers.layout import ReaderConfig
 from model.adapters.readers.removal import MOST
-from model.attribution import Lens
 from model.decoding.protocol import between_steps
+from model.running.attribution import Lens
 from model.taps import hooked
 
 

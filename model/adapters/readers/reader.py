@@ -22,11 +22,11 @@ from model.adapters.readers.removal import Words, without_each_head, without_eac
 from model.adapters.readers.rotation import rotation_of
 from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.rotation import Rotation
-from model.attribution import Lens
-from model.errors import Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
+from model.results.translation import as_array
+from model.running.attribution import Lens
 from model.taps import Trace, intervene, record
-from model.translation import as_array
+from model.text.errors import Problem, check_characters, check_tokens
 
 MAX_CHARACTERS = 4000
 MAX_TOKENS = 256  # of a text that is read: the trace keeps every score of every head

@@ -7,9 +7,9 @@ import numpy as np
 from torch import Tensor
 
 from model.adapters.readers.layout import ReaderConfig
-from model.errors import Problem
 from model.interventions.edits import Edits
-from model.translation import Translation
+from model.results.translation import Translation
+from model.text.errors import Problem
 
 
 def no_words() -> Problem:

@@ -11,8 +11,8 @@ from torch import Tensor
 from model import masks
 from model.adapters.readers.layout import ReaderConfig
 from model.decoding.protocol import between_steps
+from model.results.translation import MODULES
 from model.taps import hooked
-from model.translation import MODULES
 
 MOST = 64_000_000  # logits at a time: 256 MB
 MOST_TOKENS = 8192  # of all rows of a batch

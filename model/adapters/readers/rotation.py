@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from model.analysis.rotation import Rotation, angles_of
+from model.results.translation import as_array
 from model.taps import intervene, record
-from model.translation import as_array
 
 Tables = Callable[[Tensor], Tensor]
 

@@ -15,8 +15,8 @@ from model.adapters.readers.reading import Reading
 from model.adapters.readers.removal import Words
 from model.decoding import target_limit
 from model.decoding.sampling import Chance, restrict
-from model.errors import Phrase, Problem, check_characters, check_tokens
 from model.interventions.edits import Edits
+from model.text.errors import Phrase, Problem, check_characters, check_tokens
 
 BEST = 5  # words at a masked position
 _THE_TARGET = Phrase("the target")

@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from tqdm import tqdm
 
-from model.checkpoint import replacing
+from model.storage.checkpoint import replacing
 from model.training.data.corpora import CORPORA, Pair, comparable
 
 URLS = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.training import tasks
 from model.training.config import RunConfig
 from model.training.loop import Step, UnsavedTrainer

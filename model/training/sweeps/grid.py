@@ -15,11 +15,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from model import checkpoint
 from model.config import GruConfig, TransformerConfig
+from model.results.translation import KINDS
+from model.storage import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.sweeps import mistakes
-from model.translation import KINDS
 
 EVERY = 20  # steps whose mean loss is a point of a curve
 FOLDER, MISTAKES_FOLDER = "grid", "pitfalls"  # in the folder of checkpoints

@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from tqdm import tqdm
 
-from model.checkpoint import Checkpoint
 from model.language_model import LanguageModel
+from model.results.translation import KINDS
+from model.running.translator import Translator
+from model.storage.checkpoint import Checkpoint
 from model.text.special import BOS_ID, EOS_ID
 from model.text.words import PairTokenizer
 from model.training import tasks
@@ -23,8 +25,6 @@ from model.training.loop import Diverged, Step, UnsavedTrainer
 from model.training.processes import alone
 from model.training.sweeps import grid, mistakes
 from model.training.sweeps.grid import GridCell
-from model.translation import KINDS
-from model.translator import Translator
 
 
 class CellTrainer(UnsavedTrainer):

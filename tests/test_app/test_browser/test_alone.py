@@ -15,7 +15,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from model import load_translator
-from model.recording import Recording
+from model.results.recording import Recording
 from tests.support import PATIENCE
 from tests.test_app.test_browser.test_beside import download
 from tests.test_app.test_browser.test_stage import (

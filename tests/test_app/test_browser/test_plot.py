@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.support import PATIENCE
 from tests.support.layout import settle
 from tests.test_app.test_browser.test_beside import download
-from tests.test_viz.test_heatmap import contrast
+from tests.test_viz.test_figures.test_heatmap import contrast
 
 pytestmark = pytest.mark.slow
 

@@ -17,8 +17,8 @@ from model import load_translator
 from model.__main__ import main
 from model.adapters import attention_file
 from model.adapters.attention_file import read_attention
-from model.recording import Recording
-from model.translation import KINDS
+from model.results.recording import Recording
+from model.results.translation import KINDS
 from tests.test_app.conftest import save_tiny
 
 L, H, T, S = 2, 3, 5, 7

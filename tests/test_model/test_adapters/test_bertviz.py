@@ -10,12 +10,12 @@ import pytest
 import torch
 from bertviz import head_view
 
-from model import checkpoint
 from model.adapters.bertviz import head_view_arguments
 from model.config import TransformerConfig
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
-from model.translator import Translator
 
 TEXT, TARGET = "Two men walk.", "Zwei Männer gehen auf der Straße."
 

@@ -17,10 +17,10 @@ from model import load_translator
 from model.__main__ import main
 from model.adapters import marian
 from model.decoding import greedy, target_limit
+from model.results.translation import KINDS
+from model.running.translator import Translator
 from model.taps import intervene, record
 from model.text.special import BOS_ID, EOS_ID, PAD_ID, pad_ids
-from model.translation import KINDS
-from model.translator import Translator
 from tests.support.repeated import first_quick
 from tests.test_model.builders import assert_near
 from tests.test_model.test_adapters.marian_models import CODE, ENGLISH, GERMAN, SIZES, save_marian, write_sentencepiece

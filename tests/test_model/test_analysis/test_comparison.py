@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from model import checkpoint
 from model.analysis import comparison
 from model.analysis import maps as analysis
-from model.checkpoint import CARD, CONFIG, write_json
 from model.config import GruConfig
+from model.storage import checkpoint
+from model.storage.checkpoint import CARD, CONFIG, write_json
 from model.text.words import WordTokenizer
 from tests.test_model.builders import tiny_config
 from tests.test_model.test_training.language import small_tokenizer

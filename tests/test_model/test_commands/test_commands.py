@@ -16,11 +16,12 @@ import pytest
 import torch
 from sacrebleu.metrics import BLEU, CHRF
 
-from model import checkpoint, load_translator
+from model import load_translator
 from model.__main__ import main
 from model.analysis.lengths import Group, read
 from model.config import TransformerConfig
 from model.measures import checks
+from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 

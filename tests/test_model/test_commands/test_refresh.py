@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from model import checkpoint
 from model.__main__ import main
 from model.commands.refresh import differences
 from model.config import TransformerConfig
 from model.measures import checks, reports
+from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
 

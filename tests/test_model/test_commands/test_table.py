@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from model.__main__ import main
-from model.checkpoint import CARD, CONFIG, read_json, write_json
 from model.commands import table
+from model.storage.checkpoint import CARD, CONFIG, read_json, write_json
 
 CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
 

@@ -11,14 +11,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from model import checkpoint, load_translator
+from model import load_translator
 from model.config import GruConfig, TransformerConfig
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads, layer_counts
+from model.results.translation import MODULES
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.taps import intervene, observed, record
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
-from model.translation import MODULES
-from model.translator import Translator
 from tests.test_model.builders import SRC, TGT, TGT_LENGTHS, VARIANTS, H, K, S, T, assert_near, tiny_model
 
 SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]

@@ -15,7 +15,7 @@ from model.measures import agreement
 from model.taps import intervene
 from model.text.special import BOS_ID
 from tests.test_model.builders import tiny_model
-from tests.test_model.test_attribution import TEXT, translator_of
+from tests.test_model.test_running.test_attribution import TEXT, translator_of
 
 SOURCE, WRITTEN = [5, 6, 7, 8, 9, 10, 2], [13, 14, 5, 16, 2]
 

@@ -8,17 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from model import checkpoint, load_translator
+from model import load_translator
 from model.config import TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.measures import alignment
 from model.measures.contribution import contributions
 from model.measures.word_links import LinkedPair, LinkedText
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.taps import intervene
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer
 from model.transformer import Transformer
-from model.translator import Translator
 
 SENTENCES = ["the old house here .", "das alte Haus hier .", "Ein T-Shirt."]
 

@@ -11,7 +11,7 @@ import pytest
 import torch
 from sacrebleu.metrics import BLEU
 
-from model import checkpoint, load_translator
+from model import load_translator
 from model.__main__ import main
 from model.adapters.marian import import_marian
 from model.analysis import head_roles
@@ -20,6 +20,7 @@ from model.gru import GruConfig, GruModel
 from model.interventions.edits import Edits, Head
 from model.measures import agreement, alignment, atlas, reports
 from model.measures.word_links import read_linked_text
+from model.storage import checkpoint
 from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer

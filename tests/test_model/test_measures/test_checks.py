@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from model import checkpoint
-from model.checkpoint import checkpoints_folder
 from model.config import TransformerConfig
 from model.measures import checks
+from model.running.translator import Translator
+from model.storage import checkpoint
+from model.storage.checkpoint import checkpoints_folder
 from model.taps import intervene
 from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
-from model.translator import Translator
 from tests.test_model.builders import VARIANTS, randomise
 
 TEXT = "Two men walk on the street."

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from model.measures import contribution
+from model.results.translation import MODULES
 from model.taps import record
-from model.translation import MODULES
 from tests.test_model.builders import SRC, TGT, H, K, S, T, tiny_model
 
 

@@ -8,10 +8,10 @@ import torch
 
 from model.interventions.edits import Edits, Head, all_heads
 from model.measures.agreement import gradient_estimates, without_each_head
+from model.results.translation import MODULES
 from model.taps import intervene
 from model.text.special import BOS_ID
 from model.transformer import Transformer
-from model.translation import MODULES
 from tests.test_model.builders import VARIANTS, tiny_model
 
 SOURCES = [[5, 6, 7, 8, 9, 10, 2], [11, 5, 12, 2]]

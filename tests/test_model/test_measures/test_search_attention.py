@@ -9,17 +9,17 @@ import pytest
 import torch
 from torch import nn
 
-from model.checkpoint import Checkpoint
 from model.config import GruConfig, TransformerConfig
 from model.decoding.beam import ROOT
 from model.gru import GruModel
 from model.interventions.edits import Cell, Edits, Force
 from model.measures.search_attention import looked_at
+from model.running.translator import Translator
+from model.storage.checkpoint import Checkpoint
 from model.taps import record
 from model.text.special import BOS_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
-from model.translator import Translator
 
 TEXT = "Two men walk on the street."
 

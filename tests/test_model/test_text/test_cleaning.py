@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from model.checkpoint import load
+from model.storage.checkpoint import load
 from model.text.cleaning import MEANT, MEANT_QUOTES, as_meant, source_text, tidy
 from model.text.subwords import Tokenizer
 from model.text.words import WordTokenizer, WordTokenizers, read_tokenizer

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from model.adapters.marian import import_marian
-from model.checkpoint import load
+from model.storage.checkpoint import load
 from model.text.pieces import PieceTokenizer, PieceTokenizers
 from model.text.special import SPECIAL_TOKENS, UNK_ID
 from model.text.words import read_tokenizer

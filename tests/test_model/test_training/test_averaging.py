@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from model import checkpoint
 from model.__main__ import main
-from tests.test_model.test_checkpoint import model_of, tokenizer
+from model.storage import checkpoint
+from tests.test_model.test_storage.test_checkpoint import model_of, tokenizer
 
 
 def save(folder: Path, seed: int, **changes) -> Path:

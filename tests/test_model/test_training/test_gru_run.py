@@ -14,10 +14,10 @@ from model import load_translator
 from model.__main__ import main
 from model.config import GruConfig
 from model.decoding import beam_search
+from model.running.translator import Translator
 from model.text.special import EOS_ID, pad_ids
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
-from model.translator import Translator
 from tests.test_model.test_training.language import VOCAB_SIZE, sentence_pairs
 
 TRAINING = TrainingConfig(

@@ -19,13 +19,13 @@ from model.__main__ import main
 from model.config import LanguageModelConfig
 from model.language_model import LanguageModel
 from model.measures import context
+from model.running.translator import Writer
 from model.text.words import TextWords, read_tokenizer
 from model.training.config import RunConfig, TrainingConfig
 from model.training.data.corpora import read_lines
 from model.training.evaluation import text_perplexity
 from model.training.loop import Trainer
 from model.training.presets import PRESETS
-from model.translator import Writer
 from tests.test_model.test_training.language import write_gz
 
 ADAPTIVE = RunConfig(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.text.special import EOS_ID
 from model.training import loop, losses
 from model.training.config import RunConfig

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from model import checkpoint
 from model.config import GruConfig, LanguageModelConfig
+from model.storage import checkpoint
 from model.training import optimizers, state
 from model.training.config import TrainingConfig
 from model.training.loop import Trainer

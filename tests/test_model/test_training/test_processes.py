@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.training import processes, state
 from model.training.loop import Trainer
 from model.training.state import HISTORY

@@ -8,7 +8,7 @@ import re
 import pytest
 import torch
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.presets import PRESETS
 from tests.test_model.test_training.language import tiny_run

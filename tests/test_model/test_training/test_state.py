@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import torch
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.training.loop import Trainer
 from model.training.state import FILE, HISTORY, JSON, MAY_DIFFER, Progress
 from tests.test_model.test_training.language import tiny_run, write_two_corpora

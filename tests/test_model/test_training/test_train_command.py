@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from model import checkpoint
 from model.__main__ import main
+from model.storage import checkpoint
 from model.training import schedules
 from model.training.config import RunConfig
 from tests.test_model.test_training.language import tiny_run

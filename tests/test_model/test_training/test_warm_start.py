@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.training.batching import TrainingStream
 from model.training.config import TrainingConfig

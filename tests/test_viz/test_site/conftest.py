@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.support.server import end, free_port
 from model import load_translator
-from model.translator import Translator
+from model.running.translator import Translator
 from viz.__main__ import main
 
 SENTENCE = "A dog runs after the ball."  # of the one file

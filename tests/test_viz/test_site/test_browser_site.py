@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from model.interventions.edits import Edits
-from model.translator import Translator
+from model.running.translator import Translator
 from tests.support import PATIENCE
 from tests.test_viz.test_site.conftest import SENTENCE
 

@@ -17,8 +17,8 @@ from model.analysis import comparison
 from model.analysis.effects import RUNNER_UP
 from model.experiments.inside import recorded
 from model.measures import atlas
-from model.translation import KINDS
-from model.translator import Translator
+from model.results.translation import KINDS
+from model.running.translator import Translator
 from tests.support.javascript import node
 from viz.site import contents
 from viz.stage.payload import effects as stage_effects

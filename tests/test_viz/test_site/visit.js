@@ -3,11 +3,11 @@
 
 import { readFileSync } from "node:fs";
 
-import { Service } from "../../../viz/engine/service.js";
-import { changesAfter } from "../../../viz/site/view/actions.js";
-import { messageOf } from "../../../viz/site/payload/messages.js";
-import { Speech } from "../../../viz/site/speech.js";
-import { parametersOf, readRequest } from "../../../viz/site/view/view.js";
+import { Service } from "../../../viz/web/engine/service.js";
+import { changesAfter } from "../../../viz/web/site/view/actions.js";
+import { messageOf } from "../../../viz/web/site/payload/messages.js";
+import { Speech } from "../../../viz/web/site/speech.js";
+import { parametersOf, readRequest } from "../../../viz/web/site/view/view.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 const { settings } = job;
@@ -30,7 +30,7 @@ async function ask(message) {
 }
 
 const bytes = (/** @type {string} */ path) => new Uint8Array(readFileSync(path));
-const simd = { simd: bytes(new URL("../../../viz/engine/kernel.wasm", import.meta.url).pathname) };
+const simd = { simd: bytes(new URL("../../../viz/web/engine/kernel.wasm", import.meta.url).pathname) };
 for (const [name, folder] of Object.entries(job.folders)) {
   const places = { config: "config.json", tokenizer: "tokenizer.json", weights: "model.safetensors" };
   const files = Object.fromEntries(Object.entries(places).map(([part, file]) => [part, bytes(`${folder}/${file}`)]));

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from model import load_translator
-from model.recording import Candidates, Recording
-from model.translation import Translation
-from model.translator import Translator
+from model.results.recording import Candidates, Recording
+from model.results.translation import Translation
+from model.running.translator import Translator
 from tests.support.messages import browser_state
 from tests.test_app.conftest import CARD, save_tiny
 from tests.test_app.systems import save_gru

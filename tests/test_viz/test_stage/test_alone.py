@@ -20,7 +20,7 @@ import torch
 from plotly.offline import get_plotlyjs
 
 from model import Edits, Head, load_model
-from model.recording import Recording
+from model.results.recording import Recording
 from tests.support.messages import browser_state, unpack
 from tests.support.repeated import first_quick
 from tests.test_model.test_adapters.other_models import save_model

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import transformers
 
 from model.adapters.readers.tasks import attach
-from model.recording import Candidates
+from model.results.recording import Candidates
 from tests.test_model.test_adapters.other_models import TEXTS, model_of, theirs
 from viz.stage.payload.answers import MOST, answer_of, line_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.analysis.maps import entropy as entropy_of
-from model.recording import Candidates
+from model.results.recording import Candidates
 from tests.support.messages import browser_state, unpack
 from viz.stage.payload import coarse, message, recordings
 from viz.stage.payload.coarse import first_head

@@ -37,7 +37,7 @@ def test_both_languages_have_the_same_types() -> None:
     for name, value in types().items():
         hints = get_type_hints(value, include_extras=True)
         ours[name] = {key: plain_type(hint) for key, hint in hints.items()}
-    theirs = {name: value for path in MODULES for name, value in typedefs(ROOT / "viz" / path).items()}
+    theirs = {name: value for path in MODULES for name, value in typedefs(ROOT / "viz/web" / path).items()}
     assert ours == {name: value for name, value in theirs.items() if name not in OTHERS}
 
 

@@ -5,10 +5,10 @@ from functools import partial
 import streamlit as st
 
 from model.analysis import head_roles
-from model.checkpoint import available
 from model.interventions.edits import Head
 from model.measures import atlas
-from model.translation import KINDS
+from model.results.translation import KINDS
+from model.storage.checkpoint import available
 from viz.pages.atlas import alignment, card, contributions
 from viz.stage.payload.roles import best_aligner
 from viz.text import errors, words

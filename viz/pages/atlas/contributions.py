@@ -9,7 +9,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import contribution
-from model.recording import Recording
+from model.results.recording import Recording
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.figures.framed import shown_token
 from viz.stage.payload.payloads import NamesPayload

@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from model.analysis import maps as analysis
+from model.running.translator import Translator
 from model.text.special import BOS_ID, UNK_ID
-from model.translator import Translator
 from viz.figures import Figure, bars, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from model.interventions.edits import Edits, Head
-from model.translator import Translator
+from model.running.translator import Translator
 from viz.pages.lessons.card import Link, Story, card, request_translation, view_of
 from viz.stage.assets import stage
 from viz.stage.payload.payloads import Action

@@ -35,7 +35,7 @@ header[data-testid="stHeader"], .st-key-language-menu { display: none !important
 
 @cache
 def _keys():
-    return assets.component("headlight_lesson", "ui/lesson.js", "keys")
+    return assets.component("headlight_lesson", "pages/lesson.js", "keys")
 
 
 def open_card(name: str, number: int = 0) -> None:

@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
+from model.running.translator import Writer
 from model.taps import intervene
-from model.translator import Writer
 from viz.figures import Figure, curves, head_board
 from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say

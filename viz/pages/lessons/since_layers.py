@@ -12,8 +12,8 @@ from model.experiments.recorded_model import shipped
 from model.measures.context import cache_bytes
 from model.positional import sinusoidal
 from model.relative import rotary_frequencies, rotate
+from model.running.translator import Writer
 from model.taps import intervene
-from model.translator import Writer
 from viz.figures import Figure, bars, difference_heatmap, scatter
 from viz.pages.lessons.since_recorded import RECORDING, model_name
 from viz.text.language import message, say

@@ -13,8 +13,8 @@ import streamlit as st
 
 from model.adapters.readers.layout import DECODER
 from model.analysis import maps as analysis
-from model.checkpoint import available
 from model.experiments.recorded_model import MASKED, NAME, Place, Recorded, shipped, study
+from model.storage.checkpoint import available
 from viz.figures import Figure, attention_heatmap, head_board
 from viz.figures.framed import plain_token
 from viz.text.language import listed, message, say

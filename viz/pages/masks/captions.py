@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.translation import SIDES
+from model.results.translation import SIDES
 from viz.pages.masks.compared import NO_MASK, Choices, Compared
 from viz.text import words
 from viz.text.language import message, say

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.translation import SIDES
+from model.results.translation import SIDES
 from viz.figures.framed import shown_token
 from viz.text.language import message, say
 from viz.text.words import Axes

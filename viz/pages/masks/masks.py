@@ -6,11 +6,11 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from model.checkpoint import available
 from model.experiments import text_masks
 from model.interventions.edits import Cell, Edits
-from model.translation import SIDES
-from model.translator import Translator
+from model.results.translation import SIDES
+from model.running.translator import Translator
+from model.storage.checkpoint import available
 from viz.pages.masks import captions, conventions, measurements, pictures
 from viz.pages.masks.compared import Choices, Compared, head_of, of_batch, of_text
 from viz.text import errors, words

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from model.recording import Recording
-from model.translation import SIDES
+from model.results.recording import Recording
+from model.results.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.pages.masks.compared import Choices, Compared, axes_of
 from viz.text.language import say

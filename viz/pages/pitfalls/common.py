@@ -10,11 +10,11 @@ from torch import Tensor
 
 from model.analysis.comparison import beside
 from model.experiments import pitfalls
-from model.recording import Recording
+from model.results.recording import Recording
+from model.results.translation import SIDES, Translation
+from model.running.translator import Translator
 from model.text.special import BOS_ID
 from model.transformer import Cache
-from model.translation import SIDES, Translation
-from model.translator import Translator
 from viz.figures import Figure, attention_heatmap, values_heatmap
 from viz.text import words
 from viz.text.language import say

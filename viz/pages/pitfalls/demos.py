@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
-from model.checkpoint import NoRandomNumbers
 from model.experiments import pitfalls
 from model.positional import literal_loop, sinusoidal
+from model.storage.checkpoint import NoRandomNumbers
 from model.taps import record
 from model.text.special import EOS_ID, PAD_ID
 from model.training.sweeps import mistakes

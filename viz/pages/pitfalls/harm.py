@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from model.checkpoint import checkpoints_folder
+from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.grid import MISTAKES_FOLDER, Grid, Harm, harm_of
 from model.training.sweeps.mistakes import IN_GRU, TRAINED
 from viz.pages.pitfalls.demos import PITFALLS

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from model import masks
-from model.checkpoint import available
 from model.experiments import modern_pitfalls as mistakes
 from model.experiments.pitfalls import write
+from model.running.translator import Writer
+from model.storage.checkpoint import available
 from model.taps import record
-from model.translator import Writer
 from viz.figures import bars
 from viz.pages.pitfalls.common import HeadPicture, Pitfall, Sentence, both, pitfall
 from viz.text.language import message, say

@@ -7,8 +7,8 @@ import streamlit as st
 
 from model.analysis.comparison import beside
 from model.experiments.modern_pitfalls import MISTAKES
+from model.running.translator import Translator
 from model.training.sweeps.grid import Harm
-from model.translator import Translator
 from viz.figures import Figure
 from viz.pages.pitfalls import harm
 from viz.pages.pitfalls.common import Demo, HeadPicture, Sentence

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from model.checkpoint import available
 from model.measures import context
-from model.translator import Writer
+from model.running.translator import Writer
+from model.storage.checkpoint import available
 from viz.figures import curves
 from viz.pages.positions.page import Page
 from viz.text.language import listed, message, say

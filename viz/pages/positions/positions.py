@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.translator import Translator
+from model.running.translator import Translator
 from viz.pages.positions import beyond, compared, encoding, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
 from viz.text.language import message, say

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from model.analysis import maps as analysis
-from model.checkpoint import available
-from model.translator import Writer
+from model.running.translator import Writer
+from model.storage.checkpoint import available
 from viz.figures import curves
 from viz.pages.positions.page import EXAMPLE, Page
 from viz.text.language import message, say

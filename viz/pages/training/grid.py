@@ -6,10 +6,10 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from model.checkpoint import checkpoints_folder
-from model.recording import Recording
+from model.results.recording import Recording
+from model.results.translation import SIDES
+from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.grid import EVERY, FOLDER, NORMS, Grid, GridCell
-from model.translation import SIDES
 from viz.figures import attention_heatmap
 from viz.text import errors, words
 from viz.text.language import format_count, message, messages, say

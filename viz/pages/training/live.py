@@ -9,8 +9,8 @@ from weakref import WeakSet
 
 import numpy as np
 
-from model.errors import Problem
 from model.experiments import practice
+from model.text.errors import Problem
 from viz.views.turns import TURNS, Turns
 
 MAX_RUNS = 2  # at a time, of all visitors

@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-from model.errors import Problem
 from model.experiments.practice import Settings
 from model.experiments.recorded_practice import RecordedPractice
+from model.text.errors import Problem
 
 PACE = 0.6  # seconds per snapshot
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model.recording import Candidates
-from model.translation import Translation
+from model.results.recording import Candidates
+from model.results.translation import Translation
 from viz.stage import words
 from viz.text.language import say
 

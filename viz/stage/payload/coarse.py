@@ -1,7 +1,7 @@
 """What travels of maps that are too many to travel at once: small pictures of all heads, and the opened heads whole.
 
-The browser computes the same of the maps that it has (viz/recording/maps/opening.js, tiles.js). A layer at a time, so
-that of large maps there is no second copy.
+The browser computes the same of the maps that it has (viz/web/recording/maps/opening.js, tiles.js). A layer at a time,
+so that of large maps there is no second copy.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,6 +1,6 @@
 """Direct effects in a message of the stage: numbers and tokens beside their maps, which are in the recording.
 
-The browser draws them (viz/recording/pictures/effects_view.js).
+The browser draws them (viz/web/recording/pictures/effects_view.js).
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 
 from model.analysis.effects import Effects
-from model.attribution import Lens
+from model.running.attribution import Lens
 from viz.text.language import message
 from viz.views.view import AGAINST
 
@@ -43,7 +43,7 @@ class AgreementPayload(TypedDict):
 
 
 class EffectsPayload(TypedDict):
-    """The same as `EffectsPayload` in viz/recording/pictures/effects_view.js.
+    """The same as `EffectsPayload` in viz/web/recording/pictures/effects_view.js.
 
     Views that nobody asked for are not there.
     """

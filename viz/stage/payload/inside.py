@@ -1,6 +1,6 @@
 """One row of a head, of which the browser shows how it is computed: q·k, scaling, mask, softmax, values.
 
-The browser computes what a switch changes (viz/recording/pictures/row.js): it follows the finger.
+The browser computes what a switch changes (viz/web/recording/pictures/row.js): it follows the finger.
 """
 
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ import numpy as np
 
 from model.analysis.rotation import Rotation, of_row
 from model.experiments.inside import group_of, leaves, scoring
-from model.translation import KINDS
+from model.results.translation import KINDS
 from viz.stage.payload.payloads import InsidePayload, KindCode, RotationPayload, RowPlace
 from viz.views import codes
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from model.recording import Recording
+from model.results.recording import Recording
 from viz.stage import words
 from viz.stage.payload.coarse import Keep
 from viz.stage.payload.effects import EffectsPayload

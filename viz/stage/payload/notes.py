@@ -1,7 +1,7 @@
 """Sentences above the stage on what a model of transformers read: layers without attention, words it lacks, sinks."""
 
 from model.adapters.readers.layout import ENCODER, ReaderConfig
-from model.translation import Translation
+from model.results.translation import Translation
 from viz.text.language import message, say
 
 FEW_KEYS = 3  # rows that have so few keys to choose from say nothing of sinks

@@ -3,7 +3,7 @@
 Layout: the length of the header in bytes (uint32, little endian), the header in UTF-8, spaces up to a multiple of
 eight, then the arrays, each beginning at a multiple of eight. In the header an array is
 `{"@": [offset, length, dtype, shape]}`, where the offset counts from the first array.
-`viz/recording/message/packed.js` reads it.
+`viz/web/recording/message/packed.js` reads it.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """What passes between the stage and its host: the messages that it is sent, and the actions that it sends back.
 
-The same types, under the same names, stand in JavaScript: viz/recording/message/payloads.js, and in viz/stage/main
+The same types, under the same names, stand in JavaScript: viz/web/recording/message/payloads.js, and in viz/stage/main
 message.js, actions.js and words.js; those of effects and of the next word stand beside what draws them. Arrays travel
 as packing.py writes them; a mapping whose values may be missing has no key for them, where null would say something
 else.

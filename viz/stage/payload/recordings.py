@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.recording import Recording
+from model.results.recording import Recording
 from viz.stage.payload import coarse
 from viz.stage.payload.packing import quantised
 

@@ -10,7 +10,7 @@ from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Edits
 from model.measures import text_roles
-from model.translation import Translation
+from model.results.translation import Translation
 from viz.stage.payload.message import Known, Version
 from viz.text.language import say
 from viz.text.roles import role_name

@@ -1,7 +1,7 @@
 """What a message of the stage holds of the next word of a text: its distribution, and a continuation.
 
-The browser draws it (viz/recording/pictures/next_words.js), and computes what temperature, top-k and top-p leave of it
-(viz/stage/changes/sampling.js): that follows the finger.
+The browser draws it (viz/web/recording/pictures/next_words.js), and computes what temperature, top-k and top-p leave of
+it (viz/web/stage/changes/sampling.js): that follows the finger.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ SHOWN = 20  # words that have a bar
 
 
 class NextPayload(TypedDict):
-    """The same as `NextPayload` in viz/recording/pictures/next_words.js."""
+    """The same as `NextPayload` in viz/web/recording/pictures/next_words.js."""
 
     logits: np.ndarray  # float32 (V,), the largest first; -inf: never drawn
     probabilities: np.ndarray  # float32 (SHOWN,), probabilities of the first

@@ -2,16 +2,16 @@
 
 import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
 from model.measures.checks import Check
-from model.translation import Translation
-from model.translator import Translator
+from model.results.translation import Translation
+from model.running.translator import Translator
 from viz.stage import assets
+from viz.stage.files import WEB
 from viz.stage.payload import packing
 from viz.ui.engine import files as engine_files
 from viz.views.cached import Request
@@ -19,7 +19,7 @@ from viz.views.cached import Request
 CLAIM = "engine"
 KEY = "engine-check"
 ALLOWED = 2e-5  # of weights; the tests hold both to the same
-SOURCE = Path(__file__).with_name("check.js")
+SOURCE = WEB / "pages/check.js"
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ def measure(request: Request, result: Translation) -> EngineResult | None:
     name = hashlib.blake2b(packing.pack(task), digest_size=12).hexdigest()
     check = read_answer((st.session_state.get(KEY) or {}).get("result"), name)
     message = packing.pack(task | {"name": name, "known": check.check is not None or bool(check.problem)})
-    mounted = assets.component("headlight_engine_check", "ui/engine/check.js")
+    mounted = assets.component("headlight_engine_check", "pages/check.js")
     state = mounted(key=KEY, data=message, default={"result": None}, on_result_change=lambda: None)
     return read_answer(state.result, name)
 
 
 def _request(request: Request) -> dict[str, Any]:
-    """As viz/engine/run/translator.js takes it."""
+    """As viz/web/engine/run/translator.js takes it."""
     values: dict[str, Any] = {"text": request.text, "beam": request.beam, "penalty": request.penalty}
     return values if request.reference is None else values | {"target": request.reference}
 

@@ -12,12 +12,12 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from viz.stage.assets import root
-from viz.stage.files import read_files
+from viz.stage.files import WEB, read_files
 
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 PARTS = {"config": "config.json", "tokenizer": "tokenizer.json", "weights": "model.safetensors"}
 MOST = 100_000_000  # bytes of weights that are sent to a browser
-_ENGINE = Path(__file__).parents[2] / "engine"
+_ENGINE = WEB / "engine"
 _TYPES = {".js": "text/javascript", ".wasm": "application/wasm"}
 _KEPT = {"cache-control": "private, max-age=86400"}
 _offered: dict[str, Path] = {}  # folders of checkpoints by the hash of their weights

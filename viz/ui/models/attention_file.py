@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.adapters.attention_file import MAX_NUMBERS, MAX_TOKENS, read_attention
 from model.interventions.edits import Head
-from model.recording import Recording
+from model.results.recording import Recording
 from viz.stage import alone
 from viz.text import errors, words
 from viz.text.language import message, messages, say

@@ -9,7 +9,7 @@ import torch
 
 from model.adapters.readers.reader import Reader
 from model.measures import context
-from model.translator import Writer
+from model.running.translator import Writer
 from viz.figures import curves
 from viz.text.language import message, messages, say
 from viz.ui import explore, frame, shared

@@ -10,7 +10,7 @@ import streamlit as st
 
 from model.interventions.edits import Head
 from model.measures import agreement
-from model.recording import Recording
+from model.results.recording import Recording
 from viz.figures import head_board, head_map
 from viz.text import words
 from viz.text.language import message, messages, say

@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import contribution
-from model.recording import Recording
+from model.results.recording import Recording
 from viz.figures import attention_heatmap, head_map
 from viz.text import words
 from viz.text.language import message, messages, say

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
-from model.checkpoint import available
+from model.storage.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import frame, shared, texts, widgets

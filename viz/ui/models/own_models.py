@@ -7,8 +7,8 @@ import numpy as np
 import streamlit as st
 
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
-from model.checkpoint import available, by_direction
-from model.recording import Recording
+from model.results.recording import Recording
+from model.storage.checkpoint import available, by_direction
 from viz.stage.payload.answers import answer_of
 from viz.text import words
 from viz.text.language import message, say

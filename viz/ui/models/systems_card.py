@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.config import LanguageModelConfig
 from model.measures import context
-from model.translator import Writer
+from model.running.translator import Writer
 from viz.text.language import message, messages, say
 from viz.ui import frame, language_menu
 from viz.views import cached

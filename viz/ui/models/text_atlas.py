@@ -11,7 +11,7 @@ from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import text_roles
-from model.translator import Writer
+from model.running.translator import Writer
 from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say

@@ -64,7 +64,7 @@ def plot(
 
     parts = _parts(figure)
     parts["layout"].pop("template", None)  # the page says how things look
-    _mounted(COMPONENT, "ui/plot/plot.js")(key=key, data=packing.pack(parts | payload), on_clicked_change=clicked)
+    _mounted(COMPONENT, "plot/plot.js")(key=key, data=packing.pack(parts | payload), on_clicked_change=clicked)
 
 
 def pictures(figure: Figure, name: str, key: str) -> None:
@@ -72,7 +72,7 @@ def pictures(figure: Figure, name: str, key: str) -> None:
     failed = say("No picture could be made: {reason}.")
     words = {"drawing": say("Computing …"), "failed": failed, "missing": say(_MISSING)}
     payload = _parts(figure) | {"name": name, "width": figure.layout.width or WIDTH, "words": words}
-    _mounted("headlight_pictures", "ui/plot/pictures.js")(key=key, data=packing.pack(payload), width="content")
+    _mounted("headlight_pictures", "plot/pictures.js")(key=key, data=packing.pack(payload), width="content")
 
 
 def _parts(figure: Figure) -> dict[str, Any]:

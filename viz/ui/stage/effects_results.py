@@ -10,8 +10,8 @@ from model.adapters.readers.layout import ReaderConfig
 from model.adapters.readers.reader import Reader
 from model.analysis.effects import RUNNER_UP, Effects
 from model.config import TransformerConfig
-from model.errors import Problem
 from model.measures import agreement
+from model.text.errors import Problem
 from viz.stage.payload import effects as stage_effects
 from viz.text import errors
 from viz.text.language import say

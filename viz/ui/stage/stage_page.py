@@ -8,11 +8,11 @@ from typing import Any
 import streamlit as st
 
 from model.adapters.readers.layout import ReaderConfig
-from model.checkpoint import available, by_direction
 from model.config import StackConfig
 from model.experiments.inside import are_whole
-from model.recording import CANDIDATES, Recording
-from model.translation import Translation
+from model.results.recording import CANDIDATES, Recording
+from model.results.translation import Translation
+from model.storage.checkpoint import available, by_direction
 from viz.stage import assets
 from viz.stage.payload import inside
 from viz.stage.payload import message as stage_message

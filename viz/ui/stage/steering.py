@@ -13,9 +13,9 @@ from model.analysis import maps as analysis
 from model.decoding import Search
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
+from model.results.translation import SIDES
+from model.running.translator import Translator, Writer
 from model.text.cleaning import tidy
-from model.translation import SIDES
-from model.translator import Translator, Writer
 from viz.stage import assets
 from viz.stage.payload import message as stage_message
 from viz.stage.payload.answers import answer_of, line_of

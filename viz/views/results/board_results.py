@@ -1,6 +1,6 @@
 """The board of single changes since 2017: what its runs are called, its figure, and what each change is worth."""
 
-from model.checkpoint import checkpoints_folder
+from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.board import ALL, BEFORE, CHANGES, FILE, FOLDER, SEEDS, Board, read_board
 from viz.figures import changes_by_seed
 from viz.text.language import message, messages, say
@@ -17,7 +17,7 @@ NAMES[ALL] = message("all of them")
 
 
 PICTURE = """
-from model.checkpoint import checkpoints_folder
+from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.board import read_board
 from viz.figures import changes_by_seed
 

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import streamlit as st
 
-from model.checkpoint import checkpoints_folder
+from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.grid import FOLDER, PEAKS, WARMUPS, Grid, GridCell, lines_of, read_grid
 from viz.figures import loss_board, run_curves
 from viz.text import words
@@ -13,7 +13,7 @@ from viz.text.language import message, say
 from viz.views.snippets import Plot, program, snippet
 
 READ = f"""
-from model.checkpoint import checkpoints_folder
+from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.grid import read_grid
 
 grid = read_grid(checkpoints_folder() / {FOLDER!r})

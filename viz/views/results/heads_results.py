@@ -12,10 +12,10 @@ from model.adapters.readers.reader import Reader
 from model.analysis import head_roles, maps
 from model.interventions.edits import Edits, Head, layer_counts
 from model.measures import agreement, atlas, contribution
-from model.recording import Recording
+from model.results.recording import Recording
+from model.results.translation import KINDS
+from model.running.translator import Translator, Writer
 from model.text.special import EOS_ID
-from model.translation import KINDS
-from model.translator import Translator, Writer
 from viz.text import words
 from viz.text.language import message, messages, say
 from viz.text.roles import role_name

@@ -10,9 +10,9 @@ from model.analysis import maps as analysis
 from model.experiments import masks as experiments
 from model.experiments import text_masks
 from model.experiments.masks import Pass, Sentences
+from model.results.translation import SIDES
+from model.running.translator import Translator, Writer
 from model.text.special import EOS_ID
-from model.translation import SIDES
-from model.translator import Translator, Writer
 from viz.text.language import say
 from viz.text.words_masks import kind_of
 from viz.views import cached, recipes

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from model import checkpoint
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.analysis.maps import Words
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.text.special import SPECIAL_TOKENS, UNK_ID
-from model.translator import Translator
 from viz.text import errors
 from viz.text.language import say
 from viz.views import cached

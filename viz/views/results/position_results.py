@@ -9,7 +9,7 @@ from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
 from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
-from model.translator import Translator
+from model.running.translator import Translator
 from viz.text.language import message, messages
 from viz.views import cached
 from viz.views.snippets import Code, snippet

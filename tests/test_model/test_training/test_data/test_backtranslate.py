@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from model import checkpoint
 from model.__main__ import main
 from model.commands import handlers
+from model.running.translator import Translator
+from model.storage import checkpoint
 from model.training.data.corpora import load_corpus
 from model.training.loop import Trainer
-from model.translator import Translator
 from tests.test_model.test_training.language import sentence_pairs, tiny_run
 
 GERMAN = [german for _, german in sentence_pairs(23, seed=5)]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from model import checkpoint
+from model.storage import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import tiny_run, write_two_corpora

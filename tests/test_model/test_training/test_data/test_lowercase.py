@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from model import checkpoint, load_translator
+from model import load_translator
+from model.storage import checkpoint
 from model.text.subwords import Tokenizer
 from model.training.loop import Trainer
 from tests.test_model.test_training.language import small_tokenizer, tiny_run, write_gz

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.__main__ import main
-from model.checkpoint import build
+from model.storage.checkpoint import build
 from model.training.presets import PRESETS
 from model.training.sweeps import board
 from model.training.sweeps.board import CHANGES, read_board, run_of

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from torch import nn
 
-from model import checkpoint
 from model.__main__ import main
+from model.results.translation import KINDS
+from model.storage import checkpoint
 from model.training import schedules
 from model.training.loop import Diverged, Trainer
 from model.training.sweeps import grid, recorder
 from model.training.sweeps.grid import GridCell, read_grid
-from model.translation import KINDS
 
 STEPS = 8
 CELL = GridCell("post", 0.02, 4)

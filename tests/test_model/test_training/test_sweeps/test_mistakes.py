@@ -14,10 +14,10 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from model import checkpoint
 from model.__main__ import main
 from model.config import GruConfig
 from model.positional import literal_loop, sinusoidal
+from model.storage import checkpoint
 from model.taps import record
 from model.text.special import BOS_ID, PAD_ID
 from model.training.config import TrainingConfig

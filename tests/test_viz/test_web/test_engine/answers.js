@@ -1,0 +1,80 @@
+// Answers requests with the engine: `node answers.js JOB.json` reads a checkpoint's folder, kernels and requests, and
+// writes the answers to OUT.json, and their arrays to OUT.bin, which the JSON has as {"@": [first, dtype, shape]}.
+
+import { createWriteStream, readFileSync, writeFileSync } from "node:fs";
+
+import { lens, occlusion } from "../../../../viz/web/engine/analysis/attribution.js";
+import { openTranslator } from "../../../../viz/web/engine/run/checkpoint.js";
+import { recordingOf } from "../../../../viz/web/engine/run/recording.js";
+import { Writer, openWriter } from "../../../../viz/web/engine/run/writer.js";
+import { directEffects } from "../../../../viz/web/engine/analysis/effects.js";
+
+const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+// Of an old browser: without WebAssembly, or without the instructions that kernels need.
+if (job.browser === "no WebAssembly") Object.assign(globalThis, { WebAssembly: undefined });
+if (job.browser === "no SIMD") WebAssembly.validate = () => false;
+const engine = new URL("../../../../viz/web/engine/", import.meta.url);
+const read = (/** @type {string} */ name) => JSON.parse(readFileSync(`${job.folder}/${name}`, "utf-8"));
+const compiled = (/** @type {string} */ name) => [name, readFileSync(new URL(name, engine))];
+const kernels = Object.fromEntries(job.kernels.map(compiled));
+const weights = new Uint8Array(readFileSync(`${job.folder}/model.safetensors`));
+const files = { config: read("config.json"), tokenizer: read("tokenizer.json"), weights };
+const writes = files.config.architecture === "language_model";
+const translator = writes ? await openWriter(files, kernels) : await openTranslator(files, kernels);
+
+const numbers = createWriteStream(`${job.out}.bin`);
+let written = 0;
+
+/**
+ * @param {Float32Array | Uint8Array} data
+ * @param {number[]} shape
+ */
+function put(data, shape = [data.length]) {
+  numbers.write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  written += data.byteLength;
+  return [written - data.byteLength, data instanceof Float32Array ? "f4" : "u1", shape];
+}
+
+/** @param {any} value @returns {any} */
+function portable(value) {
+  if (value instanceof Map) return portable(Object.fromEntries(value));
+  if (ArrayBuffer.isView(value)) return { "@": put(/** @type {any} */ (value)) };
+  if (ArrayBuffer.isView(value?.data)) return { "@": put(value.data, value.shape) };
+  if (Array.isArray(value)) return value.map(portable);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, portable(part)]));
+}
+
+/**
+ * What a request wants besides: effects (on words against others), the lens, occlusion.
+ * @param {import("../../../../viz/web/engine/run/answer.js").Answer} answer
+ * @param {any} request
+ */
+async function measured(answer, request) {
+  if (translator instanceof Writer) return {};
+  const { against, measures = [] } = request;
+  /** @type {Record<string, any>} */
+  const found = {};
+  if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
+  if (measures.includes("lens")) found.lens = lens(translator, answer, 3);
+  if (measures.includes("occlusion")) found.occlusion = await occlusion(translator, answer, request);
+  if (measures.includes("recording")) found.recording = recordingOf(answer, translator.model.config, found.effects);
+  return found;
+}
+
+const lines = [];
+for (const request of job.requests) {
+  try {
+    if (translator instanceof Writer) {
+      lines.push(JSON.stringify(portable(translator.read(request.text, true))));
+      continue;
+    }
+    const answer = await translator.translate(request);
+    lines.push(JSON.stringify(portable({ ...answer, ...(await measured(answer, request)) })));
+  } catch (error) {
+    lines.push(JSON.stringify({ error: /** @type {Error} */ (error).message }));
+  }
+}
+writeFileSync(`${job.out}.json`, `[${lines.join(",\n")}]`);
+await new Promise((done) => numbers.end(done));
+process.stdout.write(translator.model.memory.variant);

@@ -1,0 +1,117 @@
+"""The engine in Chromium, in a worker: as Python answers, with progress, and without answers that nobody wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from benchmarks.support.engine_page import ENGINE, FILES, KERNELS, START, serve_engine
+from model import load_translator
+from model.interventions.edits import Edits, Head
+from model.running.translator import Translator
+from model.storage.checkpoint import checkpoints_folder
+from tests.test_viz.test_web.test_engine.comparing import WEIGHTS, Request, near
+
+pytestmark = pytest.mark.slow
+
+TEXT = "The animal didn't cross the street because it was too tired."
+FOLDER = checkpoints_folder() / "en-de"
+# Arrays do not come out of a page as such.
+TRANSLATE = """async request => {
+  const { text, predicted_ids, attention, log_probabilities } = await engine.translate("model", request);
+  const flat = Object.entries(attention).map(([kind, { data, shape }]) => [kind, [Array.from(data), shape]]);
+  return { text, predicted_ids, logs: Array.from(log_probabilities), attention: Object.fromEntries(flat) };
+}"""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    with serve_engine(FOLDER) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return load_translator("en-de")
+
+
+@pytest.fixture
+def site(browser, address: str) -> Iterator[Any]:
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(address)
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize("kernel", ["relaxed", "simd", "plain"])
+def test_a_page_gets_what_python_computes(site, translator: Translator, kernel: str) -> None:
+    ready = site.evaluate(START, {kernel: KERNELS[kernel]} if kernel in KERNELS else {})
+    assert ready["kernel"] == kernel
+    requests = [
+        Request(TEXT),
+        Request(TEXT, 1, Edits(off=tuple(Head("cross", 1, head) for head in range(8)))),
+        Request("🐈 שלום!", 2),
+    ]
+    for request in requests:
+        answer, result = site.evaluate(TRANSLATE, request.for_engine()), request.by_python(translator)
+        assert answer["text"] == result.text
+        assert answer["predicted_ids"] == result.predicted_ids
+        near(answer["logs"], result.log_probabilities, 1e-4)
+        for kind, (numbers, shape) in answer["attention"].items():
+            near(np.reshape(numbers, shape), result.attention(kind), WEIGHTS)
+
+
+def test_loading_says_how_far_it_has_come_and_is_remembered(site, address: str) -> None:
+    site.evaluate(START, KERNELS)
+    received = site.evaluate("received")
+    files = [*(FOLDER / name for name in FILES.values()), *(ENGINE / url.split("/")[-1] for url in KERNELS.values())]
+    assert len(received) > 5
+    assert received == sorted(received)
+    assert received[-1] == sum(file.stat().st_size for file in files)
+    fetched = []
+    again = site.context.new_page()
+    again.on("response", lambda response: fetched.append(response.url))
+    again.goto(address)
+    again.evaluate(START, KERNELS)
+    assert not [url for url in fetched if url.endswith(".safetensors")]
+
+
+def test_an_answer_that_is_no_longer_wanted_is_dropped(site, translator: Translator) -> None:
+    site.evaluate(START, KERNELS)
+    long = "The animal was tired and hungry and cold " * 10
+    answers = site.evaluate(
+        """async ([long, short]) => {
+          const ask = (text, lane) => engine.translate("model", { text, beam: 8 }, { lane });
+          const first = ask(long, "left");
+          const other = ask(short, "right");
+          await new Promise(done => setTimeout(done, 50));
+          const all = Promise.all([first, other, ask(long, "left"), ask(short, "left")]);
+          const texts = (await all).map(answer => answer && answer.text);
+          const cancelled = ask(long, "left");
+          engine.cancel("left");
+          return [...texts, await cancelled];
+        }""",
+        [long, TEXT],
+    )
+    text = translator.translate(TEXT, beam=8).text
+    assert answers == [None, text, None, text, None]
+
+
+def test_what_is_wrong_is_said_in_one_sentence(site) -> None:
+    site.evaluate(START, KERNELS)
+    script = """async request => {
+      try { await engine.translate("model", request); } catch ({ message, template, values }) {
+        return [message, template, values];
+      }
+    }"""
+    assert site.evaluate(script, {"text": " \n "}) == ["there is nothing to translate: type a sentence"] * 2 + [{}]
+    message, template, values = site.evaluate(script, {"text": "word " * 500})
+    assert message == "the text has 2,500 characters; at most 2,000 are allowed"
+    assert template == "{what} has {n:,} characters; at most {most:,} are allowed"
+    off = {"kind": "cross", "layer": 3, "head": 0}
+    message, _, _ = site.evaluate(script, {"text": "word", "edits": {"off": [off]}})
+    assert message == "layers of the cross-attention are 0 to 2, got layer 3"

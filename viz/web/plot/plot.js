@@ -1,0 +1,172 @@
+// Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
+
+import { unpack } from "../recording/message/packed.js";
+import { button, dress, el } from "../stage/frame/dom.js";
+import { inks } from "../stage/map/inks.js";
+import { onPage } from "../stage/frame/page_colours.js";
+import { plotly } from "../stage/frame/plotly.js";
+import { table } from "../stage/frame/menus.js";
+
+/**
+ * A figure of a page (viz/ui/plot/plot.py).
+ * @typedef {object} PlotMessage
+ * @property {string} stamp
+ * @property {string} alt  what it shows, for screen readers
+ * @property {any[]} data  traces of Plotly
+ * @property {any} layout
+ * @property {string} language
+ * @property {Record<string, any>} words
+ * @property {number} least  pixels of width
+ * @property {[number, number, number] | null} fills  it is as high as the window: least pixels, those below it, its share
+ * @property {boolean} clicks  whether clicks are sent to Python
+ * @property {{rows: string[], columns: string[], corner: string} | null} table
+ */
+/** @typedef {(name: string, value: unknown) => void} Trigger  sends a value to Python */
+
+const SOFT = "rgba(128, 128, 128, 0.25)";
+const CONFIG = { displayModeBar: false, doubleClick: "reset" };
+const BELOW = 34; // pixels that a figure which fills the window leaves for the sentence under it
+const NARROW = 640; // pixels of a window in which it is as high as wide
+const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering waits for the node any more
+/** @type {WeakMap<Element, Plot>} */
+const plots = new WeakMap();
+
+class Plot {
+  /** @type {PlotMessage | null} */ message = null;
+  /** @type {Trigger} */ click = () => {};
+  /** @type {HTMLElement | null} the same as a table */ grid = null;
+  /** @type {string | null} what is drawn, and how */ now = null;
+  isListening = false;
+
+  constructor() {
+    this.node = /** @type {any} */ (el("div", { role: "img" })); // which Plotly gives methods
+    this.box = el("div.scrolled", this.node);
+    this.note = el("p", { role: "status", hidden: true });
+    this.button = button("plain.seldom", "", () => this.showTable(!this.grid));
+    this.root = el("div.figure", { "data-testid": "plot" }, this.box, this.note, this.button);
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(this.root);
+    addEventListener("resize", (this.resized = () => this.message?.fills && this.draw()));
+  }
+
+  /** @param {Uint8Array} bytes */
+  show(bytes) {
+    /** @type {PlotMessage} */
+    const message = unpack(bytes);
+    if (message.stamp !== this.message?.stamp) {
+      this.message = message;
+      this.node.ariaLabel = message.alt;
+      dress(this.root, { clicked: message.clicks });
+      this.button.textContent = message.words.table;
+      this.button.hidden = !message.table;
+      this.showTable(Boolean(this.grid));
+      // Where something above it grows, it moves without a new size of its own.
+      const frame = message.fills && this.root.closest(".st-key-frame");
+      if (frame) this.observer.observe(frame);
+    }
+    return this.draw();
+  }
+
+  async draw() {
+    const { message, node } = this;
+    if (!message) return;
+    const width = Math.max(this.box.clientWidth, message.least);
+    const style = getComputedStyle(this.root);
+    const height = this.height(message, width);
+    const now = [message.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
+    if (!this.box.clientWidth || now === this.now) return;
+    this.now = now;
+    node.style.height = `${height}px`;
+    const library = await plotly().catch(() => null);
+    const { language: locale, words, data, layout, stamp } = message;
+    this.note.textContent = words.missing;
+    this.note.hidden = Boolean(library);
+    if (!library) this.now = null;
+    if (now !== this.now) return; // a newer figure is drawn, or Plotly is missing
+    const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
+    await library.react(node, onThisPage(data, style.color), { ...layout, ...this.look(message, style, width), height }, config);
+    node.dataset.stamp = stamp;
+    if (this.isListening) return;
+    this.isListening = true;
+    node.on("plotly_click", (/** @type {any} */ { points: [{ curveNumber: curve, x, y, customdata }] }) => {
+      if (this.message?.clicks) this.click("clicked", { curve, x, y, customdata });
+    });
+  }
+
+  /**
+   * The height of the figure in pixels; where it fills the window, the room below its upper edge.
+   * @param {PlotMessage} told
+   * @param {number} width
+   */
+  height({ fills, layout }, width) {
+    if (!fills) return layout.height;
+    const [least, below, share] = fills;
+    if (innerWidth <= NARROW) return Math.max(least, Math.min(width, layout.height));
+    const scrolled = this.root.closest("section")?.scrollTop ?? 0;
+    const top = this.root.getBoundingClientRect().top + scrolled;
+    return Math.max(least, Math.floor((innerHeight - top - BELOW - below) * share));
+  }
+
+  /**
+   * As the page looks; the zoom stays for as long as the axes are the same.
+   * @param {PlotMessage} told
+   * @param {CSSStyleDeclaration} style
+   * @param {number} width
+   */
+  look({ layout }, { color, fontFamily: family, backgroundColor: bgcolor }, width) {
+    const axis = { gridcolor: SOFT, zerolinecolor: SOFT, linecolor: SOFT, tickfont: { color } };
+    const font = { color, family };
+    const hoverlabel = { bgcolor, bordercolor: SOFT, font };
+    const axes = ["xaxis", "yaxis"].map((name) => [layout[name]?.range, layout[name]?.ticktext]);
+    return {
+      width,
+      font: { size: 12, ...layout.font, ...font },
+      uirevision: JSON.stringify(axes),
+      template: { layout: { xaxis: axis, yaxis: axis, hoverlabel } },
+    };
+  }
+
+  /** Shows the table, or takes it away. @param {boolean} open */
+  showTable(open) {
+    this.grid?.remove();
+    if (!this.message) return;
+    const { data, table: names } = this.message;
+    const { z } = data.find((trace) => trace.z) ?? {};
+    this.grid = open && names && z ? table(names.rows, names.columns, z, names.corner) : null;
+    if (this.grid) this.root.append(this.grid);
+  }
+}
+
+/**
+ * Traces as the page looks: numbers about zero begin at its tone, and texts in their cells stay readable.
+ * @param {any[]} data
+ * @param {string} colour  of the page's text
+ */
+function onThisPage(data, colour) {
+  const onIt = onPage(data, colour);
+  const cells = onIt.find((trace, i) => trace !== data[i]);
+  /** @param {any} trace */
+  const isWritten = ({ mode, textfont }) => mode === "text" && Array.isArray(textfont?.color);
+  if (!cells) return onIt;
+  return onIt.map((trace) => (isWritten(trace) ? { ...trace, textfont: { ...trace.textfont, color: inks(cells) } } : trace));
+}
+
+/** @param {{data: Uint8Array, parentElement: Element, setTriggerValue: Trigger}} component */
+export function show({ data, parentElement, setTriggerValue }) {
+  const plot = plots.get(parentElement) ?? new Plot();
+  plots.set(parentElement, plot);
+  if (!plot.root.isConnected) parentElement.append(plot.root);
+  plot.click = setTriggerValue;
+  plot.show(data);
+}
+
+/** @param {{parentElement: Element}} component */
+export function leave({ parentElement }) {
+  const plot = plots.get(parentElement);
+  if (!plot) return;
+  plot.observer.disconnect();
+  removeEventListener("resize", plot.resized);
+  plot.root.remove();
+  plots.delete(parentElement);
+  setTimeout(() => /** @type {any} */ (window).Plotly?.purge(plot.node), PENDING);
+}
