@@ -538,7 +538,7 @@ VIOLATIONS = [
     (no_model_knows_decoding, "model/transformer.py", "from model.decoding import beam\n"),
     (no_model_knows_decoding, "model/layers.py", "def f():\n    from .decoding.beam import search\n"),
     (no_model_knows_decoding, "model/bert.py", "import torch\nimport model.decoding\nclass B(torch.nn.Module): pass\n"),
-    (transformers_stays_in_adapters, "model/running/translator.py", "def f():\n    from transformers import pipeline\n"),
+    (transformers_stays_in_adapters, "model/running/translator.py", "def f():\n    import transformers\n"),
     (transformers_stays_in_adapters, "viz/app/main.py", "import transformers\n"),
     (transformers_stays_in_adapters, "model/adapters/bert.py", "from transformers.models import bert\n"),
     (transformers_stays_in_adapters, "model/adapters/bert.py", "class A:\n    import transformers\n"),
