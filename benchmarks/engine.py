@@ -46,7 +46,7 @@ TRANSLATE = """async ([text, beam]) => {
   const answer = await engine.translate("model", { text, beam });
   return [(performance.now() - start) / 1000, answer.text];
 }"""
-# The same without a worker.
+# Opens and translates without a worker.
 START_HERE = """async kernels => {
   const { openTranslator } = await import("/engine/run/checkpoint.js");
   const bytes = async url => new Uint8Array(await (await fetch(url)).arrayBuffer());

@@ -30,7 +30,7 @@ def batched(model: Transformer, source: list[int], output_ids: list[int]) -> dic
 
 @torch.inference_mode()
 def one_by_one(model: Transformer, source: list[int], output_ids: list[int]) -> dict:
-    """The same by a teacher-forced pass for each head."""
+    """The log-probability without each head, by a teacher-forced pass for each."""
     src, tgt, targets = (torch.tensor(ids) for ids in ([source], [[BOS_ID, *output_ids[:-1]]], output_ids))
     importance = {}
     for head in all_heads(model.config):

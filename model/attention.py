@@ -166,7 +166,7 @@ class MultiHeadAttention(nn.Module):
         return self.tap_context(weights @ v)  # (B, H, T, K)
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        """The same in one call without the weights, for when nothing is recorded."""
+        """The result of `equations` in one call of PyTorch, without the weights, for when nothing is recorded."""
         if self.score_cap or self.sink is not None or isinstance(self.relative, (Alibi, Buckets)):
             return self.equations(q, k, v, mask)  # which the library's call has no arguments for
         dropout = self.dropout.p if self.training else 0.0

@@ -103,7 +103,7 @@ class ModelConfig(JsonConfig):
         return {}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """The same configuration with vocabularies of these sizes, which are equal where both sides share theirs."""
+        """This configuration with vocabularies of these sizes, which are equal where both sides share theirs."""
         raise NotImplementedError
 
     def check_loadable(self) -> None:
@@ -191,7 +191,7 @@ class StackConfig(ModelConfig):
         return self.vocab_size, self.vocab_size
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """The same configuration for vocabularies of these sizes."""
+        """This configuration with vocabularies of these sizes."""
         return dataclasses.replace(self, vocab_size=target)
 
     def _sizes(self) -> tuple[int, int, int]:
@@ -241,7 +241,7 @@ class GruConfig(ModelConfig):
         return self.source_vocab_size, self.target_vocab_size
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """The same configuration for vocabularies of these sizes."""
+        """This configuration with vocabularies of these sizes."""
         return dataclasses.replace(self, source_vocab_size=source, target_vocab_size=target)
 
     def _sizes(self) -> tuple[int, int, int]:
@@ -282,7 +282,7 @@ class LanguageModelConfig(StackConfig):
         return {"decoder_self": dict.fromkeys(range(self.n_layers), self.n_heads)}
 
     def with_vocabularies(self, source: int, target: int) -> Self:
-        """The same configuration for a vocabulary of this size."""
+        """This configuration with a vocabulary of this size."""
         cutoffs = tuple(cutoff for cutoff in self.cutoffs if cutoff < target)
         return dataclasses.replace(self, vocab_size=target, cutoffs=cutoffs)
 

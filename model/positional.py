@@ -22,7 +22,7 @@ def sinusoidal(n_positions: int, d_model: int) -> Tensor:
 
 
 def sinusoidal_concatenated(n_positions: int, d_model: int) -> Tensor:
-    """The same waves, all sines first, then all cosines, as in the MarianMT of transformers.
+    """The waves of `sinusoidal`, all sines first, then all cosines, as in the MarianMT of transformers.
 
     tensor2tensor and Marian itself divide the exponent by d_model / 2 - 1 instead of d_model / 2: other wavelengths.
 

@@ -9,7 +9,7 @@ TRANSPARENT = "rgba(0,0,0,0)"
 SEQUENTIAL = get_colorscale("Viridis")  # probabilities on [0, 1]: lightness grows evenly, also in greyscale print
 # Values about zero: blue below, pale grey at zero, orange above.
 DIVERGING = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f0f0f0"], [0.75, "#f5a462"], [1.0, "#a63603"]]
-# The same on a dark page: near zero about as dark as the page, the largest the lightest.
+# Values about zero on a dark page: near zero about as dark as the page, the largest the lightest.
 DIVERGING_ON_DARK = [[0.0, "#a6d3f7"], [0.25, "#3f85bd"], [0.5, "#262d35"], [0.75, "#b8641f"], [1.0, "#ffc38f"]]
 
 # A mask's two colours.

@@ -67,9 +67,10 @@ _MORE: dict[str, tuple[str, int | None]] = {  # what a file may hold beside weig
 
 
 def checked(recording: Recording) -> Recording:
-    """The same recording of a model that is not ours, if it holds weights under masks and can be drawn.
+    """Return the recording of a model that is not ours if it holds weights under masks and can be drawn.
 
-    Else a ValueError says what is wrong with it, or too much.
+    Raises:
+        ValueError: says what is wrong with it, or too much.
     """
     if not recording.weights:
         raise ValueError(f"there is no attention: at least one of {', '.join(KINDS)} is needed")

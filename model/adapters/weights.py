@@ -83,7 +83,7 @@ def is_within_range(maps: np.ndarray) -> bool:
 
 
 def clipped(maps: np.ndarray) -> np.ndarray:
-    """The same between 0 and 1, where rounding alone led out of that."""
+    """Clip maps to 0 and 1 where rounding alone led out of that; others are returned as they are."""
     lowest = np.nanmin(maps, initial=0.0)
     highest = np.nanmax(maps, initial=0.0)
     return np.clip(maps, 0, 1) if lowest >= -ROUNDING and highest <= 1 + ROUNDING else maps

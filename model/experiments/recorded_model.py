@@ -125,7 +125,7 @@ def shipped() -> Recorded:
 
 
 def study(loaded: Reader | Writer) -> Recorded:
-    """The same of a model that is there, computed now; a ValueError if it cannot be.
+    """What `shipped` has, computed now with a loaded model; a ValueError if that is not possible.
 
     A language model of ours has no direct effects: what a head adds is what Mary less John loses without it.
     """

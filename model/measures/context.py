@@ -32,7 +32,7 @@ def trained_length(writer: Writer) -> int:
 
 
 def with_positions(model: LanguageModel, length: int) -> LanguageModel:
-    """The same weights with positions for `length` tokens; a ValueError where positions are learned one by one."""
+    """The model with positions for `length` tokens; a ValueError where positions are learned one by one."""
     if model.config.positional == "learned" and length > model.config.max_length:
         raise ValueError(f"learned positions end at {model.config.max_length}: there is none for {length} tokens")
     longer = LanguageModel(replace(model.config, max_length=length))

@@ -29,7 +29,7 @@ class LinkedPair:
     possible: Links  # the sure ones among them
 
     def turned(self) -> "LinkedPair":
-        """The same pair with source and target exchanged."""
+        """This pair with source and target exchanged."""
         return LinkedPair(
             self.number,
             source=self.target,
@@ -52,7 +52,7 @@ class LinkedText:
     outside: int  # how many links were left out because they point outside their sentence
 
     def towards(self, source: str, target: str) -> "LinkedText":
-        """The same pairs between these languages, turned round where they must be; a ValueError for others."""
+        """These pairs between two languages, turned round where they must be; a ValueError for others."""
         if (source, target) == self.languages:
             return self
         if (target, source) != self.languages:

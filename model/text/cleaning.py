@@ -24,7 +24,7 @@ MEANT = {
     **dict.fromkeys("\u2010\u2011\u2012\u2043\u2212", "-"),  # hyphens and minus; dashes are another sign
     "\u2044": "/",  # the stroke of ½, as NFKC writes it
 }
-# The same for quotes, except in texts with „ or ‚: there they are the closing quotes of German, which models know.
+# What is read instead of a quote, except in texts with „ or ‚: there they are closing quotes, which models know.
 MEANT_QUOTES = {"‘": "'", **dict.fromkeys("“”‟″〝〞＂", '"')}
 GERMAN_QUOTES = "„‚"
 _MEANT, _MEANT_QUOTES = str.maketrans(MEANT), str.maketrans(MEANT_QUOTES)

@@ -91,7 +91,7 @@ _S3 = _run(
     average_every=227,
     validate_every=227,
 )
-# The same, packed, with a falling learning rate at the end and averaged weights.
+# The run above, packed, with a falling learning rate at the end and averaged weights.
 _GRU = _like(
     _S3,
     {"run_over_padding": False},
@@ -196,7 +196,8 @@ PRESETS = {
         validate_every=2_984,
     ),
     "wikitext2-lm": _WIKITEXT2_LM,
-    # The same text and words as models are built since; rotary positions let it read twice as much at once.
+    # The text and words of the preset above in a model as they are built since; rotary positions let it read twice as
+    # much at once.
     "wikitext2-modern": _like(
         _WIKITEXT2_LM,
         {**ALL_SINCE_2017, "dropout": 0.35, "max_length": 256},

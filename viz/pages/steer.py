@@ -62,7 +62,7 @@ figure.show()
 
 
 def request_of(request: Request, query: Mapping[str, str]) -> Request:
-    """The same with the changes of the query or of before, without those that name words of another sentence."""
+    """The request with the changes of the query or of before, without those that name words of another sentence."""
     before = st.session_state.get(ASKED) or first_request(request)
     if any(query.get(name) for name in change.NAMES):
         before = request

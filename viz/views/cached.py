@@ -168,12 +168,12 @@ class Request(Input):
 
     @property
     def plain(self) -> Self:
-        """The same without changes inside the model."""
+        """This request without changes inside the model."""
         return replace(self, changes=Changes())
 
     @property
     def example(self) -> Self:
-        """The same of the example sentence."""
+        """This request for the example sentence."""
         return replace(self.plain, text=EXAMPLE, reference=None)
 
     @property
@@ -202,7 +202,7 @@ class Request(Input):
             return loaded.force(self.text, self.reference, edits)
 
     def read_with(self, reader: Reader) -> Reading:
-        """The same of a model of transformers."""
+        """Like `translated`, but for a model of transformers."""
         edits = self.changes.edits
         if not isinstance(reader, PairReader):
             return reader.read(self.text, edits=edits)

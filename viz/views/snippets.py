@@ -28,7 +28,7 @@ class Origin(NamedTuple):
     code: str
 
     def then(self, *snippets: str) -> "Origin":
-        """The same, computed further."""
+        """This origin with snippets that compute further."""
         return Origin(self.note, program(self.code, *snippets))
 
 

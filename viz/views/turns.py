@@ -109,7 +109,7 @@ def in_turn(function: Callable) -> Callable:
 
 
 def each_in_turn(steps: Iterator) -> Iterator:
-    """The same, each computed in a turn of its own."""
+    """Yield what an iterator yields, each step computed in a turn of its own."""
     nothing = object()
     while (step := in_turn(next)(steps, nothing)) is not nothing:
         yield step

@@ -112,6 +112,6 @@ CHANCES = {
 
 
 def chance_of(query: Mapping[str, str]) -> tuple[Chance, list[str]]:
-    """The same of drawing."""
+    """How a query asks for a text to be continued, and what is wrong with it, in sentences."""
     values, problems = codes.read(query, CHANCES)
     return Chance(**{name.replace("-", "_"): value for name, value in values.items()}), problems

@@ -35,7 +35,7 @@ class Words:
         return replace(self, places=self.places[list(steps)], ids=self.ids[list(steps)])
 
     def at_the_front(self) -> Self:
-        """The same where only the logits of these words are computed."""
+        """These words, in logits that were computed for them alone."""
         return replace(self, places=torch.arange(len(self.ids)))
 
     def log_probabilities(self, logits: Tensor) -> np.ndarray:

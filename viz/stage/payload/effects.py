@@ -43,7 +43,7 @@ class AgreementPayload(TypedDict):
 
 
 class EffectsPayload(TypedDict):
-    """The same as `EffectsPayload` in viz/web/recording/pictures/effects_view.js.
+    """What a message has of direct effects; `EffectsPayload` in viz/web/recording/pictures/effects_view.js is its twin.
 
     Views that nobody asked for are not there.
     """

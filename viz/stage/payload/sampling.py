@@ -16,7 +16,7 @@ SHOWN = 20  # words that have a bar
 
 
 class NextPayload(TypedDict):
-    """The same as `NextPayload` in viz/web/recording/pictures/next_words.js."""
+    """What a message has of the next word; `NextPayload` in viz/web/recording/pictures/next_words.js is its twin."""
 
     logits: np.ndarray  # float32 (V,), the largest first; -inf: never drawn
     probabilities: np.ndarray  # float32 (SHOWN,), probabilities of the first

@@ -239,7 +239,7 @@ def cost_of_changes(request: Request) -> float:
 
 
 def _cost_of_answer(request: Request, old: cached.Result) -> float:
-    """The same of the next word, or of the best words under masks; 0 where a model has neither."""
+    """By how much the log-probability of the next word, or of the best words under masks, falls; 0 without either."""
     result = request.translated()
     places = {-1: old.predicted_ids[-1]} if old.predicted_ids else old.masked_ids
     logs = analysis.log_softmax(result.trace["logits"][list(places)]) if places else np.zeros((0, 1))

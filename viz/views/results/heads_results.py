@@ -69,7 +69,7 @@ def _importance_of_translation(request: cached.Request) -> dict[str, np.ndarray]
 
 
 def _importance_in(request: cached.Request) -> dict[str, np.ndarray]:
-    """The same of a model of transformers, while the page says how far it is."""
+    """The importance of every head of a model of transformers, while the page says how far it is."""
     if request not in _IMPORTANCE:
         bar = st.progress(0.0, say("Switching off one head after another …"))
         reader = cached.loaded_as(Reader, request.model)
@@ -229,7 +229,7 @@ def report(checkpoint: str) -> dict[str, Any] | None:
 
 
 def usable_report(checkpoint: str) -> dict[str, Any] | None:
-    """The same; None where it cannot be used, too."""
+    """The atlas that ships with a checkpoint; None where there is none, or it cannot be used."""
     try:
         return report(checkpoint)
     except ValueError:

@@ -71,7 +71,7 @@ export class Attention {
   }
 
   /**
-   * The same of keys, behind each of which lies its value; shows a trace both.
+   * Makes projected keys what is compared; behind each lies its value, and a trace is shown both.
    * @param {Memory} memory
    * @param {Trace | null} trace
    * @param {number[]} keys their addresses

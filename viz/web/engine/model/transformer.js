@@ -88,7 +88,7 @@ function ofTransformer(weights, config) {
 }
 
 /**
- * The same of a language model, which has no source.
+ * The tables and the matrix of a language model, which has no source.
  * @param {Weights} weights
  * @param {import("../run/config.js").Config} config
  */

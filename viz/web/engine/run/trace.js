@@ -48,7 +48,7 @@ export class Trace {
   }
 
   /**
-   * The same of numbers in memory.
+   * Like `keepRow`, but for numbers in the engine's memory.
    * @param {string} name
    * @param {number} row
    * @param {number} rows
