@@ -157,16 +157,16 @@ def compared_words(
     return ids
 
 
-def sublayers(trace: Arrays) -> list[tuple[str, str]]:
-    """The addresses of every sublayer of the decoder and of its residual connection, in order."""
+def sublayers(trace: Arrays, stack: str = "decoder") -> list[tuple[str, str]]:
+    """The addresses of every sublayer of a stack and of its residual connection, in order."""
     addresses = []
-    number, layer = 0, "decoder.layers.0"
+    number, layer = 0, f"{stack}.layers.0"
     while f"{layer}.feed_forward.output" in trace:
         for name, residual in _RESIDUALS.items():
             if f"{layer}.{name}.output" in trace:
                 addresses.append((f"{layer}.{name}", f"{layer}.residual_{residual}"))
         number += 1
-        layer = f"decoder.layers.{number}"
+        layer = f"{stack}.layers.{number}"
     return addresses
 
 

@@ -158,7 +158,7 @@ class Edits:
             raise Problem("this model has no attention heads that can be changed")
         forced = (Head(force.kind, *head) for force in self.forced for head in force.heads)
         for head in (*self.off, *self.uniform, *forced):
-            _check_head(head, _layers_of(config, head.kind))
+            check_head(config, head)
         for cell in (*self.cells, *self.forced):
             _layers_of(config, cell.kind)
             if n_source is None or n_target is None:
@@ -256,7 +256,11 @@ def _layers_of(config: Changeable, kind: str) -> Mapping[int, int]:
     return config.heads_by_layer[kind]
 
 
-def _check_head(head: Head, n_heads: Mapping[int, int]) -> None:
+def check_head(config: Changeable, head: Head) -> None:
+    """Raise a ValueError for a head that a model does not have."""
+    if head.kind not in KINDS:
+        raise ValueError(f"the kind of attention is one of {', '.join(KINDS)}, got {head.kind!r}")
+    n_heads = _layers_of(config, head.kind)
     _check_place(head.kind, "layer", head.layer, max(n_heads) + 1)
     if head.layer not in n_heads:  # the model has other layers between those with attention
         layers = ", ".join(map(str, n_heads))

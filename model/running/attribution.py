@@ -1,9 +1,14 @@
-"""Attribution of written words: direct effects, layer lens and occlusion, of a Transformer and one of its results."""
+"""Attribution, of a Transformer and one of its results: of written words, and of where its heads look.
+
+Direct effects, layer lens and occlusion say what wrote a word; the parts of scores say why a head looks where it looks.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
+from typing import cast
 
 import numpy as np
 import torch
@@ -11,10 +16,14 @@ from torch import Tensor, nn
 
 from model import masks
 from model.analysis.effects import Effects, direct_effects, sublayers
+from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, collect_shares, split_scores
+from model.analysis.stream_parts import StreamParts, walk
+from model.attention import MultiHeadAttention
 from model.gru import GruModel
-from model.interventions.edits import Edits
+from model.interventions.edits import Edits, Head, check_head
 from model.language_model import LanguageModel
-from model.results.translation import Translation
+from model.relative import Rotary, rotate
+from model.results.translation import SIDES, Translation, module_of
 from model.storage.checkpoint import AnyModel
 from model.text.special import BOS_ID
 from model.transformer import Transformer
@@ -42,7 +51,7 @@ def split(model: AnyModel, result: Translation, against: str | Sequence[int] | N
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
     matrix = last.weight.detach().numpy()
     bias = None if last.bias is None else last.bias.detach().numpy()
-    with _whole_trace():
+    with whole_trace():
         return direct_effects(
             result.trace,
             state,
@@ -84,7 +93,7 @@ def lens(model: AnyModel, result: Translation, k: int, words_of: Callable[[list[
         stream = torch.from_numpy(result.trace[f"{residual}.stream"])  # (T, D)
         return output(model.decoder.norm(stream))  # (T, V)
 
-    with _whole_trace():
+    with whole_trace():
         last = logits_of(residuals[-1])
         if not np.allclose(last, result.trace["logits"], rtol=MISS, atol=MISS):
             raise ValueError("the result was made by another model: its logits are not those of its last stream")
@@ -120,8 +129,124 @@ def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits
     return complete[:, None] - np.stack(without, axis=1)
 
 
+def score_parts(model: AnyModel, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
+    """The scores of one head split exactly by what stands at its queries and its keys (Elhage et al. 2021).
+
+    Norms are held at the deviations that they had. A ValueError if there is no such head, the model is no Transformer,
+    or the result, which may be of the edited model, is of another model or lacks a part of its trace.
+    """
+    model = _check(model, result, "the parts of a score")
+    check_head(model.config, Head(kind, layer, head))
+    module = module_of(kind, layer)
+    with whole_trace():
+        read = partial(_parts_read_by, model, result, module)
+        queries = read("decoder" if kind == "cross" else module.split(".")[0])
+        keys = read("encoder") if kind == "cross" else queries
+        parts = _split_head(model, result, module, head, queries, keys)
+    _check_rest(parts)
+    return parts
+
+
+def score_shares(model: AnyModel, result: Translation) -> ScoreShares:
+    """What decides where each head looks, for all heads at once, by a few groups of parts; errors as `score_parts`."""
+    model = _check(model, result, "the parts of a score")
+    heads: dict[str, list[list[ScoreParts]]] = {}
+    with whole_trace():
+        memory = None
+        if isinstance(model, Transformer):
+            *encoder, (_, memory) = _walk(model, result, "encoder", by_group)
+            heads["encoder_self"] = [_split_layer(model, result, module, parts, parts) for module, parts in encoder]
+        for module, parts in _walk(model, result, "decoder", by_group):
+            if module.endswith("self_attention"):
+                heads.setdefault("decoder_self", []).append(_split_layer(model, result, module, parts, parts))
+            elif module.endswith("cross_attention") and memory is not None:
+                heads.setdefault("cross", []).append(_split_layer(model, result, module, parts, memory))
+    for layers in heads.values():
+        for layer in layers:
+            for parts in layer:
+                _check_rest(parts)
+    return collect_shares({kind: heads[kind] for kind in SIDES if kind in heads})
+
+
+def _walk(model: Transformer | LanguageModel, result: Translation, stack: str, group_of: Callable[[str], str] | None):
+    """See `model.analysis.stream_parts.walk`."""
+    parameters = {name: value.detach().numpy() for name, value in model.named_parameters()}
+    pre_norm = model.config.norm == "pre"
+    return walk(result.trace, parameters, stack, pre_norm=pre_norm, norm_eps=model.config.norm_eps, group_of=group_of)
+
+
+def _parts_read_by(model: Transformer | LanguageModel, result: Translation, module: str, stack: str) -> StreamParts:
+    """The parts of what an attention reads from a stack: of another stack than its own the output."""
+    place = module if module.startswith(stack) else stack
+    for name, parts in _walk(model, result, stack, None):
+        if name == place:
+            return parts
+    raise KeyError(f"what stands before {place}")
+
+
+def _split_layer(
+    model: Transformer | LanguageModel, result: Translation, module: str, queries: StreamParts, keys: StreamParts
+) -> list[ScoreParts]:
+    heads = range(model.config.n_heads)
+    return [_split_head(model, result, module, head, queries, keys) for head in heads]
+
+
+def _split_head(
+    model: Transformer | LanguageModel,
+    result: Translation,
+    module: str,
+    head: int,
+    queries: StreamParts,
+    keys: StreamParts,
+) -> ScoreParts:
+    """The parts of one head's scores from those of what its attention reads."""
+    attention = cast(MultiHeadAttention, model.get_submodule(module))
+    group = head * attention.n_groups // attention.n_heads
+    size = attention.d_head
+    query = _projected(queries, attention.q_projection, attention.q_norm, slice(head * size, (head + 1) * size))
+    key = _projected(keys, attention.k_projection, attention.k_norm, slice(group * size, (group + 1) * size))
+    if isinstance(attention.relative, Rotary):
+        query, key = (replace(side, values=_turned(attention.relative, side.values)) for side in (query, key))
+    bias = result.trace.get(f"{module}.relative.bias")  # (H, T, S)
+    return split_scores(
+        query.names,
+        query.values,
+        key.names,
+        key.values,
+        result.trace[f"{module}.raw_scores"][head],
+        result.trace[f"{module}.mask"][0],
+        scale=attention.d_head**-0.5,
+        distance=None if bias is None else bias[head],
+        cap=attention.score_cap,
+    )
+
+
+def _projected(parts: StreamParts, projection: nn.Linear, norm: nn.Module, rows: slice) -> StreamParts:
+    """The queries or keys of one head, which has these rows of the matrix, in parts (A, T, K), before they turn."""
+    bias = None if projection.bias is None else projection.bias.detach().numpy()[rows]
+    vectors = parts.projected(projection.weight.detach().numpy()[rows], bias)
+    if isinstance(norm, nn.RMSNorm):
+        assert norm.eps is not None
+        vectors = vectors.normalised(norm.weight.detach().numpy(), None, norm.eps)
+    return vectors
+
+
+def _turned(rotary: Rotary, vectors: np.ndarray) -> np.ndarray:
+    """Vectors (A, T, K) of positions from 0 on, turned."""
+    length = vectors.shape[1]
+    cosine, sine = rotary.cosine[:length].double(), rotary.sine[:length].double()
+    return rotate(torch.from_numpy(vectors), cosine, sine, rotary.interleaved).numpy()
+
+
+def _check_rest(parts: ScoreParts) -> None:
+    largest = float(np.abs(np.where(parts.mask, parts.scores, 0.0)).max(initial=0.0))
+    if not parts.rest <= MISS * max(1e-3, largest):
+        raise ValueError(f"the result was made by another model: the parts miss its scores by {parts.rest:.2g}")
+
+
 @contextmanager
-def _whole_trace() -> Iterator[None]:
+def whole_trace() -> Iterator[None]:
+    """Say in a ValueError what a trace lacks, where a block does not find it."""
     try:
         yield
     except KeyError as error:

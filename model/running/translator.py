@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from model.analysis.effects import Effects
+from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
@@ -53,6 +54,14 @@ class System(Generic[Model, Words, Settings]):
     def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
         """The direct effects on the logit of each written word; see `model.running.attribution.effects`."""
         return attribution.effects(self.model, result, against)
+
+    def score_parts(self, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
+        """Why one head looks where it looks: its scores as sums of parts; see `model.running.attribution.score_parts`."""
+        return attribution.score_parts(self.model, result, kind, layer, head)
+
+    def score_shares(self, result: Translation) -> ScoreShares:
+        """What decides where each head looks, for all heads; see `model.running.attribution.score_shares`."""
+        return attribution.score_shares(self.model, result)
 
     def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
         """The k most probable words if the model stopped after each sublayer; see `model.running.attribution.lens`."""

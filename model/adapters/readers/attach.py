@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary, ref
 
 from torch import Tensor, nn
 
-from model.adapters.readers import direct_path
+from model.adapters.readers import followed
 from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers, register
-from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
+from model.adapters.readers.layout import Layout, ReaderConfig
 from model.taps import Tap, observed
 from model.text.errors import Problem
 
@@ -69,8 +69,8 @@ def _instrument(model: Any) -> Attached:
     if layout.shared is None:
         for stack, blocks in layout.stacks.items():
             taps |= _tap_streams(stack, blocks)
-    if layout.task != ENCODER and layout.final_norm and model.get_output_embeddings():
-        direct_path.connect(layout, layout.final_norm)
+    if layout.shared is None:
+        followed.connect(layout)
     return Attached(layout, layout.describe(), taps)
 
 

@@ -8,23 +8,18 @@ out: what lies between a part and the stream (norms, multipliers, sublayers side
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from model.adapters.readers.layout import Layout, is_norm
-from model.taps import hooked
-
-_FOLLOWED: ContextVar["DirectPath | None"] = ContextVar("direct_path", default=None)
-_PROBE = 100.0  # large beside what a norm adds to a variance
-_MISS = 1e-3  # of a norm's output: further off, it is not a scale, a factor per dimension and an offset
+from model.adapters.readers.followed import Call, Follower, Sublayer, followed, hold_norm
+from model.adapters.readers.layout import Attention
 
 
 @dataclass
-class DirectPath:
+class DirectPath(Follower):
     """What one pass computed, with the parts of its sum as leaves of the graph."""
 
     heads: dict[str, Tensor] = field(default_factory=dict)  # by address of an attention the contexts (1, H, T, K)
@@ -37,7 +32,7 @@ class DirectPath:
     logits: Tensor | None = None  # (1, T, V), what the output matrix gives
 
     def pass_tap(self, address: str, value: Tensor) -> Tensor:
-        """Make leaves of what passes the taps; as a hook of `model.taps.hooked`."""
+        """Make leaves of what passes the taps."""
         if address.startswith("encoder."):
             return value.detach()
         module, _, name = address.rpartition(".")
@@ -53,105 +48,53 @@ class DirectPath:
             self.stream = value = _leaf(value)
         return value
 
-    def hold_norm(self, norm: nn.Module, x: Tensor, y: Tensor) -> Tensor:
-        """What a norm makes of x, with its scale held at this value: linear in x."""
-        bias, factors, is_centred = _probe(norm, x)
-        centred = x - x.mean(-1, keepdim=True) if is_centred else x
-        scaled = centred * factors
-        with torch.no_grad():
-            scale = ((y - bias) * scaled).sum(-1, keepdim=True) / (scaled**2).sum(-1, keepdim=True)
-            miss = float((scale * scaled + bias - y).abs().max())
-        if not miss <= _MISS * max(1.0, float(y.detach().abs().max())):
-            raise ValueError(f"{type(norm).__name__} is not a norm with a scale to hold: effects would not be exact")
+    def normalise(self, norm: nn.Module, x: Tensor, y: Tensor, in_sublayer: bool) -> Tensor | None:
+        """Hold the scale of a norm on the stream, which makes it linear in x."""
+        if in_sublayer or not x.requires_grad:  # nothing acts through it
+            return None
+        held, bias = hold_norm(norm, x, y)
         if bias.any():
             self.norm_biases.append(_leaf(bias.expand_as(x)))
-            return scale * scaled + self.norm_biases[-1]
-        return scale * scaled
+            return held(x) + self.norm_biases[-1]
+        return held(x)
 
+    def enter_sublayer(self, call: Call) -> Call:
+        """Let nothing act through a sublayer: what it reads is a constant."""
+        return _detached(call)
 
-def connect(layout: Layout, final_norm: nn.Module) -> None:
-    """Give the parts of a decoder hooks that do nothing unless a direct path is followed in their thread."""
-    for number, block in enumerate(layout.blocks):
-        attentions = {attention.module for attention in layout.attentions if attention.block is block}
-        for child in _parts(block):
-            if is_norm(child):
-                child.register_forward_hook(_hold_norm)
-            elif next(child.parameters(), None) is not None:
-                child.register_forward_pre_hook(_cut_off, with_kwargs=True)
-                if not attentions & set(child.modules()):
-                    child.register_forward_hook(_sublayer_hook(f"decoder.layers.{number}.feed_forward"))
-    final_norm.register_forward_hook(_hold_norm)
-    layout.model.get_output_embeddings().register_forward_hook(_keep_logits)
+    def enter_attention(self, attention: Attention, call: Call) -> Call:
+        """Let nothing act through an attention: what it reads is a constant."""
+        return _detached(call)
+
+    def leave_sublayer(self, sublayer: Sublayer, output: Tensor) -> Tensor | None:
+        """Make a leaf of what a sublayer of the decoder adds."""
+        if sublayer.stack == "encoder":
+            return None
+        leaf = _leaf(output)
+        self.sublayers.setdefault(f"decoder.layers.{sublayer.layer}.feed_forward", []).append(leaf)
+        return leaf
+
+    def leave_output(self, logits: Tensor) -> None:
+        """Keep the logits."""
+        self.logits = logits
 
 
 @contextmanager
 def follow() -> Iterator[DirectPath]:
     """Follow the direct path of the pass in this block, which must be one in float32 or better to be exact."""
     path = DirectPath()
-    token = _FOLLOWED.set(path)
-    try:
-        with torch.enable_grad(), hooked(path.pass_tap):
-            yield path
-    finally:
-        _FOLLOWED.reset(token)
+    with torch.enable_grad(), followed(path):
+        yield path
 
 
-def _parts(block: nn.Module) -> list[nn.Module]:
-    """The norms, attentions and other sublayers of a layer; T5 has them one module further down."""
-    children = list(block.children())
-    if any(map(is_norm, children)):
-        return children
-    return [part for child in children for part in _parts(child)]
+def _detached(call: Call) -> Call:
+    arguments, keywords = call
+    return tuple(map(_constant, arguments)), {name: _constant(value) for name, value in keywords.items()}
 
 
-def _hold_norm(norm: nn.Module, arguments: tuple, output: Tensor) -> Tensor | None:
-    path = _FOLLOWED.get()
-    return path.hold_norm(norm, arguments[0], output) if path else None
-
-
-def _cut_off(module: nn.Module, arguments: tuple, keywords: dict[str, Any]) -> tuple[tuple, dict[str, Any]] | None:
-    """Let nothing act through a sublayer: what it reads is a constant."""
-    if _FOLLOWED.get() is None:
-        return None
-    keywords = {name: value.detach() if isinstance(value, Tensor) else value for name, value in keywords.items()}
-    return tuple(value.detach() if isinstance(value, Tensor) else value for value in arguments), keywords
-
-
-def _sublayer_hook(address: str) -> Any:
-    def hook(module: nn.Module, arguments: tuple, output: Any) -> Any:
-        path = _FOLLOWED.get()
-        if path is None:
-            return None
-        first, tail = (output[0], output[1:]) if isinstance(output, tuple) else (output, None)
-        leaf = _leaf(first)
-        path.sublayers.setdefault(address, []).append(leaf)
-        return leaf if tail is None else (leaf, *tail)
-
-    return hook
-
-
-def _keep_logits(module: nn.Module, arguments: tuple, output: Tensor) -> None:
-    path = _FOLLOWED.get()
-    if path:
-        path.logits = output
+def _constant(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) else value
 
 
 def _leaf(value: Tensor) -> Tensor:
     return value.detach().requires_grad_()
-
-
-@torch.no_grad()
-def _probe(norm: nn.Module, x: Tensor) -> tuple[Tensor, Tensor, bool]:
-    """The offset (D,) and the factors (D,) of a norm y = scale factors x + offset, and whether it centres x first."""
-    zeros = x.new_zeros((1,) * (x.dim() - 1) + x.shape[-1:])
-    bias = norm.forward(zeros)
-    flat = norm.forward(zeros + _PROBE) - bias  # nothing is left of it where it is centred
-    if bool(flat.abs().max() > _MISS):
-        return bias, flat, False
-    probe = zeros.clone()
-    probe[..., ::2] = _PROBE
-    probe[..., 1::2] = -_PROBE
-    if probe.size(-1) % 2:
-        probe[..., -1] = 0
-        probe[..., -3:] = torch.tensor([_PROBE, _PROBE, -2 * _PROBE])
-    return bias, (norm.forward(probe) - bias) * probe.std(-1, correction=0, keepdim=True) / probe, True

@@ -129,6 +129,16 @@ class Layout:
         """The layers of the decoder, or of the encoder where there is no decoder."""
         return self.stacks.get("decoder") or self.stacks["encoder"]
 
+    @property
+    def width(self) -> int:
+        """The width of the stream, D."""
+        return self.model.config.get_text_config(decoder=self.task != ENCODER).hidden_size
+
+    @property
+    def is_post_norm(self) -> bool:
+        """Whether what a layer adds to the stream passes the norms of all later ones."""
+        return self.final_norm is None
+
     @cached_property
     def final_norm(self) -> nn.Module | None:
         """What normalises the stream after the last of `blocks`; None in post-norm models."""

@@ -20,11 +20,13 @@ from model.adapters.readers.lens import layer_lens
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
 from model.adapters.readers.rotation import rotation_of
+from model.adapters.readers.score_parts import score_parts, score_shares
 from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.rotation import Rotation
-from model.interventions.edits import Edits
+from model.analysis.score_parts import ScoreParts, ScoreShares
+from model.interventions.edits import Edits, Head
 from model.results.translation import as_array
-from model.running.attribution import Lens
+from model.running.attribution import Lens, whole_trace
 from model.taps import Trace, intervene, record
 from model.text.errors import Problem, check_characters, check_tokens
 
@@ -90,6 +92,24 @@ class Reader:
     def check_effects(self) -> None:
         """Say in a ValueError why this model has no direct effects, if it has none."""
         check_effects(self.layout, self.config)
+
+    def score_parts(self, result: Reading, kind: str, layer: int, head: int) -> ScoreParts:
+        """Why one head looks where it looks: its scores as sums of parts of what it compares; see `ScoreParts`.
+
+        `layer` is as the model numbers it. A ValueError if the result is another model's, there is no such head, or the
+        split would not be exact.
+        """
+        self._check_own(result)
+        run = partial(self._again, result)
+        with whole_trace():
+            return score_parts(self.layout, self.config, run, result.inputs, result.trace, Head(kind, layer, head))
+
+    def score_shares(self, result: Reading) -> ScoreShares:
+        """What decides where each head looks, for all heads in one pass; errors as in `score_parts`."""
+        self._check_own(result)
+        run = partial(self._again, result)
+        with whole_trace():
+            return score_shares(self.layout, self.config, run, result.inputs, result.trace)
 
     def lens(self, result: Reading, k: int = 5) -> Lens:
         """The k most probable words if the model stopped after each layer; see `layer_lens`."""
