@@ -34,6 +34,7 @@ class Sentences:
     tgt: Tensor  # (B, T) what the decoder reads: the start token first, then padding
     source_tokens: list[list[str]]  # their names
     target_tokens: list[list[str]]
+    predicted_tokens: list[list[str]]  # of the words that the decoder has to write: the end token last, then padding
 
     def pair(self, number: int) -> tuple[Tensor, Tensor]:
         """The ids of one pair without padding, (1, S') and (1, T')."""
@@ -57,11 +58,13 @@ def read_batch(translator: Translator, sources: Sequence[str], targets: Sequence
     for n, text in enumerate(targets, start=1):
         target_ids.append([BOS_ID, *ids(target, Phrase("target {n}", n=n), text, tidy)])
     src, tgt = pad_ids(source_ids), pad_ids(target_ids)
+    following = pad_ids([[*row[1:], EOS_ID] for row in target_ids])
     return Sentences(
         src,
         tgt,
         source_tokens=[source.tokens(row) for row in src.tolist()],
         target_tokens=[target.tokens(row) for row in tgt.tolist()],
+        predicted_tokens=[target.tokens(row) for row in following.tolist()],
     )
 
 
@@ -69,7 +72,7 @@ def worked_example() -> Sentences:
     """Three sentences of 4, 2 and 6 tokens in a batch 7 wide, each token the number 2, each pad written 1 (0 here)."""
     ids = pad_ids([[EOS_ID] * n for n in (4, 2, 6, 7)])[:-1]
     names = [["2" if index != PAD_ID else "1 (pad)" for index in row] for row in ids.tolist()]
-    return Sentences(ids, ids.clone(), names, names)
+    return Sentences(ids, ids.clone(), names, names, names)
 
 
 @dataclass(frozen=True)

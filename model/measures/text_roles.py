@@ -11,7 +11,7 @@ from model.adapters.readers.layout import DECODER
 from model.analysis import head_roles
 from model.analysis.head_roles import Tally
 from model.analysis.repetitions import Repetitions, repetitions
-from model.results.translation import SIDES
+from model.results.recording import SIDES, axis_tokens
 from model.running.translator import Writer
 
 REPEATED = 25  # random tokens, read twice
@@ -153,7 +153,7 @@ def _is_decoder(reader: Any) -> bool:
 
 def _add_examples(examples: list[list], result: Any, kind: str, text: int) -> None:
     """Add to each head's examples (L, H) its largest weight in a text; the EXAMPLES largest stay."""
-    queries, keys = (getattr(result, f"{side}_tokens") for side in SIDES[kind])
+    queries, keys, _ = axis_tokens(result, kind)
     weights = result.attention(kind).copy()
     weights[..., 0] = 0
     if kind != "cross":

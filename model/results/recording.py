@@ -21,6 +21,40 @@ SIDES = {  # the line that the rows (queries) and the line that the columns (key
 KINDS = tuple(SIDES)
 TOKENS = ("source_tokens", "target_tokens", "predicted_tokens")
 CANDIDATES = 5  # tokens that could have been written at a step
+ROW_NAMINGS = ("predicted", "read")  # which token names a step, a row of a decoder map: the one it wrote, or read
+
+
+def row_naming(kind: str, requested: str = "", has_predictions: bool = True) -> str:
+    """Which token names a row of a map, one of `ROW_NAMINGS`: the one rule of all pages, files and commands.
+
+    Row t of a decoder map is the step that read `target_tokens[t]` and predicted `predicted_tokens[t]`. A row of
+    self-attention is named by the token that attends, so that the diagonal is the token itself; a row of
+    cross-attention by the word being written. In JavaScript the rule is `rowNaming` in viz/web/recording/maps/axes.js.
+
+    Args:
+        kind: one of KINDS.
+        requested: one of `ROW_NAMINGS`, which replaces the rule for the steps of a decoder; "": the rule.
+        has_predictions: whether it is known what each step predicted; if not, rows have the token that was read.
+    """
+    if kind == "encoder_self" or not has_predictions:
+        return "read"
+    return requested or ("predicted" if kind == "cross" else "read")
+
+
+def axis_tokens(result: Any, kind: str, requested: str = "") -> tuple[list[str], list[str], list[str] | None]:
+    """The tokens of the rows and columns of a kind in a `Recording` or `Translation`.
+
+    And, where rows are steps, the other token of each step: what it read if rows have what it predicted, and the other
+    way round; None where that is not known. `requested` as in `row_naming`.
+    """
+    rows, columns = SIDES[kind]
+    keys = getattr(result, f"{columns}_tokens")
+    if rows == "source":
+        return result.source_tokens, keys, None
+    predicted = result.predicted_tokens
+    if row_naming(kind, requested, bool(predicted)) == "predicted":
+        return predicted, keys, result.target_tokens
+    return result.target_tokens, keys, predicted or None
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,8 @@ async function tell(path, options, beside) {
   const after = versionOf(message.after);
   for (const kind of after.kinds) if (isFetching || kind.waits) await kind.fetchAll();
   const { before: _, after: __, ...whole } = message;
-  const controls = fields(readOptions(JSON.parse(options)), after.recording.predicted_tokens.length > 0, say);
+  const [opened] = after.kinds;
+  const controls = fields(readOptions(JSON.parse(options)), opened?.hasRowChoice ? opened.rowNaming : null, say);
   const answer = { ...whole, words, options: controls, ...told(after) };
   if (message.before) {
     const before = versionOf(message.before);

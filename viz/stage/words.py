@@ -19,7 +19,7 @@ from viz.stage.sentences.frame import FRAME
 from viz.stage.sentences.maps import MAPS
 from viz.stage.sentences.row import ROW
 from viz.text.language import say, using
-from viz.text.words import KINDS, PREDICTED_AXIS, SHORT_KINDS
+from viz.text.words import KINDS, SHORT_KINDS, SOURCE_AXIS, STEP_AXES
 
 WORDS = FRAME | EFFECTS | ROW | NEXT_WORD | CHANGES | MAPS
 
@@ -32,10 +32,10 @@ def forms() -> Forms:
 
     "alone": there is no source; "comparing": two stand beside each other; "live": roles of heads are those in one text.
     """
-    texts = WORDS | {"predicted_axis": PREDICTED_AXIS}
+    texts = WORDS | {"source_axis": SOURCE_AXIS} | {f"{naming}_axis": text for naming, text in STEP_AXES.items()}
     for kind, about in KINDS.items():
         texts |= {f"short_{kind}": SHORT_KINDS[kind], f"title_{kind}": about.title}
-        texts |= {f"rows_{kind}": about.query_axis, f"columns_{kind}": about.key_axis}
+        texts |= {f"columns_{kind}": about.key_axis}
     of_forms = {"all": texts, "alone": READING, "comparing": COMPARING, "live": LIVE}
     return {form: {name: say(text) for name, text in of_form.items()} for form, of_form in of_forms.items()}
 

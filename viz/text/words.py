@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Any, NamedTuple, TypedDict
 
+from model.results.recording import row_naming
 from viz.text.language import listed, message, messages, say
 
 LANGUAGES = messages(en="English", de="German", fr="French", es="Spanish")
@@ -43,18 +44,12 @@ class Axes(TypedDict):
 
 
 class KindWords(NamedTuple):
-    """What is said of a kind of attention; the axes where rows are named by the token read."""
+    """What is said of a kind of attention."""
 
     name: str  # short, for a button
     title: str
     rows: str  # who attends to what
-    query_axis: str
-    key_axis: str
-
-    @property
-    def axes(self) -> Axes:
-        """The titles of the axes of a map of this kind."""
-        return {"query_axis": self.query_axis, "key_axis": self.key_axis}
+    key_axis: str  # the title of the columns
 
 
 NORMS = messages(pre="pre-norm", post="post-norm")
@@ -63,21 +58,18 @@ _KINDS = messages(
         "Encoder self",
         "Encoder self-attention",
         "Every source token attends to the whole source.",
-        "source (query)",
         "source (key)",
     ),
     decoder_self=(
         "Decoder self",
         "Masked decoder self-attention",
         "Each step attends to what was written so far.",
-        "word just read (query)",
         "word so far (key)",
     ),
     cross=(
         "Cross",
         "Cross-attention",
         "Each step attends to the source.",
-        "word just read (query)",
         "source (key)",
     ),
 )
@@ -89,7 +81,15 @@ SCORES = (  # of a test set; the first that a card has the numbers for
     message("BLEU {bleu:.1f} on {test}"),
     message("perplexity {perplexity:.1f} on {test}"),
 )
-PREDICTED_AXIS = message("word being written (query)")
+SOURCE_AXIS = message("source (query)")
+STEP_AXES = messages(predicted="word being written (query)", read="word just read (query)")  # by `row_naming`
+
+
+def axes(kind: str, requested: str = "", has_predictions: bool = True) -> Axes:
+    """The titles of the axes of a map of a kind; the arguments are those of `model.results.recording.row_naming`."""
+    naming = row_naming(kind, requested, has_predictions)
+    query_axis = SOURCE_AXIS if kind == "encoder_self" else STEP_AXES[naming]
+    return {"query_axis": query_axis, "key_axis": KINDS[kind].key_axis}
 
 
 def how_decoded(request: Any) -> str:

@@ -1,8 +1,9 @@
 """The masks of the page Masks, the lines of PyTorch that make them, and the sentences of its batch."""
 
+from model.results.recording import row_naming
 from model.results.translation import SIDES
 from viz.text.language import message, messages
-from viz.text.words import Axes
+from viz.text.words import STEP_AXES, Axes
 
 PAIRS = (
     ("I am happy.", "Ich bin glücklich."),
@@ -81,8 +82,10 @@ def kind_of(mask: str) -> str:
 
 def axes(mask: str) -> Axes:
     """The titles of the axes of a mask."""
-    rows, columns = SIDES[kind_of(mask)]
-    return {"query_axis": AXES[rows][0], "key_axis": AXES[columns][1]}
+    kind = kind_of(mask)
+    rows, columns = SIDES[kind]
+    is_written = row_naming(kind) == "predicted"
+    return {"query_axis": STEP_AXES["predicted"] if is_written else AXES[rows][0], "key_axis": AXES[columns][1]}
 
 
 def flex_code(mask: str) -> str:

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from model.results.recording import Recording
+from model.results.recording import Recording, axis_tokens, row_naming
 from model.results.translation import SIDES, Translation
 from model.storage.checkpoint import available
 from viz.figures import attention_heatmap
@@ -119,37 +119,25 @@ def writes_target(model: str) -> bool:
 def head_plot(
     origin: Origin, title: str, result: Recording | Translation, kind: str, place: tuple[int, int], axes: Axes
 ) -> Plot:
-    """A head of a recording, rows named by the token that was read.
+    """A head of a recording, rows named by the rule of `row_naming`.
 
     Args:
         place: layer and head.
         axes: the names of both axes, `query_axis` and `key_axis`.
     """
     layer, head = place
-    queries, keys, _ = axis_tokens(result, kind, "read")
+    queries, keys, _ = axis_tokens(result, kind)
     figure = attention_heatmap(
         result.attention(kind)[layer, head], queries, keys, **axes, mask=result.mask(kind), say=say
     )
-    rows, columns = axis_code(kind)
+    rows, columns = axis_code(result, kind)
     code = snippet(HEAD, kind=kind, layer=layer, head=head, queries=rows, keys=columns, **axes)
     return Plot(title, origin.note, figure, program(origin.code, code))
 
 
-def axis_code(kind: str) -> tuple[Code, Code]:
-    """Python for the tokens of the rows and columns of a kind in `result`, rows named by the token that was read."""
+def axis_code(result: Recording | Translation, kind: str, variable: str = "result") -> tuple[Code, Code]:
+    """Python for the tokens of the rows and columns of a kind in a result, rows named by the rule of `row_naming`."""
     rows, columns = SIDES[kind]
-    return Code(f"result.{rows}_tokens"), Code(f"result.{columns}_tokens")
-
-
-def axis_tokens(result: Recording | Translation, kind: str, name: str) -> tuple[list[str], list[str], list[str] | None]:
-    """The tokens of the rows and columns of a kind in a recording.
-
-    And where rows are steps, named by the token "read" or "predicted", the other one of each, where known.
-    """
-    rows, columns = SIDES[kind]
-    keys = getattr(result, f"{columns}_tokens")
-    if rows == "source":
-        return result.source_tokens, keys, None
-    if name == "predicted":
-        return result.predicted_tokens, keys, result.target_tokens
-    return result.target_tokens, keys, result.predicted_tokens or None
+    if row_naming(kind, has_predictions=bool(result.predicted_tokens)) == "predicted":
+        rows = "predicted"
+    return Code(f"{variable}.{rows}_tokens"), Code(f"{variable}.{columns}_tokens")

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from operator import itemgetter
 
+from model.results.recording import ROW_NAMINGS
 from model.results.translation import KINDS
 from viz.views import codes
 from viz.views.codes import code, one_of
@@ -19,7 +20,6 @@ MOST_CHARACTERS = 2000  # of a sentence in an address
 BEAMS = range(1, 9)
 SUMMARIES = ("single", "mean", "max", "deviation")
 OVER = ("heads", "layers", "all")
-ROWS = ("predicted", "read")
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
 
@@ -58,7 +58,7 @@ _READERS = {
     # What the browser chooses is only looked at.
     "summary": one_of(SUMMARIES),
     "over": one_of(OVER),
-    "rows": one_of(ROWS),
+    "rows": one_of(ROW_NAMINGS),
     **dict.fromkeys(("words", "hide", "stretch"), codes.switch),
     "share": codes.number(50, 100),
     "kind": one_of(KINDS),

@@ -18,6 +18,7 @@ import numpy as np
 from model.config import GruConfig, TransformerConfig
 from model.results.translation import KINDS
 from model.storage import checkpoint
+from model.text.special import EOS_ID, SPECIAL_TOKENS
 from model.training.config import RunConfig, TrainingConfig
 from model.training.sweeps import mistakes
 
@@ -180,6 +181,11 @@ class Grid:
     entropy: float  # nats per token for a model that has only learned how often each token comes
     entropy_smoothed: float  # the training loss of such a model
     runs: dict[GridCell, GridRun]
+
+    @property
+    def predicted_tokens(self) -> list[str]:
+        """What follows each of `target_tokens`, the end token last, as the models are trained to write it."""
+        return [*self.target_tokens[1:], SPECIAL_TOKENS[EOS_ID]]
 
 
 @dataclass(frozen=True)

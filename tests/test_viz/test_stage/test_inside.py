@@ -9,11 +9,11 @@ from model import attach
 from model.analysis.maps import entropy
 from model.experiments import inside as experiment
 from model.experiments.inside import AS_RECORDED, Switches, softmax_gradient
+from model.results.recording import axis_tokens
 from tests.support import architectures
 from tests.support.messages import browser_state as read
 from viz.stage import words
 from viz.stage.payload import inside, message
-from viz.views import recipes
 
 ASKED = {"view": "inside", "kind": "cross", "layer": "1", "head": "2", "row": "3"}
 KINDS = ("cross", "encoder_self", "decoder_self")
@@ -62,7 +62,7 @@ def test_the_bars_are_the_row(result, kind, codes) -> None:
         norms = np.linalg.norm(expected.weighted.astype(np.float64), axis=-1)
         masked = np.where(expected.mask, expected.scaled, np.nan)
         numbers = [expected.raw_scores, expected.scaled, masked, expected.dropped, norms]
-        keys = [words.label(key) for key in recipes.axis_tokens(result, kind, "read")[1]]
+        keys = [words.label(key) for key in axis_tokens(result, kind, "read")[1]]
         assert len(bars) == len(numbers)
         for bar, number in zip(bars, numbers):
             np.testing.assert_allclose(np.asarray(bar["y"], float), number, rtol=2e-5, atol=2e-6)

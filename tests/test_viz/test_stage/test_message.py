@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from model.analysis.maps import entropy as entropy_of
-from model.results.recording import Candidates
+from model.results.recording import Candidates, axis_tokens
 from tests.support.messages import browser_state, unpack
 from viz.stage.payload import coarse, message, recordings
 from viz.stage.payload.coarse import first_head
+from viz.stage.words import unique_labels
+from viz.text import words
 from viz.text.language import using
 
 KINDS = ("cross", "encoder_self", "decoder_self")
@@ -59,27 +61,54 @@ def test_numbers_and_axes_have_the_names_that_a_page_gives_them(tell, result) ->
     assert "share" in template and template.replace("share", "weight") == default["data"][0]["hovertemplate"]
 
 
-@pytest.mark.parametrize("rows", ["predicted", "read"])
+NAMES = {  # by what an address has: whether rows of cross-attention, and of the decoder, have the word being written
+    "": (True, False),
+    "predicted": (True, True),
+    "read": (False, False),
+}
+
+
+@pytest.mark.parametrize("rows", NAMES)
 def test_whose_row_and_whose_column_it_is(tell, result, rows) -> None:
     """The numbers of a token's own row and column are found under its name, however the rows are named."""
-    by_kind = kinds(tell(result, {"rows": rows}))
+    by_kind = kinds(tell(result, {"rows": rows} if rows else {}))
     n_source, n_target = len(result.source_tokens), len(result.target_tokens)
     everywhere, nowhere = list(range(n_source)), [-1] * n_source
     cross, encoder, decoder = (by_kind[kind] for kind in KINDS)
     assert encoder["source"] == {"row": everywhere, "column": everywhere}
     assert encoder["target"] == {"row": [-1] * n_target, "column": [-1] * n_target}
     assert cross["source"] == decoder["source"] | {"column": everywhere} == {"row": nowhere, "column": everywhere}
-    steps = list(range(n_target)) if rows == "predicted" else [*range(1, n_target), -1]
-    assert cross["target"] == {"row": steps, "column": [-1] * n_target}
-    assert decoder["target"] == {"row": steps, "column": [*range(1, n_target), -1]}
+    later = [*range(1, n_target), -1]
+    of_cross, of_decoder = (list(range(n_target)) if written else later for written in NAMES[rows])
+    assert cross["target"] == {"row": of_cross, "column": [-1] * n_target}
+    assert decoder["target"] == {"row": of_decoder, "column": later}
     assert (cross["start"], decoder["start"], encoder["start"]) == (-1, 0, -1)
-    start_row = 0 if rows == "read" else -1
-    assert (cross["startRow"], decoder["startRow"], encoder["startRow"]) == (start_row, start_row, -1)
+    start_rows = [-1 if written else 0 for written in NAMES[rows]]
+    assert [cross["startRow"], decoder["startRow"], encoder["startRow"]] == [*start_rows, -1]
     for index, token in enumerate(result.predicted_tokens):
         for kind in (cross, decoder):
             row, column = kind["target"]["row"][index], kind["target"]["column"][index]
             assert row < 0 or kind["queries"][row] == shown_name(token)
             assert column < 0 or kind["keys"][column] == shown_name(token)
+
+
+@pytest.mark.parametrize("rows", NAMES)
+def test_rows_have_the_names_that_python_gives_them(tell, result, rows) -> None:
+    """Names and titles of axes in the browser are those of figures and files, with predictions and without."""
+    for recording in (result.recording(), replace(result.recording(), predicted_tokens=[])):
+        for kind, payload in kinds(tell(recording, {"rows": rows} if rows else {})).items():
+            queries, keys, _ = axis_tokens(recording, kind, rows)
+            assert payload["queries"] == unique_labels(queries) and payload["keys"] == unique_labels(keys)
+            titles = words.axes(kind, rows, bool(recording.predicted_tokens))
+            assert payload["look"]["titles"] == [titles["query_axis"], titles["key_axis"]]
+
+
+def test_a_row_of_self_attention_is_a_token_and_one_of_cross_attention_a_word_being_written(tell, result) -> None:
+    by_kind = kinds(tell(result))
+    assert by_kind["decoder_self"]["queries"] == by_kind["decoder_self"]["keys"], "the diagonal is the token itself"
+    assert by_kind["encoder_self"]["queries"] == by_kind["encoder_self"]["keys"]
+    assert by_kind["cross"]["queries"] == unique_labels(result.predicted_tokens)
+    assert (np.diagonal(result.mask("decoder_self"))).all(), "and a token may attend to itself"
 
 
 def test_equal_tokens_keep_rows_of_their_own(tell, result) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import contribution
-from model.results.recording import Recording
+from model.results.recording import Recording, axis_tokens
 from viz.figures import attention_heatmap, difference_heatmap
 from viz.figures.framed import shown_token
 from viz.stage.payload.payloads import NamesPayload
@@ -88,7 +88,7 @@ class Contributions:
     @property
     def axes(self) -> words.Axes:
         """The titles of the axes of its maps."""
-        return words.KINDS[self.head.kind].axes
+        return words.axes(self.head.kind, has_predictions=bool(self.result.predicted_tokens))
 
     @cached_property
     def change(self) -> np.ndarray:
@@ -103,7 +103,7 @@ class Contributions:
     def in_words(self) -> str:
         """Both numbers where they differ most."""
         row, column = self.farthest
-        queries, keys, _ = recipes.axis_tokens(self.result, self.head.kind, "read")
+        queries, keys, _ = axis_tokens(self.result, self.head.kind)
         return say(
             "“{query}” attends to “{key}” with weight {weight:.2f}; “{key}” makes up {share:.2f} of the contributions.",
             query=shown_token(queries[row]),
@@ -121,6 +121,7 @@ class Contributions:
             result.target_tokens,
             {kind: values[None]},
             {kind: result.mask(kind)},
+            predicted_tokens=result.predicted_tokens,
             layer_numbers={kind: [self.head.layer]},
         )
 
@@ -132,14 +133,14 @@ def show(result: cached.Result, request: cached.Request, head: Head) -> None:
         with frame.options(int(widgets.code_of("sinks", "nothing") != "nothing"), "added"):
             sinks = choose_sinks()
     kind, layer = head.kind, head.layer
-    rows, columns = recipes.axis_code(kind)
+    rows, columns = recipes.axis_code(result, kind)
     lengths = heads_results.contributions(request)[kind][layer]
     weights = result.attention(kind)[layer]
     shares = lengths / np.maximum(lengths.sum(-1, keepdims=True), 1e-12)
     origin = recipes.origin(request).then(snippet(SHARES, kind=kind, layer=layer, head=head.head))
     removed = None
     line = say("Orange: contributes more than its weight suggests. Blue: less.")
-    _, keys, _ = recipes.axis_tokens(result, kind, "read")
+    _, keys, _ = axis_tokens(result, kind)
     left_out = np.zeros(len(keys), bool)
     if sinks != "nothing":
         left_out = analysis.is_special(keys)
@@ -200,8 +201,8 @@ def head_map(
     head, result = contributions.head, contributions.result
     values = (contributions.weights, contributions.shares)[side]
     removed = contributions.removed and contributions.removed[side][head.head]
-    queries, keys, _ = recipes.axis_tokens(result, head.kind, "read")
-    rows, columns = recipes.axis_code(head.kind)
+    queries, keys, _ = axis_tokens(result, head.kind)
+    rows, columns = recipes.axis_code(result, head.kind)
     look: dict[str, Any] = {**contributions.axes, "value": value}
     mask = result.mask(head.kind)
     figure = attention_heatmap(values[head.head], queries, keys, **look, mask=mask, removed=removed, say=say)
@@ -220,8 +221,8 @@ def change_map(contributions: Contributions, origin: Origin) -> dict[str, stage_
     """Contributions minus weights."""
     head = contributions.head
     title = say("Contributions minus weights")
-    queries, keys, _ = recipes.axis_tokens(contributions.result, head.kind, "read")
-    rows, columns = recipes.axis_code(head.kind)
+    queries, keys, _ = axis_tokens(contributions.result, head.kind)
+    rows, columns = recipes.axis_code(contributions.result, head.kind)
     both: dict[str, Any] = {**contributions.axes, "a": message("contribution"), "b": message("weights")}
     figure = difference_heatmap(contributions.change, queries, keys, **both, say=say)
     code = snippet(CHANGE, queries=rows, keys=columns, **both)

@@ -37,6 +37,7 @@ class Compared:
     mask: str
     queries: list[str]
     keys: list[str]
+    steps: list[str] | None  # the tokens that the decoder read, where rows are its steps
     weights: tuple[np.ndarray, np.ndarray]
     masks: tuple[np.ndarray, np.ndarray]
     leaking: np.ndarray  # bool (T, S): what to ring
@@ -99,6 +100,7 @@ def of_batch(request: Request, selection: Choices) -> tuple[Compared, Result]:
         selection.mask,
         queries,
         keys,
+        result.batch.target_tokens[sentence] if SIDES[kind][0] == "target" else None,
         (original.weights[kind][sentence], changed.weights[kind][sentence]),
         masks,
         leaking,
@@ -135,7 +137,7 @@ def of_text(request: TextRequest, mask: str) -> Compared:
     weights = first[1].weights, second[1].weights
     masks = first[1].mask, second[1].mask
     origin = mask_results.text_origin(request, mask)
-    return Compared(mask, tokens, tokens, weights, masks, leaking, titles, origin, codes)
+    return Compared(mask, tokens, tokens, tokens, weights, masks, leaking, titles, origin, codes)
 
 
 def head_of(compared: Compared, place: tuple[int, int]) -> tuple[np.ndarray, Leak | None]:

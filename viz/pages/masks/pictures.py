@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from model.results.recording import Recording
+from model.results.recording import Recording, row_naming
 from model.results.translation import SIDES
 from viz.figures import attention_heatmap, mask_heatmap
 from viz.pages.masks.compared import Choices, Compared, axes_of
@@ -91,9 +91,12 @@ def draw_head(compared: Compared, place: tuple[int, int], leak: Leak | None, is_
         title = compared.titles[number]
         origin = compared.origin
         plot = Plot(f"{title[0]}: {name}", origin.note, figure, program(origin.code, code))
-        sides = dict(zip(SIDES[kind], (compared.queries, compared.keys)))
         recording = Recording(
-            sides.get("source", []), sides.get("target", []), {kind: compared.weights[number]}, {kind: mask}
+            compared.keys if SIDES[kind][1] == "source" else [],
+            compared.steps or [],
+            {kind: compared.weights[number]},
+            {kind: mask},
+            compared.queries if row_naming(kind) == "predicted" else [],
         )
         rings = leak.cells if leak and number else []
         maps[key] = stage_page.HeadMap(plot, title, recording, kind, *place, rings)

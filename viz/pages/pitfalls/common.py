@@ -39,7 +39,7 @@ class HeadPicture:
     @property
     def axes(self) -> words.Axes:
         """The titles of its axes."""
-        return self.own_axes or words.KINDS[self.kind].axes
+        return self.own_axes or words.axes(self.kind, has_predictions=False)
 
     @property
     def figure(self) -> Figure:

@@ -29,6 +29,7 @@ from viz.pages.pitfalls.common import (
     pitfall,
     values,
 )
+from viz.text import words
 from viz.text.language import format_count, message, say
 
 # Each mistake shows in its translation, which comes out right without them.
@@ -195,10 +196,11 @@ def scaling(sentence: Sentence) -> tuple:
 def after(sentence: Sentence) -> tuple:
     right = torch.from_numpy(sentence.result.attention("cross")[-1])
     wrong = pitfalls.weights_after_dropout(right, DROPOUT)
-    rows, columns = message("word just read (query)"), message("source (key)")
+    axes = words.axes("cross")
     sums = [weights.sum(-1).flatten() for weights in (wrong, right)]
-    tokens = sentence.result.target_tokens
-    return values(wrong[0], right[0], tokens, message("weight"), columns, row_axis=rows), {
+    tokens = sentence.result.predicted_tokens
+    value = message("weight")
+    return values(wrong[0], right[0], tokens, value, axes["key_axis"], row_axis=axes["query_axis"]), {
         say("Row sum farthest from 1"): tuple(row_sums[(row_sums - 1).abs().argmax()] for row_sums in sums),
         say("Weights set to 0"): percent((wrong == 0) & (right > 0)),
     }

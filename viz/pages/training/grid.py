@@ -6,8 +6,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from model.results.recording import Recording
-from model.results.translation import SIDES
+from model.results.recording import Recording, axis_tokens
 from model.storage.checkpoint import checkpoints_folder
 from model.training.sweeps.grid import EVERY, FOLDER, NORMS, Grid, GridCell
 from viz.figures import attention_heatmap
@@ -15,8 +14,9 @@ from viz.text import errors, words
 from viz.text.language import format_count, message, messages, say
 from viz.ui import controls, frame, shared, thumbnails, widgets
 from viz.ui.stage import stage_page
+from viz.views import recipes
 from viz.views.results.grid_results import READ, board, curves, load, name_of, table, toggled
-from viz.views.snippets import Code, Plot, program, snippet
+from viz.views.snippets import Plot, program, snippet
 
 MAP = """
 from model.training.sweeps.grid import GridCell
@@ -25,8 +25,8 @@ from viz.figures import attention_heatmap
 weights = grid.runs[$cell].maps($step, $kind)
 figure = attention_heatmap(
     weights[$layer, $head],
-    grid.$queries,
-    grid.$keys,
+    $queries,
+    $keys,
     query_axis=$query_axis,
     key_axis=$key_axis,
 )
@@ -181,20 +181,21 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
     with places.left:
         layer, head = frame.choose_head(first.maps(step, kind), None, (1, 0))
     kind_words = words.KINDS[kind]
-    sides = [f"{side}_tokens" for side in SIDES[kind]]
-    queries, keys = (getattr(grid, side) for side in sides)
+    tokens = Recording(grid.source_tokens, grid.target_tokens, {}, {}, grid.predicted_tokens)
+    queries, keys, _ = axis_tokens(tokens, kind)
+    axes = words.axes(kind)
+    rows_code, columns_code = recipes.axis_code(tokens, kind, "grid")
     maps = {}
     for cell in runs:
         name = name_of(cell)
         key = f"grid-map-{list(grid.runs).index(cell)}"
         weights = grid.runs[cell].maps(step, kind)
-        figure = attention_heatmap(weights[layer, head], queries, keys, **kind_words.axes, say=say)
+        figure = attention_heatmap(weights[layer, head], queries, keys, **axes, say=say)
         place = {"cell": cell, "step": step, "kind": kind, "layer": layer, "head": head}
-        code = snippet(MAP, **place, queries=Code(sides[0]), keys=Code(sides[1]), **kind_words.axes)
+        code = snippet(MAP, **place, queries=rows_code, keys=columns_code, **axes)
         plot = Plot(f"{name}, {say(kind_words.title)}", f"{name} · {format_count(step)}", figure, program(READ, code))
-        tokens = grid.source_tokens, grid.target_tokens
-        masks = {"decoder_self": np.tri(len(tokens[1]), dtype=bool)} if kind == "decoder_self" else {}
-        recording = Recording(*tokens, {kind: weights}, masks)
+        masks = {kind: np.tri(len(keys), dtype=bool)} if kind == "decoder_self" else {}
+        recording = replace(tokens, weights={kind: weights}, masks=masks)
         maps[key] = stage_page.HeadMap(plot, (name, ""), recording, kind, layer, head)
     with places.right:
         cells = list(maps.items())

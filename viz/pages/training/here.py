@@ -348,12 +348,12 @@ def show_loss(run: LiveRun) -> None:
 def try_run(run: LiveRun | Replay, head: int, text: str) -> None:
     """Reverse a string of the visitor with the run as it is now, and show a head."""
     output, weights, step = run.reverse(text)
-    rows = ["<s>", *output][: weights.shape[2]]
+    rows = [*output, "</s>" if len(output) <= practice.LONGEST else "…"]  # "…": it did not end
     columns = [*text, "</s>"]
     note = in_quotes(text, say), describe_settings(run.settings), say("after step {step}", step=format_count(step))
     title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
     axes: dict[str, Any] = {
-        "query_axis": message("letter this step read (query)"),
+        "query_axis": message("letter being written (query)"),
         "key_axis": message("letter of the string (key)"),
     }
     figure = attention_heatmap(weights[0, head], rows, columns, **axes, say=say)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from model.results.recording import Recording
+from model.results.recording import Recording, axis_tokens
 from viz.stage.payload import coarse
 from viz.stage.payload.packing import quantised
 
@@ -70,8 +70,7 @@ def _kind(
     }
     if keep is None or integers.nbytes <= budget:
         return about | {"weights": integers}
-    predicted = recording.predicted_tokens or recording.target_tokens
-    queries = recording.source_tokens if kind == "encoder_self" else predicted
+    queries, _, _ = axis_tokens(recording, kind)
     mask = recording.mask(kind)
     summary = coarse.summary(weights, mask if mask.ndim == 2 else np.asarray(mask.any(axis=0)), queries)
     heads = [summary["first"], *open_heads]

@@ -34,6 +34,9 @@ MAPS = messages(
     unknown_mask="The mask of this kind of attention is not known.",
     nothing_blocked="Nothing is blocked: every query may attend to every key.",
     causal="{n} of {total} cells are blocked: a word cannot attend to later words.",
+    causal_written=(
+        "{n} of {total} cells are blocked: a step cannot attend to the word that it writes, nor to later ones."
+    ),
     cells_blocked="{n} of {total} cells are blocked.",
     added_to_scores=(
         "Added to the scores before the softmax: 0, and -inf for a word that comes later: its weight is 0."
@@ -72,6 +75,10 @@ MAPS = messages(
     rows="Rows are named by",
     rows_predicted="word being written",
     rows_read="word just read",
+    about_rows=(
+        "Each row is a step, which reads a word and writes the next one. Self-attention names it by the word that "
+        "attends, cross-attention by the word being written."
+    ),
     whole_words="Words instead of subwords",
     about_words="Attention to a word is the sum over its tokens, attention from a word the mean over its tokens.",
     hide_special="Hide special tokens",

@@ -311,12 +311,12 @@ def show_table(source: Source, kind: str) -> None:
 
 def show_here(head: Head, result: cached.Result | Recording, origin: Origin) -> None:
     """Draw one head over the text."""
-    kind_words = words.KINDS[head.kind]
     place = (head.layer, head.head)
     title = f"{name_of(head.kind, *place)} · {say('this sentence')}"
-    plot = recipes.head_plot(origin, title, result, head.kind, place, kind_words.axes)
+    axes = words.axes(head.kind, has_predictions=bool(result.predicted_tokens))
+    plot = recipes.head_plot(origin, title, result, head.kind, place, axes)
     frame.pictures({"head-opened": plot}, bar=False)
-    frame.note(say(kind_words.rows))
+    frame.note(say(words.KINDS[head.kind].rows))
 
 
 def open_head(*place: int | str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis import head_roles
 from model.interventions.edits import Head
 from model.measures import contribution
-from model.results.recording import Recording
+from model.results.recording import Recording, axis_tokens
 from viz.figures import attention_heatmap, head_map
 from viz.text import words
 from viz.text.language import message, messages, say
@@ -110,11 +110,11 @@ def show_rollout(result: cached.Result | Recording, kinds: Sequence[str], origin
         if mean < 0.995:  # nearer to 1 it need not be said
             line += " " + say("Mean of a row: {share:.0%}.", share=mean)
         kind = KINDS_OF[flow_name]
-        queries, keys, _ = recipes.axis_tokens(result, kind, "read")
-        axes = words.KINDS[kind].axes
+        queries, keys, _ = axis_tokens(result, kind)
+        axes = words.axes(kind, has_predictions=bool(result.predicted_tokens))
         shares = np.clip(flows[flow_name], 0, 1)
         figure = attention_heatmap(shares, queries, keys, **axes, value=message("share"), scale_to_max=True, say=say)
-        rows, columns = recipes.axis_code(kind)
+        rows, columns = recipes.axis_code(result, kind)
         code = snippet(ROLLOUT, kinds=kinds, which=flow_name, queries=rows, keys=columns, **axes)
         title = f"{say('Through all layers')}: {say(name)}"
         plots[f"rollout-{flow_name}"] = Plot(title, origin.note, figure, program(origin.code, code))

@@ -11,6 +11,7 @@ from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import text_roles
+from model.results.recording import row_naming
 from model.running.translator import Writer
 from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
@@ -323,9 +324,11 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
 
 
 def pin_of(kind: str, row: int) -> str | None:
-    """The token that attends in a row, as an address pins it: written tokens count from the second one that is read."""
+    """The token that names a row, as an address pins it: those of a decoder count from the second one that it reads."""
     if kind == "encoder_self":
         return f"s{row}"
+    if row_naming(kind) == "predicted":
+        return f"t{row}"
     return f"t{row - 1}" if row else None
 
 

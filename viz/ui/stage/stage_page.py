@@ -194,7 +194,7 @@ def show_head(
     rings: Sequence[tuple[int, int]] = (),
     roles: Mapping[str, stage_message.Known] | None = None,
 ) -> None:
-    """Show the map of one head in a text, its rows the tokens that attend: roles speak of those, not of written ones.
+    """Show the map of one head in a text.
 
     Args:
         result: what the model did with the text of `request`.
@@ -206,7 +206,7 @@ def show_head(
     version = version_of(result, request, View(text=request.text), rowwise=False)
     if roles is not None:
         version = replace(version, roles=roles)
-    show_map(version, {**place, "rows": "read"}, rings)
+    show_map(version, place, rings)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
     for (key, head_map), column in zip(maps.items(), columns):
-        place = view.place_of_head(head_map.kind, head_map.layer, head_map.head) | {"rows": "read"}
+        place = view.place_of_head(head_map.kind, head_map.layer, head_map.head)
         before = stage_message.Version(head_map.minus) if head_map.minus else None
         if before:
             place |= {"version": "difference", "stretch": "1"}

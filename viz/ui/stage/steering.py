@@ -13,6 +13,7 @@ from model.analysis import maps as analysis
 from model.decoding import Search
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
+from model.results.recording import axis_tokens
 from model.results.translation import SIDES
 from model.running.translator import Translator, Writer
 from model.text.cleaning import tidy
@@ -197,7 +198,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
             continue
         if not isinstance(edit, Head):
             names["step"] = edit.query + 1
-            queries, keys, _ = recipes.axis_tokens(result, edit.kind, "predicted")
+            queries, keys, _ = axis_tokens(result, edit.kind)
             for side, tokens in ("query", queries), ("key", keys):
                 names[side] = unique_labels(tokens)[names[side]] if names[side] < len(tokens) else str(names[side])
         if isinstance(edit, Force):

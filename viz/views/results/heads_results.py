@@ -12,7 +12,7 @@ from model.adapters.readers.reader import Reader
 from model.analysis import head_roles, maps
 from model.interventions.edits import Edits, Head, layer_counts
 from model.measures import agreement, atlas, contribution
-from model.results.recording import Recording
+from model.results.recording import Recording, axis_tokens
 from model.results.translation import KINDS
 from model.running.translator import Translator, Writer
 from model.text.special import EOS_ID
@@ -21,7 +21,7 @@ from viz.text.language import message, messages, say
 from viz.text.roles import role_name
 from viz.views import cached
 from viz.views.cached import cache_results
-from viz.views.recipes import axis_code, axis_tokens
+from viz.views.recipes import axis_code
 from viz.views.snippets import Code, program, snippet
 from viz.views.turns import each_in_turn, in_turn
 
@@ -196,10 +196,10 @@ def of_weights(result: cached.Result | Recording, kinds: Sequence[str] = KINDS) 
     code = ["here = {}"]
     for kind in kinds:
         weights = result.attention(kind)
-        tally = head_roles.tally(weights, result.mask(kind), axis_tokens(result, kind, "read")[1])
+        tally = head_roles.tally(weights, result.mask(kind), axis_tokens(result, kind)[1])
         divergence = head_roles.divergences(weights) if head_roles.comparable(weights) else None
         numbers[kind] = tally.numbers() | {"role": head_roles.roles(tally, kind), "divergence": divergence}
-        code.append(snippet(TALLY, kind=kind, keys=axis_code(kind)[1]))
+        code.append(snippet(TALLY, kind=kind, keys=axis_code(result, kind)[1]))
     return Source(numbers, "here", program(*code))
 
 

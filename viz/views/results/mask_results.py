@@ -10,6 +10,7 @@ from model.analysis import maps as analysis
 from model.experiments import masks as experiments
 from model.experiments import text_masks
 from model.experiments.masks import Pass, Sentences
+from model.results.recording import row_naming
 from model.results.translation import SIDES
 from model.running.translator import Translator, Writer
 from model.text.special import EOS_ID
@@ -75,13 +76,19 @@ class Result:
 
     def axes(self, mask: str, sentence: int) -> tuple[list[str], list[str]]:
         """The tokens of the rows and of the columns of a mask of a sentence."""
-        rows, columns = (getattr(self.batch, f"{side}_tokens")[sentence] for side in SIDES[kind_of(mask)])
+        rows, columns = (getattr(self.batch, f"{name}_tokens")[sentence] for name in _token_names(mask))
         return rows, columns
+
+
+def _token_names(mask: str) -> tuple[str, str]:
+    """Which tokens of `Sentences` name the rows and columns of a mask, by the rule of `row_naming`."""
+    rows, columns = SIDES[kind_of(mask)]
+    return "predicted" if rows == "target" and row_naming(kind_of(mask)) == "predicted" else rows, columns
 
 
 def axes_code(mask: str, sentence: int) -> tuple[Code, Code]:
     """Python for what `Result.axes` returns."""
-    rows, columns = SIDES[kind_of(mask)]
+    rows, columns = _token_names(mask)
     return Code(f"batch.{rows}_tokens[{sentence}]"), Code(f"batch.{columns}_tokens[{sentence}]")
 
 

@@ -19,8 +19,11 @@ test("what is not allowed is as by default", () => {
   for (const value of ["x", "1e9", "-1", "", null]) assert.deepEqual(readOptions({ ...asked, share: value || "x" }), DEFAULTS);
 });
 
-test("rows have a choice only where both tokens of a step are known", () => {
-  const names = (/** @type {boolean} */ named) => fields(DEFAULTS, named, (name) => name).map(({ name }) => name);
-  assert.deepEqual(names(true), Object.keys(DEFAULTS));
-  assert.ok(!names(false).includes("rows"));
+test("rows have a choice only where both tokens of a step are known, and it says what they are named by", () => {
+  const named = (/** @type {"read" | "predicted" | null} */ naming) => fields(DEFAULTS, naming, (name) => name);
+  assert.deepEqual(named("read").map(({ name }) => name), Object.keys(DEFAULTS));
+  assert.ok(!named(null).some(({ name }) => name === "rows"));
+  for (const naming of /** @type {const} */ (["read", "predicted"])) {
+    assert.equal(named(naming).find(({ name }) => name === "rows")?.value, naming);
+  }
 });

@@ -13,7 +13,7 @@ import pytest
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.analysis.looking import looked_at, looking
-from model.results.recording import SIDES, Recording
+from model.results.recording import SIDES, Recording, axis_tokens
 from tests.support.javascript import node
 from viz.figures import labels
 from viz.stage import words
@@ -25,6 +25,7 @@ HERE = "tests/test_viz/test_web/test_recording/compute.js"
 OPTIONS = (
     {},
     {"rows": "read"},
+    {"rows": "predicted"},
     {"words": True},
     {"hide": True},
     {"words": True, "hide": True, "rows": "read"},
@@ -94,15 +95,8 @@ PAIRS = {
 
 def map_by_numpy(of: Recording, kind: str, options: dict) -> dict:
     """What numpy makes of it."""
-    rows, columns = SIDES[kind]
-    keys = getattr(of, f"{columns}_tokens")
-    named_by = {"source": of.source_tokens, "target": of.target_tokens}[rows]
-    others = of.predicted_tokens or None
-    if rows == "source":
-        others = None
-    elif options.get("rows", "predicted") == "predicted" and of.predicted_tokens:
-        named_by, others = of.predicted_tokens, of.target_tokens
-    queries, weights, mask = named_by, of.weights[kind], of.mask(kind)
+    queries, keys, others = axis_tokens(of, kind, options.get("rows", ""))
+    weights, mask = of.weights[kind], of.mask(kind)
     mark = analysis.word_mark([*of.source_tokens, *of.target_tokens]) or "▁"
     merged = [analysis.Words(list(tokens), list(range(len(tokens)))) for tokens in (queries, keys)]
     special = [analysis.is_special(tokens) for tokens in (queries, keys)]

@@ -29,19 +29,32 @@ import { isSpecial, wordMark, wordsOf } from "../text/tokens.js";
 const SIDES = { encoder_self: ["source", "source"], decoder_self: ["target", "target"], cross: ["target", "source"] };
 
 /**
- * The tokens of the rows and columns of a kind; and where rows are steps, named by the token that they "read" or
- * "predicted", the other one of each, where known.
- * @param {Recording} recording
+ * Which token names a row: "read", the token that attends, or "predicted", the word being written. The rule is that of
+ * `row_naming` in model/results/recording.py: self-attention has the former, cross-attention the latter.
+ * @param {Pick<Recording, "predicted_tokens">} recording
  * @param {string} code
- * @param {Options["rows"]} rows
+ * @param {Options["rows"]} requested  what replaces the rule for the steps of a decoder
+ * @returns {"predicted" | "read"}
+ */
+export function rowNaming({ predicted_tokens: predicted }, code, requested) {
+  if (code === "encoder_self" || !predicted.length) return "read";
+  return requested || (code === "cross" ? "predicted" : "read");
+}
+
+/**
+ * The tokens of the rows and columns of a kind; and where rows are steps, the other token of each, where known: what a
+ * step read if rows have what it predicted, and the other way round.
+ * @param {Pick<Recording, "source_tokens" | "target_tokens" | "predicted_tokens">} recording
+ * @param {string} code
+ * @param {Options["rows"]} requested
  * @returns {{queries: string[], keys: string[], stepTokens: string[] | null}}
  */
-export function axisTokens(recording, code, rows) {
+export function axisTokens(recording, code, requested) {
   const { source_tokens: source, target_tokens: target, predicted_tokens: predicted } = recording;
   const [side, of] = SIDES[code];
   const keys = of === "source" ? source : target;
   if (side === "source") return { queries: source, keys, stepTokens: null };
-  if (rows === "predicted" && predicted.length) return { queries: predicted, keys, stepTokens: target };
+  if (rowNaming(recording, code, requested) === "predicted") return { queries: predicted, keys, stepTokens: target };
   return { queries: target, keys, stepTokens: predicted.length ? predicted : null };
 }
 

@@ -1,7 +1,7 @@
 // The numbers of a kind of attention with the visitor's options, or the difference of two. Everything is computed when it
 // is first read.
 
-import { axes } from "./axes.js";
+import { axes, rowNaming } from "./axes.js";
 import { difference } from "./differences.js";
 import { axesOf, build, isChanged } from "./maps.js";
 import { argmax } from "../text/numbers.js";
@@ -32,6 +32,11 @@ export class Drawing extends Weights {
 
   set open(place) {
     this.selection = place;
+  }
+
+  /** Which token names a row, the one that it read or the one that it predicted. */
+  get rowNaming() {
+    return rowNaming(this.about.recording, this.code, this.options.rows);
   }
 
   get axes() {

@@ -22,6 +22,16 @@ export class Kind extends Naming {
     return this.code !== "encoder_self";
   }
 
+  /** Whether a visitor can choose what its rows are named by: two tokens are known of each step. */
+  get hasRowChoice() {
+    return this.steps && this.about.recording.predicted_tokens.length > 0;
+  }
+
+  /** The row of a step of the decoder; -1 for none. @param {number} step */
+  rowOfStep(step) {
+    return this.steps ? (this.tokens.rowOf[step] ?? -1) : -1;
+  }
+
   /** The colours of tiles, from the lowest number to the highest. @param {boolean} dark  whether the page is */
   coloursOn(dark) {
     if (!this.signed) return PLAIN;
@@ -42,7 +52,7 @@ export class Kind extends Naming {
   }
 
   get spots() {
-    return this.once("spots", () => spots(this.about.recording, this.code, this.options, this.tokens));
+    return this.once("spots", () => spots(this.about.recording, this.code, this.rowNaming, this.tokens));
   }
 
   get source() {
@@ -73,7 +83,7 @@ export class Kind extends Naming {
     const same = this.maskOf(0) === mask;
     return this.once(same ? "look" : `look ${this.open[0]}`, () => {
       const { say } = this;
-      const step = this.options.rows === "predicted" ? "step_that_reads" : "step_that_writes";
+      const step = this.rowNaming === "predicted" ? "step_that_reads" : "step_that_writes";
       const { stepTokens } = this.tokens;
       const about = { titles: this.titles, value: this.value, signed: this.signed, limit: this.limit };
       return attentionLook(this.queries, this.keys, this.about.speech, {

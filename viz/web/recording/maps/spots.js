@@ -4,13 +4,13 @@
  * The row and the column of each token of the source, of the written line, and of the start token; -1 for none.
  * @param {import("../message/types.js").Recording} recording
  * @param {string} code
- * @param {import("../message/types.js").Options} options
+ * @param {"predicted" | "read"} naming  of rows
  * @param {Pick<import("./axes.js").Axes, "rowOf" | "columnOf">} axes
  */
-export function spots(recording, code, options, { rowOf, columnOf }) {
+export function spots(recording, code, naming, { rowOf, columnOf }) {
   const { source_tokens: source, target_tokens: target, predicted_tokens: predicted } = recording;
   const late = predicted.length > 0; // the line of predicted tokens is one token later than the decoder's input
-  const byRead = options.rows === "read";
+  const byRead = naming === "read";
   const none = (/** @type {string[]} */ tokens) => tokens.map(() => -1);
   const unplaced = none(late ? predicted : target);
   // Target token t of the line is predicted at step t; as a key it stands one column later, after the start token.

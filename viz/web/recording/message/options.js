@@ -45,12 +45,12 @@ export function codesOf(options) {
 /**
  * The controls of options, as menus.js takes them.
  * @param {Options} options
- * @param {boolean} hasPredictions  rows can be named by the token that their step read, or by the one that it predicted
+ * @param {"predicted" | "read" | null} naming  of the rows of the open map; null where there is nothing to choose
  * @param {import("./types.js").Say} say
  * @returns {import("./payloads.js").Field[]}
  */
-export function fields(options, hasPredictions, say) {
-  const { summary, over, rows, words, hide, stretch, share } = options;
+export function fields(options, naming, say) {
+  const { summary, over, words, hide, stretch, share } = options;
   /** @param {string} name @param {string} [before] */
   const choices = (name, before = "") => CHOICES[name].map((code) => [code, say(before + code)]);
   const code = (/** @type {boolean} */ on) => String(Number(on));
@@ -64,7 +64,10 @@ export function fields(options, hasPredictions, say) {
       ...{ type: "choice", name: "over", label: say("over"), value: over, help: "" },
       ...{ options: choices("over", "over_"), enabled: summary !== "single" },
     },
-    { type: "choice", name: "rows", label: say("rows"), value: rows, help: "", options: choices("rows", "rows_") },
+    {
+      ...{ type: "choice", name: "rows", label: say("rows"), value: naming ?? "", help: say("about_rows") },
+      ...{ options: choices("rows", "rows_") },
+    },
     { type: "switch", name: "words", label: say("whole_words"), value: code(words), help: say("about_words") },
     { type: "switch", name: "hide", label: say("hide_special"), value: code(hide), help: say("about_hide") },
     { type: "switch", name: "stretch", label: say("stretch"), value: code(stretch), help: say("about_stretch") },
@@ -73,5 +76,5 @@ export function fields(options, hasPredictions, say) {
       ...{ low: LEAST, high: MOST, unit: " %" },
     },
   ];
-  return all.filter(({ name }) => hasPredictions || name !== "rows");
+  return all.filter(({ name }) => naming || name !== "rows");
 }

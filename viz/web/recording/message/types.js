@@ -46,7 +46,7 @@
  * @typedef {object} Options
  * @property {"single" | "mean" | "max" | "deviation"} summary
  * @property {"heads" | "layers" | "all"} over  what is summarised
- * @property {"predicted" | "read"} rows  the token that names a step
+ * @property {"" | "predicted" | "read"} rows  the token that names the steps of a decoder; "": by the rule (`rowNaming`)
  * @property {boolean} words  instead of tokens
  * @property {boolean} hide  special tokens
  * @property {boolean} stretch  colours end at the largest weight
@@ -59,7 +59,7 @@
 export const DEFAULTS = {
   summary: "single",
   over: "heads",
-  rows: "predicted",
+  rows: "",
   words: false,
   hide: false,
   stretch: false,

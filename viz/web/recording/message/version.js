@@ -35,7 +35,7 @@ export class Version {
     this.inside = payload.inside;
     this.predicts = payload.predicts;
     this.next = payload.next && new NextWords(payload.next, host.speech);
-    this.options = recording.predicted_tokens.length ? options : { ...options, rows: /** @type {const} */ ("read") };
+    this.options = options;
     this.host = host;
     this.recording = recording;
     const { target_tokens: targetTokens, predicted_tokens: predicted, log_probabilities: logs } = recording;

@@ -1,6 +1,5 @@
 // The pictures beside the maps, by view.
 
-import { axisTitles } from "../text/captions.js";
 import { mask, nextWords, positions } from "../pictures/pictures.js";
 
 /** @typedef {import("../pictures/pictures.js").Picture} Picture */
@@ -36,7 +35,7 @@ export function viewsOf(version) {
       const layers = version.kinds.map((kind) => ((kind.about.attention.masks?.length ?? 0) > 1 ? kind.open[0] : 0));
       const make = () =>
         recording.kinds.map((kind, i) =>
-          mask(recording, kind, layers[i], options.rows, axisTitles(kind.code, options.rows, speech.say), speech),
+          mask(recording, kind, layers[i], options.rows, version.kinds[i].titles, speech),
         );
       return viewNames(recording).includes("mask") ? once(`mask ${layers}`, make) : [];
     },

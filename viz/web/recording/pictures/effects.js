@@ -6,7 +6,7 @@ import { largestSize, ofHeads, sum } from "../text/numbers.js";
 export class Effects extends Kind {
   /** @param {import("../maps/drawing.js").About & {statistics?: string[][], weights?: Kind}} about  the kind that it is of, too */
   constructor(about) {
-    super({ ...about, options: { ...about.options, share: 100 }, rowwise: false });
+    super({ ...about, options: { ...about.options, rows: "predicted", share: 100 }, rowwise: false }); // on the word's logit
     this.ofHeads = about.statistics ?? null;
     this.weights = about.weights;
   }
@@ -26,6 +26,11 @@ export class Effects extends Kind {
 
   get effect() {
     return !this.about.before;
+  }
+
+  /** Rows are about the logit of the word being written. */
+  get hasRowChoice() {
+    return false;
   }
 
   get loaded() {

@@ -55,7 +55,8 @@ export function mask(recording, { code, masks, shape }, layer, rows, titles, spe
   const total = shape[2] * shape[3];
   const n = total - z.reduce((count, row) => count + row.filter(Boolean).length, 0);
   const causal = code === "decoder_self" && isCausal(z);
-  let sentence = causal ? "causal" : "cells_blocked";
+  let sentence = "cells_blocked";
+  if (causal) sentence = queries === recording.target_tokens ? "causal" : "causal_written";
   if (!n) sentence = "nothing_blocked";
   const line = say(sentence, { n, total });
   if (recording.source_tokens.length || !causal) return { name: "", kind: code, look, z, line };

@@ -20,11 +20,11 @@ export function kindNames(code, alone, say) {
 /**
  * Titles of rows and columns.
  * @param {string} code
- * @param {Options["rows"]} rows
+ * @param {"predicted" | "read"} naming  of rows
  * @param {Say} say
  */
-export const axisTitles = (code, rows, say) => [
-  say(rows === "predicted" && code !== "encoder_self" ? "predicted_axis" : `rows_${code}`),
+export const axisTitles = (code, naming, say) => [
+  say(code === "encoder_self" ? "source_axis" : `${naming}_axis`),
   say(`columns_${code}`),
 ];
 

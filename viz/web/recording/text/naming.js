@@ -112,7 +112,7 @@ export class Naming extends Drawing {
 
   get titles() {
     const { names } = this.about;
-    return names ? [names.rows, names.columns] : axisTitles(this.code, this.options.rows, this.say);
+    return names ? [names.rows, names.columns] : axisTitles(this.code, this.rowNaming, this.say);
   }
 
   /** @param {number} value */

@@ -1,6 +1,7 @@
 // Every change in a few words, and what all of them cost.
 
 import { writeEdits } from "../../engine/analysis/edit_code.js";
+import { axisTokens } from "../../recording/maps/axes.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { movesPositions } from "../view/changes.js";
 
@@ -48,16 +49,16 @@ export function chipsOf(changes, answer, say) {
 function textOf(letter, edit, answer, say) {
   const values = { ...edit, kind: say(`kind_${edit.kind}`) };
   if (edit.query === undefined) return say(`chip_${letter}`, values);
-  const ofSource = edit.kind === "encoder_self";
-  const queries = tokenNames(ofSource ? answer.source_tokens : answer.predicted_tokens);
-  const keys = tokenNames(edit.kind === "decoder_self" ? answer.target_tokens : answer.source_tokens);
+  const tokens = axisTokens(answer, edit.kind, "");
+  const queries = tokenNames(tokens.queries);
+  const keys = tokenNames(tokens.keys);
   values.step = edit.query + 1;
   values.query = queries[edit.query] ?? edit.query;
   values.key = keys[edit.key] ?? edit.key;
   if (letter !== "f") return say(`chip_${letter}`, values);
   const heads = edit.heads.map((/** @type {number[]} */ place) => place.join(".")).join(", ");
   values.heads = heads ? say("heads_named", { head: heads }) : say("all_heads");
-  return say(ofSource ? "chip_fe" : "chip_f", values);
+  return say(edit.kind === "encoder_self" ? "chip_fe" : "chip_f", values);
 }
 
 /** @param {Changes} changes @param {Say} say */

@@ -152,5 +152,5 @@ function inBytes(stage) {
 }
 
 /** @param {Stage} stage */
-const optionFields = (stage) =>
-  fields(stage.mapOptions, stage.result.recording.predicted_tokens.length > 0, (name) => stage.say(name));
+const optionFields = ({ kind, mapOptions, say }) =>
+  fields(mapOptions, kind?.hasRowChoice ? kind.rowNaming : null, (name) => say(name));

@@ -69,12 +69,15 @@ export class Pointing {
   /** What is pointed at, played or pinned, or its partners in a part. @param {Part} part @returns {Lit} */
   lit(part) {
     const { stage } = this;
+    const { step } = stage.state;
     /** @type {Point | null} */
     const from = this.point ?? this.filmPin ?? stage.pinOf();
     const pointedPart = from && stage.parts[from.of];
     if (!from || !pointedPart?.kind) return { row: -1, column: -1 };
     const { token, row = -1, column = -1 } = from;
     const lit = token && pointedPart.lines ? { ...pointedPart.lines.of(...token), token } : { row, column, both: true };
+    // The film lights the row of its step, whichever token names that.
+    if (!this.point && step !== null) lit.row = pointedPart.kind.rowOfStep(step);
     return stage.beside?.partner(pointedPart, part, lit) ?? lit;
   }
 

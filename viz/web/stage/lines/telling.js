@@ -8,6 +8,8 @@ import { viewOf } from "../main/view.js";
 
 const MOST_HEADS = 6; // that the card of a pinned word names
 const SLIGHT = 0.005; // what is written as 0.00
+/** @type {Record<string, string>} where a head looks in decoder self-attention whose rows are the words being written */
+const LOOKS_OF_WRITTEN = { previous: "looks_before_read", same: "looks_read", next: "looks_written" };
 const SAYS = {
   weights: ["attends", "attended", "empty"],
   differences: ["changed_most", "changed_most", "no_change"],
@@ -91,8 +93,10 @@ function foldNumbers({ numbers }, lines) {
 
 /** Where a head looks. @param {Stage} stage @param {import("../../recording/maps/looking.js").Looking | null} looking */
 function looks({ kind, say }, looking) {
-  const side = kind?.code === "decoder_self" && looking?.place === "same" ? "read" : looking?.place;
-  return looking && say(`looks_${side}`, { n: looking.n, total: looking.total });
+  if (!kind || !looking) return null;
+  const { place, n, total } = looking;
+  const isOfWritten = kind.code === "decoder_self" && kind.rowNaming === "predicted"; // whose column is one to the right
+  return say(isOfWritten ? (LOOKS_OF_WRITTEN[place] ?? `looks_${place}`) : `looks_${place}`, { n, total });
 }
 
 /** How a word was written. @param {Stage} stage @param {number} place @returns {(string | false | null | undefined)[]} */
@@ -124,17 +128,19 @@ function strongest(stage) {
   if (!kind || row < 0) return [];
   const partnerColumn = partner && !kind.did ? stage.lines.of(...partner).column : -1;
   if (partnerColumn >= 0 && !kind.loaded) return [];
+  const isSelf = kind.code !== "cross" && kind.rowNaming === "read"; // the diagonal is the token itself
   const isText = !stage.result.source.tokens.length; // whose first token takes the weight that heads have no use for
   const dull = (/** @type {number} */ key) => {
     if (kind.did || partnerColumn >= 0) return false;
-    return kind.dull[key] || (kind.code === "encoder_self" && key === row) || (isText && key === 0);
+    return kind.dull[key] || (isSelf && key === row) || (isText && key === 0);
   };
   const links = kind.places.map(([layer, head]) => {
     if (partnerColumn >= 0) return linkTo(kind, [layer, head], row, partnerColumn);
     const [key, value] = kind.peak(layer, head, row) ?? [0, 0];
     return { layer, head, key, value: kind.did ? kind.did[layer][head][row] : value };
   });
-  const same = isText && !kind.did && kind.loaded && partnerColumn < 0 ? kind.keys.lastIndexOf(kind.queries[row], row) : -1;
+  const looksBack = isText && !kind.did && kind.loaded && partnerColumn < 0;
+  const same = looksBack ? kind.keys.slice(0, isSelf ? row : row + 1).lastIndexOf(kind.queries[row]) : -1;
   const back = same > 0 ? kind.places.map((place) => linkTo(kind, place, row, same)) : [];
   return [
     ...linkList(stage, row, back, "looks_back"),

@@ -1,5 +1,6 @@
 // The stage: one translation, all its heads, one of them large. A host brings messages.
 
+import { rowNaming } from "../../recording/maps/axes.js";
 import { codesOf, readOptions } from "../../recording/message/options.js";
 import { fill } from "../../recording/text/sentences.js";
 import { writingLater } from "./address.js";
@@ -121,7 +122,9 @@ export class Stage extends Elements {
 
   /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} codes */
   turnMaps(codes) {
-    return this.turn({ options: readOptions({ ...codesOf(this.mapOptions), ...codes }) });
+    const { kind, result, mapOptions } = this;
+    const isRule = kind && codes.rows === rowNaming(result.recording, kind.code, "");
+    return this.turn({ options: readOptions({ ...codesOf(mapOptions), ...codes, ...(isRule && { rows: null }) }) });
   }
 
   /** Opens a head. @param {import("../../recording/maps/drawing.js").Place} place */
