@@ -262,11 +262,13 @@ def pointing_at_a_word_lights_its_own_row(page: Page, result) -> None:
     point("target", 0)
     expect_framed(page, -1, -1)
     kind(page, "decoder_self")
-    for index in range(counts["target"]):
+    for index in range(counts["target"] - 1):
         point("target", index)
-        expect_framed(page, index, None)
+        expect_framed(page, index + 1, None)  # the row in which it attends, after that of the start token
+    point("target", counts["target"] - 1)
+    expect_framed(page, -1, -1)  # the last word is written and attends to nothing
     part(page, "target").locator("[data-start]").hover()
-    expect_framed(page, -1, 0)  # the start token is read and not written
+    expect_framed(page, 0, None)
 
 
 def a_cell_of_the_map_lights_its_words_and_a_click_pins(page: Page) -> None:
@@ -445,9 +447,9 @@ class TestInside:
         expect(page).not_to_have_url(re.compile("view=|row=|unscaled="))
 
     def test_another_sentence_and_another_kind_have_rows_of_their_own(self, page, app_server, recorded):
-        show(page, app_server, f"?text={quote(EQUAL)}&view=inside&kind=decoder_self&layer=1&head=3&row=0&pin=t0")
+        show(page, app_server, f"?text={quote(EQUAL)}&view=inside&kind=decoder_self&layer=1&head=3&row=1&pin=t0")
         result = recorded.translate(EQUAL)
-        self.wait_for_bars(page, experiment.row(experiment.recorded(result, "decoder_self", 1), 3, 0))
+        self.wait_for_bars(page, experiment.row(experiment.recorded(result, "decoder_self", 1), 3, 1))
         kind(page, "cross")
         expect(page).to_have_url(re.compile("kind=cross"))
         layer, head = selected_head(page)
@@ -558,6 +560,9 @@ def the_slider_hides_what_comes_later_and_the_film_goes_through_the_steps(page: 
         assert np.isnan(map_values(page)).all(1).tolist() == [False] * (step + 1) + [True] * (count - 1 - step)
         tokens = part(page, "target").locator("[data-index]:not(.hl-later)")
         expect(tokens).to_have_count(step + 1)
+    for code in ("decoder_self", "cross"):  # whichever token names it, the row of the step is framed
+        kind(page, code)
+        expect_framed(page, count - 4, -1)
     part(page, "play").click()
     expect(later).to_have_count(0)
     expect(page).not_to_have_url(re.compile("step="))
@@ -590,9 +595,42 @@ def options_change_map_tiles_and_address_at_once(page: Page, weights: np.ndarray
     panel.get_by_role("button", name="Reset").click()
     wait_for_map(page, weights[layer, head])
     expect(page).not_to_have_url(re.compile("summary|hide"))
+    rows_are_named_by_what_the_kind_of_attention_says_or_by_the_other_token(page, panel)
     panel.get_by_label("Words instead of subwords").check()
     expect(part(page, "map").locator(".xtick")).not_to_have_count(weights.shape[3])
     expect(page).to_have_url(re.compile("words=1"))
+
+
+def rows_are_named_by_what_the_kind_of_attention_says_or_by_the_other_token(page: Page, panel) -> None:
+    """The first row: of the start token that is read at the first step, or of the word that this step writes."""
+    first = page.evaluate(DRAWN)["y"][0]
+    choice = panel.get_by_label("Rows are named by")
+
+    def expect_row(name: str, code: str | None) -> None:
+        place = 'document.querySelector("[data-testid=stage-map] .js-plotly-plot").layout.yaxis.ticktext[0]'
+        page.wait_for_function(f"name => {place} === name", arg=name, timeout=PATIENCE)
+        expect(page).to_have_url(re.compile(f"rows={code}")) if code else expect(page).not_to_have_url(re.compile("rows="))
+
+    assert first != "&lt;s&gt;"
+    expect(choice).to_have_value("predicted")
+    choice.select_option("read")
+    expect_row("&lt;s&gt;", "read")
+    kind(page, "decoder_self")
+    expect_row("&lt;s&gt;", "read")
+    part(page, "options").click()
+    expect(choice).to_have_value("read")
+    choice.select_option("predicted")
+    expect_row(first, "predicted")
+    choice.select_option("read")
+    expect_row("&lt;s&gt;", None)
+    kind(page, "encoder_self")
+    part(page, "options").click()
+    expect(choice).to_have_count(0)
+    part(page, "options").click()
+    kind(page, "cross")
+    expect_row(first, None)
+    part(page, "options").click()
+    expect(choice).to_have_value("predicted")
 
 
 def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(context, app_server, recorded):

@@ -22,10 +22,7 @@ def heads_of(report: Mapping[str, Any] | None) -> dict[str, Known]:
     if report is None:
         return heads
     for kind, of_kind in report["kinds"].items():
-        names = {"mixed": "", head_roles.NO_CHOICE: ""}
-        if kind == "decoder_self":  # there the query is the word that the step reads, the last one that was written
-            names |= {"same token": say("last written word"), "previous token": say("word before the last")}
-        roles = [[names[role] if role in names else role_name(role) for role in row] for row in of_kind["role"]]
+        roles = [list(map(_said, row)) for row in of_kind["role"]]
         first = None
         if "aligns" in of_kind:
             aligns = say("aligns words")
@@ -42,16 +39,14 @@ def heads_here(result: Translation, effects: Mapping[str, np.ndarray] | None = N
     Args:
         effects: direct effects by kind (L, H, T, S), where they are known: then name movers are named, too.
     """
-    names = {"mixed": "", head_roles.NO_CHOICE: ""}
-
-    def translate_roles(roles: list[list[str]]) -> list[list[str]]:
-        return [[names[role] if role in names else role_name(role) for role in row] for row in roles]
-
     effects_by_kind = effects or {}
-    return {
-        kind: (translate_roles(text_roles.in_one_text(result, kind, effects_by_kind.get(kind))), None)
-        for kind in result.kinds
-    }
+    roles = {kind: text_roles.in_one_text(result, kind, effects_by_kind.get(kind)) for kind in result.kinds}
+    return {kind: ([list(map(_said, row)) for row in of_kind], None) for kind, of_kind in roles.items()}
+
+
+def _said(role: str) -> str:
+    """A role of a head in words; "" for those that say nothing."""
+    return "" if role in ("mixed", head_roles.NO_CHOICE) else role_name(role)
 
 
 def keep_roles(version: Version, before: Version, edits: Edits) -> Version:

@@ -21,4 +21,7 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     no_difference="A and B have no kind of attention in common, so there is no difference.",
 )
 
-LIVE = messages(role="Role in this text: {role}")
+LIVE = messages(
+    role="Role in this text: {role}",
+    role_of_read="Role in this text, as seen from the word just read: {role}",
+)

@@ -29,6 +29,7 @@ FRAME = messages(
     looks_first="In {n} of {total} rows it looks most at the first token.",
     looks_last="In {n} of {total} rows it looks most at the last token.",
     role="Role over many sentences: {role}",
+    role_of_read="Role over many sentences, as seen from the word just read: {role}",
     spread="On average a row is as spread out as equal weights on {n} tokens.",
     numbers="Numbers",
     entropy="Entropy {entropy} nats (mean of its rows)",

@@ -68,7 +68,7 @@ export function card(stage, place) {
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
       looks(stage, kind.looking([layer, head])),
       entropy && stage.say("spread", { n: decimals(Math.exp(entropy[layer][head]), 1) }),
-      role && stage.say("role", { role }),
+      role && stage.say(isOfWritten(kind) ? "role_of_read" : "role", { role }),
       !pinned && !place && stage.say("pick"),
     );
     folded.push(
@@ -91,12 +91,17 @@ function foldNumbers({ numbers }, lines) {
   return [numbers];
 }
 
+/**
+ * Whether rows of decoder self-attention have the word being written, whose own column is one to the right of the diagonal.
+ * @param {import("../../recording/maps/kind.js").Kind} kind
+ */
+const isOfWritten = ({ code, rowNaming }) => code === "decoder_self" && rowNaming === "predicted";
+
 /** Where a head looks. @param {Stage} stage @param {import("../../recording/maps/looking.js").Looking | null} looking */
 function looks({ kind, say }, looking) {
   if (!kind || !looking) return null;
   const { place, n, total } = looking;
-  const isOfWritten = kind.code === "decoder_self" && kind.rowNaming === "predicted"; // whose column is one to the right
-  return say(isOfWritten ? (LOOKS_OF_WRITTEN[place] ?? `looks_${place}`) : `looks_${place}`, { n, total });
+  return say((isOfWritten(kind) && LOOKS_OF_WRITTEN[place]) || `looks_${place}`, { n, total });
 }
 
 /** How a word was written. @param {Stage} stage @param {number} place @returns {(string | false | null | undefined)[]} */
