@@ -59,7 +59,9 @@ def drawn_as(at, key, name, batch, mask, sentence):
     """A mask of a sentence is drawn as recorded, with its tokens."""
     np.testing.assert_array_equal(heatmap(at, key), mask[sentence])
     source, target = batch.source_tokens[sentence], batch.target_tokens[sentence]
-    assert screen.tokens(at, key, "y") == plain(source if name == "encoder_self" else target)
+    following = [*target[1:], "<pad>"]  # of each token that the decoder reads, the word that it has to write
+    following[target.index("<pad>") - 1 if "<pad>" in target else -1] = "</s>"
+    assert screen.tokens(at, key, "y") == plain({"encoder_self": source, "cross": following}.get(name, target))
     assert screen.tokens(at, key, "x") == plain(source if name in ("encoder_self", "cross") else target)
 
 
