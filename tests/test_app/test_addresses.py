@@ -75,7 +75,7 @@ def after(options: list[str], now: str) -> str:
 def test_every_choice_stands_in_the_address_and_comes_back_in_another_language(page: str, view: dict[str, str]) -> None:
     plain = screen.open_page(page, text="A dog.", **view)
     # Of another text or another model nothing is changed yet.
-    at, keys = choose_others(plain, {"text", "atlas-model", *view} | ({"model"} if page == "steer.py" else set()))
+    at, keys = choose_others(plain, {"text", *view} | ({"model"} if page in ("steer.py", "atlas.py") else set()))
     assert not at.exception
     query = address(at)
     assert query == {"text": "A dog."} | {key: code for key, code in codes(at).items() if code is not None}

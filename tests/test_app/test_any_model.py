@@ -296,7 +296,7 @@ def measure_all(at: AppTest) -> None:
 
 @pytest.mark.parametrize("name", ["gpt2", "bert"])
 def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders: dict[str, Path], name: str) -> None:
-    at = screen.open_page("atlas.py", **{"atlas-model": name})
+    at = screen.open_page("atlas.py", model=name)
     reader = load_model(folders[name])
     (kind,) = reader.config.kinds
     line_numbers = text_roles.tally(reader.read(text_atlas.LINES.splitlines()[0]), kind).numbers()
@@ -319,7 +319,7 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
 def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     shelf: model_shelf.Shelf, folders: dict[str, Path]
 ) -> None:
-    at = screen.open_page("atlas.py", **{"atlas-model": "gpt2", "layer": "1", "head": "2"})
+    at = screen.open_page("atlas.py", model="gpt2", layer="1", head="2")
     texts = [TEXT, "a dog ran on the mat and a cat sat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
@@ -334,9 +334,37 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     assert message["after"]["recording"]["target_tokens"][row] == texts[text].split()[row]
 
 
+def address(at: AppTest) -> dict[str, str]:
+    """What the address says after a run."""
+    return {name: value if isinstance(value, str) else value[-1] for name, value in at.query_params.items()}
+
+
+@pytest.mark.parametrize("name", ["model", "atlas-model"])
+def test_the_atlas_takes_a_model_from_its_address_and_has_one_choice_for_all(
+    shelf: model_shelf.Shelf, name: str
+) -> None:
+    at = screen.open_page("atlas.py", **{name: "gpt2"})
+    choice = at.selectbox(key="model")
+    assert choice.value == "gpt2" and not at.warning and not at.exception
+    assert at.text_area(key="atlas-lines") and address(at) == {"model": "gpt2"}
+    translator = choice.options[0]
+    at = choice.set_value(translator).run()
+    assert not at.warning and not at.exception and "model" not in address(at)
+    assert at.text_input(key="text") and screen.has_stage(at)
+    at = at.selectbox(key="model").set_value("gpt2").run()
+    assert address(at) == {"model": "gpt2"} and not at.warning
+    at.query_params.clear()  # as the menu does
+    at = at.switch_page(screen.path("steer.py")).run()
+    assert screen.models(at).value == "gpt2"
+    at = screen.models(at).set_value(translator).run()
+    at.query_params.clear()
+    at = at.switch_page(screen.path("atlas.py")).run()
+    assert at.selectbox(key="model").value == translator and not at.exception
+
+
 def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Shelf, all_systems: None) -> None:
     (name,) = available("language_model")
-    at = screen.open_page("atlas.py", **{"atlas-model": name})
+    at = screen.open_page("atlas.py", model=name)
     writer, texts = load_translator(name), [TEXT, "a dog ran on the mat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
@@ -360,7 +388,7 @@ def test_measuring_heads_can_be_stopped(shelf: model_shelf.Shelf, monkeypatch: p
         raise AssertionError("it went on")
 
     monkeypatch.setattr(text_roles, "measure", measure)
-    at = screen.open_page("atlas.py", **{"atlas-model": "gpt2"})
+    at = screen.open_page("atlas.py", model="gpt2")
     at.button(key="measure-heads").click().run()
     measuring = at.session_state[text_atlas.MEASURING]
     assert begun.wait(30) and at.button(key="measure-heads").disabled

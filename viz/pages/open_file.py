@@ -154,11 +154,8 @@ def show_elsewhere(entry: Entry) -> str | None:
 
 def open_page(page: str, name: str, text: str) -> None:
     """Go on with a model and a text on another page."""
-    state = st.session_state
-    if page == "atlas":
-        state["atlas-model"] = name
-    else:
-        state[model_choice.ARRIVED] = name, text
+    if page != "atlas":  # which takes the model that was shown last
+        st.session_state[model_choice.ARRIVED] = name, text
     st.switch_page(f"../pages/{page}.py")
 
 

@@ -204,16 +204,22 @@ def selection(names: list[str], prefix: str = "") -> dict[str, Any]:
     return values | {"reference": state.get(f"{prefix}reference", "") if state[f"{prefix}forced"] else None}
 
 
-def ask_in_row() -> Request:
-    """Ask for what to translate, in the row of a question; errors as in `translator`."""
-    names = _arrived_models()
+def ask_in_row(asks_model: bool = True) -> Request:
+    """Ask for what to translate, in the row of a question; errors as in `translator`.
+
+    A page that has a choice of models of its own, of `arrived_models`, does not ask for the model once more.
+    """
+    names = arrived_models() if asks_model else translators()
     first = st.container(horizontal=True, gap="small", vertical_alignment="center")
     default = View()
     state = st.session_state
-    is_set = [state["model"] != names[0], state["forced"]]
+    is_set = [asks_model and state["model"] != names[0], state["forced"]]
     is_set += [state[name] != getattr(default, name) for name in ("beam", "penalty")]
     with frame.options(sum(is_set), "search"):
-        show_search(names)
+        if asks_model:
+            show_search(names)
+        else:
+            show_search_options()
     options = selection(names)
     with first:
         card = getattr(cached.translator(options["model"] or names[0]), "card", {})
@@ -221,10 +227,15 @@ def ask_in_row() -> Request:
     return _request(names, text, options)
 
 
-def _arrived_models() -> list[str]:
-    """The translators that can be chosen, the default first; sets the controls of `show_search` at first."""
-    names = list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
-    if widgets.has_arrived("penalty"):
+def translators() -> list[str]:
+    """The translators of this project, the default one first."""
+    return list(dict.fromkeys((cached.default_checkpoint(), *available("transformer"))))
+
+
+def arrived_models(others: Sequence[str] = ()) -> list[str]:
+    """The translators and the `others` that can be chosen, the default first; sets the controls of `show_search`."""
+    names = list(dict.fromkeys((*translators(), *others)))
+    if widgets.has_arrived("penalty") or widgets.goes_through_history():
         restore_search(names, View(EXAMPLE))
     return names
 
@@ -262,11 +273,16 @@ def default_model() -> str | None:
     return name
 
 
-def show_translation(places: frame.Places, show: Callable[[cached.Result, Request], None]) -> None:
-    """Ask for a sentence in the row of the question, and show what is to be shown of its translation."""
+def show_translation(
+    places: frame.Places, show: Callable[[cached.Result, Request], None], asks_model: bool = True
+) -> None:
+    """Ask for a sentence in the row of the question, and show what is to be shown of its translation.
+
+    `asks_model` as in `ask_in_row`.
+    """
     try:
         with places.question:
-            request = ask_in_row()
+            request = ask_in_row(asks_model)
     except ValueError as error:
         with places.notes:
             say_no_model(error)

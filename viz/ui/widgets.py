@@ -89,6 +89,11 @@ def has_arrived(*keys: str) -> bool:
     return another or any(key not in state for key in keys)
 
 
+def goes_through_history() -> bool:
+    """Whether the visitor has just gone back or forward to another address of this page."""
+    return _this_run().is_history_navigation
+
+
 def note_codes(codes: Mapping[str, str | None]) -> None:
     """Have the address tell of choices made in other controls; None is a default."""
     _drawn.get().update(codes)

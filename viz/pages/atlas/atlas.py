@@ -1,5 +1,7 @@
 """The page Head atlas: all heads over held-out sentences and in the visitor's own."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -15,7 +17,7 @@ from viz.text import errors, words
 from viz.text.language import message, messages, say
 from viz.ui import controls, frame, shared, widgets
 from viz.ui.models import heads_roles, heads_together, text_atlas
-from viz.views import cached, model_shelf, recipes
+from viz.views import cached, model_shelf, recipes, view
 from viz.views.results import heads_results
 from viz.views.results.heads_results import Source
 from viz.views.snippets import Origin
@@ -30,6 +32,7 @@ VIEWS = messages(
     table="Table",
 )
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
+OLD_MODEL = "atlas-model"  # what addresses called a model that reads texts, before they called it as other pages do
 UNDER = 98  # pixels of the choice of a head, and of what opens beside it
 SOURCES = {"held-out": message("held-out sentences")} | messages(sentence="this sentence", difference="difference")
 
@@ -158,19 +161,41 @@ def live() -> None:
     """The atlas of a checkpoint that translates, of a language model, or of a model of transformers that is opened."""
     places = frame.places()
     readers = [*available("language_model"), *model_shelf.SHELF.names()]
-    names = {"": message("Translators")} | {name: name for name in readers}
     with places.question:
-        model = ""
-        if len(names) > 1:
-            model = controls.choose(
-                say("Model"), names, "atlas-model", "", None, st.selectbox, width=190, label_visibility="collapsed"
-            )
-    if model:
+        model = choose_model(readers)
+    if model in readers:
         text_atlas.show(model, places)
         return
     with places.right_controls:
         part = controls.choose_view(VIEWS, "part")
-    controls.show_translation(places, partial(show, places, part))
+    controls.show_translation(places, partial(show, places, part), asks_model=False)
+
+
+def choose_model(readers: Sequence[str]) -> str:
+    """Let the visitor choose a translator or one of the readers; at first what the address or the page before had."""
+    state = st.session_state
+    if (name := st.query_params.pop(OLD_MODEL, None)) is not None:
+        st.query_params["model"] = name
+    names = controls.arrived_models(readers)
+
+    def change() -> None:
+        last_view = state.get(view.KEPT, view.View())
+        state[view.KEPT] = replace(last_view, model="" if state["model"] == names[0] else state["model"])
+
+    model = st.selectbox(
+        say("Model"),
+        names,
+        key="model",
+        on_change=change,
+        width=190,
+        label_visibility="collapsed",
+        persist_state="session",
+    )
+    if model in readers:  # which have no search
+        controls.keep_search_options()
+        widgets.note_codes(dict.fromkeys(view.FIELDS[1:]) | {"model": model})
+        change()
+    return model
 
 
 frame.opening(say("Head atlas"))
