@@ -20,6 +20,7 @@ MOST_CHARACTERS = 2000  # of a sentence in an address
 BEAMS = range(1, 9)
 SUMMARIES = ("single", "mean", "max", "deviation")
 OVER = ("heads", "layers", "all")
+BOARDS = ("none", "importance", "effect", "first", "entropy", "largest")  # measures that colour a board of heads
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
 
@@ -49,8 +50,8 @@ FIELDS = NAMES  # chosen in the row above the stage
 OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # in viz/web/recording/message/options.js
 ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
 # What the browser chooses and writes by itself.
-PLACE = ("kind", "layer", "head", "view", "step", "lines", "sort", "pin", "version", "projector", "measure", "against")
-PLACE += OPTIONS + ROW
+PLACE = ("kind", "layer", "head", "view", "step", "lines", "sort", "board", "pin", "version", "projector")
+PLACE += ("measure", "against", *OPTIONS, *ROW)
 _READERS = {
     **dict.fromkeys(("text", "reference"), itemgetter(slice(MOST_CHARACTERS))),
     "beam": one_of(BEAMS),
@@ -65,6 +66,7 @@ _READERS = {
     **dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS)),
     # The last four are of direct effects, which are shown in place of weights.
     "view": one_of(("map", "mask", "positions", "words", "inside", "parts", "lens", "left-out", "agree")),
+    "board": one_of(BOARDS),
     "measure": one_of(("weights", "effects")),
     "against": itemgetter(slice(MOST_CHARACTERS)),  # one of AGAINST, or a word
 }

@@ -11,11 +11,32 @@ import { DIVERGING, DIVERGING_ON_DARK, SEQUENTIAL, colours } from "../pictures/t
 
 /** @typedef {import("./drawing.js").Place} Place  a row and a column of the tiles */
 
+const MANY = 100; // heads, from which on nobody looks at all of them
 const [PLAIN, SIGNED, SIGNED_ON_DARK] = [SEQUENTIAL, DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 
 export class Kind extends Naming {
   get inside() {
     return this.plain && Boolean(this.about.rowwise) && !this.signed;
+  }
+
+  /** Whether there are so many heads that some have to be found among them. */
+  get hasManyHeads() {
+    return this.single && this.places.length >= MANY;
+  }
+
+  /**
+   * The first and the last of the heads that share keys and values with a head; null where it has its own.
+   * @param {Place} place
+   * @returns {[number, number] | null}
+   */
+  sharing([row, head]) {
+    const { attention } = this.about.recording.model; // of a recurrent network: whether it has any
+    /** @type {{kind: string, layer: number, n_heads: number, n_key_value_heads: number}[]} */
+    const layers = Array.isArray(attention) ? attention : [];
+    const counts = layers.find(({ kind, layer }) => kind === this.code && layer === this.layers[row]);
+    const size = counts && this.single ? counts.n_heads / counts.n_key_value_heads : 1;
+    const first = head - (head % size);
+    return size > 1 ? [first, first + size - 1] : null;
   }
 
   get steps() {
@@ -34,7 +55,12 @@ export class Kind extends Naming {
 
   /** The colours of tiles, from the lowest number to the highest. @param {boolean} dark  whether the page is */
   coloursOn(dark) {
-    if (!this.signed) return PLAIN;
+    return this.scaleOn(this.signed, dark);
+  }
+
+  /** Colours for numbers on both sides of 0, or from 0 on. @param {boolean} signed @param {boolean} dark */
+  scaleOn(signed, dark) {
+    if (!signed) return PLAIN;
     return dark ? SIGNED_ON_DARK : SIGNED;
   }
 

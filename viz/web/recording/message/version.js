@@ -57,8 +57,9 @@ export class Version {
     /** @type {import("../pictures/effects_view.js").ShownEffects | null} */
     this.effects = null;
     const effectsPayload = this.effectsPayload;
-    const kinds = effectsPayload && this.effectKinds(effectsPayload);
-    if (kinds) this.effects = { kinds, view: new EffectsView(effectsPayload, recording, host.speech) };
+    const view = effectsPayload && new EffectsView(effectsPayload, recording, host.speech);
+    const kinds = effectsPayload && view && this.effectKinds(effectsPayload, view.step);
+    if (kinds) this.effects = { kinds, view };
     else if (payload.effects && "reason" in payload.effects) this.effects = payload.effects;
   }
 
@@ -85,8 +86,12 @@ export class Version {
     return effects && "logits" in effects ? effects : null;
   }
 
-  /** @param {import("../pictures/effects_view.js").EffectsPayload} payload @returns {Record<string, Effects> | null} */
-  effectKinds(payload) {
+  /**
+   * @param {import("../pictures/effects_view.js").EffectsPayload} payload
+   * @param {number} step  that is looked at first
+   * @returns {Record<string, Effects> | null}
+   */
+  effectKinds(payload, step) {
     const { recording } = this;
     const kinds = recording.kinds.filter(({ effects }) => effects);
     if (!kinds.length) return null;
@@ -94,7 +99,7 @@ export class Version {
       const statistics =
         this.options.summary === "single" ? statisticsTexts(payload, attention.code, this.host.speech.say) : undefined;
       const weights = this.kinds.find(({ code }) => code === attention.code);
-      return [attention.code, new Effects({ ...this.about(attention), statistics, weights })];
+      return [attention.code, new Effects({ ...this.about(attention), statistics, weights, step })];
     });
     return Object.fromEntries(entries);
   }

@@ -1,23 +1,39 @@
 // Direct effects in place of weights, as a kind of attention.
 
 import { Kind } from "../maps/kind.js";
+import { placeOf } from "../maps/opening.js";
 import { largestSize, ofHeads, sum } from "../text/numbers.js";
 
 export class Effects extends Kind {
-  /** @param {import("../maps/drawing.js").About & {statistics?: string[][], weights?: Kind}} about  the kind that it is of, too */
+  /**
+   * @param {import("../maps/drawing.js").About & {statistics?: string[][], weights?: Kind, step?: number}} about  the kind
+   *   that it is of, too, and the step that is looked at first
+   */
   constructor(about) {
     super({ ...about, options: { ...about.options, rows: "predicted", share: 100 }, rowwise: false }); // on the word's logit
     this.ofHeads = about.statistics ?? null;
     this.weights = about.weights;
+    this.step = about.step ?? 0;
   }
 
   get statistics() {
     return this.ofHeads;
   }
 
-  /** The head that is open stays open. */
+  /** The head that is open stays open; of many heads, most of which add nothing, the strongest one opens. */
   get first() {
-    return this.weights && !this.about.before ? this.weights.first : super.first;
+    if (!this.weights || this.about.before) return super.first;
+    return (this.hasManyHeads && this.strongest(this.target.row[this.step])) || this.weights.first;
+  }
+
+  /**
+   * The head that adds most to the word of a row, or takes most from it; null where no such sum is known.
+   * @param {number} row
+   */
+  strongest(row) {
+    const { did } = this;
+    if (!did?.[0]?.[0] || !(row in did[0][0])) return null;
+    return placeOf(did.map((heads) => heads.map((rows) => Math.abs(rows[row]))));
   }
 
   get signed() {

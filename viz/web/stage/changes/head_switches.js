@@ -74,12 +74,12 @@ export class HeadSwitches {
   }
 
   /**
-   * Shows on a tile what is changed in its head, and what it is worth.
+   * Shows on a tile, or on the cell of a board, what is changed in its head; returns that in words.
    * @param {HTMLElement} cell
    * @param {import("../../recording/maps/kind.js").Kind} kind
    * @param {Place} place
    */
-  decorate(cell, kind, place) {
+  sign(cell, kind, place) {
     const { payload, words, stage } = this.steering;
     const { code } = kind;
     const [layer, head] = kind.headAt(place);
@@ -91,7 +91,20 @@ export class HeadSwitches {
       "is-uniform": now && has(payload.uniform, code, layer, head) && words.is_uniform,
     };
     dress(cell, signs);
-    cell.ariaLabel = [cell.ariaLabel, ...Object.values(signs).filter(Boolean)].join(", ");
+    return Object.values(signs).filter(Boolean).join(", ");
+  }
+
+  /**
+   * Shows on a tile what is changed in its head, what it is worth, and a button that switches it off.
+   * @param {HTMLElement} cell
+   * @param {import("../../recording/maps/kind.js").Kind} kind
+   * @param {Place} place
+   */
+  decorate(cell, kind, place) {
+    const { payload, stage } = this.steering;
+    const { code } = kind;
+    const [layer, head] = kind.headAt(place);
+    cell.ariaLabel = [cell.ariaLabel, this.sign(cell, kind, place)].filter(Boolean).join(", ");
     const worth = payload.importance?.[code];
     if (worth) {
       const most = Math.max(...worth.flatMap((row) => Array.from(row, Math.abs))) || 1;
@@ -101,6 +114,7 @@ export class HeadSwitches {
       cell.ariaLabel += `. ${cell.title}`;
     }
     if (stage.tiles.areSmall) return; // there is no room for a button: the mode says what a click does
+    const off = has(payload.off, code, layer, head);
     const about = { tabindex: "-1", "aria-pressed": String(off), ...labelAttributes(stage.say("switch", { layer, head })) };
     const flip = (/** @type {MouseEvent} */ event) => {
       event.stopPropagation();

@@ -68,7 +68,7 @@ export function build(stage) {
   if (beside) {
     setChildren(ofTiles, places.kinds, tiles.bar);
     setChildren(ofPicture, el("div.head", bar, stage.title), el("div.settings", stage.switches));
-    const main = el("div.main.sides", fold.button, ofTiles, ofPicture, el("div.left", tiles.box), beside.strips);
+    const main = el("div.main.sides", fold.button, ofTiles, ofPicture, el("div.left", tiles.place), beside.strips);
     setChildren(stage.root, beside.texts, corner, stage.notes, main, beside.pictures, stage.says, stage.card);
     return;
   }
@@ -76,7 +76,7 @@ export function build(stage) {
   setChildren(ofTiles, places.kinds, steering?.switches.box, tiles.bar);
   const settings = el("div.settings", places.versions, stage.switches, steering?.bar);
   setChildren(ofPicture, bar, steering && settings);
-  const left = el("div.left", tiles.box, stage.film.box, stage.legend, stage.card);
+  const left = el("div.left", tiles.place, stage.film.box, stage.legend, stage.card);
   const head = el("div.head", stage.title, places.measures);
   const right = el("div.right", head, !steering && settings, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];

@@ -28,6 +28,12 @@ export class Beside {
     this.pictures = el("div.three", this.all.map(({ slot }) => slot));
   }
 
+  /** Pixels of both strips, one over the other. */
+  get height() {
+    const last = this.strips.lastElementChild;
+    return last ? last.getBoundingClientRect().bottom - this.strips.getBoundingClientRect().top : 0;
+  }
+
   get payload() {
     return /** @type {import("../main/message.js").ComparingPayload} */ (this.stage.message.comparing);
   }

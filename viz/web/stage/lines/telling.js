@@ -62,6 +62,7 @@ export function card(stage, place) {
   else if (kind) {
     const [layer, head] = place ?? kind.open;
     const role = kind.role([layer, head]);
+    const sharing = kind.sharing([layer, head]);
     const entropy = !kind.signed && kind.largest[layer][head] ? kind.entropy : null; // rows of a head that is off have none
     const number = (/** @type {number[][]} */ array) => decimals(array[layer][head], 2);
     parts.push(
@@ -69,6 +70,7 @@ export function card(stage, place) {
       looks(stage, kind.looking([layer, head])),
       entropy && stage.say("spread", { n: decimals(Math.exp(entropy[layer][head]), 1) }),
       role && stage.say(isOfWritten(kind) ? "role_of_read" : "role", { role }),
+      sharing && stage.say("sharing", { first: sharing[0], last: sharing[1] }),
       !pinned && !place && stage.say("pick"),
     );
     folded.push(

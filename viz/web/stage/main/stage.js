@@ -103,9 +103,10 @@ export class Stage extends Elements {
   choose(change, focus = false) {
     const before = { ...this.state };
     Object.assign(this.state, change);
-    const { kind, sort, pin } = this.state;
+    const { kind, sort, board, pin } = this.state;
     const isOtherKind = kind !== before.kind;
-    const isOtherOrder = sort !== before.sort || (sort === "effect" && pin !== before.pin);
+    const isSortedByWord = this.tiles.order === "effect" && pin !== before.pin;
+    const isOtherOrder = sort !== before.sort || board !== before.board || isSortedByWord;
     if (isOtherKind) Object.assign(this.pointing, { partner: null, point: null });
     if (isOtherKind || isOtherOrder) this.renderKind();
     this.remember();
@@ -130,6 +131,7 @@ export class Stage extends Elements {
   /** Opens a head. @param {import("../../recording/maps/drawing.js").Place} place */
   open(place, focus = false) {
     if (this.kind) this.kind.open = place;
+    this.state.seeks = false;
     const shows = [...OF_HEADS, "inside"].includes(this.state.view);
     this.choose(shows ? {} : { view: "map" }, focus);
   }

@@ -1,10 +1,12 @@
 // What is open, and how the address and the visitor's next page know of it.
 
 import { codesOf } from "../../recording/message/options.js";
+import { Effects } from "../../recording/pictures/effects.js";
 import { switchesOf } from "../../recording/pictures/row.js";
 import { effects } from "../map/effects.js";
 import { inside } from "../map/inside.js";
 import { sampling } from "../changes/sampling.js";
+import { rowOfWord } from "../tiles/measures.js";
 
 /** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
 /** @typedef {import("../../recording/message/types.js").Side} Side */
@@ -25,7 +27,9 @@ import { sampling } from "../changes/sampling.js";
  * @property {string} view
  * @property {number | null} step  of the decoding; null: the last
  * @property {"head" | "layer"} lines
- * @property {import("../tiles/tile_order.js").Order} sort  of the tiles
+ * @property {import("../tiles/tile_order.js").Order | null} sort  of the tiles; null: not chosen
+ * @property {string | null} board  the measure of the board that stands in the place of tiles, or "none"; null: not chosen
+ * @property {boolean} seeks  whether the head with the strongest effect is to be opened once effects are here
  * @property {number} picture  of a view with several
  * @property {import("../../recording/message/types.js").Options} options
  * @property {VersionName} version
@@ -40,6 +44,7 @@ import { sampling } from "../changes/sampling.js";
 
 export const OF_HEADS = ["map", "mask"]; // views
 const ORDERS = ["layer", "role", "first", "effect"];
+const BOARDS = ["none", "importance", "effect", "first", "entropy", "largest"];
 const VIEWS = ["map", "mask", "positions", "words", "inside"];
 
 /** @param {Version} result @returns {Map<string, Kind>} */
@@ -80,7 +85,9 @@ export class Open {
       view: this.views().includes(request.view) ? request.view : this.defaultView(),
       step: !this.beside && step >= 0 && step < this.result.target.tokens.length ? step : null,
       lines: request.lines === "layer" && !this.beside ? "layer" : "head",
-      sort: ORDERS.includes(request.sort) ? request.sort : "layer",
+      sort: ORDERS.includes(request.sort) ? request.sort : null,
+      board: BOARDS.includes(request.board) ? request.board : null,
+      seeks: request.seeks ?? (request.measure === "effects" && (request.layer ?? null) === null),
       picture: 0,
       options: this.mapOptions,
       version: this.version,
@@ -96,6 +103,16 @@ export class Open {
     for (const kind of this.kinds.values()) {
       const heads = [kind === this.kind ? requestedHead : undefined, this.openHeads?.[kind.code]];
       kind.selection = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
+    }
+    if (this.state.seeks) this.openStrongest();
+  }
+
+  /** Opens of many heads those with the strongest effect, once effects are here. */
+  openStrongest() {
+    for (const kind of this.kinds.values()) {
+      if (!(kind instanceof Effects)) continue;
+      this.state.seeks = false;
+      if (kind.hasManyHeads) kind.selection = kind.strongest(rowOfWord(this, kind)) ?? undefined;
     }
   }
 
@@ -145,7 +162,7 @@ export class Open {
     };
     this.openHeads = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
     if (this.message.setting) return;
-    const { kind, view, step, lines, sort, measure, pin, projector, chance } = this.state;
+    const { kind, view, step, lines, sort, board, measure, pin, projector, chance } = this.state;
     const isRow = view === "inside";
     const [layer, head] = this.kind?.headAt(this.kind.open) ?? [];
     const hasHead = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
@@ -153,7 +170,8 @@ export class Open {
       step,
       pin,
       lines: lines === "head" ? null : lines,
-      sort: sort === "layer" ? null : sort,
+      sort,
+      board,
       version: this.version === this.defaultVersion ? null : this.version,
       measure: measure === "effects" ? measure : null,
       ...sampling.parameters(this),

@@ -5,6 +5,7 @@ import { dress, el } from "../frame/dom.js";
 import { select, tabs } from "../frame/widgets.js";
 import { request } from "../main/request.js";
 import { isNarrow } from "../frame/size.js";
+import { rowOfWord } from "../tiles/measures.js";
 
 const TALL = 620; // pixels of panels that stand one over the other
 const SIGNS = ["#a63603", "#08519c"]; // towards the word, away from it
@@ -47,7 +48,8 @@ function measures(stage) {
   if (next || !predicts || (!stage.kinds.size && !reason) || (!stage.host.ask && !kinds)) return null;
   const without = reason ?? (stage.kind?.code === "encoder_self" ? words.no_effects : null);
   const pick = (/** @type {Record<string, string>} */ change) => {
-    if (change.measure === "weights" || !without) return stage.turn(change);
+    if (change.measure === "weights") return stage.turn(change);
+    if (!without) return stage.turn({ ...change, sort: null, seeks: true });
     bar.mark("weights");
     stage.says.textContent = without;
     return null;
@@ -143,16 +145,27 @@ const lines = (kind, map) =>
     colour,
   }));
 
-/** Tints every tile by what its head did for the lit row. @param {Stage} stage @param {number} row */
-function tint({ kind, tiles, isDark }, row) {
+/**
+ * Tints every tile by what its head did for the lit row; where tiles are sorted by that, and no row is lit, where a mask
+ * leaves them clear by what it did for the word that they are sorted by.
+ * @param {Stage} stage
+ * @param {number} litRow
+ */
+function tint(stage, litRow) {
+  const { kind, tiles, isDark } = stage;
+  const isSorted = kind?.effect && tiles.order === "effect";
+  const row = litRow < 0 && isSorted ? rowOfWord(stage, kind) : litRow;
   const did = (row >= 0 && kind?.did) || null;
-  if (!did && !tiles.box.classList.contains("hl-tinted")) return;
-  dress(tiles.box, { tinted: did });
+  const isTinted = tiles.cells[0]?.cell.style.background;
+  if (!did && !isTinted) return;
+  dress(tiles.box, { tinted: did && litRow >= 0 });
   const colours = kind?.coloursOn(isDark) ?? [];
+  const ofRow = did?.flatMap((heads) => heads.map((rows) => Math.abs(rows[row]))) ?? [];
+  const most = litRow < 0 ? Math.max(...ofRow) || 1 : (kind?.mostDone ?? 1);
   for (const { place, cell } of tiles.cells) {
     cell.style.background = "";
-    if (!kind || !did) continue;
-    const share = (1 + at(place, did)[row] / kind.mostDone) / 2;
+    if (!did) continue;
+    const share = (1 + at(place, did)[row] / most) / 2;
     cell.style.background = `rgb(${colours[Math.round(share * (colours.length - 1))].join(" ")})`;
   }
 }

@@ -1,8 +1,6 @@
 // The order of tiles: layer by layer, or by what heads do, so that among many heads those that say something come first.
 
-import { at } from "../../recording/maps/drawing.js";
-import { argmax } from "../../recording/text/numbers.js";
-import { effects } from "../map/effects.js";
+import { measuresOf, rowOfWord } from "./measures.js";
 
 /** @typedef {import("../../recording/maps/drawing.js").Place} Place */
 /** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
@@ -12,8 +10,6 @@ import { effects } from "../map/effects.js";
 /** @typedef {{title: string, rule?: string | null, places: Place[]}} Group  tiles that stand together, under a title if
  * there is one, with the rule of their role */
 
-const MANY = 100; // heads, from which on they can be sorted
-
 /**
  * The orders that there are for a kind: only layer by layer where it has few heads.
  * @param {Stage} stage
@@ -21,14 +17,23 @@ const MANY = 100; // heads, from which on they can be sorted
  * @returns {Order[]}
  */
 export function ordersOf(stage, kind) {
-  if (kind.places.length < MANY || !kind.single) return ["layer"];
+  if (!kind.hasManyHeads) return ["layer"];
   /** @type {Order[]} */
   const orders = ["layer"];
   if (kind.places.some((place) => kind.role(place))) orders.push("role");
-  if (kind.onFirst) orders.push("first");
-  if (effectsOf(stage, kind)) orders.push("effect");
+  const { first, effect } = measuresOf(stage, kind);
+  if (first) orders.push("first");
+  if (effect) orders.push("effect");
   return orders;
 }
+
+/**
+ * The order in which tiles stand until the visitor chooses another one: effects by their size, for most heads have none.
+ * @param {Kind} kind
+ * @param {Order[]} orders  that there are
+ * @returns {Order}
+ */
+export const defaultOrder = (kind, orders) => (kind.effect && orders.includes("effect") ? "effect" : "layer");
 
 /**
  * All tiles in another order than layer by layer.
@@ -39,9 +44,11 @@ export function ordersOf(stage, kind) {
  */
 export function groupsOf(stage, kind, order) {
   if (order === "role") return byRole(stage, kind);
-  const sizes = order === "first" ? kind.onFirst : effectsOf(stage, kind);
-  if (!sizes) return [{ title: "", places: kind.places }];
-  return [{ title: "", places: [...kind.places].sort((a, b) => at(b, sizes) - at(a, sizes)) }];
+  const measure = order === "layer" ? null : measuresOf(stage, kind)[order];
+  if (!measure) return [{ title: "", places: kind.places }];
+  const values = measure.values(rowOfWord(stage, kind));
+  const size = (/** @type {Place} */ [row, head]) => Math.abs(values[row][head]);
+  return [{ title: "", places: [...kind.places].sort((a, b) => size(b) - size(a)) }];
 }
 
 /** Heads of one role together, the role of most heads last. @param {Stage} stage @param {Kind} kind @returns {Group[]} */
@@ -59,19 +66,4 @@ function byRole(stage, kind) {
     const title = `${role || stage.say("no_role")} · ${places.length}`;
     return { title, rule: kind.rule(places[0]), places };
   });
-}
-
-/**
- * The size of each head's direct effect, by layer and head, on the word of the pinned row, else on the word that the
- * effects are about; null where there are no effects.
- * @param {Stage} stage
- * @param {Kind} kind
- * @returns {number[][] | null}
- */
-function effectsOf(stage, kind) {
-  const did = stage.result.effects?.kinds?.[kind.code]?.did;
-  if (!did) return null;
-  const pinned = stage.pinnedToken();
-  const row = pinned ? stage.lines.of(...pinned).row : effects.stepOf(stage);
-  return did.map((heads) => heads.map((rows) => Math.abs(rows[row] ?? rows[argmax(rows.map(Math.abs))])));
 }

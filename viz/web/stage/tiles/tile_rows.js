@@ -12,7 +12,8 @@ import { dress, el, labelAttributes } from "../frame/dom.js";
  */
 
 export const MANY_HEADS = 16; // of a layer, above which tiles are small
-const SORTED = 10; // tiles in a row where they are sorted
+const [SORTED, FEWER] = [10, 6]; // tiles in a row where they are sorted, and where there is little room
+const LITTLE = 400; // pixels of that
 
 /** @type {(role: string, text: import("../frame/dom.js").Children, about?: Record<string, string>) => HTMLElement} */
 const axis = (role, text, about = {}) => el("div.axis", { role, ...about }, text);
@@ -47,11 +48,13 @@ export function inLayers(tiles) {
  */
 export function inGroups(tiles, groups) {
   for (const { place, cell } of tiles.cells) cell.append(el("span.place", tiles.kind.headAt(place).join(".")));
+  const { clientWidth: width } = tiles.place;
+  const columns = width > 0 && width < LITTLE ? FEWER : SORTED;
   /** @type {Place[][]} */
   const lines = [];
   const rows = groups.map(({ title, rule, places }) => {
-    const groupLines = Array.from({ length: Math.ceil(places.length / SORTED) }, (_, i) =>
-      places.slice(i * SORTED, (i + 1) * SORTED),
+    const groupLines = Array.from({ length: Math.ceil(places.length / columns) }, (_, i) =>
+      places.slice(i * columns, (i + 1) * columns),
     );
     lines.push(...groupLines);
     const name = el("span", { role: "rowheader" }, title);
@@ -60,7 +63,7 @@ export function inGroups(tiles, groups) {
       groupLines.map((line) => el("div.row", { role: "row" }, cellsOf(tiles, line))),
     ];
   });
-  return { columns: SORTED, lines, rows };
+  return { columns, lines, rows };
 }
 
 /** @param {Tiles} tiles @param {Place[]} places */

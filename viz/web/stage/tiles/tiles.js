@@ -1,11 +1,12 @@
-// All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do.
+// All heads of a kind as small pictures: layers in rows and heads in columns, or sorted by what heads do; or as a board.
 
 import { afterPainting, dress, el, mark, setChildren } from "../frame/dom.js";
 import { BELOW, isNarrow } from "../frame/size.js";
 import { spriteOf } from "./sprite.js";
 import { tileOf } from "./tile.js";
+import { HeadBoard, measureOfBoard } from "./head_board.js";
 import { fillBar } from "./tile_bar.js";
-import { groupsOf, ordersOf } from "./tile_order.js";
+import { defaultOrder, groupsOf, ordersOf } from "./tile_order.js";
 import { inGroups, inLayers, MANY_HEADS } from "./tile_rows.js";
 import { arrows } from "../frame/widgets.js";
 
@@ -21,10 +22,12 @@ export class Tiles {
   /** @type {{place: Place, cell: HTMLElement}[]} */ cells = [];
   /** @type {Place[][]} that stand in a row */ lines = [];
   /** @type {HTMLElement | null} the tile of the opened head */ selectedTile = null;
-  /** @type {import("./tile_order.js").Order | null} in which they stand; null before they are there */ order = null;
+  /** @type {import("./tile_order.js").Order | null} in which they stand; null before they are there, or as a board */ order = null;
   /** @type {Kind} */ kind;
   /** Whether they are too small for a button. */
   areSmall = false;
+  /** Whether a board stands in their place. */
+  isBoard = false;
 
   /** @param {Stage} stage */
   constructor(stage) {
@@ -32,6 +35,7 @@ export class Tiles {
     this.name = `hl-tiles-${++count}`;
     this.sprite = el("style");
     this.bar = el("div.sorting", this.sprite);
+    this.headBoard = new HeadBoard(stage);
     this.box = el(/** @type {"div.heads#heads"} */ (`div.heads.${this.name.slice(3)}#heads`), {
       role: "grid",
       "aria-label": stage.say("heads"),
@@ -47,15 +51,30 @@ export class Tiles {
       },
       true,
     );
+    this.place = el("div.all-heads", this.box, this.headBoard.board.box);
   }
 
   /** @param {Kind} kind */
   build(kind) {
-    const { stage } = this;
+    const { stage, headBoard } = this;
     this.kind = kind;
     this.selectedTile = null;
+    this.isBoard = Boolean(measureOfBoard(stage, kind));
+    this.box.hidden = this.isBoard;
+    headBoard.board.box.hidden = !this.isBoard;
+    if (this.isBoard) {
+      Object.assign(this, { cells: [], lines: [], order: null });
+      headBoard.build(kind);
+    } else this.buildTiles(kind);
+    fillBar(this);
+  }
+
+  /** @param {Kind} kind */
+  buildTiles(kind) {
+    const { stage } = this;
     const orders = ordersOf(stage, kind);
-    const order = orders.includes(stage.state.sort) ? stage.state.sort : "layer";
+    const { sort } = stage.state;
+    const order = sort && orders.includes(sort) ? sort : defaultOrder(kind, orders);
     const isSorted = order !== "layer" && this.order !== null && order !== this.order;
     this.order = order;
     this.areSmall = order === "layer" && kind.headNames.length > MANY_HEADS;
@@ -68,7 +87,6 @@ export class Tiles {
     this.box.style.setProperty("--hl-columns", String(columns));
     this.lines = lines;
     setChildren(this.box, rows);
-    fillBar(this, orders, order);
     if (isSorted) this.showFirst();
   }
 
@@ -92,6 +110,10 @@ export class Tiles {
 
   /** On a page that shows nothing else, tiles reach the lower edge of the window. */
   fill() {
+    if (this.isBoard) {
+      this.headBoard.fill();
+      return;
+    }
     const { root, message, above } = this.stage;
     const { style } = this.box;
     if (!root.classList.contains("hl-board") || isNarrow(this.stage)) {
@@ -118,6 +140,10 @@ export class Tiles {
 
   /** Marks the opened head. @param {Place} open */
   select(open, focus = false) {
+    if (this.isBoard) {
+      this.headBoard.board.select(open, focus);
+      return;
+    }
     const cell = this.cellAt(open);
     if (this.selectedTile !== cell) this.reveal(cell);
     if (this.selectedTile && this.selectedTile !== cell) mark(this.selectedTile, false);
@@ -152,6 +178,10 @@ export class Tiles {
    * @param {number | null} step
    */
   light(row, column, step) {
+    if (this.isBoard) {
+      this.headBoard.light(row);
+      return;
+    }
     const { queries, keys, steps } = this.kind;
     /** @type {[string, number, string[]][]} */
     const frames = [["row", row, queries], ["column", column, keys]];
