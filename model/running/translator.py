@@ -56,7 +56,7 @@ class System(Generic[Model, Words, Settings]):
         return attribution.effects(self.model, result, against)
 
     def score_parts(self, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
-        """Why one head looks where it looks: its scores as sums of parts; see `model.running.attribution.score_parts`."""
+        """Why one head looks where it looks: its scores as sums of parts; see `attribution.score_parts`."""
         return attribution.score_parts(self.model, result, kind, layer, head)
 
     def score_shares(self, result: Translation) -> ScoreShares:

@@ -609,7 +609,8 @@ def rows_are_named_by_what_the_kind_of_attention_says_or_by_the_other_token(page
     def expect_row(name: str, code: str | None) -> None:
         place = 'document.querySelector("[data-testid=stage-map] .js-plotly-plot").layout.yaxis.ticktext[0]'
         page.wait_for_function(f"name => {place} === name", arg=name, timeout=PATIENCE)
-        expect(page).to_have_url(re.compile(f"rows={code}")) if code else expect(page).not_to_have_url(re.compile("rows="))
+        address = expect(page)
+        address.to_have_url(re.compile(f"rows={code}")) if code else address.not_to_have_url(re.compile("rows="))
 
     assert first != "&lt;s&gt;"
     expect(choice).to_have_value("predicted")
