@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
 
+import torch
 from torch import Tensor, nn
 
 Change = Callable[[Tensor], Tensor]
@@ -70,8 +71,8 @@ _HOOKS: ContextVar[tuple[Callable[[str, Tensor], Tensor], ...]] = ContextVar("ta
 
 
 def observed() -> bool:
-    """Whether anything records or intervenes, so that the written-out equations must run."""
-    return bool(_HOOKS.get())
+    """Whether anything records or intervenes, so that the written-out equations must run; never in compiled code."""
+    return not torch.compiler.is_compiling() and bool(_HOOKS.get())
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from model.adapters.devices import device_of, move
 from model.adapters.hub import CONFIG, MissingOutput, Progress, fetch, load_network, reason
 from model.adapters.inspection import VOCABULARIES, local_size, refuse_code
 from model.adapters.readers.reader import Reader
@@ -24,11 +25,14 @@ HEADS = (
     "MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES",
 )
 BARE = "MODEL_MAPPING_NAMES"  # networks without an output layer
+ADAPTER = "adapter_config.json"  # of PEFT
 # Files that say how texts, images and sound become inputs, one of which a model has.
 INPUTS = ("tokenizer.json", "tokenizer_config.json", "preprocessor_config.json", *VOCABULARIES)
 
 
-def load_model(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> Reader:
+def load_model(
+    name: str | Path, revision: str | None = None, progress: Progress | None = None, device: str | None = None
+) -> Reader:
     """A reader of any model of transformers, of a folder or of a name on the Hugging Face hub.
 
     Args:
@@ -36,21 +40,32 @@ def load_model(name: str | Path, revision: str | None = None, progress: Progress
         revision: a branch or a commit on the hub.
         progress: called with the bytes that have arrived and of how many while something is fetched, a few times per
             second. Whatever it raises stops the download, and is raised here.
+        device: where it computes, as PyTorch names it: "cuda", "cuda:1", "mps". Left out it is $HEADLIGHT_DEVICE, or
+            "cpu". What is recorded comes back as float32 on the CPU.
 
     Raises:
         ValueError: in one sentence, for a name that there is not, a hub that cannot be reached, files that are not
-            whole, weights that could run code, code in the repository, and more parameters than memory has room for.
+            whole, weights that could run code, code in the repository, more parameters than memory has room for, and a
+            device that there is not.
     """
-    return attach(*load(name, revision, progress))
+    return attach(*load(name, revision, progress, device))
 
 
-def load(name: str | Path, revision: str | None = None, progress: Progress | None = None) -> tuple[Any, Any]:
-    """The network and tokenizer of a folder or of a name on the hub; arguments and errors are those of `fetch`.
+def load(
+    name: str | Path, revision: str | None = None, progress: Progress | None = None, device: str | None = None
+) -> tuple[Any, Any]:
+    """The network and tokenizer of a folder or of a name on the hub; arguments and errors are those of `load_model`.
 
     Weights without the output layer, in whose place there would be random numbers, become the bare stack. Numbers are
     float32 where memory allows, and stay as they are stored where it does not.
     """
+    place = device_of(device)
     folder = fetch(str(name), revision, progress)
+    if (folder / ADAPTER).is_file() and not (folder / CONFIG).is_file():
+        raise Problem(
+            "{folder} holds an adapter of PEFT without its model: load both with AutoPeftModel and give them to attach",
+            folder=folder,
+        )
     if not (folder / CONFIG).is_file():
         raise Problem(
             "{folder} has no {file}: it is not a model that was saved with save_pretrained", folder=folder, file=CONFIG
@@ -65,7 +80,7 @@ def load(name: str | Path, revision: str | None = None, progress: Progress | Non
         if (bare := _bare(values)) in (None, network):
             raise
         model = load_network(folder, bare, values, dtype)
-    return model, _tokenizer(folder)
+    return move(model, place), _tokenizer(folder)
 
 
 def network_of(path: Path, values: dict[str, Any]) -> str:

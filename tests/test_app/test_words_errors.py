@@ -61,6 +61,7 @@ ELSEWHERE = {
     "adapters/readers/lens.py",
     "adapters/readers/reader.py",
     "adapters/readers/removal.py",
+    "adapters/readers/wrappers.py",
     "measures/context.py",
     "commands/any_model.py",
     "commands/refresh.py",

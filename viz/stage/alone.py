@@ -90,8 +90,8 @@ def stage(
 ) -> StagePage:
     """Put a result, or the attention of any model, on the stage: a notebook shows it, `.save(path)` writes it.
 
-    `stage(model, tokenizer, "a text", off=[(23, 0)])` takes a model of transformers that is loaded already: what it
-    reads without and with the change can be seen in turn, and the difference.
+    `stage(model, tokenizer, "a text", off=[(23, 0)])` takes a model of transformers that is loaded already, held in any
+    way that `model.attach` takes: what it reads without and with the change can be seen in turn, and the difference.
 
     Args:
         result: a translation; what a language model read; or a `Recording`, as in `read_attention`.
@@ -144,8 +144,6 @@ def stage(
 
 def _read(model: Any, tokenizer: Any, text: str, off: Iterable[Any]) -> tuple[Reading, Reading | None, Reader]:
     """What a model of transformers reads with heads off, and without where there are any; and its reader."""
-    if not isinstance(model, Reader) and tokenizer is None:
-        raise ValueError("stage(model, tokenizer, text) needs the tokenizer of the model")
     reader = model if isinstance(model, Reader) else attach(model, tokenizer)
     if not isinstance(off, Iterable):
         raise ValueError(f"off is a list of heads, off=[(23, 0)] for example, got {off!r}")

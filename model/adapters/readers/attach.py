@@ -1,96 +1,158 @@
 """Gives a loaded model of transformers our attention function and the taps of our own models."""
 
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from model.adapters.readers import followed
-from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers, register
-from model.adapters.readers.layout import Layout, ReaderConfig
+from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers
+from model.adapters.readers.hooks import Place, are_in, put_in, take_out
+from model.adapters.readers.implementation import Implementation
+from model.adapters.readers.layout import Layout
+from model.adapters.readers.passes import SharedBlock, for_reading
 from model.taps import Tap, observed
 from model.text.errors import Problem
 
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 # What is attached names the parts of its model: held here it would keep the model in memory, so the model holds it. A
-# copy of a model has that, too, but is not among these.
+# copy of a model has none.
 _ATTACHED: "WeakKeyDictionary[nn.Module, ref[Attached]]" = WeakKeyDictionary()
 _HELD = "_headlight_attached"
 
 
-@dataclass(frozen=True)
 class Attached:
-    """A model with taps: what is where in it, and its taps by address."""
+    """A model with taps: what is where in it, its taps by address, and what is to be put back."""
 
-    layout: Layout
-    config: ReaderConfig
-    taps: dict[str, Tap]
+    def __init__(self, model: Any) -> None:
+        self.layout = Layout(model)
+        reason = _why_read_only(model)
+        if reason is None and not self.layout.attentions:
+            raise Problem("{name} has no attention layers, so there is nothing to see", name=type(model).__name__)
+        self.config = self.layout.describe(reason)
+        self.taps: dict[str, Tap] = {}
+        self.running = SharedBlock(lambda: for_reading(model))
+        self._implementation = Implementation(self.layout, read_only=reason is not None)
+        self._modules = list(model.modules())
+        self._layers: list[tuple[nn.Module, OneLayer | SharedLayers]] = []  # attention modules and their layers
+        self._places = [] if reason else list(self._plan())
+        self._places += [Place(part, self._before_a_pass, before=True) for part in _models_in(model)]
+        self._handles: list[RemovableHandle] = []
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(None), ()  # a copy of a model is not attached
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the model still has the modules that it was attached with: adapters may have come since."""
+        pairs = zip_longest(self._modules, self.layout.model.modules())
+        return all(ours is theirs for ours, theirs in pairs)
+
+    def connect(self) -> None:
+        """Have the model call our function and hooks, where its owner, or somebody who detached, changed that."""
+        self._implementation.choose()
+        if not are_in(self._handles):
+            take_out(self.layout.model)
+            LAYER_OF.update(self._layers)
+            self._handles = put_in(self._places)
+
+    def disconnect(self) -> None:
+        """Put back what `connect` changed."""
+        take_out(self.layout.model)
+        self._implementation.put_back()
+
+    def _before_a_pass(self, *_: Any) -> None:
+        """A hook: its owner may have chosen another attention function since."""
+        if observed():
+            self._implementation.choose()
+
+    def _plan(self) -> Iterator[Place]:
+        """The hooks of a model whose attention calls our function; fills `taps` and `_layers`."""
+        layout = self.layout
+        layers = [AttentionTaps(attention.layer.address) for attention in layout.attentions]
+        self.taps |= {tap.address: tap for layer in layers for tap in layer.by_name.values()}
+        shared = None if layout.shared is None else SharedLayers(layers)
+        if layout.shared is not None and shared is not None:
+            yield Place(layout.shared, shared.begin, before=True)
+        connected = set()
+        for attention, instrumented in zip(layout.attentions, layers, strict=True):
+            if attention.module not in connected:
+                layer = shared or OneLayer(instrumented)
+                self._layers.append((attention.module, layer))
+                yield from _places_of(attention.module, attention.projection, layer)
+                connected.add(attention.module)
+        if shared is None:
+            for stack, blocks in layout.stacks.items():
+                taps = _stream_taps(stack, len(blocks))
+                self.taps |= {tap.address: tap for tap in taps}
+                yield Place(blocks[0], _tapped_input(taps[0]), before=True)
+                yield from (Place(block, _tapped(tap)) for block, tap in zip(blocks, taps[1:], strict=True))
+            yield from followed.places(layout)
 
 
 def instrument(model: Any) -> Attached:
-    """Put taps into a model of transformers, once; a ValueError if it has no attention that can be seen.
+    """Put taps into a model of transformers, or back into it; a ValueError if it has no attention that can be seen.
 
     Nothing about a call is kept on the model: its hooks ask, as taps do, what observes in their own thread.
     """
     with _LOCK:
-        reference = _ATTACHED.get(model)
-        attached = reference() if reference else None
-        if attached is None:
-            attached = _instrument(model)
+        attached = _attached(model)
+        if attached is None or not attached.is_current:
+            former, attached = attached, Attached(model)
+            if former is not None:
+                former.disconnect()
             setattr(model, _HELD, attached)
             _ATTACHED[model] = ref(attached)
+        attached.connect()
         return attached
 
 
-def _instrument(model: Any) -> Attached:
-    layout = Layout(model)
+def release(model: Any) -> None:
+    """Put back all that attaching changed on a model."""
+    with _LOCK:
+        attached = _attached(model)
+        if attached is not None:
+            attached.disconnect()
+            del _ATTACHED[model]
+            delattr(model, _HELD)
+
+
+def _attached(model: Any) -> Attached | None:
+    reference = _ATTACHED.get(model)
+    return reference() if reference else None
+
+
+def _why_read_only(model: Any) -> str | None:
+    """Why nothing in a model can be changed; None of one that calls the attention function that it is given."""
+    if model._can_set_attn_implementation():
+        return None
     name = type(model).__name__
-    if not model._can_set_attn_implementation():
-        model.config._attn_implementation = "eager"  # others compute no maps
-        reason = f"{name} computes its attention in its own way: its maps can be read, but nothing in it can be changed"
-        return Attached(layout, layout.describe(reason), {})
-    if not layout.attentions:
-        raise Problem("{name} has no attention layers, so there is nothing to see", name=name)
-    model.set_attn_implementation(register(model.config._attn_implementation))
-    layers = [AttentionTaps(attention.layer.address) for attention in layout.attentions]
-    shared = None
-    if layout.shared is not None:
-        shared = SharedLayers(layers)
-        layout.shared.register_forward_pre_hook(shared.begin)
-    connected = set()
-    for attention, instrumented in zip(layout.attentions, layers, strict=True):
-        if attention.module not in connected:
-            _connect(attention.module, attention.projection, shared or OneLayer(instrumented))
-            connected.add(attention.module)
-    taps = {tap.address: tap for layer in layers for tap in layer.by_name.values()}
-    if layout.shared is None:
-        for stack, blocks in layout.stacks.items():
-            taps |= _tap_streams(stack, blocks)
-    if layout.shared is None:
-        followed.connect(layout)
-    return Attached(layout, layout.describe(), taps)
+    return f"{name} computes its attention in its own way: its maps can be read, but nothing in it can be changed"
 
 
-def _connect(module: nn.Module, projection: nn.Module | None, layer: OneLayer | SharedLayers) -> None:
-    LAYER_OF[module] = layer
-    module.register_forward_pre_hook(_tapped_rotation(layer), with_kwargs=True)
+def _models_in(model: nn.Module) -> list[nn.Module]:
+    from transformers import PreTrainedModel
+
+    return [module for module in model.modules() if isinstance(module, PreTrainedModel)]
+
+
+def _places_of(module: nn.Module, projection: nn.Module | None, layer: OneLayer | SharedLayers) -> Iterator[Place]:
+    yield Place(module, _tapped_rotation(layer), before=True)
     if projection is not None:
-        projection.register_forward_hook(_tapped(lambda value: layer.last()("output", value)))
+        yield Place(projection, _tapped(lambda value: layer.last()("output", value)))
 
 
-def _tap_streams(stack: str, blocks: list[nn.Module]) -> dict[str, Tap]:
+def _stream_taps(stack: str, n_blocks: int) -> list[Tap]:
     """Taps on the residual stream: before the first layer, and after each."""
-    taps = [Tap("B T D") for _ in range(len(blocks) + 1)]
-    addresses = [f"{stack}.input.stream", *(f"{stack}.layers.{i}.residual_ff.stream" for i in range(len(blocks)))]
+    addresses = [f"{stack}.input.stream", *(f"{stack}.layers.{i}.residual_ff.stream" for i in range(n_blocks))]
+    taps = [Tap("B T D") for _ in addresses]
     for tap, address in zip(taps, addresses, strict=True):
         tap.address = address
-    blocks[0].register_forward_pre_hook(_tapped_input(taps[0]), with_kwargs=True)
-    for block, tap in zip(blocks, taps[1:], strict=True):
-        block.register_forward_hook(_tapped(tap))
-    return dict(zip(addresses, taps, strict=True))
+    return taps
 
 
 def _tapped(tap: Callable[[Tensor], Tensor]) -> Callable[..., Any]:

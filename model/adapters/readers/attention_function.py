@@ -76,7 +76,8 @@ class SharedLayers:
 
     def begin(self, *_: Any) -> None:
         """A hook for the beginning of a pass."""
-        self._counter.set(itertools.count())
+        if observed():
+            self._counter.set(itertools.count())
 
     def next(self) -> AttentionTaps:
         """The taps of the next call of this layer; a decoder may call its attention several times in a pass."""

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from model.adapters.readers.direct_path import DirectPath, follow
-from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig
+from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig, without_adapter
 from model.adapters.readers.reading import no_words, read_only
 from model.analysis.effects import Effects, compared_words
 from model.text.errors import Problem
@@ -31,6 +31,8 @@ def check_effects(layout: Layout, config: ReaderConfig) -> None:
         )
 
 
+@torch.inference_mode(False)
+@torch.enable_grad()
 def direct_effects(
     layout: Layout, outputs_of: Callable[[], Any], output_ids: np.ndarray, against: str | Sequence[int] | None
 ) -> Effects:
@@ -72,15 +74,15 @@ def direct_effects(
 
 def _after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
     """The factor and the offset (V,) that a model gives its logits after the output matrix; 1 and 0 before a cap."""
-    before = logits.detach()[0].double()
-    after = final.detach()[0].double()
-    none = torch.zeros_like(before[0], dtype=torch.float32)
+    before = logits.detach()[0].cpu().double()
+    after = final.detach()[0].cpu().double()
+    none = torch.zeros_like(logits[0, 0], dtype=torch.float32)
     scale = float((before * after).sum() / (before**2).sum())
     if torch.allclose(before * scale, after, rtol=1e-4, atol=1e-5):
         return (1.0 if abs(scale - 1) < 1e-6 else scale), none
     offset = (after - before).mean(0)
     if torch.allclose(before + offset, after, rtol=1e-4, atol=1e-5):
-        return 1.0, offset.float()
+        return 1.0, offset.to(none)
     return 1.0, none
 
 
@@ -98,7 +100,7 @@ def _split(
     def contributions_of(name: str, values: Sequence[Tensor]) -> np.ndarray:
         """What vectors (1, T, D) add, (T,): a part without a factor does not lead to the logits."""
         pairs = [(factor, value) for factor, value in zip(factors[name], values) if factor is not None]
-        terms = ((factor * value.detach()).sum(-1).flatten().double().cpu().numpy() for factor, value in pairs)
+        terms = ((factor * value.detach()).sum(-1).flatten().cpu().double().numpy() for factor, value in pairs)
         return sum(terms, np.zeros(len(differences)))
 
     parts = {"input": contributions_of("input", leaves["input"])}
@@ -107,19 +109,18 @@ def _split(
         module = attention.layer.address
         if attention.layer.kind == "encoder_self":
             continue
-        factor = factors[f"heads {module}"][0][0].double()  # (H, T, K)
-        values = path.values[module][0].double()  # (G, S, K)
+        factor = factors[f"heads {module}"][0][0].cpu().double()  # (H, T, K)
+        values = path.values[module][0].cpu().double()  # (G, S, K)
         values = values.repeat_interleave(len(factor) // len(values), dim=0)  # (H, S, K)
         along = factor @ values.transpose(-2, -1)  # (H, T, S)
-        effect = (path.weights[module][0].double() * along).cpu().numpy()  # (H, T, S)
+        effect = (path.weights[module][0].cpu().double() * along).numpy()  # (H, T, S)
         heads.setdefault(attention.layer.kind, []).append(effect)
         parts[module] = effect.sum((0, 2))
-        parts[f"{module}.bias"] = contributions_of(
-            f"{module}.bias", [_bias_of(attention.projection, path.outputs[module])]
-        )
+        bias = _bias_of(attention.projection, path.outputs[module], path.heads[module])
+        parts[f"{module}.bias"] = contributions_of(f"{module}.bias", [bias])
     for name in path.sublayers:
         parts[name] = contributions_of(name, path.sublayers[name])
-    parts |= {"norm": contributions_of("norm", path.norm_biases), "output_bias": output_bias.double().cpu().numpy()}
+    parts |= {"norm": contributions_of("norm", path.norm_biases), "output_bias": output_bias.cpu().double().numpy()}
     return Effects(
         differences.detach().cpu().numpy(),
         other_ids,
@@ -128,6 +129,10 @@ def _split(
     )
 
 
-def _bias_of(projection: nn.Module | None, output: Tensor) -> Tensor:
+@torch.no_grad()
+def _bias_of(projection: nn.Module | None, output: Tensor, contexts: Tensor) -> Tensor:
+    """What a projection adds to its output (1, T, D) whatever the contexts (1, H, T, K) are; adapters may add some."""
+    if projection is not None and without_adapter(projection) is not projection:
+        return projection(torch.zeros_like(contexts).transpose(1, 2).flatten(2)).expand_as(output)
     bias = getattr(projection, "bias", None)
     return torch.zeros_like(output) if bias is None else bias.expand_as(output)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from model.adapters.readers.hooks import Place
 from model.adapters.readers.layout import Attention, Layout, is_norm
 from model.taps import hooked
 
@@ -76,30 +77,28 @@ def followed(follower: Follower) -> Iterator[None]:
         _FOLLOWER.reset(token)
 
 
-def connect(layout: Layout) -> None:
-    """Give the parts of a model hooks for followers, once."""
+def places(layout: Layout) -> Iterator[Place]:
+    """The hooks of the parts of a model, which do nothing unless a follower is told of a pass in their thread."""
     in_layers: set[nn.Module] = set()
     for stack, blocks in layout.stacks.items():
         for number, block in enumerate(blocks):
-            _connect_layer(layout, stack, number, block)
+            yield from _places_of_layer(layout, stack, number, block)
             in_layers |= set(block.modules())
     for path, module in layout.model.named_modules():
         if module in in_layers:
             continue
         if is_norm(module):
-            module.register_forward_hook(_normalise(in_sublayer=False))
+            yield Place(module, _normalise(in_sublayer=False))
         elif _is_embedding(path, module):
-            module.register_forward_hook(_replace(lambda follower, output, path=path: follower.embed(path, output)))
+            yield Place(module, _replace(lambda follower, output, path=path: follower.embed(path, output)))
     for sublayer in sublayers(layout):
-        module = sublayer.module
-        module.register_forward_pre_hook(_enter(lambda follower, call: follower.enter_sublayer(call)), with_kwargs=True)
-        module.register_forward_hook(
-            _replace(lambda follower, output, sublayer=sublayer: follower.leave_sublayer(sublayer, output))
-        )
-    if layout.model.get_output_embeddings() is not None:
-        layout.model.get_output_embeddings().register_forward_hook(
-            _replace(lambda follower, output: follower.leave_output(output))
-        )
+        enter = _enter(lambda follower, call: follower.enter_sublayer(call))
+        leave = _replace(lambda follower, output, sublayer=sublayer: follower.leave_sublayer(sublayer, output))
+        yield Place(sublayer.module, enter, before=True)
+        yield Place(sublayer.module, leave)
+    output = layout.model.get_output_embeddings()
+    if output is not None:
+        yield Place(output, _replace(lambda follower, output: follower.leave_output(output)))
 
 
 def hold_norm(norm: nn.Module, x: Tensor, y: Tensor) -> tuple[Callable[[Tensor], Tensor], Tensor]:
@@ -116,6 +115,10 @@ def hold_norm(norm: nn.Module, x: Tensor, y: Tensor) -> tuple[Callable[[Tensor],
     if not miss <= _MISS * max(1.0, float(y.detach().abs().max())):
         raise ValueError(f"{type(norm).__name__} is not a norm with a scale to hold: a split would not be exact")
     return lambda values: scale * scaled(values), bias
+
+
+def _follower() -> Follower | None:
+    return None if torch.compiler.is_compiling() else _FOLLOWER.get()
 
 
 def sublayers(layout: Layout) -> list[Sublayer]:
@@ -142,22 +145,19 @@ def _attentions_in(layout: Layout, block: nn.Module) -> dict[nn.Module, Attentio
     return {attention.module: attention for attention in layout.attentions if attention.block is block}
 
 
-def _connect_layer(layout: Layout, stack: str, number: int, block: nn.Module) -> None:
+def _places_of_layer(layout: Layout, stack: str, number: int, block: nn.Module) -> Iterator[Place]:
     attentions = _attentions_in(layout, block)
     norms = {child for _, child in _parts(block, set(attentions)) if is_norm(child)}
-    block.register_forward_pre_hook(_enter_layer(stack, number), with_kwargs=True)
+    yield Place(block, _enter_layer(stack, number), before=True)
     for module, attention in attentions.items():
-        module.register_forward_pre_hook(
-            _enter(lambda follower, call, attention=attention: follower.enter_attention(attention, call)),
-            with_kwargs=True,
-        )
+        enter = _enter(lambda follower, call, attention=attention: follower.enter_attention(attention, call))
+        yield Place(module, enter, before=True)
         if attention.projection is not None:
-            attention.projection.register_forward_hook(_leave_projection(attention))
-    for norm in norms:
-        norm.register_forward_hook(_normalise(in_sublayer=False))
-    for norm in {norm for module in attentions for norm in module.modules() if is_norm(norm)} - norms:
-        norm.register_forward_hook(_normalise(in_sublayer=True))
-    block.register_forward_hook(_replace(lambda follower, output: follower.leave_layer(stack, number, output)))
+            yield Place(attention.projection, _leave_projection(attention))
+    yield from (Place(norm, _normalise(in_sublayer=False)) for norm in norms)
+    inner = {norm for module in attentions for norm in module.modules() if is_norm(norm)} - norms
+    yield from (Place(norm, _normalise(in_sublayer=True)) for norm in inner)
+    yield Place(block, _replace(lambda follower, output: follower.leave_layer(stack, number, output)))
 
 
 def _parts(block: nn.Module, attentions: set[nn.Module]) -> list[tuple[str, nn.Module]]:
@@ -180,7 +180,7 @@ def _is_embedding(path: str, module: nn.Module) -> bool:
 
 def _enter_layer(stack: str, number: int) -> Callable[..., Any]:
     def hook(module: nn.Module, arguments: tuple, keywords: dict[str, Any]) -> Any:
-        follower = _FOLLOWER.get()
+        follower = _follower()
         if follower is None:
             return None
         stream = arguments[0] if arguments else keywords["hidden_states"]
@@ -196,7 +196,7 @@ def _enter_layer(stack: str, number: int) -> Callable[..., Any]:
 
 def _enter(tell: Callable[[Follower, Call], Call | None]) -> Callable[..., Any]:
     def hook(module: nn.Module, arguments: tuple, keywords: dict[str, Any]) -> Any:
-        follower = _FOLLOWER.get()
+        follower = _follower()
         return None if follower is None else tell(follower, (arguments, keywords))
 
     return hook
@@ -206,7 +206,7 @@ def _replace(tell: Callable[[Follower, Tensor], Tensor | None]) -> Callable[...,
     """A forward hook that tells of a module's output, or the first part of it."""
 
     def hook(module: nn.Module, arguments: tuple, output: Any) -> Any:
-        follower = _FOLLOWER.get()
+        follower = _follower()
         first, tail = (output[0], output[1:]) if isinstance(output, tuple) else (output, None)
         if follower is None or not isinstance(first, Tensor):
             return None
@@ -220,7 +220,7 @@ def _replace(tell: Callable[[Follower, Tensor], Tensor | None]) -> Callable[...,
 
 def _leave_projection(attention: Attention) -> Callable[..., Any]:
     def hook(module: nn.Module, arguments: tuple, output: Tensor) -> Tensor | None:
-        follower = _FOLLOWER.get()
+        follower = _follower()
         return None if follower is None else follower.leave_projection(attention, arguments[0], output)
 
     return hook
@@ -228,7 +228,7 @@ def _leave_projection(attention: Attention) -> Callable[..., Any]:
 
 def _normalise(in_sublayer: bool) -> Callable[..., Any]:
     def hook(norm: nn.Module, arguments: tuple, output: Tensor) -> Tensor | None:
-        follower = _FOLLOWER.get()
+        follower = _follower()
         return None if follower is None else follower.normalise(norm, arguments[0], output, in_sublayer)
 
     return hook

@@ -1,5 +1,6 @@
 """Where a model of transformers has its attention: addresses, layers, heads, and what its configuration calls them."""
 
+import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head")
 _D_HEAD = ("head_dim", "attention_head_size", "key_value_proj_dim")
 _PROJECTIONS = ("o_proj", "out_proj", "c_proj", "dense", "o", "out_lin", "Wo", "wo", "proj")
 _LOADED = "_is_hf_initialized"  # an attribute of parameters that transformers read from a file
+_ADAPTED = ("base_layer", "original_module")  # in an adapter of PEFT, the module of the model
 _OTHER_TOWERS = {"vision_tower", "vision_model", "visual", "audio_tower", "audio_model"}
 
 
@@ -204,6 +206,11 @@ class Layout:
             projections = [beside[name] for name in ("output.dense", "o_proj", "out_proj") if name in beside]
         return projections[0] if projections else None
 
+    @cached_property
+    def reads_ids(self) -> bool:
+        """Whether the model takes ids of tokens; others take images or sound."""
+        return "input_ids" in inspect.signature(self.model.forward).parameters
+
     def describe(self, read_only: str | None = None) -> ReaderConfig:
         """The configuration of a reader."""
         config = self.model.config.get_text_config(decoder=self.task != ENCODER)
@@ -236,9 +243,13 @@ class Layout:
     def _random_output(self) -> str | None:
         """The first parameter after the bare stack that was not in the files, by the marks that transformers leaves.
 
-        None of models that come from no file, where nothing has a mark.
+        None of models that come from no file, where nothing has a mark. Adapters have files of their own.
         """
         stack = {id(parameter) for parameter in self.model.base_model.parameters()}
+        for module in self.model.modules():
+            if (inner := without_adapter(module)) is not module:
+                stack |= {id(parameter) for parameter in module.parameters()}
+                stack -= {id(parameter) for parameter in inner.parameters()}
         parameters = [
             (name, hasattr(parameter, _LOADED), id(parameter)) for name, parameter in self.model.named_parameters()
         ]
@@ -287,14 +298,24 @@ def _number(path: str) -> int:
     return next(int(part) for part in path.split(".") if part.isdigit())
 
 
+def without_adapter(module: nn.Module) -> nn.Module:
+    """The module that an adapter of PEFT stands around; any other is returned as it is."""
+    while (
+        inner := next((module._modules.get(name) for name in _ADAPTED if name in module._modules), None)
+    ) is not None:
+        module = inner
+    return module
+
+
 def is_norm(module: nn.Module) -> bool:
     """Whether a module is a layer norm of any kind, by the name of its class."""
+    module = without_adapter(module)
     return "norm" in type(module).__name__.lower() and not list(module.children())
 
 
 def is_rms(norm: nn.Module) -> bool:
     """Whether a norm divides by the root mean square only, without subtracting the mean (RMSNorm)."""
-    name = type(norm).__name__
+    name = type(without_adapter(norm)).__name__
     return "RMS" in name or name.startswith("T5")
 
 

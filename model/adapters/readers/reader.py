@@ -13,7 +13,7 @@ from torch import Tensor
 
 from model import masks
 from model.adapters import byte_level
-from model.adapters.readers.attach import instrument
+from model.adapters.readers.connection import Connection
 from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.layout import DECODER, ENCODER
 from model.adapters.readers.lens import layer_lens
@@ -35,16 +35,11 @@ MAX_TOKENS = 256  # of a text that is read: the trace keeps every score of every
 NO_EDITS = Edits()
 
 
-class Reader:
+class Reader(Connection):
     """A model of transformers with its tokenizer; safe to share between threads, as the model is only read."""
 
     def __init__(self, model: Any, tokenizer: Any) -> None:
-        attached = instrument(model)
-        self.model = model.eval()
-        self.tokenizer = tokenizer
-        self.layout = attached.layout
-        self.config = attached.config
-        self.taps = attached.taps
+        super().__init__(model, tokenizer)
         self._spell = byte_level.speller(tokenizer)
         self._accepts = set(inspect.signature(model.forward).parameters)
 
@@ -165,6 +160,8 @@ class Reader:
 
     def token(self, word: str | int) -> int:
         """The id of a word that is one token; else a ValueError."""
+        if not isinstance(word, int):
+            self._check_tokenizer()
         ids = [word] if isinstance(word, int) else self.tokenizer(word, add_special_tokens=False)["input_ids"]
         if len(ids) != 1:
             raise Problem(
@@ -179,11 +176,11 @@ class Reader:
 
     def encode(self, text: str) -> dict[str, Tensor]:
         """What the model is given of a text, each (1, tokens); errors as in `read`."""
+        self._refresh()
         check_characters(text, MAX_CHARACTERS)
         if not text.strip():
             raise Problem("there is nothing to read: type a text")
-        if not hasattr(self.tokenizer, "convert_ids_to_tokens"):
-            raise Problem("this model reads no text: give the tensors that it takes, pixel_values for example")
+        self._check_tokenizer()
         encoded = self.tokenizer(text, return_tensors="pt")
         ids = check_tokens(encoded["input_ids"][0].tolist(), self.max_tokens)
         if 0 < self.config.vocab_size <= max(ids):
@@ -210,19 +207,23 @@ class Reader:
         return min(MAX_TOKENS, self.config.max_length or MAX_TOKENS)
 
     def words(self, ids: Sequence[int]) -> list[str]:
-        """How tokens are written on an axis."""
-        tokens = self.tokenizer.convert_ids_to_tokens(list(ids)) if ids else []  # a processor of images knows none
-        return list(map(self._spell, tokens, ids))
+        """How tokens are written on an axis; without a tokenizer the names of ids are their numbers."""
+        if not self.names_tokens:
+            return list(map(str, ids))
+        return list(map(self._spell, self.tokenizer.convert_ids_to_tokens(list(ids)), ids))
 
     def text_of(self, ids: Sequence[int]) -> str:
-        """A text without special tokens."""
+        """A text without special tokens; without a tokenizer the ids."""
+        if not self.names_tokens:
+            return " ".join(map(str, ids))
         return self.tokenizer.decode(ids, skip_special_tokens=True)
 
     def forward(self, inputs: Mapping[str, Tensor], **options: Any) -> Any:
         """The model's outputs, without a cache."""
         if "use_cache" in self._accepts and self.config.task != ENCODER:
             options["use_cache"] = False
-        return self.model(**inputs, **options, return_dict=True)
+        with self.running():
+            return self.model(**self.placed(inputs), **options, return_dict=True)
 
     @contextmanager
     def apply_edits(self, edits: Edits) -> Iterator[None]:
@@ -232,6 +233,7 @@ class Reader:
 
     def _check_own(self, result: Reading) -> None:
         """Refuse what another model has read, and a model in which nothing can be changed."""
+        self._refresh()
         if self.config.read_only:
             raise read_only(self.config)
         if not isinstance(result, Reading) or result.config != self.config:
@@ -255,6 +257,7 @@ class Reader:
             return self.forward(result.inputs if inputs is None else inputs, **options)
 
     def _given(self, text: str | None, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        self._refresh()
         if (text is None) == (not inputs):
             raise ValueError("give a text, or the tensors that the model takes")
         if inputs and self.config.task == DECODER and "input_ids" not in inputs:

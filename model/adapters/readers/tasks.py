@@ -13,6 +13,7 @@ from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import MAX_CHARACTERS, NO_EDITS, Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.removal import Words
+from model.adapters.readers.wrappers import unwrap
 from model.decoding import target_limit
 from model.decoding.sampling import Chance, restrict
 from model.interventions.edits import Edits
@@ -22,17 +23,32 @@ BEST = 5  # words at a masked position
 _THE_TARGET = Phrase("the target")
 
 
-def attach(model: Any, tokenizer: Any) -> "Reader":
+def attach(model: Any, tokenizer: Any = None) -> "Reader":
     """A reader of any model of transformers that is loaded already: its attention seen, changed and explained.
 
-    The model stays what it was for everybody else: it computes the same, as fast, and keeps nothing of a call.
+    The model stays what it was for everybody else: it computes the same, as fast, and keeps nothing of a call. What is
+    changed on it until `reader.detach()`, or until the end of `with attach(...) as reader:`, puts all of it back:
+
+    - `config._attn_implementation` names our attention function, with the one that the model had, which still computes
+      whenever no reader does: "headlight_sdpa". The owner may set another one at any time. A model that has no choice
+      of functions (Falcon, Bloom, DeBERTa, GPT-J) is set to "eager", as others hand out no maps.
+    - Its modules have forward hooks, which do nothing unless a reader reads.
+
+    While a reader reads, and no longer, modules that are in training mode are in evaluation mode, and compiled parts
+    run uncompiled: do not train the model in another thread meanwhile. Save or pickle it as a whole only detached; a
+    copy (`copy.deepcopy`) is not attached. Adapters that are added or removed later are seen at the next reading.
 
     Args:
-        tokenizer: the model's tokenizer; of a vision or speech model its processor, or None.
+        model: a model of transformers, or what holds one: a pipeline, a Trainer, a model of PEFT (its adapters stay
+            active), of `torch.compile`, `DataParallel` or `DistributedDataParallel`, a SentenceTransformer.
+        tokenizer: the model's tokenizer; of a vision or speech model its processor. Left out it is that of the
+            pipeline, Trainer or SentenceTransformer; where there is none, ids have their numbers as names.
 
     Raises:
-        ValueError: if the model has no attention.
+        ValueError: if that is no such model or tokenizer, or the model has no attention, or if its adapters act outside
+            its layers, as those of prompt tuning.
     """
+    model, tokenizer = unwrap(model, tokenizer)
     attached = instrument(model)
     kind = {DECODER: DecoderReader, ENCODER: EncoderReader, ENCODER_DECODER: PairReader}[attached.config.task]
     return kind(model, tokenizer)
@@ -82,7 +98,7 @@ class DecoderReader(Reader):
                 most=self.max_tokens,
             )
         self._check(edits, (0, n_read + tokens))
-        with self.apply_edits(edits):
+        with self.running(), self.apply_edits(edits):
             return continuation(self.model, inputs, tokens, beam, seed, **chance)
 
     def _fields(
@@ -111,17 +127,19 @@ class EncoderReader(Reader):
     def _words(self, result: Reading) -> Words:
         self._check_words(result)
         if not result.masked_words:
+            self._check_tokenizer()
             raise Problem("no word is masked: write {mask} in the place of one", mask=self.tokenizer.mask_token)
         places = list(result.masked_words)
         return Words(torch.tensor(places), torch.from_numpy(result.logits[places].argmax(-1)))
 
     def _masked_words(self, ids: Sequence[int], logits: Tensor) -> dict[int, list[tuple[str, float]]]:
         """By masked position the most probable words and their probabilities."""
+        mask_id = getattr(self.tokenizer, "mask_token_id", None)
         best = logits[0].float().softmax(-1).topk(min(BEST, logits.size(-1)))  # (S, k)
         return {
             place: list(zip(self.words(best.indices[place].tolist()), best.values[place].tolist()))
             for place, index in enumerate(ids)
-            if index == self.tokenizer.mask_token_id
+            if index == mask_id
         }
 
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
@@ -151,6 +169,7 @@ class PairReader(Reader):
         if target is None:
             return self._translate(text or "", model_inputs, 1, edits)
         if isinstance(target, str):
+            self._check_tokenizer()
             check_characters(target, MAX_CHARACTERS, _THE_TARGET)
             ids = self.tokenizer(text_target=target)["input_ids"]
         else:
@@ -182,8 +201,8 @@ class PairReader(Reader):
         most = target_limit(n_source, self.max_tokens)
         self._check(edits, (n_source, most))
         begun = torch.tensor([[self.start_token, *prefix]], device=self.model.device) if prefix else None
-        with self.apply_edits(edits):
-            model_inputs = inputs if begun is None else {**inputs, "decoder_input_ids": begun}
+        with self.running(), self.apply_edits(edits):
+            model_inputs = self.placed(inputs if begun is None else {**inputs, "decoder_input_ids": begun})
             ids = continuation(self.model, model_inputs, most - len(prefix), beam)
         return self._force(text, inputs, ids, edits)
 

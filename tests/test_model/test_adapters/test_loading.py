@@ -413,3 +413,46 @@ class TestHub:
         monkeypatch.setattr(hub, "ROOT", Path("/no such folder"))
         monkeypatch.chdir("/")
         assert "ended without an answer" in refusal(NAME)
+
+
+class TestDevices:
+    @pytest.mark.parametrize("by_variable", [True, False])
+    @pytest.mark.parametrize(
+        ("device", "words"),
+        [
+            ("gpu", "'gpu' is not a device; this machine has cpu"),
+            ("cuda:99", "there is no device 'cuda:99' here; this machine has cpu"),
+            ("meta", "the device 'meta' holds no numbers; this machine has cpu"),
+        ],
+    )
+    def test_one_that_is_not_there_is_a_sentence_before_anything_is_fetched(
+        self, device: str, words: str, by_variable: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(hub, "ROOT", Path("/no such folder"))  # where a download would start
+        if by_variable:
+            monkeypatch.setenv("HEADLIGHT_DEVICE", device)
+        message = refusal(NAME, **({} if by_variable else {"device": device}))
+        assert message.startswith(words) and "\n" not in message
+
+    def test_it_is_where_the_model_computes(self, saved, monkeypatch: pytest.MonkeyPatch) -> None:
+        folder, _ = saved["gpt2"]
+        monkeypatch.setenv("HEADLIGHT_DEVICE", "cuda:99")
+        reader = load_model(folder, device="cpu")  # which the variable does not overrule
+        assert reader.model.device.type == "cpu"
+        moved = []
+        monkeypatch.setattr(transformers.GPT2LMHeadModel, "to", lambda model, device: moved.append(device) or model)
+        load_model(folder, device="cpu")
+        assert moved == [torch.device("cpu")]
+
+        def no_room(model: Any, device: torch.device) -> None:
+            raise torch.OutOfMemoryError("CUDA out of memory.\nTried to allocate 20.00 GiB")
+
+        monkeypatch.setattr(transformers.GPT2LMHeadModel, "to", no_room)
+        assert (
+            refusal(folder, device="cpu")
+            == "the model does not fit on the device cpu: choose another one, or a smaller model"
+        )
+
+    def test_adapters_without_their_model_are_a_sentence(self, tmp_path: Path) -> None:
+        (tmp_path / "adapter_config.json").write_text("{}")
+        assert "holds an adapter of PEFT without its model: load both" in refusal(tmp_path)
