@@ -139,6 +139,7 @@ _COMMANDS = {
         _TEXT,
         _option("--model", metavar="DIR|NAME", required=True, help="a folder, or a model of the Hugging Face hub"),
         _MODEL[1],
+        _switch("--chat", "read the text as a user's message, as the model's chat template writes it"),
         _option("--target", metavar="TEXT", help="the output forced on the decoder of an encoder-decoder"),
         _option(
             "--off",

@@ -54,7 +54,7 @@ ENTRY = b"PK\x01\x02"  # what each begins with in an archive's table of contents
 MAX_BYTES = 8 * MAX_NUMBERS  # of all arrays, unpacked
 COPIES = 4  # how much more memory than its arrays a file takes while it is read and drawn
 UNNAMED = ("attention", "attentions")  # weights of a kind that their shape tells
-_HOLDS = {"U": "texts", NUMBERS: "numbers", "iu": "whole numbers"}  # by kinds of numpy's types
+_HOLDS = {"U": "texts", NUMBERS: "numbers", "iu": "whole numbers", "b": "true and false"}  # by kinds of numpy's types
 _MORE: dict[str, tuple[str, int | None]] = {  # what a file may hold beside weights and masks: types, and how many axes
     **dict.fromkeys((*TOKENS, "tokens"), ("U", 1)),
     **dict.fromkeys(("text", "model"), ("U", 0)),
@@ -63,6 +63,7 @@ _MORE: dict[str, tuple[str, int | None]] = {  # what a file may hold beside weig
     **dict.fromkeys(("candidate_probabilities", "source_positions", "target_positions"), (NUMBERS, 2)),
     **dict.fromkeys([f"{kind}_effects" for kind in KINDS], (NUMBERS, 4)),
     **dict.fromkeys([f"{kind}_layers" for kind in KINDS], ("iu", 1)),
+    **dict.fromkeys(("source_special", "target_special"), ("b", 1)),
 }
 
 
@@ -224,6 +225,7 @@ class _Optional(TypedDict, total=False):
     positions: dict[str, np.ndarray]
     effects: dict[str, np.ndarray]
     model: dict[str, Any]
+    special: dict[str, np.ndarray]
 
 
 def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray]) -> _Optional:
@@ -237,6 +239,7 @@ def _optional(arrays: Mapping[str, np.ndarray], weights: Mapping[str, np.ndarray
         "positions": {side: numbers[name] for side in ("source", "target") if (name := f"{side}_positions") in numbers},
         "effects": {kind: numbers[name] for kind in weights if (name := f"{kind}_effects") in numbers},
         "model": _json(str(arrays["model"])) if "model" in arrays else {},
+        "special": {side: arrays[name] for side in ("source", "target") if (name := f"{side}_special") in arrays},
     }
     parts = [name for name in ("candidates", "candidate_probabilities", "entropy") if name in arrays]
     if parts:

@@ -12,6 +12,7 @@ AGGREGATES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "max": np.m
 # Of other libraries: BERT's, and those of RoBERTa, BART and GPT-2 that are not ours too.
 OTHER_SPECIAL_TOKENS = ("[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<mask>", "<|endoftext|>")
 _SPECIAL = frozenset((*SPECIAL_TOKENS, *OTHER_SPECIAL_TOKENS))
+_TURN = re.compile(r"<\|.+\|>")  # marks of turns of a chat, and the like
 _BREAK = re.compile("[▁Ġ]*(?:(?:<0x0[9A-D]>|[Ċĉč])[▁Ġ]*)+")  # line feeds and tabs, as bytes or as GPT-2's letters
 _BYTE = re.compile(rb"<0x([0-9A-F]{2})>")
 BYTE_LEVEL_MARK, CONTINUED = "Ġ", "##"  # a space in vocabularies like GPT-2's; what goes on with a word in BERT's
@@ -69,7 +70,11 @@ def _begins_word(before: str, token: str, mark: str) -> bool:
 
 
 def _stands_alone(token: str) -> bool:
-    return token in _SPECIAL or bool(_BREAK.fullmatch(token))
+    return _looks_special(token) or bool(_BREAK.fullmatch(token))
+
+
+def _looks_special(token: str) -> bool:
+    return token in _SPECIAL or bool(_TURN.fullmatch(token))
 
 
 def _is_mark_of_punctuation(token: str, mark: str) -> bool:
@@ -98,7 +103,7 @@ def merge_words(weights: np.ndarray, queries: Words, keys: Words) -> np.ndarray:
 
 def is_special(tokens: Sequence[str]) -> np.ndarray:
     """Which tokens are special ones, of this project or another library: bool (tokens,)."""
-    return np.array([token in _SPECIAL for token in tokens], dtype=bool)
+    return np.array(list(map(_looks_special, tokens)), dtype=bool)
 
 
 def is_punctuation(tokens: Sequence[str]) -> np.ndarray:

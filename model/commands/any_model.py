@@ -10,6 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from model.adapters.loading import load_model
+from model.adapters.readers.chat import message_of
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits, Head
@@ -46,10 +47,11 @@ def read(args: Namespace) -> None:
     reader = load(args)
     if args.target is not None and reader.config.task != ENCODER_DECODER:
         raise ValueError(f"--target is for encoder-decoders; a {reader.config.architecture} is not one")
-    target = {} if args.target is None else {"target": args.target}
-    runs = [reader.read(args.text, **target)]
+    given: dict[str, Any] = {"messages": message_of(args.text)} if args.chat else {"text": args.text}
+    given |= {} if args.target is None else {"target": args.target}
+    runs = [reader.read(**given)]
     if args.off:
-        runs.append(reader.read(args.text, edits=heads_off(args.off, reader.config.kinds), **target))
+        runs.append(reader.read(**given, edits=heads_off(args.off, reader.config.kinds)))
     print(describe(reader.config))
     print(*predictions(reader, runs), sep="\n")
     result = runs[-1]

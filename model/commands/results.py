@@ -22,8 +22,9 @@ def as_json(result: Translation) -> dict:
 
 
 def save(path: Path, result: Translation, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write an .npz of texts, tokens and arrays, and say so."""
+    """Write an .npz of texts, tokens, which of them are special, and arrays, and say so."""
     texts = {name: np.array(value, dtype=str) for name, value in _texts(result).items()}
+    texts |= {f"{side}_special": flags for side, flags in result.special.items()}
     with path.open("wb") as file:  # given a name, numpy would add .npz to it
         np.savez_compressed(file, allow_pickle=False, **texts, **arrays)
     print(f"{path}: {len(arrays)} arrays of {result.text!r}")

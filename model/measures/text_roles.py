@@ -1,12 +1,13 @@
 """What the heads of a model do over the lines of a text: where they look, and what they repeat."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
+from model.adapters.readers import batches
 from model.adapters.readers.layout import DECODER
 from model.analysis import head_roles
 from model.analysis.head_roles import Tally
@@ -63,12 +64,7 @@ def measure(
     movers = Movers() if _has_effects(reader) else None
     read: list[str] = []
     n_tokens = 0
-    for number, text in enumerate(sample, start=1):
-        progress(number / len(sample))
-        try:
-            result = reader.read(text)
-        except ValueError:  # too long
-            continue
+    for number, text, result in _readings(reader, sample, progress):
         for kind in result.kinds:
             tally_of_kind = tally(result, kind)
             tallies[kind] = tallies[kind] + tally_of_kind if kind in tallies else tally_of_kind
@@ -99,6 +95,28 @@ def measure(
                 values["role"][layer][head] = NAME_MOVER
         _add_repetitions(reader, values)
     return {"sentences": len(read), "tokens": n_tokens, "texts": read, "kinds": kinds}
+
+
+def _readings(reader: Any, texts: Sequence[str], progress: Callable[[float], object]) -> Iterator[tuple[int, str, Any]]:
+    """The number from 1, the text and the recording of each text that is not too long for a model."""
+    lengths = {number: length for number, text in enumerate(texts, start=1) if (length := _length(reader, text))}
+    numbers = list(lengths)
+    for group in batches.groups(list(lengths.values())):
+        of_group = [texts[numbers[row] - 1] for row in group]
+        progress(numbers[group[0]] / len(texts))
+        results = map(reader.read, of_group) if isinstance(reader, Writer) else reader.read_batch(of_group)
+        for row, text, result in zip(group, of_group, results):
+            progress(numbers[row] / len(texts))
+            yield numbers[row], text, result
+
+
+def _length(reader: Any, text: str) -> int:
+    """The tokens of a text; 0 of one that a model cannot read."""
+    try:
+        ids = reader.ids(text) if isinstance(reader, Writer) else reader.encode(text)["input_ids"][0]
+    except ValueError:
+        return 0
+    return len(ids)
 
 
 @dataclass
@@ -261,42 +279,38 @@ def _add_repetitions(reader: Any, values: dict[str, Any]) -> None:
     """Add "induction" and "duplicate" to the numbers of decoder heads, and to their roles."""
     draw = np.random.default_rng(0)
     draws = _words_drawn(reader, draw) if isinstance(reader, Writer) else _tokens_drawn(reader, draw)
-    total = draws()
-    for _ in range(DRAWS - 1):
-        total += draws()
+    total = next(draws)
+    for repeated in draws:
+        total += repeated
     means = total.means()
     for name, numbers in means.items():
         values[name] = _rounded(numbers)
     _name_repeating(values["role"], means)
 
 
-def _tokens_drawn(reader: Any, draw: np.random.Generator) -> Callable[[], Repetitions]:
-    """Has a decoder of transformers read random tokens twice."""
+def _tokens_drawn(reader: Any, draw: np.random.Generator) -> Iterator[Repetitions]:
+    """What heads of a decoder of transformers repeat where it reads random tokens twice, in DRAWS texts."""
     special = set(reader.tokenizer.all_special_ids)
     begin = [index for index in reader.tokenizer("a")["input_ids"][:1] if index in special]
     ordinary = np.array([index for index in range(len(reader.tokenizer)) if index not in special])
     count = min(REPEATED, len(ordinary), (reader.max_tokens - len(begin)) // 2)
 
-    def draw_words() -> Repetitions:
-        ids = [*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()]
-        return repetitions(reader.read(input_ids=torch.tensor([ids])).attention("decoder_self"), ids)
-
-    return draw_words
+    rows = [[*begin, *2 * draw.choice(ordinary, count, replace=False).tolist()] for _ in range(DRAWS)]
+    for ids, result in zip(rows, reader.read_batch(input_ids=torch.tensor(rows))):
+        yield repetitions(result.attention("decoder_self"), ids)
 
 
-def _words_drawn(writer: Writer, draw: np.random.Generator) -> Callable[[], Repetitions]:
-    """Has a language model of this project read random words twice, after the end of the line before."""
+def _words_drawn(writer: Writer, draw: np.random.Generator) -> Iterator[Repetitions]:
+    """What heads of a language model of this project repeat where it reads random words twice, in DRAWS texts."""
     special = (writer.tokenizer.eos_id, writer.tokenizer.unk_id)
     ordinary = np.array([index for index in range(len(writer.tokenizer)) if index not in special])
     count = min(REPEATED, len(ordinary), (writer.config.max_length - 1) // 2)
 
-    def draw_tokens() -> Repetitions:
+    for _ in range(DRAWS):
         words = writer.tokenizer.tokens(draw.choice(ordinary, count, replace=False).tolist())
         result = writer.read(" ".join(2 * words))
         _, ids = np.unique(result.target_tokens, return_inverse=True)
-        return repetitions(result.attention("decoder_self"), ids.tolist())
-
-    return draw_tokens
+        yield repetitions(result.attention("decoder_self"), ids.tolist())
 
 
 def _name_repeating(roles: list[list[str]], means: dict[str, np.ndarray]) -> None:

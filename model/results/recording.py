@@ -104,6 +104,8 @@ class Recording:
     # By kind the number in the model of each layer of its weights, where these are not 0, 1, 2, ...: some models have
     # layers without attention between the others.
     layer_numbers: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    # By side bool (tokens,): which are special beside those that look so, what a chat template writes for example.
+    special: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         predicted, target = len(self.predicted_tokens), len(self.target_tokens)
@@ -130,6 +132,11 @@ class Recording:
             count = len(getattr(self, f"{side}_tokens"))
             if table.ndim != 2 or len(table) != count:
                 raise ValueError(f"the positions of the {side} must be ({count}, d_model), got {table.shape}")
+
+        for side, flags in self.special.items():
+            count = len(getattr(self, f"{side}_tokens"))
+            if flags.shape != (count,):
+                raise ValueError(f"{side}_special must say of each of {count} tokens whether it is special")
 
     def _check_weights(self, kind: str, weights: np.ndarray) -> None:
         rows, columns = (f"{side}_tokens" for side in SIDES[kind])
@@ -187,6 +194,7 @@ class Recording:
         arrays |= {f"{kind}_effects": effects for kind, effects in self.effects.items()}
         arrays |= {f"{kind}_layers": np.array(numbers) for kind, numbers in self.layer_numbers.items()}
         arrays |= {f"{side}_positions": table for side, table in self.positions.items()}
+        arrays |= {f"{side}_special": flags for side, flags in self.special.items()}
         if self.log_probabilities is not None:
             arrays["log_probabilities"] = self.log_probabilities
         if self.candidates is not None:

@@ -51,6 +51,9 @@ class Translation:
     trace: Mapping[str, np.ndarray] = field(repr=False)  # by address, without the batch axis; float32, masks bool
     search: Search | None = field(repr=False)  # None where the target was given
     config: Description = field(repr=False)
+    # By side, "source" or "target", which tokens are special whatever they look like, bool (tokens,): those of the
+    # tokenizer of another model, and what its chat template writes.
+    special: Mapping[str, np.ndarray] = field(repr=False, default_factory=dict, kw_only=True)
 
     @property
     def kinds(self) -> list[str]:
@@ -100,6 +103,7 @@ class Translation:
             candidates,
             {side: self.positional(side) for side in sides},
             model=asdict(self.config) | model,
+            special=self.special,
             layer_numbers={
                 kind: numbers for kind in kinds if (numbers := self.layers(kind)) != list(range(len(numbers)))
             },

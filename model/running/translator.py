@@ -273,7 +273,7 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
         Raises:
             ValueError: for a text that is too long, or edits that do not fit the model and the text.
         """
-        ids = self._ids(text)
+        ids = self.ids(text)
         if edits:
             edits.check(self.config, 0, len(ids))
         with edits.applied(self.config, "decoder"), record() as trace:
@@ -298,7 +298,7 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
         The text may be empty; chance is as for `model.decoding.sampling.restrict`. Without `unknown` the probability of
         <unk> is 0. A ValueError if the text is too long, or a value is not allowed.
         """
-        logits = self.model.step(*self._begun(self._ids(text)))[0].clone()  # (V,)
+        logits = self.model.step(*self._begun(self.ids(text)))[0].clone()  # (V,)
         if not unknown:
             logits[self.tokenizer.unk_id] = -torch.inf
         return restrict(logits, **chance).numpy()
@@ -307,7 +307,7 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
         """The text (perhaps empty) and `words` drawn after it; one seed, one result. See `distribution`."""
         if not 1 <= words <= 500:
             raise ValueError(f"words must be from 1 to 500, got {words!r}")
-        ids = self._ids(text)
+        ids = self.ids(text)
         never = () if unknown else (self.tokenizer.unk_id,)
         sampled_ids = sample(self.model, *self._begun(ids), length=words, never=never, seed=seed, **chance)[0]
         return self.tokenizer.decode([*ids[1:], *sampled_ids])
@@ -315,7 +315,8 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
     def _begun(self, ids: list[int]) -> tuple[TextState, Tensor]:
         return self.model.start(torch.tensor([ids[:-1]], dtype=torch.long)), torch.tensor(ids[-1:])
 
-    def _ids(self, text: str) -> list[int]:
+    def ids(self, text: str) -> list[int]:
+        """The ids of a text, the end of the line before it first; a ValueError if there are too many."""
         check_characters(text, MAX_READ)
         text = "\n".join(source_text(line, self.tokenizer) for line in text.split("\n"))
         return check_tokens([self.tokenizer.eos_id, *self.tokenizer.encode(text)], self.config.max_length)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from model.adapters.readers.layout import ENCODER, ReaderConfig
 from model.adapters.readers.reader import Reader
+from model.adapters.readers.tasks import DecoderReader
 from model.running.translator import Translator, Writer
 from model.storage.checkpoint import available
 from viz.stage.payload import sampling
@@ -38,6 +39,7 @@ MASK = """
 from model.experiments.masks import conventions
 print(conventions(result.mask('decoder_self'))['additive'])
 """
+CHAT = "language-model-chat"  # in the session: whether a text is read as a turn of a chat
 KEPT = "language-model-kept"  # in the session: what is shown, a View and a Chance
 
 
@@ -56,30 +58,35 @@ def opened_view(names: list[str]) -> tuple[View, Chance]:
     current_view, chance = state[KEPT]
     if came:
         state["beginning"] = current_view.text
+        state[CHAT] = current_view.chat
         state["language-model"] = current_view.model if current_view.model in names else next(iter(names), None)
     return current_view, chance
 
 
 @cached.cache_results()
-def continued(model: str, text: str, chance: Chance) -> str:
-    """The text with what the model writes after it, drawn as `chance` says."""
+def continued(request: cached.Request, chance: Chance) -> str:
+    """The text with what the model writes after it, or the answer to a turn of a chat, drawn as `chance` says."""
     values = dict(vars(chance))
-    return cached.loaded_as(Writer, model).write(text, values.pop("count"), **values)
+    count = values.pop("count")
+    if request.messages is not None:
+        return cached.loaded_as(DecoderReader, request.model).write(messages=request.messages, tokens=count, **values)
+    loaded = request.translator
+    assert isinstance(loaded, Writer | DecoderReader)  # the others predict no next word
+    return loaded.write(request.text, count, **values)
 
 
-def code(origin: str, result: cached.Result, text: str) -> dict[str, str]:
-    """Python of the pictures that no translation has; {temperature} and the like stand for what is chosen.
-
-    `origin` is the snippet that makes `result`.
-    """
+def code(request: cached.Request, result: cached.Result) -> dict[str, str]:
+    """Python of the pictures that no translation has; {temperature} and the like stand for what is chosen."""
+    origin = recipes.origin(request).code
+    text = recipes.text_code(request)
     is_reader = isinstance(result.config, ReaderConfig)
     chance = {name: Code(f"{{{name}}}") for name in ("temperature", "top_k", "top_p")}
     words_of = Code("translator.words" if is_reader else "translator.tokenizer.tokens")
     bars = snippet(
         BARS,
-        distribution=call("translator.distribution", text),
+        distribution=call("translator.distribution", *text),
         count=sampling.SHOWN,
-        drawn=call("translator.distribution", text, unknown=None if is_reader else False, **chance),
+        drawn=call("translator.distribution", *text, unknown=None if is_reader else False, **chance),
         words_of=words_of,
     )
     return {"words": program(origin, bars), "mask decoder_self": program(origin, MASK)}
@@ -88,7 +95,7 @@ def code(origin: str, result: cached.Result, text: str) -> dict[str, str]:
 def version_of_text(name: str, text: str, current_view: View, chance: Chance) -> Version:
     """What the stage shows of a text that a model reads."""
     loaded = cached.translator(name)
-    request = cached.Request(text, name, 1)
+    request = cached.Request(text, name, 1, chat=current_view.chat)
     result = cached.compute(request)
     of_stage = stage_page.version_of(result, request, current_view)
     if result.next_logits is None or isinstance(loaded, Translator):
@@ -96,7 +103,8 @@ def version_of_text(name: str, text: str, current_view: View, chance: Chance) ->
     after = ""
     seed = {}
     if chance.seed is not None:
-        after = continued(name, text, chance).removeprefix(result.text)
+        after = continued(request, chance)
+        after = after.removeprefix(result.text) if request.messages is None else after
         seed = {"seed": str(chance.seed)}
     unknown = loaded.tokenizer.unk_id if isinstance(loaded, Writer) else None
     return replace(
@@ -105,7 +113,7 @@ def version_of_text(name: str, text: str, current_view: View, chance: Chance) ->
         recording=replace(of_stage.recording, text=result.text, predicted_tokens=[]),
         address=language_menu.address(current_view.address() | seed),
         notes=[*of_stage.notes, *unknown_words(result, loaded)],
-        code=code(recipes.origin(request).code, result, text),
+        code=code(request, result),
         next=sampling.payload(result.next_logits, cached.Names(loaded), chance, after, unknown),
     )
 
@@ -145,13 +153,13 @@ def show() -> None:
             if state["language-model"] not in model_shelf.SHELF:
                 systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
+            is_chat = _choose_chat(state["language-model"])
     if not names:
         controls.say_no_model(line=message("No language model found."), preset="wikitext2-lm")
         return
     name = state["language-model"]
-    current_view = replace(before, text=text, model="" if name == names[0] else name)
-    is_same_text = (current_view.text, current_view.model) == (before.text, before.model)
-    if came or not is_same_text:  # what was drawn went on with another text
+    current_view = replace(before, text=text, model="" if name == names[0] else name, chat=is_chat)
+    if came or current_view != before:  # what was drawn went on with another text
         chance = replace(chance, seed=None)
     state[KEPT] = current_view, chance
     with st.container():
@@ -166,9 +174,19 @@ def show() -> None:
         return
     (name, _), of_stage = answered
     if name in model_shelf.SHELF:  # it is on the other pages of the stage, too, which go on with it
-        state[view.KEPT] = replace(state.get(view.KEPT, View()), text=text, model=name, reference=None)
+        kept = state.get(view.KEPT, View())
+        state[view.KEPT] = replace(kept, text=text, model=name, reference=None, chat=is_chat)
     stage_page.show_stage(of_stage, owned=("seed",))
     shared.write_small(about(name), "card")
+
+
+def _choose_chat(name: str) -> bool:
+    """Whether the text is read as a turn of a chat; a model that cannot be loaded says so below."""
+    try:
+        cached.translator(name)
+    except ValueError:
+        return False
+    return controls.choose_chat(name, CHAT)
 
 
 def about(name: str) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from model.storage.checkpoint import available
 from viz.text import errors
 from viz.text.language import message, say
-from viz.ui import frame, language_menu, shared, widgets
+from viz.ui import controls, frame, language_menu, shared, widgets
 from viz.ui.models import attention_file, model_choice, own_models
 from viz.ui.models.own_models import FILE, Entry
 from viz.ui.stage import stage_page
@@ -18,6 +18,7 @@ from viz.views.view import View
 LEFT = 27  # per cent of the width: names are short, and the stage has tiles of its own
 LEAST = 260  # pixels of the large picture, below a row of its own
 MARIAN = "python -m model import marian DIR|HUB_NAME --out checkpoints/NAME"
+CHAT = "reads-as-chat"  # in the session: whether a text is read as a turn of a chat
 STEER = message("Switch heads off →")
 ELSEWHERE = {  # the same model and text on other pages: the file of each
     "language_model": message("Language model"),
@@ -116,21 +117,27 @@ def show_model(entry: Entry, places: frame.Places) -> None:
     with places.right_controls:
         if linked_text := state[stage_page.QUERY].pop("text", None):  # of a link
             state[own_models.text_key(entry, mask)] = linked_text
+        if linked_chat := state[stage_page.QUERY].pop("chat", None):
+            state[CHAT] = linked_chat == "1"
         text = own_models.ask_text(entry, mask)
+        is_chat = controls.choose_chat(entry.code, CHAT)
         steers = st.button(say(STEER), key="to-steer", type="primary")
     with places.right:
         example = Request(own_models.first_text(entry, mask), entry.code)
-        answer = shared.compute_or_keep(f"own-{entry.code}", Request(text, entry.code), cached.compute, example)
+        asked = Request(text, entry.code, chat=is_chat)
+        answer = shared.compute_or_keep(f"own-{entry.code}", asked, cached.compute, example)
     if answer is None:
         place.empty()
         return
     request, result = answer
-    state[view.KEPT] = replace(state.get(view.KEPT, View()), text=request.text, model=entry.code, reference=None)
+    state[view.KEPT] = replace(
+        state.get(view.KEPT, View()), text=request.text, model=entry.code, reference=None, chat=request.chat
+    )
     with place:
         frame.answer(own_models.answer(entry.name, result), shared.describe(entry.code))
     with places.right:
         version = stage_page.version_of(result, request, request)
-        address = language_menu.address({"text": request.text, "model": entry.code})
+        address = language_menu.address(request.address())
         stage_page.show_stage(
             replace(version, recording=replace(version.recording, text=None), address=address), least=LEAST
         )

@@ -73,7 +73,7 @@ def request_of(request: Request, query: Mapping[str, str]) -> Request:
     changes = before.changes
     if before.model != request.model:
         changes = Changes()
-    elif before.text != request.text:
+    elif (before.text, before.messages) != (request.text, request.messages):
         changes = changes.wordless
     if changes != before.changes and before.changes != first_request(before.plain).changes:
         st.session_state[LOST] = before

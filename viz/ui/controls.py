@@ -16,7 +16,7 @@ from viz.text import errors, words
 from viz.text.language import message, say
 from viz.ui import frame, shared, widgets
 from viz.ui.widgets import control
-from viz.views import cached, codes, view
+from viz.views import cached, codes, model_shelf, view
 from viz.views.cached import Request
 from viz.views.view import FIELDS, View
 
@@ -27,6 +27,8 @@ TRAIN = "python -m model train {preset} --data-dir data --out checkpoints/{prese
 PENALTY = message(
     "Divides the log-probability of a translation by ((5 + length) / 6)^α: large values prefer long ones."
 )
+AS_TEXT, AS_CHAT = message("As text"), message("As a chat turn")
+ABOUT_CHAT = message("A chat turn: the model's own chat template writes the text as a message, up to where it answers.")
 Number = TypeVar("Number", int, float)
 
 
@@ -89,6 +91,24 @@ def steps(label: str, values: Sequence[Number], default: Number, key: str, **set
 def text(label: str, default: str, key: str, **settings) -> str:
     """A box for a text."""
     return control(st.text_input, label, key=key, reader=str, default=default, **settings)
+
+
+def choose_chat(model: str, key: str) -> bool:
+    """Whether a text is read as a turn of a chat; asked of models with a chat template, which are loaded by then."""
+    if not model_shelf.SHELF.has_chat(model):
+        return False
+    st.session_state.setdefault(key, False)
+    chosen = st.segmented_control(
+        say("How the text is read"),
+        [False, True],
+        key=key,
+        format_func=lambda is_chat: say(AS_CHAT) if is_chat else say(AS_TEXT),
+        required=True,
+        label_visibility="collapsed",
+        help=say(ABOUT_CHAT),
+        persist_state="session",
+    )
+    return bool(chosen)
 
 
 def choose_head(

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
+from model.adapters.readers.chat import Messages, message_of
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.tasks import PairReader
@@ -164,7 +165,7 @@ class Request(Input):
     @classmethod
     def of(cls, view: Input, model: str) -> Self:
         """What a view asks of its model, or of this one where it names none."""
-        return cls(view.text, view.model or model, view.beam, view.penalty, view.reference)
+        return cls(view.text, view.model or model, view.beam, view.penalty, view.reference, view.chat)
 
     @property
     def plain(self) -> Self:
@@ -180,6 +181,11 @@ class Request(Input):
     def translator(self) -> Translator | Writer | Reader:
         """The model of the request, loaded."""
         return translator(self.model)
+
+    @property
+    def messages(self) -> Messages | None:
+        """The text as a chat of one turn, where the model is to read it so and has a template for it."""
+        return message_of(self.text) if self.chat and model_shelf.SHELF.has_chat(self.model) else None
 
     def positions(self) -> AbstractContextManager[None]:
         """Changes the positions of every pass in its block, in this thread."""
@@ -205,7 +211,8 @@ class Request(Input):
         """Like `translated`, but for a model of transformers."""
         edits = self.changes.edits
         if not isinstance(reader, PairReader):
-            return reader.read(self.text, edits=edits)
+            messages = self.messages
+            return reader.read(self.text if messages is None else None, messages=messages, edits=edits)
         if self.reference is None:
             return reader.translate(self.text, self.beam, edits, self.changes.locked)
         return reader.read(self.text, target=self.reference, edits=edits)

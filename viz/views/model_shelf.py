@@ -48,6 +48,7 @@ class Shelf:
         self._tasks: dict[str, str] = {}
         self._masks: dict[str, str] = {}
         self._bare: set[str] = set()  # names of models without a layer that predicts words
+        self._chats: set[str] = set()  # names of decoders with a chat template
         self._loaded: OrderedDict[str, InMemory] = OrderedDict()  # the one that was used last stands last
         self._coming: dict[object, int] = {}  # bytes of models that are being loaded
         for place in listed:
@@ -73,6 +74,10 @@ class Shelf:
         if self.task(name) != ENCODER or not self.predicts_words(name):
             return ""
         return self._masks.get(name, MASK)
+
+    def has_chat(self, name: str) -> bool:
+        """Whether a decoder can read a text as a turn of a chat; False as long as the model was never loaded."""
+        return name in self._chats
 
     def place(self, name: str) -> str:
         """The folder or the name on the hub, as `load_model` takes it."""
@@ -174,6 +179,8 @@ class Shelf:
         self._folders[name] = folder
         self._tasks[name] = reader.config.task
         self._masks[name] = getattr(reader.tokenizer, "mask_token", None) or MASK
+        if reader.has_chat and reader.config.task == DECODER:
+            self._chats.add(name)
         self._bare.discard(name)
         if not reader.has_words:
             self._bare.add(name)

@@ -61,6 +61,8 @@ def origin(request: Request) -> Origin:
     search = decoded(request.beam) if writes_target(request.model) else ""
     if request.reference is not None:
         search = say("reading the reference “{reference}”", reference=request.reference)
+    elif request.messages is not None:
+        search = say("as a chat turn")
     address = request.changes.address()
     prefix = say("locked beginning {code}", code=address["prefix"]) if "prefix" in address else ""
     parts = (
@@ -90,7 +92,7 @@ def translate_code(request: Request, result: str = "result", translator: str = "
     prefix = list(changes.locked) or None
     is_checkpoint = request.model not in model_shelf.SHELF
     if not writes_target(request.model):
-        value = call(f"{translator}.read", text, edits=edits)
+        value = call(f"{translator}.read", *text_code(request), edits=edits)
     elif target is not None and is_checkpoint:
         value = call(f"{translator}.force", text, target, edits=edits)
     elif target is not None:
@@ -107,6 +109,11 @@ def translate_code(request: Request, result: str = "result", translator: str = "
     if changes.edits:
         code = f"{snippet(EDITS, edits=call('Edits.from_code', changes.edits.code))}\n{code}"
     return code
+
+
+def text_code(request: Request) -> list[object]:
+    """The argument of `Reader.read` and `distribution` that says what the model of a request reads."""
+    return [request.text] if request.messages is None else [Code(f"messages={request.messages!r}")]
 
 
 def writes_target(model: str) -> bool:

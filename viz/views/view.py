@@ -33,6 +33,7 @@ class Input:
     beam: int = BEAM  # width of the search; 1 is greedy
     penalty: float = LENGTH_PENALTY  # exponent
     reference: str | None = None  # what the decoder reads instead of its own words
+    chat: bool = False  # a model with a chat template reads the text as a message to it
 
     def address(self) -> dict[str, str]:
         """What of it a View has and is not the default."""
@@ -56,6 +57,7 @@ _READERS = {
     **dict.fromkeys(("text", "reference"), itemgetter(slice(MOST_CHARACTERS))),
     "beam": one_of(BEAMS),
     "penalty": codes.number(0.0, 2.0),
+    "chat": codes.switch,
     # What the browser chooses is only looked at.
     "summary": one_of(SUMMARIES),
     "over": one_of(OVER),

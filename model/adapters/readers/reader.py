@@ -13,6 +13,8 @@ from torch import Tensor
 
 from model import masks
 from model.adapters import byte_level
+from model.adapters.readers import batches, chat
+from model.adapters.readers.chat import Messages
 from model.adapters.readers.connection import Connection
 from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.layout import DECODER, ENCODER
@@ -28,7 +30,7 @@ from model.interventions.edits import Edits, Head
 from model.results.translation import as_array
 from model.running.attribution import Lens, whole_trace
 from model.taps import Trace, intervene, record
-from model.text.errors import Problem, check_characters, check_tokens
+from model.text.errors import Problem, check_tokens
 
 MAX_CHARACTERS = 4000
 MAX_TOKENS = 256  # of a text that is read: the trace keeps every score of every head
@@ -43,20 +45,40 @@ class Reader(Connection):
         self._spell = byte_level.speller(tokenizer)
         self._accepts = set(inspect.signature(model.forward).parameters)
 
-    def read(self, text: str | None = None, *, edits: Edits = NO_EDITS, **inputs: Tensor) -> Reading:
+    def read(
+        self,
+        text: str | None = None,
+        *,
+        messages: Messages | None = None,
+        edits: Edits = NO_EDITS,
+        **inputs: Tensor,
+    ) -> Reading:
         """Record what the model computes when it reads a text, with the special tokens that its tokenizer adds.
 
         Args:
+            messages: in place of a text the turns of a chat, each {"role": "user", "content": "Hello"}, as the chat
+                template of the tokenizer writes them; after a question up to where the answer begins.
             edits: changes for this call.
             inputs: in place of a text the tensors that the model takes, a batch of one: `pixel_values`, for example.
+                Pads before and after its tokens are left out.
 
         Raises:
-            ValueError: for an empty or too long text, or edits that do not fit the model and the text.
+            ValueError: for an empty or too long text, several texts, messages without a template that takes them, or
+                edits that do not fit the model and the text.
         """
-        model_inputs = self._given(text, inputs)
-        if edits:
-            self._check(edits, self._lengths(model_inputs))
-        return self._record(text or "", model_inputs, edits)
+        model_inputs = self._given(text, inputs, messages)
+        self.check_edits(edits, model_inputs)
+        return self._record(text or "", model_inputs, edits, messages=messages)
+
+    def read_batch(
+        self,
+        texts: Sequence[str] | Mapping[str, Tensor] | None = None,
+        *,
+        edits: Edits = NO_EDITS,
+        **inputs: Tensor,
+    ) -> list[Reading]:
+        """Read several texts: one recording per row, as `read` makes it of that row alone; see `batches.readings`."""
+        return batches.readings(self, texts, edits, inputs)
 
     def effects(
         self,
@@ -174,14 +196,11 @@ class Reader(Connection):
             raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {ids[0]}")
         return ids[0]
 
-    def encode(self, text: str) -> dict[str, Tensor]:
-        """What the model is given of a text, each (1, tokens); errors as in `read`."""
+    def encode(self, text: str | None = None, messages: Messages | None = None) -> dict[str, Tensor]:
+        """What the model is given of a text, or of the messages of a chat, each (1, tokens); errors as in `read`."""
         self._refresh()
-        check_characters(text, MAX_CHARACTERS)
-        if not text.strip():
-            raise Problem("there is nothing to read: type a text")
         self._check_tokenizer()
-        encoded = self.tokenizer(text, return_tensors="pt")
+        encoded = chat.tokenized(self.tokenizer, text, messages, MAX_CHARACTERS)
         ids = check_tokens(encoded["input_ids"][0].tolist(), self.max_tokens)
         if 0 < self.config.vocab_size <= max(ids):
             raise Problem(
@@ -190,6 +209,11 @@ class Reader(Connection):
                 size=self.config.vocab_size,
             )
         return {name: value.to(self.model.device) for name, value in encoded.items() if name in self._accepts}
+
+    @property
+    def has_chat(self) -> bool:
+        """Whether the tokenizer has a chat template, so that messages can be read."""
+        return chat.has_template(self.tokenizer)
 
     @property
     def accepted_inputs(self) -> set[str]:
@@ -256,21 +280,39 @@ class Reader(Connection):
         with self.apply_edits(result.edits):
             return self.forward(result.inputs if inputs is None else inputs, **options)
 
-    def _given(self, text: str | None, inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    def _given(
+        self, text: str | None, inputs: Mapping[str, Tensor], messages: Messages | None = None
+    ) -> dict[str, Tensor]:
+        """What the model is given of one text, of messages, or of tensors without their pads."""
         self._refresh()
-        if (text is None) == (not inputs):
-            raise ValueError("give a text, or the tensors that the model takes")
-        if inputs and self.config.task == DECODER and "input_ids" not in inputs:
+        if (text is not None) + (messages is not None) + bool(inputs) != 1:
+            raise ValueError("give a text, messages, or the tensors that the model takes")
+        if not inputs:
+            return self.encode(text, messages)
+        rows = self.rows(inputs)
+        if len(rows) != 1:
+            raise ValueError(f"read takes one text, got {len(rows)} rows: read_batch reads several")
+        return rows[0]
+
+    def rows(self, inputs: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+        """The rows of tensors that the model takes, each a batch of one without its pads."""
+        if self.config.task == DECODER and "input_ids" not in inputs:
             raise ValueError(f"a language model reads input_ids, got {', '.join(inputs)}")
-        return self.encode(text) if text is not None else {name: value[:1] for name, value in inputs.items()}
+        return batches.rows_of(inputs, batches.pad_of(self.model, self.tokenizer))
 
     @torch.inference_mode()
     def _record(
-        self, text: str, inputs: Mapping[str, Tensor], edits: Edits, output_ids: Sequence[int] | None = None
+        self,
+        text: str,
+        inputs: Mapping[str, Tensor],
+        edits: Edits,
+        output_ids: Sequence[int] | None = None,
+        messages: Messages | None = None,
     ) -> Reading:
         """Record a whole pass over the tensors that the model takes, a batch of one, with edits that fit.
 
-        `output_ids` are the ids that follow each token that a decoder reads, where they are known.
+        `output_ids` are the ids that follow each token that a decoder reads, where they are known; `messages` those of
+        which the inputs are the beginning.
         """
         with self.apply_edits(edits), record() as trace:
             outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
@@ -280,12 +322,36 @@ class Reader(Connection):
         if logits is not None:
             trace.add("logits", logits)
         arrays = {address: as_array(value)[0] for address, value in trace.items()}
-        fields = self._fields(inputs, logits if self.has_words else None, output_ids)
+        return self.recording_of(
+            text, inputs, edits, arrays, None if logits is None else logits[0], output_ids, messages
+        )
+
+    def recording_of(
+        self,
+        text: str,
+        inputs: Mapping[str, Tensor],
+        edits: Edits,
+        arrays: Mapping[str, np.ndarray],
+        logits: Tensor | None,
+        output_ids: Sequence[int] | None = None,
+        messages: Messages | None = None,
+    ) -> Reading:
+        """The recording of one text: of what was recorded, by address, and logits (tokens, V); see `_record`."""
+        fields = self._fields(inputs, logits[None] if self.has_words and logits is not None else None, output_ids)
         if "input_ids" not in inputs:  # images and sounds
             n_positions = arrays[f"{self.config.attention[0].address}.mask"].shape[-1]
             fields["source_tokens"] = _names_of_positions(inputs, n_positions)
+        names = {"source": "input_ids", "target": "decoder_input_ids"}
+        if self.config.task == DECODER:
+            names = {"target": "input_ids"}
+        fields["special"] = chat.special_tokens(self.tokenizer, names, inputs, messages)
         source = "" if self.config.task == DECODER else text  # what an encoder reads
         return Reading(source=source, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
+
+    def check_edits(self, edits: Edits, inputs: Mapping[str, Tensor]) -> None:
+        """Refuse edits that do not fit the model and what it reads, a batch of one."""
+        if edits:
+            self._check(edits, self._lengths(inputs))
 
     def _check(self, edits: Edits, lengths: tuple[int, int]) -> None:
         """Refuse edits that do not fit the model and texts of these lengths, in tokens."""

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from model.adapters.readers.attach import instrument
+from model.adapters.readers.chat import Messages
 from model.adapters.readers.generation import continuation
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import MAX_CHARACTERS, NO_EDITS, Reader
@@ -59,35 +60,57 @@ class DecoderReader(Reader):
 
     def generate(
         self,
-        text: str,
+        text: str | None = None,
         tokens: int = 30,
         beam: int = 1,
         edits: Edits = NO_EDITS,
         seed: int | None = None,
+        *,
+        messages: Messages | None = None,
         **chance: Unpack[Chance],
     ) -> Reading:
-        """Go on from a text, with a cache, and record a whole pass over both; see `continuation`.
+        """Go on from a text, or answer messages, with a cache, and record a whole pass over both; see `continuation`.
 
         Edits hold in both; cells that open the future change nothing, as later steps do not exist yet.
         """
-        ids = torch.tensor([self._write(text, tokens, beam, edits, seed, chance)], device=self.model.device)
+        inputs = self._given(text, {}, messages)
+        ids = torch.tensor([self._write(inputs, tokens, beam, edits, seed, chance)], device=self.model.device)
         inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
-        return self._record(text, inputs, edits.without_future)
+        return self._record(text or "", inputs, edits.without_future, messages=messages)
 
     def write(
-        self, text: str, tokens: int = 30, seed: int = 0, edits: Edits = NO_EDITS, **chance: Unpack[Chance]
+        self,
+        text: str | None = None,
+        tokens: int = 30,
+        seed: int = 0,
+        edits: Edits = NO_EDITS,
+        *,
+        messages: Messages | None = None,
+        **chance: Unpack[Chance],
     ) -> str:
-        """The text and at most `tokens` tokens drawn after it; one seed, one result. See `continuation`."""
-        ids = self._write(text, tokens, 1, edits, seed, chance)
-        return self.text_of(ids)
+        """The text and at most `tokens` tokens drawn after it; one seed, one result. See `continuation`.
 
-    def distribution(self, text: str, edits: Edits = NO_EDITS, **chance: Unpack[Chance]) -> np.ndarray:
+        Of messages the answer alone.
+        """
+        inputs = self._given(text, {}, messages)
+        ids = self._write(inputs, tokens, 1, edits, seed, chance)
+        return self.text_of(ids if messages is None else ids[inputs["input_ids"].size(1) :])
+
+    def distribution(
+        self,
+        text: str | None = None,
+        edits: Edits = NO_EDITS,
+        *,
+        messages: Messages | None = None,
+        **chance: Unpack[Chance],
+    ) -> np.ndarray:
         """float32 (V,), summing to 1: how probable every token is as the next one; see `sampling.restrict`."""
-        logits = torch.from_numpy(self.read(text, edits=edits).logits[-1])
+        logits = torch.from_numpy(self.read(text, messages=messages, edits=edits).logits[-1])
         return restrict(logits, **chance).numpy()
 
-    def _write(self, text: str, tokens: int, beam: int, edits: Edits, seed: int | None, chance: Chance) -> list[int]:
-        inputs = self.encode(text)
+    def _write(
+        self, inputs: Mapping[str, Tensor], tokens: int, beam: int, edits: Edits, seed: int | None, chance: Chance
+    ) -> list[int]:
         edits = edits.without_future
         n_read = inputs["input_ids"].size(1)
         if n_read + tokens > self.max_tokens:
@@ -154,6 +177,7 @@ class PairReader(Reader):
         text: str | None = None,
         *,
         target: str | Sequence[int] | None = None,
+        messages: Messages | None = None,
         edits: Edits = NO_EDITS,
         **inputs: Tensor,
     ) -> Reading:
@@ -161,10 +185,9 @@ class PairReader(Reader):
 
         Left out it is what the model writes greedily.
         """
-        model_inputs = self._given(text, inputs)
+        model_inputs = self._given(text, inputs, messages)
         if "decoder_input_ids" in model_inputs:
-            if edits:
-                self._check(edits, self._lengths(model_inputs))
+            self.check_edits(edits, model_inputs)
             return self._record(text or "", model_inputs, edits)
         if target is None:
             return self._translate(text or "", model_inputs, 1, edits)

@@ -17,6 +17,7 @@ from model.adapters.attention_file import read_attention
 from model.analysis.repetitions import repetitions
 from model.interventions.edits import Edits, Head
 from model.measures import text_roles
+from tests.support import chats
 from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, VOCAB, save_model, theirs
 
@@ -73,6 +74,19 @@ def test_read_prints_the_next_words_with_and_without_heads(run, folders: dict[st
     recording = read_attention(file)  # on the page Your own model
     np.testing.assert_array_equal(recording.attention("decoder_self"), runs[1].attention("decoder_self"))
     assert recording.target_tokens == runs[1].target_tokens
+
+
+def test_read_takes_a_text_as_a_chat_turn(run, folders: dict[str, str], tmp_path: Path) -> None:
+    folder = chats.save(tmp_path / "chat")
+    code, out, err = run("read", "Hi", "--model", folder, "--chat", "--out", tmp_path / "chat.npz")
+    assert (code, err) == (0, "")
+    result = load_model(folder).read(messages=[{"role": "user", "content": "Hi"}])
+    assert f"{len(result.target_tokens)} tokens; " in out
+    recording = read_attention(tmp_path / "chat.npz")
+    assert recording.target_tokens == result.target_tokens
+    np.testing.assert_array_equal(recording.special["target"], result.special["target"])
+    code, out, err = run("read", "Hi", "--model", folders["llama"], "--chat")
+    assert code and not out and "no chat template" in err
 
 
 def test_read_prints_the_heads_that_add_most(run, folders: dict[str, str], tmp_path: Path) -> None:
@@ -147,21 +161,21 @@ def test_atlas_measures_every_head_of_every_line(run, folders: dict[str, str], t
 def test_heads_that_repeat_are_named(folders: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A head whose weight is put on the token after the earlier occurrence, and one that is put on that token."""
     reader = load_model(folders["llama"])
-    read = reader.read
+    read_batch = reader.read_batch
 
-    def read_changed(text: str | None = None, **inputs: torch.Tensor):
-        result = read(text, **inputs)
-        if text is None:
-            ids = inputs["input_ids"][0].tolist()
+    def read_changed(texts: list[str] | None = None, **inputs: torch.Tensor):
+        results = read_batch(texts, **inputs)
+        for result in results if texts is None else ():
+            ids = result.inputs["input_ids"][0].tolist()
             half = len(ids) // 2
             assert ids[:half] == ids[half:] and not set(ids) & set(reader.tokenizer.all_special_ids)
             for head, after in ((1, 1), (2, 0)):
                 weights = result.trace["decoder.layers.1.self_attention.weights"][head]
                 weights[half:] = 0
                 weights[np.arange(half, 2 * half), np.arange(half) + after] = 1
-        return result
+        return results
 
-    monkeypatch.setattr(reader, "read", read_changed)
+    monkeypatch.setattr(reader, "read_batch", read_changed)
     monkeypatch.setattr(text_roles, "REPEATED", 6)
     values = text_roles.measure(reader, [TEXT], 1)["kinds"]["decoder_self"]
     assert values["role"][1][1:3] == ["induction", "duplicate token"]

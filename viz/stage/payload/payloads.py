@@ -88,6 +88,7 @@ class RecordingPayload(TypedDict):
     candidates: CandidatesPayload | None
     positions: Mapping[str, np.ndarray]  # by side, (tokens, dimensions)
     model: Mapping[str, Any]
+    special: NotRequired[Mapping[str, np.ndarray]]  # by side uint8 (tokens,), 1 = special
 
 
 class ProgramPayload(TypedDict):

@@ -27,6 +27,7 @@ def packed(
     """
     candidates = recording.candidates
     budget = (coarse.FILE_BUDGET if in_file else BUDGET) / max(len(recording.weights), 1)
+    special = {side: flags.astype(np.uint8) for side, flags in recording.special.items()}
     return {
         "text": recording.text,
         "source_tokens": recording.source_tokens,
@@ -46,7 +47,7 @@ def packed(
         },
         "positions": {side: table.astype(np.float32) for side, table in recording.positions.items()},
         "model": dict(recording.model),
-    }
+    } | ({"special": special} if special else {})
 
 
 def _kind(

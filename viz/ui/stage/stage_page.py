@@ -131,11 +131,12 @@ def _live(names: list[str], show: Show) -> None:
         if not _writes_target():
             label, hint = say("Text"), say("Type a text")
         text = st.text_input(label, key="sentence", live=typing_pause(), placeholder=hint, label_visibility="collapsed")
+        is_chat = broken is None and controls.choose_chat(state["stage-model"], f"{PREFIX}chat")
         with st.container(key="below"):
             if broken is not None:
                 controls.say_no_model(broken)
                 return
-            show(names, replace(current_view, text=text or "", **selection), came is not None)
+            show(names, replace(current_view, text=text or "", chat=is_chat, **selection), came is not None)
 
 
 def last_view(names: list[str]) -> View:

@@ -17,6 +17,7 @@ from model.results.recording import axis_tokens
 from model.results.translation import SIDES
 from model.running.translator import Translator, Writer
 from model.text.cleaning import tidy
+from model.text.errors import Problem
 from viz.stage import assets
 from viz.stage.payload import message as stage_message
 from viz.stage.payload.answers import answer_of, line_of
@@ -116,6 +117,8 @@ def rewrite_text(request: Request, action: Mapping) -> str | None:
     loaded = request.translator
     if action.get("do") not in ("keep", "write", "type") or recipes.writes_target(request.model):
         return None
+    if request.messages is not None:
+        raise Problem("a chat turn is changed in its box: the words around it are those of the model's template")
     result = compute(request)
     step = int(action["step"])
     if not 0 <= step < len(result.predicted_ids):

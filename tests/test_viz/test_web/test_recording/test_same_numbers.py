@@ -42,6 +42,7 @@ MIRRORED = "▁הכלב ▁לא ▁חצ ה ▁את ▁הרחוב ، ▁لأنه 
 ODD = "▁na <0xC3> <0xAF> ▁<b> $x$ \u200b ▁ <0xF0> <0x9F> <0x98> <0x80> <0x0A> \u0301x 안녕 👩\u200d💻 <0xFF> \t "
 ODD += "▁__ [U] ñandúñandúñandúñandú"
 BYTE_LEVEL = "ĠThe Ġdog s , Ġran Ċ Ġaway <|endoftext|>"
+CHAT = "<|im_start|> user <0x0A> ▁He llo ▁you <|im_end|> <0x0A> <|im_start|> assist ant"
 BERT = "[CLS] happ ##y dog ##s ! [SEP]"
 
 
@@ -79,6 +80,10 @@ RECORDINGS = {
     "odd": recording(ODD, MIRRORED),
     "one token": recording("▁a", "▁b", 1, 1),
     "only special tokens": recording("<s>", "</s>", 1, 2),
+    "chat": replace(recording("", CHAT, kinds=["decoder_self"]), special={"target": np.arange(12) % 12 < 5}),
+    "chat of an encoder": replace(
+        recording(CHAT, "", kinds=["encoder_self"]), special={"source": np.arange(12) % 10 < 5}
+    ),
     "30 layers of 9 heads": recording("", first_words(14), 30, 9, ["decoder_self"], predicted=False),
     "128 tokens": recording("", first_words(127), 2, 4, ["decoder_self"]),
     "70 tokens, many heads": recording(first_words(69), first_words(40), 6, 16, ["cross"]),
@@ -100,6 +105,10 @@ def map_by_numpy(of: Recording, kind: str, options: dict) -> dict:
     mark = analysis.word_mark([*of.source_tokens, *of.target_tokens]) or "▁"
     merged = [analysis.Words(list(tokens), list(range(len(tokens)))) for tokens in (queries, keys)]
     special = [analysis.is_special(tokens) for tokens in (queries, keys)]
+    for place, side in enumerate(SIDES[kind]):
+        if side in of.special:
+            marks = of.special[side]
+            special[place] |= np.append(marks[1:], False) if not place and queries is of.predicted_tokens else marks
     if options.get("words"):
         merged = [analysis.words(tokens, mark) for tokens in (queries, keys)]
         weights, mask = analysis.merge_words(weights, *merged), analysis.merge_words(mask, *merged) > 0

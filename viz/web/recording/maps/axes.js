@@ -58,13 +58,31 @@ export function axisTokens(recording, code, requested) {
   return { queries: target, keys, stepTokens: predicted.length ? predicted : null };
 }
 
+/**
+ * Which of the tokens that name rows and columns are special: those that look so, and those of which the recording says
+ * it. A predicted token is the one that is read at the next step.
+ * @param {Recording} recording
+ * @param {string} code
+ * @param {Options["rows"]} rows
+ * @returns {{queries: boolean[], keys: boolean[]}}
+ */
+export function specialTokens(recording, code, rows) {
+  const { queries, keys } = axisTokens(recording, code, rows);
+  const [side, of] = SIDES[code];
+  const shift = Number(side === "target" && queries === recording.predicted_tokens);
+  /** @param {string[]} tokens @param {import("../message/types.js").Side} name @param {number} by */
+  const flags = (tokens, name, by = 0) =>
+    tokens.map((token, i) => isSpecial(token) || Boolean(recording.special?.[name]?.[i + by]));
+  return { queries: flags(queries, side, shift), keys: flags(keys, of) };
+}
+
 /** @param {boolean[]} flags @returns {number[]} */
 const placesOf = (flags) => flags.flatMap((isSet, i) => (isSet ? [i] : []));
 
-/** @param {string[]} tokens @param {string} mark @param {Options} options @returns {Axis} */
-function axisOf(tokens, mark, options) {
+/** @param {string[]} tokens @param {boolean[]} flags  special ones @param {string} mark @param {Options} options @returns {Axis} */
+function axisOf(tokens, flags, mark, options) {
   const words = options.words ? wordsOf(tokens, mark) : { names: tokens, ofToken: tokens.map((_, i) => i) };
-  const special = words.names.map((_, word) => isSpecial(tokens[words.ofToken.indexOf(word)]));
+  const special = words.names.map((_, word) => flags[words.ofToken.indexOf(word)]);
   const hides = options.hide && !special.every(Boolean); // at least one word stays
   const hidden = special.map((isSpecialWord) => hides && isSpecialWord);
   return { words, stay: placesOf(hidden.map((isHidden) => !isHidden)), hidden: placesOf(hidden) };
@@ -80,7 +98,9 @@ function axisOf(tokens, mark, options) {
 export function axes(recording, code, options) {
   const { queries, keys, stepTokens } = axisTokens(recording, code, options.rows);
   const mark = markOf(recording);
-  const [rows, columns] = [queries, keys].map((tokens) => axisOf(tokens, mark, options));
+  const special = specialTokens(recording, code, options.rows);
+  const rows = axisOf(queries, special.queries, mark, options);
+  const columns = axisOf(keys, special.keys, mark, options);
   /** @param {string[]} tokens @param {number} word */
   const beside = (tokens, word) => tokens.filter((_, i) => rows.words.ofToken[i] === word).join(" ");
   return {

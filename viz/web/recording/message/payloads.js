@@ -73,6 +73,7 @@
  * @property {CandidatesPayload | null} candidates
  * @property {Record<string, import("./types.js").Matrix>} positions  by side
  * @property {Record<string, any>} model
+ * @property {Partial<Record<import("./types.js").Side, ArrayLike<number>>>} [special]  by side, 1 = special
  */
 
 /**

@@ -1,9 +1,8 @@
 // The Python that makes a picture again: one template per picture, values filled in.
 
-import { axisTokens } from "../maps/axes.js";
+import { axisTokens, specialTokens } from "../maps/axes.js";
 import { axesOf, isChanged } from "../maps/maps.js";
 import { figureLine, repr, writeProgram } from "./program.js";
-import { isSpecial } from "../text/tokens.js";
 
 /** @typedef {import("./program.js").Program} Program */
 /** @typedef {import("./types.js").Options} Options */
@@ -30,9 +29,30 @@ function names(recording, code, rows) {
   return { queries: `result.${name(queries)}`, keys: `result.${name(keys)}`, beside: steps ? beside : null };
 }
 
-/** @param {string} side @param {string[]} tokens @param {Options} options */
-function hides(side, tokens, { hide }) {
-  return hide && tokens.some(isSpecial) && !tokens.every(isSpecial) ? `analysis.is_special(${side})` : null;
+/**
+ * Which rows or columns are hidden, as Python; null where none or all are special.
+ * @param {string} side  "rows" or "columns"
+ * @param {boolean[]} flags  the special ones of its tokens
+ * @param {string | null} marks  those of which the recording says it, as Python
+ * @param {Options} options
+ */
+function hides(side, flags, marks, { hide, words }) {
+  if (!hide || !flags.some(Boolean) || flags.every(Boolean)) return null;
+  const merged = side === "rows" ? "queries" : "keys";
+  const ofWords = words ? `[np.unique(${merged}.of_token, return_index=True)[1]]` : "";
+  return `analysis.is_special(${side})${marks ? ` | ${marks}${ofWords}` : ""}`;
+}
+
+/**
+ * Which tokens the recording says are special, as Python; null where it says nothing.
+ * @param {Recording} recording
+ * @param {string} tokens  as Python: result.target_tokens
+ */
+function marksOf(recording, tokens) {
+  const side = tokens === "result.source_tokens" ? "source" : "target";
+  if (!recording.special?.[side]) return null;
+  const marks = `result.special[${repr(side)}]`;
+  return tokens === "result.predicted_tokens" ? `np.append(${marks}[1:], False)` : marks;
 }
 
 /**
@@ -71,7 +91,7 @@ export function ofMap(recording, { code, masks, layers }, place, options, titles
     return writeProgram(program, ["from viz.figures import attention_heatmap"], [figure, ...end]);
   }
   const lines = [`weights = ${weights}`, `mask = result.mask(${repr(code)})`, `rows, columns = ${queries}, ${keys}`];
-  const tokens = axisTokens(recording, code, options.rows);
+  const special = specialTokens(recording, code, options.rows);
   if (options.words) {
     lines.push(
       "queries, keys = analysis.words(rows), analysis.words(columns)",
@@ -80,7 +100,10 @@ export function ofMap(recording, { code, masks, layers }, place, options, titles
       "rows, columns = queries.names, keys.names",
     );
   }
-  const hidden = [hides("rows", tokens.queries, options), hides("columns", tokens.keys, options)];
+  const hidden = [
+    hides("rows", special.queries, marksOf(recording, queries), options),
+    hides("columns", special.keys, marksOf(recording, keys), options),
+  ];
   if (options.hide) {
     const none = (/** @type {string} */ side) => `np.zeros(len(${side}), bool)`;
     lines.push(

@@ -39,6 +39,7 @@
  * @property {Candidates | null} candidates
  * @property {Partial<Record<Side, Matrix>>} positions  (tokens, dimensions), as added to the embeddings
  * @property {Record<string, unknown>} model  what it is, by name
+ * @property {Partial<Record<Side, ArrayLike<number>>>} [special]  1 = special, whatever the token looks like
  */
 
 /**

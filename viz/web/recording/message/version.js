@@ -2,6 +2,7 @@
 
 import { Effects } from "../pictures/effects.js";
 import { EffectsView, statisticsTexts } from "../pictures/effects_view.js";
+import { specialTokens } from "../maps/axes.js";
 import { Kind } from "../maps/kind.js";
 import { NextWords } from "../pictures/next_words.js";
 import { candidates } from "../pictures/pictures.js";
@@ -19,8 +20,8 @@ import { viewNames, viewsOf } from "./views.js";
  * @property {import("./remote.js").Part} part  fetches maps that did not travel
  */
 
-/** @param {string[]} tokens */
-const lineOf = (tokens) => ({ tokens: tokenNames(tokens), continues: continuations(tokens) });
+/** @param {string[]} tokens @param {boolean[]} special */
+const lineOf = (tokens, special) => ({ tokens: tokenNames(tokens), continues: continuations(tokens), special });
 
 export class Version {
   /**
@@ -40,9 +41,12 @@ export class Version {
     this.recording = recording;
     const { target_tokens: targetTokens, predicted_tokens: predicted, log_probabilities: logs } = recording;
     this.translation = recording.text;
-    this.source = lineOf(recording.source_tokens);
+    this.source = lineOf(recording.source_tokens, specialTokens(recording, "encoder_self", "read").queries);
     this.target = {
-      ...lineOf(predicted.length ? predicted : targetTokens),
+      ...lineOf(
+        predicted.length ? predicted : targetTokens,
+        specialTokens(recording, "decoder_self", predicted.length ? "predicted" : "read").queries,
+      ),
       start: targetTokens.slice(0, 1).map(label).join(" "),
       probability: logs && Array.from(logs, Math.exp),
       entropy: recording.candidates?.entropy ?? null,

@@ -6,6 +6,7 @@ const CONTINUED = "##";
 const SPECIAL = new Set([
   ...["<pad>", "<s>", "</s>", "<unk>", "[CLS]", "[SEP]", "[PAD]", "[MASK]", "[UNK]", "<mask>", "<|endoftext|>"],
 ]);
+const TURN = /^<\|.+\|>$/; // marks of turns of a chat, and the like
 const OURS = new Set(["<pad>", "<s>", "</s>", "<unk>"]);
 const BREAK = /^[▁Ġ]*(?:(?:<0x0[9A-D]>|[Ċĉč])[▁Ġ]*)+$/u; // line feeds and tabs
 const BYTE = /<0x([0-9A-F]{2})>/g;
@@ -20,7 +21,7 @@ const LETTER = /[\p{L}\p{N}]/u;
  */
 
 /** @param {string} token */
-export const isSpecial = (token) => SPECIAL.has(token);
+export const isSpecial = (token) => SPECIAL.has(token) || TURN.test(token);
 
 /**
  * What marks words in these tokens, null where nothing does.
@@ -57,7 +58,7 @@ export function dull(tokens) {
 
 /** @param {string} before @param {string} token @param {string} mark */
 function beginsWord(before, token, mark) {
-  if ([before, token].some((text) => SPECIAL.has(text) || BREAK.test(text))) return true;
+  if ([before, token].some((text) => isSpecial(text) || BREAK.test(text))) return true;
   if (mark === CONTINUED) return !token.startsWith(mark);
   return token.startsWith(mark) || isMarkOfPunctuation(token, mark) !== isMarkOfPunctuation(before, mark);
 }

@@ -53,14 +53,14 @@ export class Lines {
    */
   build(result, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
-    const tokens = JSON.stringify([result.source, result.target.tokens, result.target.continues, result.target.start]);
+    const tokens = JSON.stringify([result.source, result.target.tokens, result.target.continues, result.target.special, result.target.start]);
     if (tokens !== this.tokens || start !== Boolean(this.start)) {
       this.spots = null;
       this.sizes.disconnect();
       this.start = start ? this.chip("target", -1, result.target.start) : null;
       for (const side of SIDES) {
-        const { tokens, continues } = result[side];
-        this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, continues[index]));
+        const { tokens, continues, special } = result[side];
+        this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, continues[index], special[index]));
         setChildren(this[side], side === "target" && this.start, this.chips[side]);
         if (tokens.length) this.chips[side][0].tabIndex = 0;
         for (const chip of this[side].children) this.sizes.observe(chip);
@@ -70,15 +70,15 @@ export class Lines {
     if (kind) this.place(kind);
   }
 
-  /** @param {Side} side @param {number} index  -1: the start token @param {string} token @param {boolean} [continues] */
-  chip(side, index, token, continues = false) {
+  /** @param {Side} side @param {number} index  -1: the start token @param {string} token @param {boolean} [continues] @param {boolean} [special] */
+  chip(side, index, token, continues = false, special = false) {
     const { stage, version } = this;
     const point = () => stage.pointing.pointAt({ of: version, token: [side, index] });
     const pin = () => {
       stage.pointing.pin(side, index, version);
       stage.steering?.wordMenu.ask(stage.pinnedToken());
     };
-    return button(continues ? "token.joined" : "token", token, pin, {
+    return button(`token${continues ? ".joined" : ""}${special ? ".special" : ""}`, token, pin, {
       tabindex: "-1",
       dir: "auto",
       [index < 0 ? "data-start" : "data-index"]: index < 0 || index,
