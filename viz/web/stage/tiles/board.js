@@ -1,5 +1,5 @@
-// A board: one coloured cell per head, layers by heads, as papers draw a measure that gives one number per head. It knows
-// nothing of the stage: whoever has such numbers says what they are and what a click does.
+// A board: one coloured cell per head, layers by heads, as papers draw a measure that gives one number per head. It
+// knows nothing of the stage: whoever has such numbers says what they are and what a click does.
 
 import { dress, el, mark, setChildren } from "../frame/dom.js";
 import { arrows } from "../frame/widgets.js";
@@ -58,7 +58,9 @@ export class Board {
     grid.addEventListener("pointerover", (event) => event.pointerType === "mouse" && point(event));
     grid.addEventListener("pointerleave", () => this.point(null));
     // Not while a cell is pressed: what is said elsewhere of its head might move it from under the pointer.
-    grid.addEventListener("focusin", (event) => /** @type {Element} */ (event.target).matches(":focus-visible") && point(event));
+    grid.addEventListener("focusin", (event) => {
+      if (/** @type {Element} */ (event.target).matches(":focus-visible")) point(event);
+    });
     grid.addEventListener("focusout", () => this.point(null));
     const click = (/** @type {MouseEvent | KeyboardEvent} */ { target, shiftKey: shift }) => {
       const place = this.placeOf(/** @type {Element} */ (target));

@@ -51,7 +51,9 @@ export class HeadBoard {
     this.measure = /** @type {Measure} */ (measuresOf(stage, kind)[code]);
     this.row = rowOfWord(stage, kind);
     this.board.show({
-      ...{ label: stage.say("heads"), layers: kind.layers, axes: [`${say("axis_layers")} →`, `${say("axis_heads")} →`] },
+      label: `${say("heads")}: ${this.measure.name}`,
+      layers: kind.layers,
+      axes: [`${say("axis_layers")} →`, `${say("axis_heads")} →`],
       lies: Boolean(stage.beside) && kind.layers.length > kind.headNames.length,
       ...this.numbers(),
       describe: (place) => this.describe(place),

@@ -42,10 +42,10 @@ function formOf({ stage, kind, isBoard }) {
 
 /** The choice of what colours the board. @param {Tiles} tiles */
 function measureChoice({ stage, kind }) {
-  const measures = Object.entries(measuresOf(stage, kind));
+  const options = Object.entries(measuresOf(stage, kind)).map(([code, { name }]) => [code, name]);
   const about = { "aria-label": stage.say("measure_of_board"), title: stage.say("measure_of_board") };
   const choose = (/** @type {string} */ board) => stage.choose({ board });
-  return select(measures.map(([code, { name }]) => [code, name]), measureOfBoard(stage, kind) ?? "", choose, about, ".sort#board-measure");
+  return select(options, measureOfBoard(stage, kind) ?? "", choose, about, ".sort#board-measure");
 }
 
 /** The choice of an order of maps, where there are several. @param {Tiles} tiles */
