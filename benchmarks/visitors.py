@@ -20,9 +20,10 @@ page must have shown its own visitor's translation and nobody else's. One in the
 error.
 
 Memory is the resident set of the server's process (Linux only): when one visitor has come and gone, so that all is
-loaded, and before the others come; at most while they are there (looked at every quarter of a second); and --after
-seconds after the last one left, when Streamlit has forgotten them (disconnectedSessionTTL in .streamlit/config.toml).
-It includes what is remembered for all (maxCacheDataSize there).
+loaded, and before the others come; at most while they are there (looked at every quarter of a second); --after seconds
+after the last one left, when Streamlit has forgotten them (disconnectedSessionTTL in .streamlit/config.toml); and when
+then somebody has opened every page once, so that every checkpoint was in use. It includes what is remembered for all
+(maxCacheDataSize there). Pages alone: --visitors 1 --sentences 1 --rounds 1 --long 0 --changing 0 --after 0.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.common import Machine, sentences, table, timed, translator_of
-from benchmarks.support.server import ROOT, serve
+from benchmarks.support import menu
+from benchmarks.support.server import ROOT, memory, serve
 from benchmarks.support.visitor import Visitor, visit
 from model.interventions.edits import Edits, all_heads
 from model.running.translator import DEFAULT_CHECKPOINT, Translator
@@ -158,6 +160,14 @@ async def come_and_go(url: str) -> None:
         await Reader(connection).open("text")
 
 
+async def open_every_page(url: str) -> None:
+    """Be a visitor who looks at one page after the other."""
+    async with visit(url) as connection:
+        visitor = Visitor(connection)
+        for page in menu.paths().values():
+            await visitor.look(page)
+
+
 async def all_come(url: str, page: str, guests: Sequence[Guest], think: float, megabytes: list[float]) -> None:
     """Let all visitors come at once; note the server's memory again and again while they are there."""
     doors = asyncio.Barrier(len(guests))
@@ -198,20 +208,6 @@ def check(translator: Translator, guests: Sequence[Guest]) -> dict[str, float]:
             if found := set(guest.translations[text]) & (set(right.values()) - expected):
                 raise RuntimeError(f"the page with {text!r} shows what somebody else asked for: {found}")
     return alone
-
-
-def memory(url: str) -> float:
-    """The resident set of the process that serves an address, in MB."""
-    port = url.rpartition(":")[2].encode()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")
-            if b"--server.port" in words and words[words.index(b"--server.port") + 1] == port:
-                line = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("VmRSS"))
-                return int(line.split()[1]) / 1000
-        except (OSError, StopIteration):  # a process that ended meanwhile
-            continue
-    raise SystemExit(f"error: no process under /proc serves {url}: memory can be measured on Linux only")
 
 
 def row(name: str, seconds: Sequence[float]) -> tuple[str, str, str]:
@@ -284,6 +280,10 @@ def main() -> None:
                 guests[side] += come_now
         time.sleep(options.after)
         after = [memory(url) for url in urls]
+        every_page = []
+        for url in urls:
+            asyncio.run(open_every_page(url))
+            every_page.append(memory(url))
         busy = machine.message()
     torch.set_num_threads(1)
     alone = check(translator, sum(guests, []))
@@ -308,12 +308,12 @@ def main() -> None:
     width = max(map(len, rows))
     print(table((HEADS + AGAINST)[:width], [(*cells, *[""] * (width - len(cells))) for cells in rows]))
     print()
-    for root, sizes, left in zip(roots, megabytes, after):
+    for root, sizes, left, all_pages in zip(roots, megabytes, after, every_page):
         start, peak = sizes[0], max(sizes)
         print(
             f"memory of the server{'' if root == ROOT else f' of {root}'}: {start:.0f} MB at the start, {peak:.0f} MB "
-            f"at most, {left:.0f} MB {options.after:g} s after they left; "
-            f"{(peak - start) / options.visitors:.1f} MB a visitor"
+            f"at most, {left:.0f} MB {options.after:g} s after they left, {all_pages:.0f} MB when every page has been "
+            f"opened; {(peak - start) / options.visitors:.1f} MB a visitor"
         )
     print(f"{len(alone)} of {len(alone)} translations are the visitor's own; no page shows another visitor's")
 

@@ -301,6 +301,13 @@ FAULTS = (
         f"{_APP}shared.py::TestCache",
     ),
     Fault(
+        "the model in use leaves memory first",
+        "viz/views/memory.py",
+        "            self._models.move_to_end(key)\n",
+        "",
+        f"{_VIZ}views/test_memory.py",
+    ),
+    Fault(
         "last to come computes first",
         "viz/views/turns.py",
         "while self._queue[0] is not ticket",

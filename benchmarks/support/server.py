@@ -51,6 +51,20 @@ def is_healthy(url: str) -> bool:
         return False
 
 
+def memory(url: str) -> float:
+    """The resident set of the process that serves an address, in MB."""
+    port = url.rpartition(":")[2].encode()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if b"--server.port" in words and words[words.index(b"--server.port") + 1] == port:
+                line = next(line for line in (folder / "status").read_text().splitlines() if line.startswith("VmRSS"))
+                return int(line.split()[1]) / 1000
+        except (OSError, StopIteration):  # a process that ended meanwhile
+            continue
+    raise SystemExit(f"error: no process under /proc serves {url}: memory can be measured on Linux only")
+
+
 @contextlib.contextmanager
 def serve(
     script: Path = ROOT / "app.py",

@@ -51,6 +51,17 @@ class Visitor:
         if not self._input:
             raise RuntimeError(f"the page has no text input {input_key!r}")
 
+    async def look(self, page: str) -> None:
+        """Open a page, whatever is on it.
+
+        Args:
+            page: in the path of the URL; the first one if it is empty.
+
+        Raises:
+            RuntimeError: the page failed.
+        """
+        await self._run(BackMsg(rerun_script={"page_name": page}))
+
     async def type(self, text: str) -> int:
         """Type a text, press Enter, and wait until the part of the page that depends on it has run.
 

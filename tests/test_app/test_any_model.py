@@ -458,7 +458,7 @@ def test_a_model_that_goes_leaves_memory(folders: dict[str, Path]) -> None:
 def test_what_goes_is_said_before_another_model_is_chosen(
     shelf: model_shelf.Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shelf, "most", 1)
+    monkeypatch.setattr(shelf.memory, "count", 1)
     at = screen.open_page("steer.py", model="gpt2", text=TEXT)
     (line,) = [part.proto.body for part in at.get("html") if "In memory: gpt2" in part.proto.body]
     assert "Choosing bert takes gpt2 out of memory." in line

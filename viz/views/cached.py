@@ -1,6 +1,6 @@
 """Models and translations: loaded once for all visitors, translated once, remembered.
 
-State has three homes: models in `st.cache_resource`, results in `st.cache_data`, choices in the session and the URL.
+State has three homes: models in `viz.views.memory`, results in `st.cache_data`, choices in the session and the URL.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,15 +24,18 @@ from model.experiments.positions import changed_positions
 from model.results.recording import Candidates
 from model.results.translation import Translation
 from model.running.translator import DEFAULT_CHECKPOINT, Translator, Writer, load_translator
-from model.storage.checkpoint import available
+from model.storage.checkpoint import available, checkpoints_folder
 from model.text.errors import Problem
 from viz.text.language import message, say
 from viz.views import model_shelf
 from viz.views.changes import Changes
+from viz.views.memory import Memory
 from viz.views.turns import TURNS, queued
 from viz.views.view import EXAMPLE, Input
 
 TRANSLATING = message("Translating …")
+ROOM = 256_000_000  # bytes of the weights of checkpoints: the four of Four systems and the one that pages begin with
+CHECKPOINTS: Memory[Translator | Writer] = Memory(ROOM)  # by folder
 # What pages draw from a trace; the rest, several times as much, is not kept.
 _DRAWN = (".weights", ".mask", ".positions", "decoder.context")
 
@@ -70,8 +73,14 @@ def presence() -> Callable[[], bool]:
 
 
 def translator(name: str) -> Translator | Writer | Reader:
-    """A checkpoint or a model of transformers, loaded once for all visitors; a ValueError says why it cannot be."""
-    return _reader(name) if name in model_shelf.SHELF else _checkpoint(name)
+    """A checkpoint or a model of transformers, shared by all visitors; a ValueError says why it cannot be loaded.
+
+    It is loaded when somebody asks for it first, and again where it has left memory meanwhile.
+    """
+    if _is_in_memory(name):
+        return _loaded(name)
+    with st.spinner(say("Loading …"), show_time=True):
+        return _loaded(name)
 
 
 _Kind = TypeVar("_Kind", Translator, Writer, Reader)
@@ -85,15 +94,20 @@ def loaded_as(kind: type[_Kind], name: str) -> _Kind:
     return loaded
 
 
-def _reader(name: str) -> Reader:
-    if name in model_shelf.SHELF.in_memory():
+def _loaded(name: str) -> Translator | Writer | Reader:
+    if name in model_shelf.SHELF:
         return model_shelf.SHELF.reader(name)
-    with st.spinner(say("Loading …"), show_time=True):
-        return model_shelf.SHELF.reader(name)
+    folder = checkpoints_folder() / name
+    return CHECKPOINTS.get(str(folder), lambda: folder, lambda _: _load_checkpoint(name))
 
 
-@st.cache_resource(show_spinner=Waiting(message("Loading …")), show_time=True)
-def _checkpoint(name: str) -> Translator | Writer:
+def _is_in_memory(name: str) -> bool:
+    if name in model_shelf.SHELF:
+        return name in model_shelf.SHELF.in_memory()
+    return str(checkpoints_folder() / name) in CHECKPOINTS
+
+
+def _load_checkpoint(name: str) -> Translator | Writer:
     try:
         return queued(load_translator(name))
     except OSError as error:

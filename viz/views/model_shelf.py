@@ -1,25 +1,23 @@
 """Models of transformers that pages offer beside checkpoints: what the operator lists and what visitors have opened.
 
-All of them stay on the list; as many as there is room for stay in memory. The one that was used the longest ago goes
-first, and is loaded again when somebody asks for it.
+All of them stay on the list; as many as there is room for stay in memory (`viz.views.memory`).
 """
 
-import gc
 import json
 import os
 import shlex
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from model.adapters.hub import CONFIG, Progress, fetch
-from model.adapters.inspection import FLOAT32, available_memory, local_size
+from model.adapters.inspection import available_memory
 from model.adapters.loading import load_model
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import Reader
 from model.storage.checkpoint import available
+from viz.views.memory import Memory
 from viz.views.turns import queued
 
 VARIABLE = "HEADLIGHT_MODELS"  # folders and names of the hub that an operator lists, with spaces between
@@ -29,28 +27,18 @@ MASK = "[MASK]"  # of encoders whose own one is not known
 WRITERS, TRANSLATORS = (DECODER, ENCODER), (ENCODER_DECODER,)  # tasks of those that read a text, and that answer one
 
 
-class InMemory(NamedTuple):
-    """A model that is loaded, and its size in bytes."""
-
-    reader: Reader
-    size: int
-
-
 class Shelf:
     """Models by the names that pages and addresses have for them; safe to share between threads."""
 
     def __init__(self, listed: Sequence[str] = (), budget: int | None = None, most: int = MOST) -> None:
-        self.budget, self.most = budget, most
+        self.memory: Memory[Reader] = Memory(budget, most)  # by place
         self._lock = threading.RLock()
-        self._loading: dict[str, threading.Lock] = {}
         self._places: dict[str, str] = {}
         self._folders: dict[str, Path] = {}
         self._tasks: dict[str, str] = {}
         self._masks: dict[str, str] = {}
         self._bare: set[str] = set()  # names of models without a layer that predicts words
         self._chats: set[str] = set()  # names of decoders with a chat template
-        self._loaded: OrderedDict[str, InMemory] = OrderedDict()  # the one that was used last stands last
-        self._coming: dict[object, int] = {}  # bytes of models that are being loaded
         for place in listed:
             self._add(place)
 
@@ -84,41 +72,45 @@ class Shelf:
         return self._places[name]
 
     def in_memory(self) -> dict[str, int]:
-        """The bytes of each model in memory, the one that goes first at the beginning."""
-        with self._lock:
-            return {name: model.size for name, model in self._loaded.items()}
+        """The bytes of each model in memory, the one that leaves first at the beginning."""
+        names = self._names()
+        return {names[place]: size for place, size in self.memory.sizes().items() if place in names}
+
+    def leaving(self, name: str) -> list[str]:
+        """The models that leave memory when this one is chosen now; none where it is there, or is of unknown size."""
+        folder = self._folders.get(name) or Path(self._places[name])
+        names = self._names()
+        return [names[place] for place in self.memory.leaving(self._places[name], folder) if place in names]
 
     def open(self, place: str, progress: Progress | None = None) -> str:
         """Fetch and load a model; returns the name that it has from now on. Errors as in `load_model`."""
         folder = fetch(place, progress=progress)
-        reader = self._load(folder)
+        reader = self.memory.load(_whole_place(place), folder, _load)
         with self._lock:
             name = self._add(place)
-            self._keep(name, folder, reader)
+            self._note(name, folder, reader)
         return name
 
     def reader(self, name: str) -> Reader:
         """A model of the shelf, loaded where it is not in memory; errors as in `load_model`."""
-        with self._lock:
-            if name in self._loaded:
-                self._loaded.move_to_end(name)
-                return self._loaded[name].reader
-            loading = self._loading.setdefault(name, threading.Lock())
-        with loading:  # others that ask for the same model wait for it
+        place = self._places[name]
+
+        def load(folder: Path) -> Reader:
+            reader = _load(folder)
             with self._lock:
-                if name in self._loaded:
-                    return self._loaded[name].reader
-            folder = self._folders.get(name) or fetch(self._places[name])
-            reader = self._load(folder)
-            with self._lock:
-                self._keep(name, folder, reader)
+                self._note(name, folder, reader)
             return reader
 
+        return self.memory.get(place, lambda: self._folders.get(name) or fetch(place), load)
+
+    def _names(self) -> dict[str, str]:
+        """The names of models by their places."""
+        with self._lock:
+            return {place: name for name, place in self._places.items()}
+
     def _add(self, place: str) -> str:
-        name = place.strip()
+        name = _whole_place(place)
         is_folder = Path(name).is_dir()
-        if is_folder:
-            name = str(Path(name).resolve())
         same = next(
             (name_of_place for name_of_place, place_of_added in self._places.items() if place_of_added == name), None
         )
@@ -134,48 +126,8 @@ class Shelf:
                 self._bare.add(short)
         return short
 
-    def leaving(self, name: str) -> list[str]:
-        """The models that leave memory when this one is chosen now; none where it is there, or is of unknown size."""
-        with self._lock:
-            if name in self._loaded:
-                return []
-            folder = self._folders.get(name) or Path(self._places[name])
-            try:
-                return self._to_leave(_needed(folder))
-            except (ValueError, OSError):  # it is not on this machine yet, or broken, which is said when it is chosen
-                return []
-
-    def _load(self, folder: Path) -> Reader:
-        """Load a model after others have made room for it."""
-        needed = _needed(folder)
-        token = object()
-        with self._lock:
-            leaving = self._to_leave(needed)
-            for name in leaving:
-                del self._loaded[name]
-            self._coming[token] = needed
-        if leaving:
-            gc.collect()  # a model and what is attached to it hold each other
-        try:
-            return queued(load_model(folder))
-        finally:
-            with self._lock:
-                del self._coming[token]
-
-    def _to_leave(self, needed: int) -> list[str]:
-        """Which models make room for `needed` bytes, the one that was used the longest ago first."""
-        names = list(self._loaded)
-        n_bytes = sum(model.size for model in self._loaded.values()) + sum(self._coming.values())
-        count = len(names) + len(self._coming)
-        leaving = []
-        while names and (count >= self.most or (self.budget is not None and n_bytes + needed > self.budget)):
-            leaving.append(names.pop(0))
-            n_bytes, count = n_bytes - self._loaded[leaving[-1]].size, count - 1
-        return leaving
-
-    def _keep(self, name: str, folder: Path, reader: Reader) -> None:
-        parameters = reader.model.parameters()
-        size = sum(values.numel() * values.element_size() for values in parameters)
+    def _note(self, name: str, folder: Path, reader: Reader) -> None:
+        """What is known of a model from when it was loaded first."""
         self._folders[name] = folder
         self._tasks[name] = reader.config.task
         self._masks[name] = getattr(reader.tokenizer, "mask_token", None) or MASK
@@ -184,14 +136,16 @@ class Shelf:
         self._bare.discard(name)
         if not reader.has_words:
             self._bare.add(name)
-        self._loaded[name] = InMemory(reader, size)
-        self._loaded.move_to_end(name)
 
 
-def _needed(folder: Path) -> int:
-    """The bytes of the model in a folder in memory, where its numbers become float32; errors as in `local_size`."""
-    size = local_size(folder)
-    return max(size.stored, FLOAT32 * size.parameters)
+def _load(folder: Path) -> Reader:
+    return queued(load_model(folder))
+
+
+def _whole_place(place: str) -> str:
+    """A place as the shelf has it: the whole path of a folder, or a name on the hub."""
+    place = place.strip()
+    return str(Path(place).resolve()) if Path(place).is_dir() else place
 
 
 def _task_of(folder: Path) -> str | None:

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from model.decoding.protocol import BETWEEN_STEPS
 from model.text.errors import Problem
@@ -115,10 +115,30 @@ def each_in_turn(steps: Iterator) -> Iterator:
         yield step
 
 
-def queued(loaded: Any) -> Any:
-    """A translator, writer or reader of transformers' models, which computes in its turn."""
-    of_translators = "translate", "force", "translate_lines", "effects", "lens", "occlusion"
-    for name in (*of_translators, "read", "read_batch", "distribution", "write", "generate", "importance", "rotation"):
-        if hasattr(loaded, name):
-            setattr(loaded, name, in_turn(getattr(loaded, name)))
+_Loaded = TypeVar("_Loaded")
+_LONG = ("translate", "force", "translate_lines", "effects", "lens", "occlusion")  # what takes a while, of translators
+_LONG += ("read", "read_batch", "distribution", "write", "generate", "importance", "rotation")
+_LONG += ("score_parts", "score_shares")  # and of those that read
+
+
+def queued(loaded: _Loaded) -> _Loaded:
+    """A translator, writer or reader of transformers' models, changed in place, which computes in its turn."""
+    loaded.__class__ = _queued_class(type(loaded))
     return loaded
+
+
+@functools.cache
+def _queued_class(kind: type) -> type:
+    """A subclass whose long methods wait for their turn.
+
+    Methods that were set on an instance would hold it, and it them: without a garbage collection neither left memory.
+    """
+
+    def method(name: str) -> Callable:
+        @functools.wraps(getattr(kind, name))
+        def waits(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return in_turn(getattr(kind, name))(self, *args, **kwargs)
+
+        return waits
+
+    return type(kind.__name__, (kind,), {name: method(name) for name in _LONG if hasattr(kind, name)})

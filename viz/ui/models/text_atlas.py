@@ -12,7 +12,7 @@ from model.analysis import maps as analysis
 from model.interventions.edits import Head
 from model.measures import text_roles
 from model.results.recording import row_naming
-from model.running.translator import Writer
+from model.running.translator import Translator
 from viz.stage.payload.roles import heads_here
 from viz.text import errors, words
 from viz.text.language import message, say
@@ -77,8 +77,6 @@ class Measuring:
         self.report: TextReport | None = None
         self.problem: ValueError | None = None
         self._is_present = cached.presence()
-        # Models of transformers may have to be loaded again, which the thread does.
-        self._loaded = None if model in model_shelf.SHELF else cached.loaded_as(Writer, model)
         self._thread = threading.Thread(target=self._measure, name="measuring heads", daemon=True)
         self._thread.start()
 
@@ -93,7 +91,8 @@ class Measuring:
 
     def _measure(self) -> None:
         try:
-            reader = self._loaded or model_shelf.SHELF.reader(self.model)
+            reader = cached.translator(self.model)
+            assert not isinstance(reader, Translator)
             numbers = text_roles.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
             self.report = TextReport(self.lines, numbers)
         except Stopped:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from time import thread_time
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
-import streamlit as st
 
 from model.analysis import comparison
 from model.analysis import maps as analysis
@@ -94,20 +94,25 @@ class Side:
         return self.weights[layer, head], Code(f"weights[{layer}, {head}]"), line
 
 
-@st.cache_resource(show_spinner=False)
-def _warm(name: str) -> None:
+_WARM: WeakSet[Translator] = WeakSet()  # those that have translated since they were loaded
+
+
+def _warm(loaded: Translator) -> None:
     """Translate once, as the first time takes longer."""
-    cached.loaded_as(Translator, name).translate("a", beam=1)
+    if loaded not in _WARM:
+        loaded.translate("a", beam=1)
+        _WARM.add(loaded)
 
 
 @cached.cache_results(line=cached.TRANSLATING)
 def _timed(request: Request) -> tuple[cached.Result, float]:
     """Translate, and measure how long this thread computes."""
-    _warm(request.model)
+    loaded = cached.loaded_as(Translator, request.model)  # which stays in memory as long as it is held here
+    _warm(loaded)
     began = thread_time()
     result = request.translated()
     seconds = thread_time() - began
-    return cached.result_of(result, request.translator), seconds
+    return cached.result_of(result, loaded), seconds
 
 
 def side_of(name: str, text: str, beam: int) -> Side:
