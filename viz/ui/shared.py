@@ -94,12 +94,6 @@ def row(gap: Gap = "medium", align: VerticalAlignment = "center", key: str | Non
     return st.container(horizontal=True, gap=gap, vertical_alignment=align, key=key)
 
 
-def picture_first() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Places for a picture and, beside it, for its controls."""
-    picture, controls = st.columns([8, 3], gap="medium")
-    return picture, controls
-
-
 def columns(items: Iterable, n: int | None = None, gap: Gap = "medium") -> Iterator:
     """Yield things, each in a column of its own, n beside each other (None: all)."""
     items = list(items)
@@ -114,19 +108,6 @@ def write_small(text: str, key: str) -> None:
     """A text in small print, which a visitor may select."""
     with st.container(key=f"small-{key}"):
         st.text(text)
-
-
-def write_large(text: str, key: str) -> None:
-    """A text in large print."""
-    with st.container(key=f"large-{key}"):
-        st.text(text)
-
-
-def write_translation(result: cached.Result, key: str = "translation") -> None:
-    """The translation in large print."""
-    write_large(result.text or say("(the model wrote nothing)"), key)
-    if not result.finished:
-        st.caption(say("The translation stopped at the length limit."))
 
 
 def write_card(checkpoint: str, key: str = "card") -> None:
