@@ -30,7 +30,6 @@ h1 { font-size: clamp(1.7rem, 1.2rem + 2vw, 2.5rem) !important; }
 .st-key-language-menu { position: fixed; top: 0.6rem; right: 3.6rem; z-index: 999991; width: auto; }
 a:focus-visible, button:focus-visible, summary:focus-visible { outline: 2px solid currentColor !important; }
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
-[class*="st-key-large"] .stText { font-size: 1.6rem; line-height: 1.35; font-weight: 500; }
 .hl-harm { font-size: 1.05rem; line-height: 1.35; min-height: calc(2.7em + 1.25rem); margin: 0; }
 .hl-harm { overflow-wrap: anywhere; }
 .hl-harm b { display: block; font-size: 0.9rem; }
