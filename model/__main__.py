@@ -68,6 +68,14 @@ def add_commands(subcommands: Any, argv: list[str]) -> None:
             command.add_argument(*names, **settings)
         line = "python -m model " + shlex.join(argv)
         command.set_defaults(run=_run, command=name, command_line=line, main=main)
+    # No character begins an option: whatever follows the old name is answered with the sentence.
+    replaced = subcommands.add_parser("attention", prefix_chars="\0", add_help=False)
+    replaced.add_argument("words", nargs="*")
+    replaced.set_defaults(run=_refuse_attention)
+
+
+def _refuse_attention(arguments: argparse.Namespace) -> None:
+    raise ValueError("there is no command 'attention' any more: use read TEXT --model DIR|NAME --out FILE.npz")
 
 
 def _option(*names: str, **settings: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
@@ -167,12 +175,6 @@ _COMMANDS = {
         _option("kind", choices=["marian"], help="of model: marian, a MarianMT of Hugging Face (opus-mt-*)"),
         *_HUB,
         _NEW,
-    ),
-    "attention": (
-        "write the attention of a T5, BART, GPT-2 or BERT to a file",
-        *_HUB,
-        *_RECORDED[:2],
-        _option("--target", metavar="TEXT", help="the output forced on the decoder of a T5 or BART"),
     ),
     "write": (
         "go on with a text, drawing words from a language model",

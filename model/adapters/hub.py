@@ -177,6 +177,8 @@ def _check_values(path: Path, values: dict[str, Any]) -> None:
     for key, value in values.items():
         if "layer" in key and type(value) is int and value > MAX_LAYERS:
             raise ValueError(f"{path}: {key} is {value:,}; at most {MAX_LAYERS} layers can be loaded")
+        if "head" in key and type(value) is int and value < 0:  # which fails only when the model runs
+            raise ValueError(f"{path}: {key} is {value}; it cannot be negative")
 
 
 def _configuration(network: Any, values: dict[str, Any], size: Size) -> Any:

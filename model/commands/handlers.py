@@ -14,7 +14,6 @@ from typing import Any
 from tqdm import tqdm
 
 from model.adapters.marian import import_marian
-from model.adapters.views import look
 from model.commands import any_model, table
 from model.commands.refresh import refresh
 from model.commands.results import as_json, save
@@ -202,14 +201,6 @@ def run_import(args: Namespace) -> None:
         f"{args.out}: {card['parameters']:,} parameters; on random tokens its logits differ from the original's "
         f"by {card['difference']:.1g} at most"
     )
-
-
-def run_attention(args: Namespace) -> None:
-    """Write the attention of a model of transformers to a file."""
-    attention = look(args.name, args.text, args.target, args.revision)
-    attention.save(args.out)
-    shapes = ", ".join(f"{kind} {attention.attention(kind).shape}" for kind in attention.kinds)
-    print(f"{args.out}: {shapes}")
 
 
 def run_evaluate(args: Namespace) -> None:

@@ -228,6 +228,48 @@ class TestFolders:
         (folder / "config.json").unlink()
         assert "has no config.json" in refusal(folder)
 
+    @pytest.mark.parametrize(
+        ("kind", "changes", "words"),
+        [
+            ("t5", {"vocab_size": 10**12}, "the sizes ask for "),
+            ("t5", {"d_ff": 10**11}, "the sizes ask for "),
+            ("t5", {"vocab_size": 10**18, "d_model": 10**18}, "cannot be read"),
+            ("t5", {"d_model": 10**400}, "at most 300 are read"),
+            ("t5", {"num_layers": 10**9}, "num_layers is 1,000,000,000; at most 100 layers"),
+            ("t5", {"num_layers": "three"}, "cannot be read"),
+            ("t5", {"d_kv": -4}, "cannot be read"),
+            ("t5", {"vocab_size": None}, "cannot be read"),
+            ("t5", {"quantization_config": {"quant_method": "evil"}}, "quantized models cannot be looked at"),
+            ("gpt2", {"n_head": -1}, "n_head is -1; it cannot be negative"),
+            ("gpt2", {"n_layer": "3"}, "'n_layer': TypeError: "),
+            ("gpt2", {"activation_function": "evil"}, "config.json names 'evil', which the library does not know"),
+        ],
+        ids=str,
+    )
+    def test_a_configuration_that_no_network_can_have_is_refused_before_the_weights_are_read(
+        self, saved, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, changes: dict[str, Any], words: str
+    ) -> None:
+        folder = shutil.copytree(saved[kind][0], tmp_path / kind)
+        change(folder / "config.json", **changes)
+        network = type(saved[kind][1])
+        monkeypatch.setattr(network, "from_pretrained", lambda *_, **__: pytest.fail("the weights were read"))
+        assert words in refusal(folder)
+
+    def test_tensors_that_do_not_fit_the_configuration(self, saved, tmp_path: Path) -> None:
+        """Of another shape, of a layer that the model has not, or without numbers."""
+        name = "decoder.block.0.layer.1.EncDecAttention.q.weight"
+        whole = load_file(saved["t5"][0] / "model.safetensors")
+        for number, (tensors, words) in enumerate(
+            [
+                (whole | {name: whole[name][:, :-1].contiguous()}, "has another shape than config.json says"),
+                (whole | {name.replace("block.0", "block.9"): whole[name].clone()}, "belongs to no layer of config.json"),
+                (whole | {name: torch.full_like(whole[name], torch.nan)}, "must hold finite numbers only"),
+            ]
+        ):
+            folder = shutil.copytree(saved["t5"][0], tmp_path / str(number))
+            save_file(tensors, folder / "model.safetensors", {"format": "pt"})
+            assert words in refusal(folder)
+
     def test_a_tokenizer_that_is_missing_or_damaged(self, folder: Path) -> None:
         (folder / "tokenizer.json").write_text("{}")
         assert f"the tokenizer in {folder} cannot be read: " in refusal(folder)

@@ -117,6 +117,45 @@ def test_read_of_an_encoder_and_of_an_encoder_decoder(run, folders: dict[str, st
     assert code == 0 and out.splitlines()[-2:] == [f"{r.log_probabilities.sum():8.3f}  {r.text}" for r in runs]
 
 
+@pytest.mark.parametrize(("kind", "target"), [("t5", None), ("bart", "a dog ran"), ("gpt2", None), ("bert", None)])
+def test_read_writes_tokens_and_maps_that_open_as_a_recording(run, tmp_path: Path, kind: str, target) -> None:
+    """Those of a plain pass of transformers over the text and, of an encoder-decoder, over what it writes."""
+    theirs(kind).save_pretrained(tmp_path / kind)
+    model = save_model(tmp_path / kind, kind)
+    file = tmp_path / "read.npz"
+    forced = ("--target", target) if target else ()
+    assert run("read", TEXT, "--model", tmp_path / kind, "--out", file, *forced)[0] == 0
+    recording = read_attention(file)
+    inputs = dict(theirs(kind)(TEXT, return_tensors="pt"))
+    inputs.pop("token_type_ids", None)
+    tokens = {"decoder_self" if kind == "gpt2" else "encoder_self": inputs["input_ids"][0]}
+    if model.config.is_encoder_decoder:
+        start = torch.tensor([[model.config.decoder_start_token_id]])
+        limit = {"max_new_tokens": len(recording.predicted_tokens), "use_cache": False}
+        written = model.generate(**inputs, **limit)[:, 1:]
+        if target:
+            written = theirs(kind)(target, return_tensors="pt").input_ids
+        inputs["decoder_input_ids"] = torch.cat([start, written[:, :-1]], dim=1)
+        tokens["decoder_self"] = inputs["decoder_input_ids"][0]
+        assert recording.predicted_tokens == [VOCAB[index] for index in written[0]]
+    with torch.no_grad():
+        outputs = model(**inputs, output_attentions=True, use_cache=False)
+    names = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
+    for map_kind in recording.kinds:
+        maps = outputs[names[map_kind] if model.config.is_encoder_decoder else "attentions"]
+        np.testing.assert_allclose(recording.attention(map_kind), torch.cat(maps).numpy(), atol=1e-5)
+    assert {*recording.kinds} == {*tokens, *(["cross"] if model.config.is_encoder_decoder else [])}
+    for map_kind, ids in tokens.items():
+        side = recording.source_tokens if map_kind == "encoder_self" else recording.target_tokens
+        assert side == [VOCAB[index] for index in ids]
+
+
+@pytest.mark.parametrize("words", [(), ("gpt2", TEXT, "--out", "x.npz"), ("--revision", "main", "gpt2"), ("--help",)])
+def test_the_old_command_attention_says_what_does_it_now(run, words: tuple[str, ...]) -> None:
+    code, out, err = run("attention", *words)
+    assert (code, out, err.count("\n")) == (2, "", 1) and "use read TEXT --model" in err
+
+
 def test_translate_prints_a_line_per_text(run, folders: dict[str, str]) -> None:
     reader = load_model(folders["bart"])
     code, out, _ = run("translate", TEXT, "", "a dog ran", "--model", folders["bart"], "--beam", 2)

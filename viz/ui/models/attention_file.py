@@ -45,7 +45,7 @@ Axes of one layer or one head may be left out. Weights of one kind may be called
 ```python
 {transformers}```
 
-**From the command line**: a model of this project, or a T5, BART, GPT-2 or BERT.
+**From the command line**: a model of this project, or any model of transformers.
 
 ```bash
 {commands}```
@@ -64,7 +64,7 @@ attention_of(outputs, inputs, tokenizer).save("mine.npz")
 """
 COMMANDS = """\
 python -m model trace "The street is wide." --out mine.npz
-python -m model attention DIR_OR_HUB_NAME "The street is wide." --out mine.npz
+python -m model read "The street is wide." --model DIR_OR_HUB_NAME --out mine.npz
 """
 BY_HAND = """\
 import numpy as np
