@@ -144,6 +144,15 @@ class LearnedPositions:
     hits: float  # the share of positions from 1 on whose largest weight is on the place before, after training
 
 
+def initial_positions(n_positions: int, d_model: int, seed: int = SEED) -> Tensor:
+    """The random table (T, D) float32 with which `learn` begins."""
+    return _initial_table(n_positions, d_model, torch.Generator().manual_seed(seed))
+
+
+def _initial_table(n_positions: int, d_model: int, generator: torch.Generator) -> Tensor:
+    return INITIAL_STD * torch.randn(n_positions, d_model, generator=generator)
+
+
 def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int = SEED) -> LearnedPositions:
     """Train a table P of T positions, at least 2, so that a head without a mask finds the place before each position.
 
@@ -152,7 +161,7 @@ def learn(n_positions: int, d_model: int, max_steps: int = MAX_STEPS, seed: int 
     if n_positions < 2:
         raise ValueError(f"with {n_positions} positions there is no place before another: at least 2 are needed")
     generator = torch.Generator().manual_seed(seed)  # of its own: the global one is everybody's
-    table = INITIAL_STD * torch.randn(n_positions, d_model, generator=generator)  # (T, D)
+    table = _initial_table(n_positions, d_model, generator)  # (T, D)
     bound = d_model**-0.5  # as in nn.Linear
     w_q, w_k = torch.empty(2, d_model, d_model).uniform_(-bound, bound, generator=generator)  # (D, D) each
     initial = table.double().numpy().copy()

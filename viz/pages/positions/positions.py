@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from model.experiments import recorded_positions
 from model.running.translator import Translator
 from viz.pages.positions import beyond, compared, encoding, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
@@ -37,15 +38,16 @@ def settings() -> Sizes:
 
 
 def tiles(sizes: Sizes) -> list[Tile]:
-    """The encodings, positions to the right; one that is learned has its picture once it was."""
+    """The encodings, positions to the right; one that is learned has a picture where it is recorded."""
     tiles_of_encodings = []
     for name, (label, _) in ENCODINGS.items():
         pixels = None
-        if name != "learned":
+        is_trained = name != "learned" or recorded_positions.shipped(sizes.n_positions, sizes.d_model) is not None
+        if is_trained:
             table = position_results.table(name, sizes.n_positions, sizes.d_model)
             limit = 1.0 if name == "none" else float(np.abs(table).max())
             pixels = thumbnails.signed_pixels(table.T, limit)
-        note = say("trains when chosen") if name == "learned" else ""
+        note = "" if is_trained else say("trains when chosen")
         tiles_of_encodings.append(Tile(name, say(label), note, pixels=pixels))
     return tiles_of_encodings
 

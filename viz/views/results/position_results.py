@@ -8,6 +8,7 @@ import torch
 from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
+from model.experiments import recorded_positions
 from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
 from model.running.translator import Translator
 from viz.text.language import message, messages
@@ -57,7 +58,6 @@ ENCODINGS |= messages(
 RELATIVE = "alibi", "buckets"  # that have no table of positions
 LEARNED = {"learned_start": "initial", "learned": "trained"}
 
-
 TABLE = """
 from model.positional import VARIANTS
 $variable = VARIANTS[$name]($n_positions, $d_model).numpy()
@@ -72,8 +72,13 @@ $variable = positions.learn($n_positions, $d_model).$state
 """
 
 
-@cached.cache_results(8, message("Training …"))
 def learn(n_positions: int, d_model: int) -> experiments.LearnedPositions:
+    """A trained table of positions: the recorded one, or of other sizes one that is trained now."""
+    return recorded_positions.shipped(n_positions, d_model) or train(n_positions, d_model)
+
+
+@cached.cache_results(8, message("Training …"))
+def train(n_positions: int, d_model: int) -> experiments.LearnedPositions:
     """Train a table of positions."""
     return in_turn(experiments.learn)(n_positions, d_model)
 
@@ -82,8 +87,10 @@ def table(name: str, n_positions: int, d_model: int) -> np.ndarray:
     """An encoding by name, float64 (T, D)."""
     if name in (ROTARY, *RELATIVE):
         return experiments.relative_table(name, n_positions, d_model)
-    if name in LEARNED:
-        return getattr(learn(n_positions, d_model), LEARNED[name])
+    if name == "learned_start":  # which needs no training
+        return experiments.initial_positions(n_positions, d_model).double().numpy()
+    if name == "learned":
+        return learn(n_positions, d_model).trained
     return positional.VARIANTS[name](n_positions, d_model).numpy()
 
 
