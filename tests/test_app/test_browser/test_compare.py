@@ -79,8 +79,9 @@ def one_choice_of_a_head_draws_both_and_the_difference_without_a_message(page: P
 
 
 def test_a_token_and_its_partner_light_up_together_and_a_pin_stands_in_the_address(page, app_server):
-    show(page, app_server, "?text=too+too+tired.&text-b=A+too+too+tired.")
+    show(page, app_server, "?text=too+too+tired.&text-b=A+too+too+tired.&version=before")
     sides = page.locator(".hl-side")
+    expect(sides.nth(1)).to_be_hidden()  # one pair of lines at a time
     lit = [sides.nth(number).get_by_test_id("stage-source").locator(".hl-lit") for number in (0, 1)]
     for index in (0, 1):  # two equal tokens have partners of their own
         token = sides.first.get_by_test_id("stage-source").locator("[data-index]").nth(index)
@@ -94,6 +95,13 @@ def test_a_token_and_its_partner_light_up_together_and_a_pin_stands_in_the_addre
     ready(page)
     expect(lit[0]).to_have_attribute("data-index", "1")
     expect(lit[1]).to_have_attribute("data-index", "2")
+    turn(page, "difference")
+    expect(sides.nth(0)).to_be_hidden()
+    width = sides.nth(1).evaluate("side => side.querySelector('.hl-between').getBoundingClientRect().width")
+    paths = sides.nth(1).locator(".hl-between path")
+    expect(paths).not_to_have_count(0)  # whose ends are where the tokens now are
+    ends = paths.evaluate_all("all => all.map(path => path.getPointAtLength(0).x)")
+    assert 0 < min(ends) and max(ends) - min(ends) > 1 and max(ends) < width
 
 
 def back_brings_both_sentences_and_the_head_and_nothing_sticks_out(page: Page) -> None:

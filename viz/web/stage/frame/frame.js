@@ -19,7 +19,6 @@ import { Tiles } from "../tiles/tiles.js";
 /** @typedef {import("../main/stage.js").Stage} Stage */
 
 const LOW = 32; // pixels between two lines of tokens on a narrow page, or without a source
-const LOWEST = 16; // or beside others
 
 /** Builds all parts; again when the language has changed. @param {Stage} stage */
 export function build(stage) {
@@ -27,8 +26,7 @@ export function build(stage) {
   clearInterval(stage.film?.playing ?? undefined);
   const names = message.comparing ? Object.keys(stage.sides) : ["after"];
   const versions = /** @type {import("../main/state.js").VersionName[]} */ (names);
-  const isLow = isNarrow(stage) || !result.source.tokens.length;
-  const height = message.comparing ? LOWEST : isLow ? LOW : undefined;
+  const height = isNarrow(stage) || !result.source.tokens.length ? LOW : undefined;
   stage.parts = {};
   for (const version of versions) {
     const lines = version === "difference" ? null : new Lines(stage, version, height);

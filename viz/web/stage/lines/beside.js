@@ -23,7 +23,8 @@ export class Beside {
       return el("div.side", { "data-side": letter }, sign, stage.parts[version]?.lines?.box);
     };
     this.texts = el("div.texts#texts");
-    this.strips = el("div.strips", SIDES.map(side));
+    this.sides = { before: side("before"), after: side("after") };
+    this.strips = el("div.strips", Object.values(this.sides));
     for (const { slot, title, says, map } of this.all) setChildren(slot, title, says, map.box);
     this.pictures = el("div.three", this.all.map(({ slot }) => slot));
   }
@@ -68,9 +69,17 @@ export class Beside {
     return kind ? kind.headAt(kind.open) : [0, 0];
   }
 
+  /** Shows the lines of one side: there is no room for both. @param {"before" | "after"} shown */
+  showLines(shown) {
+    for (const version of SIDES) this.sides[version].hidden = version !== shown;
+    const lines = this.stage.parts[shown]?.lines;
+    if (lines) lines.spots = null; // tokens have no place while they are hidden
+  }
+
   /** Returns the parts that are still to be drawn. */
   render() {
     const { stage } = this;
+    this.showLines(stage.version === "before" ? "before" : "after");
     return this.all.filter((part) => {
       const { version, slot, kind } = part;
       slot.hidden = !stage.kind || (version === "difference" && stage.state.view !== "map");
