@@ -2,8 +2,10 @@
 
 const LEAST = 270; // pixels that the large picture has at least, unless the message gives another number
 const LOW = 200; // or of each of three
+const LEAST_NARROW = 240; // or on a narrow page
 const HIGHEST = 760;
 const NARROW = 760; // pixels below which the page is one column, and the lens a table
+const TILES = 124; // pixels of a window in which a narrow page shows that tiles follow under the picture
 const ROW_TITLE = 32; // pixels of the titles of a row of pictures, and the gaps about them
 export const BELOW = 34; // pixels of the line under the picture
 
@@ -11,7 +13,7 @@ export const BELOW = 34; // pixels of the line under the picture
 export const isNarrow = ({ root, message }) => (message.setting ? innerWidth : root.clientWidth) < NARROW;
 
 /**
- * Size and font of the large picture: what is left of the window; on a narrow page as high as wide.
+ * Size and font of the large picture: what is left of the window; on a narrow page at most as high as wide.
  * @param {import("../main/stage.js").Stage} stage
  * @param {import("../map/map.js").LargeMap} map
  */
@@ -28,6 +30,6 @@ export function surroundings(stage, map) {
   const room = Math.floor(share * (all - (1 / share - 1) * ROW_TITLE));
   const [least, most] = beside ? [LOW, Math.round(1.25 * width)] : [message.least ?? LEAST, HIGHEST];
   const fits = Math.max(least, Math.min(most, room));
-  const height = isNarrow(stage) ? Math.max(320, Math.min(width, 560)) : fits;
+  const height = isNarrow(stage) ? Math.max(LEAST_NARROW, Math.min(width, 560, all - TILES)) : fits;
   return { size: { width, height }, font: { color, family: fontFamily, size: stage.state.projector ? 18 : 12 } };
 }
