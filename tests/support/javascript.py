@@ -40,7 +40,7 @@ def install() -> str | None:
     finished = node(npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=FOLDER)
     if finished.returncode:
         shutil.rmtree(FOLDER)
-        return f"TypeScript and pyright could not be installed:\n{finished.stdout}{finished.stderr}"
+        return f"TypeScript, pyright and axe-core could not be installed:\n{finished.stdout}{finished.stderr}"
     return None
 
 

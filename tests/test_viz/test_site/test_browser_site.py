@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Request, Route, expect
 
 from model.interventions.edits import Edits
 from model.running.translator import Translator
-from tests.support import PATIENCE
+from tests.support import PATIENCE, axe
 from tests.test_viz.test_site.conftest import SENTENCE
 
 pytestmark = pytest.mark.slow
@@ -119,6 +119,17 @@ def test_a_visitor_needs_no_server_after_loading(visitor: Visitor, address: str,
     its_language_can_be_chosen(visitor)
     two_are_compared(visitor, translator)
     assert len(visitor.requests) == n_requests
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page_of_the_site(visitor: Visitor, address: str, scheme: str) -> None:
+    visitor.page.emulate_media(color_scheme=scheme)
+    visitor.opens(address)
+    for name in ("Translate", "Steer", "Compare"):
+        visitor.page.get_by_role("tab", name=name, exact=True).click()
+        expect(visitor.part("status")).to_be_hidden()
+        expect(visitor.page.locator("[data-testid=stage-map] .main-svg").first).to_be_visible()
+        assert axe.findings(visitor.page) == [], name
 
 
 def a_change_is_made_and_taken_back(visitor: Visitor, translator: Translator) -> None:

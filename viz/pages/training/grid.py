@@ -93,8 +93,11 @@ def show(places: frame.Places) -> None:
         plots = {"grid-curves": curves(picked, float(step))}
         frame.pictures(plots, is_map=False, below=WRITTEN, least=CURVES)
         frame.note(at_step(grid, picked, step))
-        frame.picture_title(say("Written after step {step}", step=format_count(step)))
-        st.html(f'<div class="hl-texts-of">{"".join(output_of(grid, cell, step, number) for cell in picked)}</div>')
+        title = say("Written after step {step}", step=format_count(step))
+        frame.picture_title(title)
+        # A list that scrolls takes the focus, so that arrow keys move it.
+        opening = f'<div class="hl-texts-of" role="group" aria-label="{escape(title)}" tabindex="0">'
+        st.html(f"{opening}{''.join(output_of(grid, cell, step, number) for cell in picked)}</div>")
 
 
 def choose_runs(cells: list[GridCell]) -> list[GridCell]:

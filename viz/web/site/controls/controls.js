@@ -36,7 +36,7 @@ export class Controls {
     const languages = Object.entries(settings.languages);
     const speak = (/** @type {string} */ code) => app.speak(code);
     const head = [
-      el("strong.brand", "Headlight"),
+      el("h1.brand", "Headlight"),
       tabs(pages, "pages", "page", PAGES, request.page, (/** @type {any} */ change) => app.turn(change)),
       el("span.space"),
       select(languages, speech.language, speak, { ...labelAttributes(say("language")), "data-testid": "stage-language" }),
@@ -96,7 +96,10 @@ export class Controls {
     this.sentence.ariaLabel = say("sentence_in", { language: say(`language_${source}`) });
     if (this.sentence.value !== request.text) this.sentence.value = request.text;
     this.model.value = request.model;
-    this.search.firstChild.textContent = request.reference === null ? searchName(request.beam, speech) : say("reference");
+    const search = request.reference === null ? searchName(request.beam, speech) : say("reference");
+    const opener = this.search.firstChild;
+    opener.textContent = search;
+    for (const [name, text] of Object.entries(labelAttributes(`${say("search")}: ${search}`))) opener.setAttribute(name, text);
     if (!names.includes("reference") || request.reference === null) this.search.renew();
     if (names.includes("versus")) this.buildOtherSide();
   }
