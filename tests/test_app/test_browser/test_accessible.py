@@ -12,8 +12,8 @@ from viz.app.menu import MENU
 
 DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .st-key-lesson-tile-masks"
 PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
-# Other views than those that pages open with: a film that has come to a step, code, tables, and lists that scroll.
-VIEWS = ["translate?step=2", "check?check-show=table", "training?section=here", "masks?show=code"]
+# Views beside those that pages open with: a film that has come to a step.
+VIEWS = ["translate?step=2"]
 WINDOW = {"width": 1280, "height": 720}
 SCHEME = "scheme => getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme"
 
