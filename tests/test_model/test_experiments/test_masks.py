@@ -120,7 +120,7 @@ def test_the_future_leaks_only_without_its_mask(model) -> None:
 
 
 def test_pairs_lose_their_padding() -> None:
-    batch = experiments.Sentences(SRC, TGT, [], [])
+    batch = experiments.Sentences(SRC, TGT, [], [], [])
     assert [ids.tolist() for ids in batch.pair(1)] == [[[11, EOS_ID]], [[BOS_ID, 15]]]
 
 
