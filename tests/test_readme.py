@@ -41,6 +41,7 @@ TRANSFORMERLENS = (
     "def sharpen",
     "def patch",
     "effects = reader.effects",
+    "parts = reader.score_parts",
 )
 
 

@@ -183,27 +183,28 @@ class PartRows(Follower):
         return _FIRST + len(self._rows)
 
     def _begin(self, stack: str, stream: Tensor) -> None:
-        """Take the parts of the stream before the first layer, if they add up to it."""
-        whole, constant = stream[_WHOLE], stream[min(_NOTHING, len(stream) - 1)]
-        slack = _SLACK * float(whole.abs().max())
-        is_split = len(stream) == _FIRST + len(_EMBEDDINGS) and TOKENS in self._embedded
-        # What differs between positions and is in no embedding is no bias.
-        if is_split and float((constant - constant[:1]).abs().max()) <= slack:
-            names = [name for name in _EMBEDDINGS if name in self._embedded]
-            parts = {name: stream[_FIRST + _EMBEDDINGS.index(name)] - constant for name in names}
-            bias = stream[_OFFSETS]
-            is_split = float((sum(parts.values(), start=bias) - whole).abs().max()) <= slack
-        else:
-            is_split = False
-        if not is_split:
-            parts = {INPUT: whole}
-            bias = torch.zeros_like(whole)
+        """Take the parts of the stream before the first layer; one part if those of the embeddings miss it."""
+        parts = self._embeddings_in(stream) or {INPUT: stream[_WHOLE], BIAS: torch.zeros_like(stream[_WHOLE])}
         self._embedded.clear()
+        bias = parts.pop(BIAS)
         grouped: Parts = {}
         for name, value in parts.items():
             group = self._group_of(name)
             grouped[group] = grouped[group] + value if group in grouped else value
         self._streams[stack] = grouped | {BIAS: bias}
+
+    def _embeddings_in(self, stream: Tensor) -> Parts | None:
+        """What each embedding gives of the stream before the first layer; None if they do not add up to it."""
+        if len(stream) != _FIRST + len(_EMBEDDINGS) or TOKENS not in self._embedded:
+            return None
+        whole, constant = stream[_WHOLE], stream[_NOTHING]
+        slack = _SLACK * float(whole.abs().max())
+        if float((constant - constant[:1]).abs().max()) > slack:  # a bias is the same at all positions
+            return None
+        names = [name for name in _EMBEDDINGS if name in self._embedded]
+        parts = {name: stream[_FIRST + _EMBEDDINGS.index(name)] - constant for name in names}
+        parts[BIAS] = stream[_OFFSETS]
+        return parts if float((sum(parts.values()) - whole).abs().max()) <= slack else None
 
     def _carries(self, stack: str, layer: int) -> bool:
         """Whether all parts pass through a layer: elsewhere they only stand in the stream as they are."""
@@ -233,8 +234,8 @@ class PartRows(Follower):
         """Rows with the whole output in the first, and its pieces (N, T, D) in those of their names."""
         rows = output.new_zeros(self._count, *output.shape[1:])
         rows[_WHOLE] = output[0]
-        places = [_FIRST + self._rows.index(self._group_of(name)) for name in names]
-        rows.index_add_(0, torch.tensor(places, device=rows.device), pieces)
+        for name, piece in zip(names, pieces):
+            rows[_FIRST + self._rows.index(self._group_of(name))] += piece
         self._written.update(map(self._group_of, names))
         return rows
 

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model import load_translator
 from model.analysis.score_parts import by_group
 from model.config import LanguageModelConfig
 from model.language_model import LanguageModel
@@ -230,3 +231,30 @@ def test_what_cannot_be_split_is_said() -> None:
     del result.trace["encoder.layers.0.feed_forward.output"]
     with pytest.raises(ValueError, match="the whole trace is needed"):
         attribution.score_parts(model, result, "encoder_self", 1, 0)
+
+
+def test_the_first_layer_of_the_shipped_translator_looks_by_position() -> None:
+    translator = load_translator("en-de")
+    result = translator.translate(SENTENCE)
+    # In another way: one score matrix from whole vectors of positions alone, with the norm of the whole stream.
+    layer = translator.model.encoder.layers[0]
+    stream = torch.from_numpy(result.trace["encoder.input.stream"]).double()
+    positions = torch.from_numpy(result.trace["encoder.input.positions"]).double()
+    centred = positions - positions.mean(-1, keepdim=True)
+    norm = layer.residual_self.norm
+    normed = centred / (stream.var(-1, correction=0, keepdim=True) + norm.eps).sqrt() * norm.weight.double()
+    for head, percent in ((7, 98), (6, 94), (0, 93), (5, 89), (1, 66)):
+        rows = slice(32 * head, 32 * (head + 1))
+        q, k = (
+            normed @ part.weight[rows].double().T
+            for part in (layer.self_attention.q_projection, layer.self_attention.k_projection)
+        )
+        by_position = (q @ k.T / 32**0.5).detach().numpy()
+        scores = result.trace["encoder.layers.0.self_attention.scores"][head].astype(float)
+        centred_scores = scores - scores.mean(1, keepdims=True)
+        expected = (by_position * centred_scores).sum() / (centred_scores**2).sum()
+        parts = translator.score_parts(result, "encoder_self", 0, head)
+        place = parts.query_names.index("positions")
+        assert abs(parts.shares[place, place] - expected) < 1e-5
+        assert round(100 * parts.shares[place, place]) == percent
+        assert parts.rest <= 1e-5 * np.abs(parts.scores).max()

@@ -48,7 +48,7 @@ class Plain:
             _ = self.model(**self.inputs)
 
     def without(self, writer: str, head: int | None, attention: str) -> tuple[Tensor, Tensor]:
-        """Queries and keys of an attention if a writer, or a head of it, had not written and all others had."""
+        """Queries and keys of an attention, without what a writer, or a head of it, has written; others write the same."""
 
         def change(path: str, x: Tensor, y: Tensor) -> Tensor | None:
             read, given = self.outputs[path]
@@ -143,9 +143,9 @@ def writers_of(plain: Plain, reader: Any) -> dict[str, dict[str, tuple[str, int 
         stack = "encoder" if "encoder_self" in heads and (not pair or "encoder." in path) else "decoder"
         layer = re.search(r"\.(\d+)\.", path)
         if layer is None:
-            part = "token types" if "token_type" in path else "tokens"
-            if re.search("position|wpe", path):
-                part = "positions"
+            part = (
+                "positions" if re.search("position|wpe", path) else "token types" if "token_type" in path else "tokens"
+            )
             places = [stack] if not pair or "coder." in path else ["encoder", "decoder"]
             for place in places:
                 writers[place][part] = (path, None)
