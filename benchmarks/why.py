@@ -5,7 +5,7 @@
 First the translator: one head of a sentence that it has translated (each round another sentence; cross-attention of the
 last layer, which has most parts), and the shares of all heads, beside the translation itself. Then a model of
 transformers: SmolLM2-135M where its folder is given, else a Llama of its sizes with random weights; of a text of 14
-tokens a head of the last layer, one of the middle, and the shares of all heads, beside reading the text with everything
+tokens one head of the last layer, one of the middle, and the shares of all heads, beside reading the text with everything
 recorded. Each round measures every side once, in turns.
 """
 
@@ -29,7 +29,7 @@ Sides = dict[str, Callable[[], object]]  # by name; the pass itself first
 
 
 def sides_of_translator(name: str, rounds: int) -> list[Sides]:
-    """What is timed of a translator, for one sentence a round."""
+    """What is timed of a translator, one sentence for each round."""
     translator = load_translator(name)
     last = translator.config.n_decoder_layers - 1
 
@@ -50,7 +50,7 @@ def sides_of_translator(name: str, rounds: int) -> list[Sides]:
 
 
 def sides_of_reader(folder: str | None, rounds: int) -> list[Sides]:
-    """What is timed of a model of transformers, for one random text a round."""
+    """What is timed of a model of transformers, for one random text for each round."""
     loaded = load(folder) if folder else random_llama()
     reader = attach(*loaded)
     last = reader.config.layers("decoder_self")[-1].layer

@@ -132,8 +132,8 @@ def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits
 def score_parts(model: AnyModel, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
     """The scores of one head split exactly by what stands at its queries and its keys (Elhage et al. 2021).
 
-    Norms are held at the deviations that they had. A ValueError if there is no such head, the model is not a Transformer,
-    or the result, which may be of the edited model, is of another model or lacks a part of its trace.
+    Norms are held at the deviations that they had. A ValueError if there is no such head, the model is not a
+    Transformer, or the result, which may be of the edited model, is of another model or lacks a part of its trace.
     """
     model = _check(model, result, "the parts of a score")
     check_head(model.config, Head(kind, layer, head))

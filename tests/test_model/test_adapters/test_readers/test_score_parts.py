@@ -48,7 +48,7 @@ class Plain:
             _ = self.model(**self.inputs)
 
     def without(self, writer: str, head: int | None, attention: str) -> tuple[Tensor, Tensor]:
-        """Queries and keys of an attention, without what a writer, or a head of it, has written; others write the same."""
+        """Queries and keys of an attention, without what a writer, or a head of it, writes; others write the same."""
 
         def change(path: str, x: Tensor, y: Tensor) -> Tensor | None:
             read, given = self.outputs[path]
