@@ -5,8 +5,8 @@
 First the translator: one head of a sentence that it has translated (each round another sentence; cross-attention of the
 last layer, which has most parts), and the shares of all heads, beside the translation itself. Then a model of
 transformers: SmolLM2-135M where its folder is given, else a Llama of its sizes with random weights; of a text of 14
-tokens one head of the last layer, one of the middle, and the shares of all heads, beside reading the text with everything
-recorded. Each round measures every side once, in turns.
+tokens one head of the last layer, one of the middle, and the shares of all heads, beside reading the text with
+everything recorded. Each round measures every side once, in turns.
 """
 
 from __future__ import annotations
