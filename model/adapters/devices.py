@@ -15,7 +15,7 @@ def device_of(name: str | torch.device | None = None) -> torch.device:
     """The device of a name as PyTorch writes it ("cuda:1"); without one that of $HEADLIGHT_DEVICE, or the CPU.
 
     Raises:
-        ValueError: in one sentence, if it is no device, this machine does not have it, or it holds no numbers ("meta").
+        ValueError: in one sentence, if it is not a device of this machine, or holds no numbers ("meta").
     """
     name = name or os.environ.get(VARIABLE) or CPU
     devices = _available()

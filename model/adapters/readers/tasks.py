@@ -46,7 +46,7 @@ def attach(model: Any, tokenizer: Any = None) -> "Reader":
             pipeline, Trainer or SentenceTransformer; where there is none, ids have their numbers as names.
 
     Raises:
-        ValueError: if that is no such model or tokenizer, or the model has no attention, or if its adapters act outside
+        ValueError: if that is not such a model or tokenizer, or the model has no attention, or its adapters act outside
             its layers, as those of prompt tuning.
     """
     model, tokenizer = unwrap(model, tokenizer)

@@ -39,7 +39,7 @@ def unwrap(model: Any, tokenizer: Any = None) -> Pair:
 
 
 def _split_of(model: Any) -> Callable[[Any], Pair] | None:
-    """What splits a wrapper into the model in it and its tokenizer; None of what is no wrapper."""
+    """What splits a wrapper into the model in it and its tokenizer; None of anything else."""
     names = ((ancestor.__module__.partition(".")[0], ancestor.__name__) for ancestor in type(model).__mro__)
     return next((_WRAPPERS[name] for name in names if name in _WRAPPERS), None)
 
@@ -57,7 +57,7 @@ def _of_peft(wrapper: Any) -> Pair:
             )
         if kind in ("XLORA", "POLY") or getattr(config, "alora_invocation_tokens", None):
             raise ValueError(
-                f"the adapter {name!r} ({kind}) is chosen anew for each text, outside the layers: only adapters that "
+                f"the adapter {name!r} ({kind}) is chosen for each text, outside the layers: only adapters that "
                 "are always active, as LoRA, can be shown"
             )
     return wrapper.base_model.model, None
