@@ -1,7 +1,7 @@
 """Several texts at once: the rows of a batch without their pads, and rows that are read together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,14 +9,11 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from model.adapters.readers.layout import ENCODER_DECODER
+from model.adapters.readers.reading import Reading
 from model.decoding.protocol import between_steps
 from model.interventions.edits import Edits
 from model.results.translation import as_array
 from model.taps import record
-
-if TYPE_CHECKING:
-    from model.adapters.readers.reader import Reader
-    from model.adapters.readers.reading import Reading
 
 MOST_TOKENS = 512  # of the rows that are read together, pads counted: a trace keeps every score of every head
 # Token ids and the mask that says which of them are pads; inputs of the second side have "decoder_" before their names.
@@ -24,8 +21,8 @@ _SIDES = {"": ("input_ids", "attention_mask"), "decoder_": ("decoder_input_ids",
 
 
 def readings(
-    reader: "Reader", texts: Sequence[str] | Mapping[str, Tensor] | None, edits: Edits, inputs: Mapping[str, Tensor]
-) -> list["Reading"]:
+    reader: Any, texts: Sequence[str] | Mapping[str, Tensor] | None, edits: Edits, inputs: Mapping[str, Tensor]
+) -> list[Reading]:
     """The recordings of several texts.
 
     Texts are read together where each recording equals that of its text alone: padded on the right, MOST_TOKENS at a
@@ -33,6 +30,7 @@ def readings(
     by itself.
 
     Args:
+        reader: a `Reader`, which imports this file.
         texts: the texts; or the tensors that the model takes, a row per text, padded on either side.
         edits: changes that hold for each of them.
         inputs: such tensors by name, where no texts are given.
@@ -61,7 +59,7 @@ def readings(
     return results
 
 
-def _reads_together(reader: "Reader") -> bool:
+def _reads_together(reader: Any) -> bool:
     """Whether several texts can be one batch, each recording cut out of that of all."""
     config = reader.config
     of_tokens = config.has_words or reader.model.base_model is reader.model  # other outputs are of a whole text
@@ -78,8 +76,8 @@ def _are_alike(rows: Sequence[Mapping[str, Tensor]]) -> bool:
 
 @torch.inference_mode()
 def _record_together(
-    reader: "Reader", texts: Sequence[str], rows: Sequence[dict[str, Tensor]], edits: Edits
-) -> list["Reading"]:
+    reader: Any, texts: Sequence[str], rows: Sequence[dict[str, Tensor]], edits: Edits
+) -> list[Reading]:
     """Record one pass over several texts, and cut out of it what a pass over each records."""
     with reader.apply_edits(edits), record() as trace:
         logits = reader.forward(together(rows, pad_of(reader.model, reader.tokenizer))).get("logits")
@@ -141,7 +139,7 @@ def rows_of(inputs: Mapping[str, Tensor], pad: int | None) -> list[dict[str, Ten
 
 
 def _without_pads(values: Mapping[str, Tensor], prefix: str, pad: int | None) -> dict[str, Tensor]:
-    """The inputs of one side of one row, those that have a value per token cut to the tokens that are no pads."""
+    """The inputs of one side of one row, those that have a value per token cut to the tokens between their pads."""
     of_ids, of_mask = _SIDES[prefix]
     ids = values.get(of_ids)
     mask = values.get(of_mask)
