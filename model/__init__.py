@@ -16,6 +16,10 @@ def __getattr__(name: str):
         from model.adapters.readers.tasks import attach
 
         return attach
+    if name == "record_attention":
+        from model.adapters.torch_modules import record_attention
+
+        return record_attention
     if name in ("Edits", "Head"):
         from model.interventions import edits
 

@@ -36,6 +36,7 @@ from model.adapters.weights import (
     ROUNDING,
     as_maps,
     check_shapes,
+    is_band,
     is_within_range,
     kind_of,
     known_mask,
@@ -85,6 +86,11 @@ def checked(recording: Recording) -> Recording:
         if not is_within_range(weights):
             values = f"numbers from {weights.min():.3g} to {weights.max():.3g}"
             raise ValueError(f"{kind} holds {values}; weights are from 0 to 1: take them after the softmax")
+        if kind != "cross" and is_band(weights):
+            raise ValueError(
+                f"{kind} holds the bands of a sliding window, as Longformer hands them out, and no maps of tokens by "
+                "tokens: model.adapters.outputs.attention_of(model(...), inputs, tokenizer) makes maps of them"
+            )
     for kind, mask in recording.masks.items():
         of_layers = recording.weights[kind].max(axis=1)  # (L, queries, keys), over heads
         blocked = of_layers[~np.broadcast_to(mask, of_layers.shape)]  # a mask is of all layers, or of each

@@ -3,40 +3,48 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters import byte_level, generated
+from model.adapters import bands, byte_level, generated
 from model.adapters.attention_file import checked, spelt_tokens
+from model.adapters.torch_modules import AttentionMaps
 from model.adapters.weights import as_maps, kind_of, known_mask, without_nan_rows
 from model.results.recording import SIDES, TOKENS, Recording, TokenTexts
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}
 
 
-def attention_from(attention: Any, tokens: Any) -> Recording:
+def attention_from(attention: Any, tokens: Any, sequence: int = 0) -> Recording:
     """Check arrays and tokens, and put them together; a ValueError says what does not fit.
 
     Args:
         attention: maps, or {"encoder": ..., "decoder": ..., "cross": ...}. Maps are an array, a tensor or nested lists
             (layers, heads, T, S), (heads, T, S) or (T, S), or a sequence with one (heads, T, S), (1, heads, T, S) or
-            (T, S) per layer; alone, they are of a decoder where nothing attends to what comes later, and else of an
-            encoder. Rows that are NaN, of queries without a key to attend to, are zeros.
+            (T, S) per layer; or the maps of a `record_attention` block, whose masks are known. Maps without a kind are
+            of a decoder where nothing attends to what comes later, and else of an encoder. Rows that are NaN, of
+            queries without a key to attend to, are zeros.
         tokens: the texts of one sequence, or {"source": [...], "target": [...]}, and "predicted" where it is known
             what a decoder predicted at each target token. Those of byte-level vocabularies ("Ġthe") are spelt as text.
+        sequence: which sequence of the batch in a `record_attention` block; its tokens are those without padding.
     """
-    if isinstance(attention, Mapping):
+    masks = {}
+    if isinstance(attention, AttentionMaps):
+        layers = attention.by_kind(tokens, sequence)
+        maps_by_kind = {kind: as_maps(kind, [weights for weights, _ in layers[kind]]) for kind in layers}
+        masks = {kind: np.stack([mask for _, mask in layers[kind]]) for kind in layers}
+    elif isinstance(attention, Mapping):
         maps_by_kind = {_kind(name): as_maps(name, maps) for name, maps in attention.items() if maps is not None}
     else:
         maps_by_kind = {"": as_maps("attention", attention)}
     weights = {}
-    masks = {}
     nan_rows = {}
     for name, maps in maps_by_kind.items():
         maps, n_nan = without_nan_rows(name or "attention", maps)
         kind = name or kind_of(maps)
         weights[kind] = maps
-        if (mask := known_mask(kind, maps)) is not None:
+        if kind not in masks and (mask := known_mask(kind, maps)) is not None:
             masks[kind] = mask
         if n_nan:
             nan_rows[kind] = n_nan
@@ -136,6 +144,9 @@ def _attention_of_generate(
 
 def _self_maps(outputs: Mapping[str, Any], name: str, rows: list[int], is_kept: Tensor) -> Tensor:
     """Maps (L, H, T, T) of one pass, in which a sequence stands in a row of the batch."""
+    if bands.hands_out_bands(outputs, name):
+        generated.check_layers(outputs.get(name), name)
+        return bands.whole_maps(outputs, name, rows[0], is_kept)[0][..., is_kept, :][..., is_kept]
     return generated.self_maps([outputs.get(name)], rows, is_kept, name)
 
 

@@ -77,6 +77,19 @@ def known_mask(kind: str, maps: np.ndarray) -> np.ndarray | None:
     return np.ones_like(is_read) if is_read.all() else None
 
 
+def is_band(maps: np.ndarray) -> bool:
+    """Whether square maps (L, H, T, T) are the bands of a sliding window, whose columns do not stand for tokens.
+
+    Column w / 2 of a band is the query itself (see `bands`), so that exactly the corners beyond both ends of the text
+    hold no weight. As a map, the first token would not attend to itself, and neither would the last.
+    """
+    n_tokens = maps.shape[-1]
+    if maps.shape[-2] != n_tokens or n_tokens < 3 or n_tokens % 2 == 0:
+        return False
+    keys = np.arange(n_tokens)[:, None] + np.arange(n_tokens) - n_tokens // 2
+    return bool((np.any(maps > 0, axis=(0, 1)) == ((keys >= 0) & (keys < n_tokens))).all())
+
+
 def is_within_range(maps: np.ndarray) -> bool:
     """Whether all are from 0 to 1 but for rounding, and so none is NaN."""
     return bool(maps.min(initial=0.0) >= -ROUNDING and maps.max(initial=0.0) <= 1 + ROUNDING)

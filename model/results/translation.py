@@ -99,7 +99,7 @@ class Translation:
             {kind: self.mask(kind) for kind in kinds},
             list(self.predicted_tokens),
             self.text,
-            self.log_probabilities,
+            self.log_probabilities if self.predicted_tokens else None,
             candidates,
             {side: self.positional(side) for side in sides},
             model=asdict(self.config) | model,
@@ -116,8 +116,12 @@ class Translation:
     def _repr_html_(self) -> str:
         """For a notebook: both texts, and a row per step, where it can be with the most attended source token."""
         heads = ["step", "reads", "writes", "probability"]
-        steps = zip(self.target_tokens, self.predicted_tokens, np.exp(self.log_probabilities), strict=True)
-        rows = [[str(step), *tokens, f"{chance:.1%}"] for step, (*tokens, chance) in enumerate(steps)]
+        if self.predicted_tokens:
+            steps = zip(self.target_tokens, self.predicted_tokens, np.exp(self.log_probabilities), strict=True)
+            rows = [[str(step), *tokens, f"{chance:.1%}"] for step, (*tokens, chance) in enumerate(steps)]
+        else:
+            heads = heads[:2]
+            rows = [[str(step), token] for step, token in enumerate(self.target_tokens)]
         if any("cross_attention" in address for address in self.trace):
             heads.append("looks at most")
             for row, weights in zip(rows, self.attention("cross").mean(axis=(0, 1))):  # (S,)

@@ -132,7 +132,15 @@ READ_ONLY = {
     "bloom": ("BloomForCausalLM", {**SHARED, "hidden_size": 32, "n_layer": 3, "n_head": 4}),
     "deberta-v2": ("DebertaV2ForMaskedLM", LLAMA),
     "gptj": ("GPTJForCausalLM", GPT2 | {"rotary_dim": 4}),
+    "gpt_neo": (
+        "GPTNeoForCausalLM",
+        {**SHARED, "hidden_size": 32, "num_layers": 2, "num_heads": 4, "window_size": 3, "max_position_embeddings": 64}
+        | {"attention_types": [[["global", "local"], 1]]},
+    ),
+    "xlnet": ("XLNetLMHeadModel", {**SHARED, "d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 48}),
 }
+LONGFORMER = LLAMA | {"attention_window": [4, 4, 8]}
+LED = BART | {"attention_window": 4, "max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64}
 
 
 class Numbers:

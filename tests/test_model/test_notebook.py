@@ -49,10 +49,25 @@ def test_a_model_without_attention_shows_what_it_has() -> None:
     assert all(len(row) == 4 for row in cells_of(page))
 
 
-def test_the_example_notebook_runs() -> None:
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
+def executed(path: Path) -> nbformat.NotebookNode:
+    """A notebook after all its cells have run."""
+    notebook = nbformat.read(path, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells)  # what it shows is made by whoever runs it
     NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
+    return notebook
+
+
+def test_attention_of_ones_own_stands_on_the_stage() -> None:
+    notebook = executed(ROOT / "docs" / "your-own-attention.ipynb")
+    outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]
+    assert "True" in outputs[1][0].text  # recording changes nothing
+    assert "(1, 4, 12, 12)" in outputs[1][1].data["text/plain"]
+    for place in (2, 4):
+        assert "<iframe" in outputs[place][0].data["text/html"]
+
+
+def test_the_example_notebook_runs() -> None:
+    notebook = executed(NOTEBOOK)
     kinds = [
         sorted(kind for output in cell.outputs for kind in output.get("data", {}))
         for cell in notebook.cells

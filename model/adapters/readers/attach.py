@@ -11,6 +11,7 @@ from torch.utils.hooks import RemovableHandle
 
 from model.adapters.readers import followed
 from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers
+from model.adapters.readers.handed_out import probe
 from model.adapters.readers.hooks import Place, are_in, put_in, take_out
 from model.adapters.readers.implementation import Implementation
 from model.adapters.readers.layout import Layout
@@ -29,14 +30,23 @@ class Attached:
     """A model with taps: what is where in it, its taps by address, and what is to be put back."""
 
     def __init__(self, model: Any) -> None:
-        self.layout = Layout(model)
         reason = _why_read_only(model)
-        if reason is None and not self.layout.attentions:
-            raise Problem("{name} has no attention layers, so there is nothing to see", name=type(model).__name__)
+        if reason is None:
+            self.layout = Layout(model)
+            if not self.layout.attentions:
+                raise Problem("{name} has no attention layers, so there is nothing to see", name=type(model).__name__)
+            self._implementation = Implementation(model, [attention.module for attention in self.layout.attentions])
+        else:
+            self._implementation = Implementation(model)
+            self._implementation.choose()
+            try:
+                self.layout = Layout(model, probe(model))
+            except BaseException:
+                self._implementation.put_back()
+                raise
         self.config = self.layout.describe(reason)
         self.taps: dict[str, Tap] = {}
         self.running = SharedBlock(lambda: for_reading(model))
-        self._implementation = Implementation(self.layout, read_only=reason is not None)
         self._modules = list(model.modules())
         self._layers: list[tuple[nn.Module, OneLayer | SharedLayers]] = []  # attention modules and their layers
         self._places = [] if reason else list(self._plan())
@@ -102,13 +112,21 @@ def instrument(model: Any) -> Attached:
     with _LOCK:
         attached = _attached(model)
         if attached is None or not attached.is_current:
-            former, attached = attached, Attached(model)
+            former, attached = attached, _attach(model)
             if former is not None:
                 former.disconnect()
             setattr(model, _HELD, attached)
             _ATTACHED[model] = ref(attached)
         attached.connect()
         return attached
+
+
+def _attach(model: Any) -> Attached:
+    try:
+        return Attached(model)
+    except (AttributeError, StopIteration, LookupError, TypeError) as error:
+        name = type(model).__name__
+        raise Problem("{name} is made of parts that readers do not know yet", name=name) from error
 
 
 def release(model: Any) -> None:

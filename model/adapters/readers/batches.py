@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from model.adapters.readers.handed_out import check_axes
 from model.adapters.readers.layout import ENCODER_DECODER
 from model.adapters.readers.reading import Reading
 from model.decoding.protocol import between_steps
@@ -80,7 +81,10 @@ def _record_together(
 ) -> list[Reading]:
     """Record one pass over several texts, and cut out of it what a pass over each records."""
     with reader.apply_edits(edits), record() as trace:
-        logits = reader.forward(together(rows, pad_of(reader.model, reader.tokenizer))).get("logits")
+        inputs = together(rows, pad_of(reader.model, reader.tokenizer))
+        logits = reader.forward(inputs).get("logits")
+    length = inputs["input_ids"].size(1)
+    check_axes(trace, reader.config, {"source": length, "target": length}, len(rows))
     recorded = {address: (value, reader.taps[address].shape) for address, value in trace.items()}
     if logits is not None:
         recorded["logits"] = (logits, "B T V")

@@ -1,10 +1,11 @@
 """Which attention function the parts of a model call: ours while it is attached, which falls back to their own."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from model.adapters.readers.attention_function import PREFIX, register
-from model.adapters.readers.layout import Layout
 
+SPARSE = "block_sparse"  # an attention of BigBird
 EAGER = "eager"  # the implementation of transformers that computes maps
 
 
@@ -12,12 +13,19 @@ class Implementation:
     """The attention functions of a model; each of its configurations has one, the owner's choice, which ours names.
 
     Only the configurations are changed, each for itself: text and images may have different functions.
+
+    Args:
+        model: a model of transformers.
+        attentions: its attention modules; None of a model that does not call the function that it is given, of which
+            maps are read only.
     """
 
-    def __init__(self, layout: Layout, read_only: bool) -> None:
-        self._read_only = read_only
-        self._configs = _configs(layout, read_only)
+    def __init__(self, model: Any, attentions: Sequence[Any] | None = None) -> None:
+        self._model = model
+        self._read_only = attentions is None
+        self._configs = _configs(model, attentions)
         self._former: dict[int, str] = {}  # by number of the configuration, of a model that is read only
+        self._was_sparse = False
 
     def choose(self) -> None:
         """Have every part call our function, or, where that cannot be, the one that hands out its maps."""
@@ -29,6 +37,11 @@ class Implementation:
             if self._read_only:
                 self._former[number] = current
             _set(config, wanted)
+        if self._read_only and getattr(self._model.config, "attention_type", None) == SPARSE:
+            # The maps of BigBird's sparse attention are incomplete. It leaves that by itself, and for good, at the
+            # first text below some 700 tokens.
+            self._model.base_model.set_attention_type("original_full")
+            self._was_sparse = True
 
     def put_back(self) -> None:
         """Have every part call what its owner chose last."""
@@ -38,16 +51,19 @@ class Implementation:
                 _set(config, self._former.pop(number))
             elif current and current.startswith(PREFIX):
                 _set(config, current.removeprefix(PREFIX))
+        if self._was_sparse:
+            self._was_sparse = False
+            self._model.base_model.set_attention_type(SPARSE)
 
 
-def _configs(layout: Layout, read_only: bool) -> list[Any]:
+def _configs(model: Any, attentions: Sequence[Any] | None) -> list[Any]:
     """The configurations of the model, of the models in it, and of its attention, each once."""
     from transformers import PreTrainedModel
 
-    models = [module for module in layout.model.modules() if isinstance(module, PreTrainedModel)]
-    configs = [layout.model.config]
-    configs += [model.config for model in models if read_only or model._can_set_attn_implementation()]
-    configs += [getattr(attention.module, "config", None) for attention in layout.attentions] if not read_only else []
+    models = [module for module in model.modules() if isinstance(module, PreTrainedModel)]
+    configs = [model.config]
+    configs += [part.config for part in models if attentions is None or part._can_set_attn_implementation()]
+    configs += [getattr(attention, "config", None) for attention in attentions or ()]
     return list({id(config): config for config in configs if hasattr(config, "_attn_implementation")}.values())
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -88,15 +88,22 @@ class Attention:
 
 @dataclass(frozen=True)
 class Layout:
-    """The parts of a model of transformers that a reader needs, found by name and never by running it."""
+    """The parts of a model of transformers that a reader needs, found by name and never by running it.
+
+    `probed` says of a model whose attention is not that of transformers' interface how many heads each layer hands out,
+    by kind (`handed_out.probe`), where that is known; layers without attention have 0.
+    """
 
     model: Any
+    probed: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @cached_property
     def task(self) -> str:
         """What the model is: an encoder, a decoder, or both."""
         if self.model.config.is_encoder_decoder:
             return ENCODER_DECODER
+        if self.probed:
+            return DECODER if "decoder_self" in self.probed else ENCODER
         if not self._modules:  # its attention is not that of transformers' interface
             return DECODER if self.model.can_generate() else ENCODER
         return DECODER if any(module.is_causal for _, module in self._modules) else ENCODER
@@ -182,9 +189,10 @@ class Layout:
 
     def _kind(self, parts: list[str], module: nn.Module) -> str:
         if self.task == ENCODER_DECODER:
-            if next(part for part in parts if part in ("encoder", "decoder")) == "encoder":
+            if "encoder" in next(part for part in parts if "encoder" in part or "decoder" in part):
                 return "encoder_self"
-            return "decoder_self" if module.is_causal else "cross"
+            is_self = module.is_causal or any(part.startswith("self_att") for part in parts)
+            return "decoder_self" if is_self else "cross"
         if self.task == ENCODER:
             return "encoder_self"
         return "decoder_self" if module.is_causal else "cross"
@@ -218,7 +226,7 @@ class Layout:
         return ReaderConfig(
             architecture=self.model.config.model_type,
             task=self.task,
-            d_model=config.hidden_size,
+            d_model=self._width(config),
             vocab_size=getattr(config, "vocab_size", 0),
             norm="none" if norm is None else "RMSNorm" if is_rms(norm) else "LayerNorm",
             norm_position=self._norm_position(),
@@ -232,13 +240,25 @@ class Layout:
             read_only=read_only,
         )
 
+    def _width(self, config: Any) -> int:
+        """The size of the residual stream; of models with layers of several widths (of images) that of the first."""
+        width = getattr(config, "hidden_size", None)
+        if isinstance(width, int):
+            return width
+        parameter = next(module.weight for module in self.model.modules() if is_norm(module))
+        return parameter.size(0)
+
     def _by_config(self) -> tuple[AttentionLayer, ...]:
-        """Every attention as the configuration has it, where the modules are not known."""
-        config = self.model.config
+        """Every attention as a probe or else the configuration has it, where the modules are not known."""
+        config = self.model.config.get_text_config(decoder=self.task != ENCODER)
         kind = "decoder_self" if self.task == DECODER else "encoder_self"
-        heads = config.num_attention_heads
-        sizes = range(config.num_hidden_layers)
-        return tuple(AttentionLayer(kind, i, heads, heads, config.hidden_size // heads, None) for i in sizes)
+        probed = self.probed or {kind: [config.num_attention_heads] * config.num_hidden_layers}
+        return tuple(
+            AttentionLayer(kind, number, heads, heads, self._width(config) // heads, None)
+            for kind in KINDS
+            for number, heads in enumerate(probed.get(kind, ()))
+            if heads
+        )
 
     def _random_output(self) -> str | None:
         """The first parameter after the bare stack that was not in the files, by the marks that transformers leaves.

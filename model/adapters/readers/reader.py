@@ -4,21 +4,23 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from model import masks
 from model.adapters import byte_level
+from model.adapters.hub import reason
 from model.adapters.readers import batches, chat
 from model.adapters.readers.chat import Messages
 from model.adapters.readers.connection import Connection
 from model.adapters.readers.effects import check_effects, direct_effects
+from model.adapters.readers.handed_out import add_maps, check_axes
 from model.adapters.readers.layout import DECODER, ENCODER
 from model.adapters.readers.lens import layer_lens
+from model.adapters.readers.pictures import OTHER_INPUTS, towers_of
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
 from model.adapters.readers.rotation import rotation_of
@@ -29,7 +31,7 @@ from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.interventions.edits import Edits, Head
 from model.results.translation import as_array
 from model.running.attribution import Lens, whole_trace
-from model.taps import Trace, intervene, record
+from model.taps import intervene, record
 from model.text.errors import Problem, check_tokens
 
 MAX_CHARACTERS = 4000
@@ -40,8 +42,22 @@ NO_EDITS = Edits()
 class Reader(Connection):
     """A model of transformers with its tokenizer; safe to share between threads, as the model is only read."""
 
-    def __init__(self, model: Any, tokenizer: Any) -> None:
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Any,
+        whole: Any = None,
+        attach_tower: "Callable[[Any, Any], Reader] | None" = None,
+    ) -> None:
+        """Read with a model.
+
+        Args:
+            whole: the model of which this one is a tower, if it is one (`pictures.towers_of`).
+            attach_tower: makes the reader of a tower; without it there are none.
+        """
         super().__init__(model, tokenizer)
+        self.whole = model if whole is None else whole
+        self._attach_tower = attach_tower
         self._spell = byte_level.speller(tokenizer)
         self._accepts = set(inspect.signature(model.forward).parameters)
 
@@ -60,12 +76,15 @@ class Reader(Connection):
                 template of the tokenizer writes them; after a question up to where the answer begins.
             edits: changes for this call.
             inputs: in place of a text the tensors that the model takes, a batch of one: `pixel_values`, for example.
-                Pads before and after its tokens are left out.
+                Pads before and after its tokens are left out. A picture or a sound without a text is read by the tower
+                for it, where the model has one.
 
         Raises:
             ValueError: for an empty or too long text, several texts, messages without a template that takes them, or
                 edits that do not fit the model and the text.
         """
+        if text is None and messages is None and (tower := self._tower_for(inputs)):
+            return tower.read(edits=edits, **inputs)
         model_inputs = self._given(text, inputs, messages)
         self.check_edits(edits, model_inputs)
         return self._record(text or "", model_inputs, edits, messages=messages)
@@ -105,6 +124,21 @@ class Reader(Connection):
             against = [self.token(against)] * steps
         with self.apply_edits(result.edits):
             return direct_effects(self.layout, partial(self.forward, result.inputs), np.array(output_ids), against)
+
+    @cached_property
+    def towers(self) -> "dict[str, Reader]":
+        """By name ("text", "vision", "audio") readers of the parts of the model that read by themselves."""
+        if self._attach_tower is None:
+            return {}
+        return {name: self._attach_tower(part, self.tokenizer) for name, part in towers_of(self.whole).items()}
+
+    def _tower_for(self, inputs: Mapping[str, Tensor]) -> "Reader | None":
+        """The reader of the tower for inputs without a text, if the model has one."""
+        others = [name for name in OTHER_INPUTS if name in inputs]
+        if not others or "input_ids" in inputs or others[0] in self._accepts & {self.model.main_input_name}:
+            return None
+        readers = (tower for tower in self.towers.values() if tower is not self)
+        return next((tower for tower in readers if others[0] in tower.accepted_inputs), None)
 
     def check_effects(self) -> None:
         """Say in a ValueError why this model has no direct effects, if it has none."""
@@ -298,7 +332,18 @@ class Reader(Connection):
         """The rows of tensors that the model takes, each a batch of one without its pads."""
         if self.config.task == DECODER and "input_ids" not in inputs:
             raise ValueError(f"a language model reads input_ids, got {', '.join(inputs)}")
-        return batches.rows_of(inputs, batches.pad_of(self.model, self.tokenizer))
+        if apart := [name for name in inputs if name not in self._accepts and self.whole is not self.model]:
+            raise Problem(
+                "the towers of a {architecture} read apart: give a text or input_ids without {names}, or these alone",
+                architecture=self.whole.config.model_type,
+                names=", ".join(apart),
+            )
+        pad = batches.pad_of(self.model, self.tokenizer)
+        others = {name: value for name, value in inputs.items() if name in OTHER_INPUTS}
+        if others and len(inputs.get("input_ids", ())) == 1:  # pictures of one text may be several rows
+            (tokens,) = batches.rows_of({name: inputs[name] for name in inputs if name not in others}, pad)
+            return [tokens | others]
+        return batches.rows_of(inputs, pad)
 
     @torch.inference_mode()
     def _record(
@@ -315,16 +360,25 @@ class Reader(Connection):
         which the inputs are the beginning.
         """
         with self.apply_edits(edits), record() as trace:
-            outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
+            try:
+                outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
+            except (AssertionError, AttributeError, IndexError, RuntimeError, TypeError) as error:
+                raise Problem(
+                    "a {architecture} cannot read this input: its own code fails with “{reason}”",
+                    architecture=self.config.architecture,
+                    reason=reason(error),
+                ) from error
         if self.config.read_only:
-            self._add_maps(trace, outputs)
+            add_maps(trace, outputs, self.config, inputs)
         logits = outputs.get("logits")
         if logits is not None:
             trace.add("logits", logits)
         arrays = {address: as_array(value)[0] for address, value in trace.items()}
-        return self.recording_of(
-            text, inputs, edits, arrays, None if logits is None else logits[0], output_ids, messages
-        )
+        logits = None if logits is None else logits[0]
+        reading = self.recording_of(text, inputs, edits, arrays, logits, output_ids, messages)
+        counts = {"source": len(reading.source_tokens), "target": len(reading.target_tokens)}
+        check_axes(trace, self.config, counts)
+        return reading
 
     def recording_of(
         self,
@@ -393,16 +447,6 @@ class Reader(Connection):
         of_written = log_probabilities.gather(1, torch.tensor(output_ids)[:, None])[:, 0]  # (T,)
         predicted = {"predicted_tokens": self.words(output_ids), "predicted_ids": list(output_ids)}
         return fields | predicted | {"log_probabilities": of_written.numpy()}
-
-    def _add_maps(self, trace: Trace, outputs: Any) -> None:
-        """Add the maps that a model hands out itself, under their addresses."""
-        if not outputs.get("attentions"):
-            raise ValueError('this model hands out no maps: load it with attn_implementation="eager"')
-        for layer, weights in zip(self.config.attention, outputs["attentions"], strict=True):
-            n_tokens = weights.size(-1)
-            mask = masks.causal_mask(n_tokens) if layer.kind == "decoder_self" else masks.everything(n_tokens, n_tokens)
-            trace.add(f"{layer.address}.mask", mask)
-            trace.add(f"{layer.address}.weights", weights)
 
 
 def _names_of_positions(inputs: Mapping[str, Tensor], count: int) -> list[str]:

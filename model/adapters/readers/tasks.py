@@ -11,6 +11,7 @@ from model.adapters.readers.attach import instrument
 from model.adapters.readers.chat import Messages
 from model.adapters.readers.generation import continuation
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
+from model.adapters.readers.pictures import has_two_towers, towers_of, with_patches
 from model.adapters.readers.reader import MAX_CHARACTERS, NO_EDITS, Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.removal import Words
@@ -45,14 +46,20 @@ def attach(model: Any, tokenizer: Any = None) -> "Reader":
         tokenizer: the model's tokenizer; of a vision or speech model its processor. Left out it is that of the
             pipeline, Trainer or SentenceTransformer; where there is none, ids have their numbers as names.
 
+    Of a model of two towers (CLIP, SigLIP) the reader is that of the texts, and `read(pixel_values=...)` that of the
+    pictures; `reader.towers` has each, also of models that read pictures within a text (LLaVA).
+
     Raises:
         ValueError: if that is not such a model or tokenizer, or the model has no attention, or its adapters act outside
             its layers, as those of prompt tuning.
     """
     model, tokenizer = unwrap(model, tokenizer)
+    whole = model
+    if has_two_towers(model):
+        model = towers_of(model)["text"]
     attached = instrument(model)
     kind = {DECODER: DecoderReader, ENCODER: EncoderReader, ENCODER_DECODER: PairReader}[attached.config.task]
-    return kind(model, tokenizer)
+    return kind(model, tokenizer, whole, attach)
 
 
 class DecoderReader(Reader):
@@ -128,7 +135,11 @@ class DecoderReader(Reader):
         self, inputs: Mapping[str, Tensor], logits: Tensor | None, output_ids: Sequence[int] | None
     ) -> dict[str, Any]:
         ids = inputs["input_ids"][0].tolist()
-        return {"text": self.text_of(ids), "source_tokens": [], **self._predictions(ids, logits, output_ids)}
+        fields = {"text": self.text_of(ids), "source_tokens": [], **self._predictions(ids, logits, output_ids)}
+        named = with_patches(fields["target_tokens"], ids, inputs, self.model.config)
+        if fields["predicted_tokens"] and output_ids is None:  # what follows each token, and the best word at the end
+            fields["predicted_tokens"] = [*named[1:], fields["predicted_tokens"][-1]]
+        return fields | {"target_tokens": named}
 
     def _lengths(self, inputs: Mapping[str, Tensor]) -> tuple[int, int]:
         return 0, inputs["input_ids"].size(1)
@@ -145,7 +156,8 @@ class EncoderReader(Reader):
             return {"text": "", "source_tokens": [], **nothing}
         ids = inputs["input_ids"][0].tolist()
         masked = {} if logits is None else self._masked_words(ids, logits)
-        return nothing | {"text": "", "source_tokens": self.words(ids), "masked_words": masked}
+        tokens = with_patches(self.words(ids), ids, inputs, self.model.config)
+        return nothing | {"text": "", "source_tokens": tokens, "masked_words": masked}
 
     def _words(self, result: Reading) -> Words:
         self._check_words(result)
