@@ -207,7 +207,10 @@ def moved_scores(loaded: Reader | Writer, text: str, shift: int) -> tuple[list[s
         positions = torch.arange(inputs["input_ids"].size(1))[None]
         if "position_ids" not in loaded.accepted_inputs:
             raise Problem("this model counts its positions itself: its text cannot be moved")
-        readings = [loaded.read(None, edits=NO_EDITS, **inputs, position_ids=positions + start) for start in (0, shift)]
+        readings = [
+            loaded.read(None, messages=None, edits=NO_EDITS, **inputs, position_ids=positions + start)
+            for start in (0, shift)
+        ]
         layers = loaded.config.layers("decoder_self")
         tokens = readings[0].target_tokens
         addresses = [f"{layer.address}.scores" for layer in layers]

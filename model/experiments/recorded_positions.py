@@ -36,7 +36,8 @@ def read(path: Path) -> LearnedPositions:
             about = json.loads(str(arrays["about"]))
             trained = arrays["trained"].astype(np.float64)
             losses = arrays["losses"].astype(np.float64)
-            initial = initial_positions(*trained.shape, about["seed"]).double().numpy()
+            n_positions, d_model = trained.shape
+            initial = initial_positions(n_positions, d_model, about["seed"]).double().numpy()
             return LearnedPositions(initial, trained, losses, float(about["hits"]))
     except FileNotFoundError:
         raise Problem("the recording {path} is missing", path=path) from None

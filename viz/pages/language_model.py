@@ -69,7 +69,8 @@ def continued(request: cached.Request, chance: Chance) -> str:
     values = dict(vars(chance))
     count = values.pop("count")
     if request.messages is not None:
-        return cached.loaded_as(DecoderReader, request.model).write(messages=request.messages, tokens=count, **values)
+        reader: DecoderReader = cached.loaded_as(DecoderReader, request.model)
+        return reader.write(messages=request.messages, tokens=count, **values)
     loaded = request.translator
     assert isinstance(loaded, Writer | DecoderReader)  # the others predict no next word
     return loaded.write(request.text, count, **values)
@@ -153,7 +154,7 @@ def show() -> None:
             if state["language-model"] not in model_shelf.SHELF:
                 systems_card.menu(names)
             cache_card.menu(state["language-model"], text)
-            is_chat = _choose_chat(state["language-model"])
+        is_chat = bool(names) and _choose_chat(state["language-model"])
     if not names:
         controls.say_no_model(line=message("No language model found."), preset="wikitext2-lm")
         return

@@ -72,8 +72,9 @@ def _whole(
 ) -> Iterator[tuple[AttentionLayer, Tensor, Tensor]]:
     """The layers of a kind that have attention, with their weights (1, H, T, S) and masks (1, 1, T, S)."""
     handed_out = _handed_out(outputs, name, config.architecture)
+    maps_of = {number: maps for number, maps in enumerate(handed_out) if maps is not None}
     numbers = {layer.layer: layer for layer in config.layers(kind)}
-    if [number for number, layer in enumerate(handed_out) if layer is not None] != list(numbers):
+    if list(maps_of) != list(numbers):
         raise Problem(
             "a {architecture} hands out maps of {n} layers, and has {known} by its configuration: which these are "
             "is not known, so they are not drawn",
@@ -82,14 +83,14 @@ def _whole(
             known=len(numbers),
         )
     if bands.hands_out_bands(outputs, name):
-        n_tokens = handed_out[0].size(2)
+        n_tokens = next(iter(maps_of.values())).size(2)
         is_token = inputs.get("attention_mask", torch.ones(1, n_tokens))[0].bool()
         maps, masks = bands.whole_maps(outputs, name, 0, is_token)
         for number, layer in numbers.items():
             yield layer, maps[number][None], masks[number][None, None]
         return
     for number, layer in numbers.items():
-        weights = handed_out[number]
+        weights = maps_of[number]
         if weights.dim() != 4:
             raise _other_axes(config, layer, weights.shape, "(heads, queries, keys)")
         maps = as_numpy(weights[:1])

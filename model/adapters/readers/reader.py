@@ -84,7 +84,7 @@ class Reader(Connection):
                 edits that do not fit the model and the text.
         """
         if text is None and messages is None and (tower := self._tower_for(inputs)):
-            return tower.read(edits=edits, **inputs)
+            return tower.read(None, messages=None, edits=edits, **inputs)
         model_inputs = self._given(text, inputs, messages)
         self.check_edits(edits, model_inputs)
         return self._record(text or "", model_inputs, edits, messages=messages)

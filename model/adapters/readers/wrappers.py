@@ -29,8 +29,11 @@ def unwrap(model: Any, tokenizer: Any = None) -> Pair:
 
     outermost = model
     while (split := _split_of(model)) is not None:
-        model, own_tokenizer = split(model)
+        inner, own_tokenizer = split(model)
         tokenizer = own_tokenizer if tokenizer is None else tokenizer
+        if inner is model:  # a wrapper without anything in it
+            break
+        model = inner
     if not isinstance(model, PreTrainedModel):
         raise _refusal(model, outermost)
     if any(parameter.is_meta for parameter in model.parameters()) and not hasattr(model, "hf_device_map"):
