@@ -13,6 +13,7 @@ from torch import Tensor
 
 from model.adapters import bands
 from model.adapters.readers.layout import AttentionLayer, ReaderConfig
+from model.adapters.readers.passes import for_reading
 from model.adapters.weights import ROUNDING, is_causal, known_mask
 from model.results.recording import SIDES
 from model.taps import Trace
@@ -33,13 +34,11 @@ def probe(model: Any) -> dict[str, list[int]]:
     special = {getattr(config, f"{name}_token_id", None) for name in ("pad", "bos", "eos")}
     ids = torch.tensor([[token for token in range(_PROBE + 3) if token not in special][:_PROBE]], device=model.device)
     inputs = {"input_ids": ids} | ({"decoder_input_ids": ids} if config.is_encoder_decoder else {})
-    training = model.training
     try:
-        outputs = model.eval()(**inputs, output_attentions=True, return_dict=True)
+        with for_reading(model):
+            outputs = model(**inputs, output_attentions=True, return_dict=True)
     except Exception:  # whatever a model does that reads images or sound
         return {}
-    finally:
-        model.train(training)
     if config.is_encoder_decoder:
         fields = {kind: outputs[name] for kind, name in OF_PAIR.items() if outputs.get(name)}
     else:

@@ -119,7 +119,7 @@ def _refusal(model: Any, outermost: Any) -> ValueError:
 
 def _tokenizer(tokenizer: Any) -> Any:
     """What makes inputs, and names of tokens: a tokenizer, of a processor the tokenizer in it, or one of images."""
-    if tokenizer is None or hasattr(tokenizer, "convert_ids_to_tokens"):
+    if tokenizer is None or (hasattr(tokenizer, "convert_ids_to_tokens") and not isinstance(tokenizer, type)):
         return tokenizer
     if hasattr(getattr(tokenizer, "tokenizer", None), "convert_ids_to_tokens"):
         return tokenizer.tokenizer

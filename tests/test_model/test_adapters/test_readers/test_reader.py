@@ -325,7 +325,7 @@ class TestRefusals:
         ("read", "words"),
         [
             (lambda reader: reader.read(""), "nothing to read"),
-            (lambda reader: reader.read(), "give a text, or the tensors"),
+            (lambda reader: reader.read(), "give a text, messages, or the tensors"),
             (lambda reader: reader.read("11 " * 65), "65 tokens; at most 64 are allowed"),
             (lambda reader: reader.read("11", edits=Edits(off=(Head("decoder_self", 3, 0),))), "got layer 3"),
             (lambda reader: reader.read("11", edits=Edits(off=(Head("decoder_self", 0, 4),))), "got head 4"),
