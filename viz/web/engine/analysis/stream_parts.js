@@ -1,0 +1,193 @@
+// What the residual stream is made of before each attention, from recorded arrays: model/analysis/stream_parts.py.
+// Through a norm whose deviation is held each part passes by itself, and the norm's bias joins the part "bias".
+
+import { rowOf } from "../arithmetic/matrix.js";
+import { arrayIn } from "../run/trace.js";
+import { BIAS, POSITIONS, TOKENS, fold, headName, sumOf } from "./score_parts.js";
+
+/** @typedef {import("../model/attention.js").Attention} Attention */
+/** @typedef {import("../arithmetic/memory.js").Memory} Memory */
+/** @typedef {import("../model/norm.js").Norm} Norm */
+/** @typedef {import("../run/trace.js").Array32} Array32 */
+/** @typedef {import("../model/transformer.js").Transformer} Transformer */
+/** @typedef {import("./score_parts.js").GroupOf} GroupOf */
+
+/** @typedef {{weight: Float32Array, bias: Float32Array | null}} NormNumbers without a bias: RMSNorm */
+
+/** The parts of what stands at each position: names, "bias" the last, and vectors (T, size) of each. */
+export class StreamParts {
+  /**
+   * @param {string[]} names
+   * @param {Float64Array[]} vectors
+   * @param {number} size of what stands at one position
+   */
+  constructor(names, vectors, size) {
+    this.names = names;
+    this.vectors = vectors;
+    this.size = size;
+  }
+
+  /**
+   * With the parts of each group added up, where a function that names groups is given.
+   * @param {GroupOf | null} groupOf
+   */
+  folded(groupOf) {
+    if (!groupOf) return this;
+    const { names, vectors } = fold(this, groupOf);
+    const last = names.indexOf(groupOf(BIAS));
+    const biasLast = (/** @type {any[]} */ list) => [...list.filter((_, i) => i !== last), list[last]];
+    return new StreamParts(biasLast(names), biasLast(vectors), this.size);
+  }
+
+  /**
+   * With more parts before "bias", to which a bias (size,) is added where there is one.
+   * @param {string[]} names
+   * @param {Float64Array[]} vectors
+   * @param {Float32Array | null} bias
+   */
+  plus(names, vectors, bias) {
+    const last = this.vectors[this.vectors.length - 1];
+    const withBias = bias ? last.map((value, i) => value + bias[i % this.size]) : last;
+    const allNames = [...this.names.slice(0, -1), ...names, this.names[this.names.length - 1]];
+    return new StreamParts(allNames, [...this.vectors.slice(0, -1), ...vectors, withBias], this.size);
+  }
+
+  /**
+   * Each part after a norm whose deviation is held; no norm: as they are.
+   * @param {NormNumbers | null} norm
+   * @param {number} eps
+   */
+  normalised(norm, eps) {
+    if (!norm) return this;
+    const { weight, bias } = norm;
+    const { size } = this;
+    const vectors = this.vectors.map((vector) => (bias ? lessMeans(vector, size) : vector.slice()));
+    const whole = sumOf(vectors);
+    for (let first = 0; first < whole.length; first += size) {
+      let square = 0;
+      for (let i = first; i < first + size; i++) square += whole[i] ** 2;
+      const deviation = Math.sqrt(square / size + eps);
+      for (const vector of vectors) for (let i = 0; i < size; i++) vector[first + i] *= weight[i] / deviation;
+    }
+    const last = vectors[vectors.length - 1];
+    if (bias) for (let i = 0; i < last.length; i++) last[i] += bias[i % size];
+    return new StreamParts(this.names, vectors, size);
+  }
+
+  /**
+   * Each part times rows of a matrix, and the bias (rows,).
+   * @param {Float32Array[]} rows
+   * @param {Float32Array | null} bias
+   */
+  projected(rows, bias) {
+    const { size } = this;
+    const matrix = rows.map((row) => Float64Array.from(row)); // of one type with the vectors, which is faster
+    const vectors = this.vectors.map((vector) => {
+      const result = new Float64Array((vector.length / size) * rows.length);
+      for (let first = 0, place = 0; first < vector.length; first += size)
+        for (const row of matrix) {
+          let sum = 0;
+          for (let i = 0; i < size; i++) sum += row[i] * vector[first + i];
+          result[place++] = sum;
+        }
+      return result;
+    });
+    const last = vectors[vectors.length - 1];
+    if (bias) for (let i = 0; i < last.length; i++) last[i] += bias[i % rows.length];
+    return new StreamParts(this.names, vectors, rows.length);
+  }
+}
+
+/**
+ * Yields each attention of a stack with the parts of what it reads, and last null with those of the stack's output.
+ * @param {Transformer} model
+ * @param {Map<string, Array32>} trace
+ * @param {"encoder" | "decoder"} stack
+ * @param {GroupOf | null} groupOf names the group of a part, where parts are to be added up from the beginning
+ * @returns {Generator<[Attention | null, StreamParts]>}
+ */
+export function* walk({ memory, config, encoder, decoder }, trace, stack, groupOf = null) {
+  const { layers, norm } = /** @type {import("../model/decoder.js").Decoder} */ (stack === "encoder" ? encoder : decoder);
+  const { d_model: size, norm_eps, norm: order } = config;
+  let parts = input(trace, stack, size).folded(groupOf);
+  const through = (/** @type {Norm} */ norm) => parts.normalised(readNorm(memory, norm, size), norm_eps);
+  for (const { module, residual } of layers.flatMap(({ sublayers }) => sublayers)) {
+    if ("heads" in module) {
+      yield [module, order === "pre" ? through(residual.norm) : parts];
+      parts = parts.plus(...writtenByHeads(memory, trace, module)).folded(groupOf);
+    } else {
+      const [, , layer] = module.name.split(".");
+      const output = Float64Array.from(arrayIn(trace, `${module.name}.output`).data);
+      parts = parts.plus([`feed-forward ${layer}`], [output], null).folded(groupOf);
+    }
+    if (order === "post") parts = through(residual.norm);
+  }
+  yield [null, through(norm)];
+}
+
+/**
+ * The parts of the stream before the first layer; no "positions" where none are added.
+ * @param {Map<string, Array32>} trace
+ * @param {string} stack
+ * @param {number} size
+ */
+function input(trace, stack, size) {
+  const [tokens, positions] = ["tokens", "positions"].map((part) => arrayIn(trace, `${stack}.input.${part}`).data);
+  const nothing = new Float64Array(tokens.length);
+  const vectors = [Float64Array.from(tokens), Float64Array.from(positions), nothing];
+  if (positions.some(Boolean)) return new StreamParts([TOKENS, POSITIONS, BIAS], vectors, size);
+  return new StreamParts([TOKENS, BIAS], [vectors[0], nothing], size);
+}
+
+/**
+ * What each head of an attention adds to the stream: names, vectors (T, D), and the bias (D,) of the projection.
+ * @param {Memory} memory
+ * @param {Map<string, Array32>} trace
+ * @param {Attention} attention
+ * @returns {[string[], Float64Array[], Float32Array | null]}
+ */
+function writtenByHeads(memory, trace, attention) {
+  const { name, heads, dHead, output } = attention;
+  const { data: context, shape: [, length] } = arrayIn(trace, `${name}.context`); // (H, T, K)
+  const matrix = Array.from({ length: output.outputs }, (_, row) => rowOf(memory, output, row)); // (D, H * K)
+  const numbers = [...Array(heads).keys()];
+  const vectors = numbers.map((head) => {
+    const vector = new Float64Array(length * matrix.length);
+    for (let step = 0; step < length; step++) {
+      const first = (head * length + step) * dHead;
+      matrix.forEach((row, place) => {
+        let sum = 0;
+        for (let i = 0; i < dHead; i++) sum += context[first + i] * row[head * dHead + i];
+        vector[step * matrix.length + place] = sum;
+      });
+    }
+    return vector;
+  });
+  const bias = output.bias ? memory.read(output.bias, output.outputs) : null;
+  return [numbers.map((head) => headName(attention, head)), vectors, bias];
+}
+
+/**
+ * The numbers of a norm of vectors of a size.
+ * @param {Memory} memory
+ * @param {Norm} norm
+ * @param {number} size
+ * @returns {NormNumbers | null}
+ */
+export const readNorm = (memory, norm, size) =>
+  norm && { weight: memory.read(norm.weight, size), bias: norm.bias ? memory.read(norm.bias, size) : null };
+
+/**
+ * Vectors of a size less the mean of each.
+ * @param {Float64Array} vectors
+ * @param {number} size
+ */
+function lessMeans(vectors, size) {
+  const centred = vectors.slice();
+  for (let first = 0; first < centred.length; first += size) {
+    const row = centred.subarray(first, first + size);
+    const mean = row.reduce((a, b) => a + b, 0) / size;
+    for (let i = 0; i < size; i++) row[i] -= mean;
+  }
+  return centred;
+}
