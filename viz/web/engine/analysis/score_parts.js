@@ -31,7 +31,10 @@ export function byModule(name) {
   return match ? `${match[1] ? "cross-attention" : "attention"} ${match[2]}` : name;
 }
 
-/** The group of GROUPS that a part belongs to; what is in none of them keeps its name, without a number. @type {GroupOf} */
+/**
+ * The group of GROUPS that a part belongs to; what is in none of them keeps its name, without a number.
+ * @type {GroupOf}
+ */
 export function byGroup(name) {
   if (HEAD.test(name)) return "earlier heads";
   return name === TOKENS ? "words" : name.replace(/ \d+$/, "");
@@ -98,8 +101,8 @@ export class ScoreParts {
   }
 
   /**
-   * The parts of one cell (parts of the query, parts of the key), which sum to its score; with `aboveMean` what they are
-   * above their means over the keys that this query may attend to.
+   * The parts of one cell (parts of the query, parts of the key), which sum to its score; with `aboveMean` what they
+   * are above their means over the keys that this query may attend to.
    * @param {number} query
    * @param {number} key
    * @returns {Array64}
@@ -111,7 +114,8 @@ export class ScoreParts {
     const keys = this.#keys.map((vectors) => {
       const vector = vectors.slice(key * depth, (key + 1) * depth);
       if (!aboveMean) return vector;
-      for (const other of allowed) for (let i = 0; i < depth; i++) vector[i] -= vectors[other * depth + i] / allowed.length;
+      for (const other of allowed)
+        for (let i = 0; i < depth; i++) vector[i] -= vectors[other * depth + i] / allowed.length;
       return vector;
     });
     const parts = this.#queries.flatMap((vectors) => keys.map((vector) => product(vectors, query, vector, 0, depth)));
@@ -150,27 +154,33 @@ export class ScoreParts {
   }
 
   /**
-   * Values (T, S) less their mean over the keys of each row that may be attended to; 0 at other keys.
+   * Values (N, S) of one query less the mean of each N over the keys that it may attend to; 0 at other keys.
    * @param {Float64Array} values
+   * @param {number} query
    */
-  aboveMean(values) {
-    const [rows, nKeys] = this.scores.shape;
+  aboveMean(values, query) {
+    const [, nKeys] = this.scores.shape;
+    const allowed = this.#keysOf(query);
     const centred = new Float64Array(values.length);
-    for (let row = 0; row < rows; row++) {
-      const allowed = this.#keysOf(row).map((key) => row * nKeys + key);
-      const mean = allowed.reduce((sum, place) => sum + values[place], 0) / allowed.length;
-      for (const place of allowed) centred[place] = values[place] - mean;
+    for (let first = 0; first < values.length; first += nKeys) {
+      const mean = allowed.reduce((sum, key) => sum + values[first + key], 0) / allowed.length;
+      for (const key of allowed) centred[first + key] = values[first + key] - mean;
     }
     return centred;
   }
 
   /**
-   * The share of each pair of parts (parts of the query, parts of the key) in the variance of the scores over the keys of
-   * each row, summed over rows: they sum to 1, or are all 0 where no row has scores that differ.
+   * The share of each pair of parts (parts of the query, parts of the key) in the variance of the scores over the keys
+   * of each row, summed over rows: they sum to 1, or are all 0 where no row has scores that differ.
    * @returns {Array64}
    */
   get shares() {
-    const centred = this.aboveMean(this.scores.data);
+    const [rows, nKeys] = this.scores.shape;
+    const centred = new Float64Array(rows * nKeys);
+    for (let row = 0; row < rows; row++) {
+      const scores = this.scores.data.subarray(row * nKeys, (row + 1) * nKeys);
+      centred.set(this.aboveMean(scores, row), row * nKeys);
+    }
     const total = centred.reduce((sum, value) => sum + value * value, 0);
     const shape = [this.queryNames.length, this.keyNames.length];
     const data = new Float64Array(shape[0] * shape[1]);
@@ -193,7 +203,8 @@ export class ScoreParts {
     const queries = fold({ names: this.queryNames, vectors: this.#queries }, groupOf);
     const keys = fold({ names: this.keyNames, vectors: this.#keys }, groupOf);
     const { mask, rest, cap } = this;
-    return new ScoreParts(queries, keys, this.scores, { mask, rest, cap, depth: this.#depth, distance: this.#distance });
+    const options = { mask, rest, cap, depth: this.#depth, distance: this.#distance };
+    return new ScoreParts(queries, keys, this.scores, options);
   }
 
   /**
@@ -206,8 +217,8 @@ export class ScoreParts {
   }
 
   /**
-   * Products of queries and keys, one of which is one sum, so that the other names the parts; (parts, T, S), or of one
-   * query (parts, S).
+   * Products of queries and keys, one of which is one sum, so that the other names the parts; (parts, T, S), or of
+   * one query (parts, S).
    * @param {Float64Array[]} queries
    * @param {Float64Array[]} keys
    * @param {number | null} query
@@ -272,7 +283,8 @@ export function splitScores(queries, keys, { products, mask, distance, depth, ca
     scores[i] = scale * product(allQueries, Math.floor(i / shape[1]), allKeys, i % shape[1], depth);
     if (mask[i]) rest = Math.max(rest, Math.abs(scores[i] - scale * products[i]));
   }
-  const scaled = { names: queries.names, vectors: queries.vectors.map((vector) => vector.map((value) => value * scale)) };
+  const scaledVectors = queries.vectors.map((vector) => vector.map((value) => value * scale));
+  const scaled = { names: queries.names, vectors: scaledVectors };
   const options = { mask, rest, cap, depth };
   if (!distance) return new ScoreParts(scaled, keys, { data: scores, shape }, { ...options, distance: null });
   const visible = Float64Array.from(distance, (value, i) => (mask[i] ? value : 0));

@@ -19,13 +19,13 @@ import { readNorm, walk } from "./stream_parts.js";
 /**
  * @typedef {object} ScoreShares What decides where each head looks, by a few groups of parts.
  * @property {string[]} names N groups, in the order of GROUPS
- * @property {Partial<Record<AttentionKind, Array64>>} shares (layers, heads, N, N): group of the query, group of the key;
- *   those of a head sum to 1
+ * @property {Partial<Record<AttentionKind, Array64>>} shares (layers, heads, N, N): group of the query, group of the
+ *   key; those of a head sum to 1
  */
 
 /**
- * The scores of one head, split exactly by what stands at its queries and its keys (Elhage et al. 2021), with norms held;
- * null where the model has no such head.
+ * The scores of one head, split exactly by what stands at its queries and its keys (Elhage et al. 2021), with norms
+ * held; null where the model has no such head.
  * @param {Transformer} model
  * @param {Answer} answer with its trace
  * @param {Head} head
@@ -68,7 +68,8 @@ export function scoreShares(model, { trace }) {
   const arrays = trace ?? new Map();
   /** @type {Partial<Record<AttentionKind, ScoreParts[][]>>} */
   const ofKinds = {};
-  const split = (/** @type {Attention} */ attention, /** @type {StreamParts} */ queries, /** @type {StreamParts} */ keys) => {
+  /** @param {Attention} attention @param {StreamParts} queries @param {StreamParts} keys */
+  const split = (attention, queries, keys) => {
     const heads = [...Array(attention.heads).keys()];
     const layer = heads.map((head) => splitHead(memory, arrays, attention, head, queries, keys));
     (ofKinds[attention.kind] ??= []).push(layer);
@@ -105,7 +106,8 @@ function collectShares(ofKinds) {
       const { queryNames, keyNames, shares: ofHead } = parts;
       queryNames.forEach((query, i) =>
         keyNames.forEach((key, j) => {
-          data[(place * size + names.indexOf(query)) * size + names.indexOf(key)] = ofHead.data[i * keyNames.length + j];
+          const cell = (place * size + names.indexOf(query)) * size + names.indexOf(key);
+          data[cell] = ofHead.data[i * keyNames.length + j];
         }),
       );
     });
@@ -143,7 +145,8 @@ function splitHead(memory, trace, attention, head, queries, keys) {
 }
 
 /**
- * The queries or keys of one head in parts, as they are compared: projected, normed and turned, where the model does that.
+ * The queries or keys of one head in parts, as they are compared: projected, normed and turned, where the model does
+ * that.
  * @param {Memory} memory
  * @param {Attention} attention
  * @param {"q" | "k"} part

@@ -107,7 +107,8 @@ export class StreamParts {
  * @returns {Generator<[Attention | null, StreamParts]>}
  */
 export function* walk({ memory, config, encoder, decoder }, trace, stack, groupOf = null) {
-  const { layers, norm } = /** @type {import("../model/decoder.js").Decoder} */ (stack === "encoder" ? encoder : decoder);
+  const ofEncoder = /** @type {import("../model/encoder.js").Encoder} */ (encoder);
+  const { layers, norm } = stack === "encoder" ? ofEncoder : decoder;
   const { d_model: size, norm_eps, norm: order } = config;
   let parts = input(trace, stack, size).folded(groupOf);
   const through = (/** @type {Norm} */ norm) => parts.normalised(readNorm(memory, norm, size), norm_eps);
