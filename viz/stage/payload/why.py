@@ -12,13 +12,13 @@ from viz.views import codes
 
 
 class Cell(NamedTuple):
-    """A query and a key of a head, counted from 0."""
+    """A query and a key of a head, counted from 0; without a key the one with the largest weight is meant."""
 
     kind: KindCode
     layer: int
     head: int
     row: int
-    key: int
+    key: int | None = None
 
 
 _READERS = {"view": codes.one_of(["why"]), "kind": codes.one_of(KINDS), **dict.fromkeys(Cell._fields[1:], int)}
@@ -27,17 +27,22 @@ _READERS = {"view": codes.one_of(["why"]), "kind": codes.one_of(KINDS), **dict.f
 def cell_of(query: Mapping[str, str]) -> Cell | None:
     """The cell that an address asks for, if any."""
     values, _ = codes.read(query, _READERS)
-    return Cell(*(values[name] for name in Cell._fields)) if values.keys() == _READERS.keys() else None
+    if not values.keys() >= _READERS.keys() - {"key"}:
+        return None
+    return Cell(*(values[name] for name in Cell._fields[:-1]), values.get("key"))
 
 
 def payload(cell: Cell, parts: ScoreParts, weights: np.ndarray) -> WhyPayload:
     """What travels of a cell and its row, given the parts of its head's scores and the head's weights (T, S)."""
     row = cell.row
+    key = int(weights[row].argmax()) if cell.key is None else cell.key
     mask = parts.mask[row]
-    pairs = parts.at(row, cell.key, above_mean=True) if mask[cell.key] else np.zeros((len(parts.query_names), len(parts.key_names)))
+    pairs = np.zeros((len(parts.query_names), len(parts.key_names)))
+    if mask[key]:
+        pairs = parts.at(row, key, above_mean=True)
     groups, shares = _shares_of(parts)
     return {
-        "place": place_of(cell),
+        "place": CellPlace(kind=cell.kind, layer=cell.layer, head=cell.head, row=row, key=key),
         "query_names": parts.query_names,
         "key_names": parts.key_names,
         "of_queries": _above_mean(parts.queries_of_row(row), mask),
@@ -55,12 +60,10 @@ def payload(cell: Cell, parts: ScoreParts, weights: np.ndarray) -> WhyPayload:
 
 def no_payload(cell: Cell, reason: str) -> NoWhyPayload:
     """What travels where the scores of a head cannot be split."""
-    return {"place": place_of(cell), "reason": reason}
-
-
-def place_of(cell: Cell) -> CellPlace:
-    """The cell as the stage names it."""
-    return CellPlace(kind=cell.kind, layer=cell.layer, head=cell.head, row=cell.row, key=cell.key)
+    return {
+        "place": CellPlace(kind=cell.kind, layer=cell.layer, head=cell.head, row=cell.row, key=cell.key or 0),
+        "reason": reason,
+    }
 
 
 def shares_payload(shares: ScoreShares) -> SharesPayload:
