@@ -118,7 +118,9 @@ def each_in_turn(steps: Iterator) -> Iterator:
 def queued(loaded: Any) -> Any:
     """A translator, writer or reader of transformers' models, which computes in its turn."""
     of_translators = "translate", "force", "translate_lines", "effects", "lens", "occlusion"
-    for name in (*of_translators, "read", "read_batch", "distribution", "write", "generate", "importance", "rotation"):
+    of_scores = "score_parts", "score_shares"
+    of_readers = "read", "read_batch", "distribution", "write", "generate", "importance", "rotation"
+    for name in (*of_translators, *of_scores, *of_readers):
         if hasattr(loaded, name):
             setattr(loaded, name, in_turn(getattr(loaded, name)))
     return loaded
