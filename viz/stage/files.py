@@ -31,7 +31,7 @@ FILES = read_files(WEB, FOLDERS, TYPES)
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
-_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) (\w+))", re.M)
 # Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "

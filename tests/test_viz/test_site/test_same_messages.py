@@ -223,7 +223,7 @@ def test_the_same_python_makes_it(tmp_path: Path, settings, translators) -> None
     visits = [{"hash": urlencode({"text": TEXT, "page": "steer"} | query)} for query in PROGRAMS]
     for query, [look] in zip(PROGRAMS, visit(tmp_path, settings, translators, *visits), strict=True):
         beam, penalty, text = int(query.get("beam", 4)), float(query.get("penalty", 0.6)), query.get("text", TEXT)
-        request = Request(text, "en-de", beam, penalty, query.get("reference"), changes.read(query))
+        request = Request(text, "en-de", beam, penalty, query.get("reference"), changes=changes.read(query))
         origin, theirs = recipes.origin(request), look["after"]
         program = stage_page.program_of(origin.code)
         assert sorted(program.imports) == sorted(theirs["program"]["imports"])
