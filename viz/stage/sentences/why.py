@@ -13,7 +13,10 @@ WHY = messages(
     why_wrote="what {name} wrote there",
     why_asks="what {name} asks for",
     why_word="the word there",
-    why_position="the position there",
+    why_position="its position",
+    why_word_asks="what the word “{query}” asks for",
+    why_position_asks="what the position of “{query}” asks for",
+    why_bias_asks="what every query asks for",
     why_stands="what comes from “{name}” there",
     why_by_position=(
         "Head {head} looks from “{query}” to “{key}” by position: {part:.0%} of what decides where it looks."
