@@ -13,6 +13,7 @@ from viz.stage.payload.payloads import (
     InsidePayload,
     NamesPayload,
     NoWhyPayload,
+    SharesPayload,
     SteeringPayload,
     WhyPayload,
     WordsPayload,
@@ -53,6 +54,7 @@ class Version:
     why: WhyPayload | NoWhyPayload | None = None
     next: NextPayload | None = None
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
+    shares: SharesPayload | str | None = None  # what decides where each head looks, or the address to fetch that from
     rowwise: bool = False  # rows can be looked into
     splits: bool = False  # scores can be split into parts: the host answers what is asked about them
     predicts: bool = True  # the model has an output over words
@@ -135,5 +137,6 @@ def _version_payload(version: Version, keep: Keep | None) -> dict:
         "inside": version.inside,
         "why": version.why,
         "splits": version.splits,
+        "shares": version.shares,
         "next": version.next,
     } | ({"names": version.names} if version.names else {})

@@ -198,6 +198,7 @@ class VersionPayload(TypedDict):
     rules: Mapping[str, str]  # by role the rule by which heads are given it
     first: Mapping[str, Sequence[int]]  # the head to open, by kind
     rowwise: bool  # rows can be looked into
+    shares: NotRequired[SharesPayload | str | None]  # or where a browser fetches them, packed
     splits: NotRequired[bool]  # scores can be split into parts: the host answers what is asked about them
     predicts: bool  # the model has an output over words: without one nothing adds to a word or is worth one
     program: ProgramPayload | None

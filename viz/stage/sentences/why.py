@@ -13,7 +13,10 @@ WHY = messages(
     why_wrote="what {name} wrote there",
     why_asks="what {name} asks for",
     why_word="the word there",
-    why_position="the position there",
+    why_position="its position",
+    why_word_asks="what the word “{query}” asks for",
+    why_position_asks="what the position of “{query}” asks for",
+    why_bias_asks="what every query asks for",
     why_stands="what comes from “{name}” there",
     why_by_position=(
         "Head {head} looks from “{query}” to “{key}” by position: {part:.0%} of what decides where it looks."
@@ -31,7 +34,7 @@ WHY = messages(
     why_fold="Fold all",
     why_pictures="Parts of the score",
     why_picture_keys="What stands at each key",
-    why_picture_queries="What is asked of each key",
+    why_picture_queries="What asks for each key",
     why_picture_pairs="Both, at this key",
     why_of_query="asked for by",
     why_of_key="stands there from",
@@ -42,6 +45,14 @@ WHY = messages(
     why_no_cause="Norms are held as they were: a share is no cause.",
     why_cell="{head} “{query}” → “{key}”",
     why_row="{head} “{query}”",
+    # In the card of a head.
+    why_card="Where it looks is decided {causes}.",
+    why_share_positions="by position {share:.0%}",
+    why_share_words="by words {share:.0%}",
+    why_share_earlier_heads="by what earlier heads wrote {share:.0%}",
+    why_share_feed_forward="by what feed-forwards wrote {share:.0%}",
+    why_share_bias="by biases {share:.0%}",
+    why_share_distance="by distance {share:.0%}",
     # Parts.
     why_head="head {head}",
     why_cross_head="cross head {head}",

@@ -18,6 +18,7 @@ from viz.stage.payload import inside, why
 from viz.stage.payload import message as stage_message
 from viz.stage.payload.answers import answer_of, line_of
 from viz.stage.payload.notes import of_reading
+from viz.stage.payload.packing import pack
 from viz.stage.payload.payloads import InsidePayload, NamesPayload, NoWhyPayload, WhyPayload
 from viz.stage.payload.roles import heads_here, heads_of
 from viz.text import errors, words
@@ -291,6 +292,11 @@ def why_of(result: cached.Result, request: cached.Request) -> WhyPayload | NoWhy
     return why.payload(cell, parts, result.attention(cell.kind)[layer, cell.head])
 
 
+def shares_address(request: cached.Request) -> str:
+    """Where a browser fetches what decides where each head looks, which is computed then."""
+    return assets.keep_later(repr(request), lambda: pack(dict(why.shares_payload(cached.shares_of(request)))))
+
+
 def splits_scores(result: cached.Result) -> bool:
     """Whether the scores of the model of a result may be split: it has a residual stream that can be read."""
     config = result.config
@@ -341,6 +347,7 @@ def version_of(
         code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
         why=why_of(result, request) if splits else None,
+        shares=shares_address(request) if splits else None,
         rowwise=rowwise,
         splits=splits,
         predicts=predicts_words(result),

@@ -180,6 +180,7 @@
  * @property {Record<string, string>} rules  by role the rule by which heads are given it
  * @property {Record<string, [number, number]>} first  the head to open, by kind
  * @property {boolean} rowwise  rows can be looked into
+ * @property {SharesPayload | string | null} [shares]  or where they are fetched, packed
  * @property {boolean} [splits]  scores can be split into parts: the host answers what is asked about them
  * @property {boolean} predicts  the model has an output over words: without one nothing adds to a word or is worth one
  * @property {ProgramPayload | null} program

@@ -64,7 +64,11 @@ export function whyPicture(why, sides, picture, keys, speech) {
   const blank = (/** @type {Row} */ row) => Array.from(row, (value, key) => (why.mask[key] ? value : Number.NaN));
   const z = [...parts.map(({ numbers }) => numbers), totalOf(parts)].map(blank);
   const rows = [...parts.map((part) => nameOf(part, say)), sum];
-  return heatmap(z, rows, keys, [say(picture === "keys" ? "why_of_key" : "why_of_query"), say("key")], speech, false);
+  const titles = [say(picture === "keys" ? "why_of_key" : "why_of_query"), say("key")];
+  const view = heatmap(z, rows, keys, titles, speech, false);
+  const weight = (/** @type {number} */ key) => formatNumber(why.weights[key], ".2f", speech.language);
+  view.look.hover.columns = view.look.hover.columns.map((text, key) => `${text}<br>${escape(say("weight"))} ${weight(key)}`);
+  return view;
 }
 
 /**
@@ -82,6 +86,7 @@ function heatmap(z, rows, columns, titles, speech, isOfParts) {
   const look = tokenMap(rows, columns, speech, { titles: ["", ""], hover, scale: theme.DIVERGING, low: -most, high: most });
   const isWritten = (/** @type {number} */ value) => Math.abs(value) >= SLIGHT * most;
   const text = (/** @type {number} */ value) => (isWritten(value) ? formatNumber(value, "+.1f", speech.language) : "");
+  look.layout.margin.t -= 24;
   if (columns.length <= WRITTEN) look.texts = z.map((row) => row.map(text));
   look.hover.rows = rows.map(escape);
   if (isOfParts) look.hover.columns = columns.map(escape);

@@ -2,6 +2,7 @@
 
 import { readOptions } from "../../recording/message/options.js";
 import { dress } from "../frame/dom.js";
+import { fetchShares } from "../lines/shares.js";
 import { effects } from "../map/effects.js";
 import { build } from "../frame/frame.js";
 import { isDark } from "../frame/page_colours.js";
@@ -37,6 +38,7 @@ export async function present(stage, message, recordings, bytes) {
   stage.remember();
   stage.fillIn().then(() => {
     stage.root.dataset.ready = String(Number(stage.root.dataset.ready ?? 0) + 1);
+    fetchShares(stage);
     // A visitor who is back at the weights need not wait for effects with every later message.
     const hasEffects = recordings.after.kinds.some((kind) => kind.effects);
     if (isUpdate && hasEffects && stage.state.measure !== "effects") stage.host.ask?.({ measure: null });

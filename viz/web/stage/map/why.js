@@ -21,6 +21,10 @@ import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
 /** @typedef {Omit<CellPlace, "key"> & {key: number | null}} AskedPlace  without a key: the one with the largest weight */
 
 const MARK = "\u0001"; // where a name stands in a sentence that becomes a link
+/** @type {Record<string, string>} sentences of parts that nothing in the model wrote */
+const OF_QUERY = { tokens: "why_word_asks", positions: "why_position_asks", bias: "why_bias_asks" };
+/** @type {Record<string, string>} */
+const OF_KEY = { tokens: "why_word", positions: "why_position" };
 /** @type {Folds} */
 const FOLDED = { modules: [], all: false };
 
@@ -222,9 +226,8 @@ function heading(stage) {
  */
 function causeText(name, side, values, say) {
   const isWriter = headOfPart(name) || name.startsWith("feed-forward");
-  if (side === "query") return say("why_asks", values);
-  if (isWriter) return say("why_wrote", values);
-  return say({ tokens: "why_word", positions: "why_position" }[name] ?? "why_stands", values);
+  if (side === "query") return say(OF_QUERY[name] ?? "why_asks", values);
+  return say(OF_KEY[name] ?? (isWriter ? "why_wrote" : "why_stands"), values);
 }
 
 /** The words of a cell. @param {Stage} stage @param {CellPlace} cell */
@@ -243,7 +246,7 @@ function render(stage) {
   const isOpen = state.view === "why" && stage.measure !== "effects";
   const why = isOpen ? payloadOf(stage) : null;
   whyBox.hidden = !isOpen;
-  dress(stage.root, { why: isOpen, "no-why": why && "reason" in why });
+  dress(stage.root, { "asks-why": isOpen, "no-why": why && "reason" in why });
   if (!isOpen || (!why && whyBox.firstChild)) return; // the bars before stay until others are here
   setChildren(whyBox, why && !("reason" in why) && parts(stage, why));
   stage.says.textContent = why && "reason" in why ? "" : stage.says.textContent;
@@ -266,7 +269,7 @@ function parts(stage, why) {
       side(stage, why, sides.keys, "key", say("why_found", tokens)),
     ),
     el(
-      "div.settings",
+      "div.why-pictures",
       tabs(words, "why_pictures", "picture", pictures, picture, pick),
       !isFolded && button("plain#why-fold", say("why_fold"), () => choose(stage, { folds: FOLDED })),
     ),
