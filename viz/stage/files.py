@@ -72,7 +72,11 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
         if any(not _EXPORT.match(line) for line in re.findall(r"^export .*", source, re.M)):
             raise ValueError(f"{name} exports something that is not a function, a class or a constant of one name")
         exported = ", ".join(match[1] for match in _EXPORT.findall(source))
-        body = _EXPORT.sub(r"\1", _IMPORT.sub(lambda match: f'const {match[1]} = modules["{path(match[2])}"];', source))
+
+        def constant(match: re.Match) -> str:
+            return f'const {match[1].replace(" as ", ": ")} = modules["{path(match[2])}"];'
+
+        body = _EXPORT.sub(r"\1", _IMPORT.sub(constant, source))
         scripts[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
     add(entry)

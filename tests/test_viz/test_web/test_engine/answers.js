@@ -51,7 +51,7 @@ function portable(value) {
  * @param {import("../../../../viz/web/engine/run/answer.js").Answer} answer
  * @param {any} request
  */
-function splitScores(answer, { heads = [], cell = [0, 0] }) {
+async function splitScores(answer, { heads = [], cell = [0, 0] }) {
   const parts = heads.map((/** @type {[any, number, number]} */ [kind, layer, head]) => {
     const ofHead = scoreParts(translator.model, answer, { kind, layer, head });
     if (!ofHead) return null;
@@ -63,7 +63,7 @@ function splitScores(answer, { heads = [], cell = [0, 0] }) {
     const modules = [folded.queryNames, folded.keyNames, folded.shares];
     return { ...ofHead, ...cells, ...rows, ofKeys, ofQueries, shares, modules };
   });
-  return { parts, shares: scoreShares(translator.model, answer) };
+  return { parts, shares: await scoreShares(translator.model, answer) };
 }
 
 /**
@@ -75,7 +75,7 @@ async function measured(answer, request) {
   const { against, measures = [] } = request;
   /** @type {Record<string, any>} */
   const found = {};
-  if (measures.includes("scores")) found.scores = splitScores(answer, request);
+  if (measures.includes("scores")) found.scores = await splitScores(answer, request);
   if (translator instanceof Writer) return found;
   if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
   if (measures.includes("lens")) found.lens = lens(translator, answer, 3);

@@ -41,7 +41,8 @@ export function scoreParts(model, { trace }, { kind, layer, head }) {
   const name = moduleOf(kind, layer);
   for (const [attention, parts] of walk(model, arrays, stack)) {
     if (attention?.name !== name) continue;
-    return splitHead(memory, arrays, attention, head, parts, kind === "cross" ? outputOf(model, arrays) : parts);
+    const queries = parts();
+    return splitHead(memory, arrays, attention, head, queries, kind === "cross" ? outputOf(model, arrays) : queries);
   }
   throw new Error(`${name} was not walked past`);
 }
@@ -50,20 +51,20 @@ export function scoreParts(model, { trace }, { kind, layer, head }) {
  * The parts of the encoder's output.
  * @param {Transformer} model
  * @param {NonNullable<Answer["trace"]>} trace
- * @param {import("./score_parts.js").GroupOf | null} groupOf
  */
-function outputOf(model, trace, groupOf = null) {
-  const steps = [...walk(model, trace, "encoder", groupOf)];
-  return steps[steps.length - 1][1];
+function outputOf(model, trace) {
+  for (const [attention, parts] of walk(model, trace, "encoder")) if (!attention) return parts();
+  throw new Error("the encoder has no output");
 }
 
 /**
  * What decides where each head looks, for all heads at once.
  * @param {Transformer} model
  * @param {Answer} answer with its trace
- * @returns {ScoreShares}
+ * @param {() => Promise<void> | void} [pause] between two layers; it may throw
+ * @returns {Promise<ScoreShares>}
  */
-export function scoreShares(model, { trace }) {
+export async function scoreShares(model, { trace }, pause) {
   const { memory, encoder } = model;
   const arrays = trace ?? new Map();
   /** @type {Partial<Record<AttentionKind, ScoreParts[][]>>} */
@@ -77,11 +78,16 @@ export function scoreShares(model, { trace }) {
   /** @type {StreamParts | null} */
   let output = null;
   for (const [attention, parts] of encoder ? walk(model, arrays, "encoder", byGroup) : []) {
-    if (attention) split(attention, parts, parts);
-    else output = parts;
+    await pause?.();
+    const read = parts();
+    if (attention) split(attention, read, read);
+    else output = read;
   }
   for (const [attention, parts] of walk(model, arrays, "decoder", byGroup)) {
-    if (attention) split(attention, parts, attention.kind === "cross" && output ? output : parts);
+    await pause?.();
+    if (!attention) continue;
+    const queries = parts();
+    split(attention, queries, attention.kind === "cross" && output ? output : queries);
   }
   return collectShares(ofKinds);
 }
@@ -155,10 +161,11 @@ function splitHead(memory, trace, attention, head, queries, keys) {
  * @param {StreamParts} parts
  */
 function vectorsOf(memory, { dHead, config, relative, ...attention }, part, linear, first, parts) {
-  const rows = Array.from({ length: dHead }, (_, i) => rowOf(memory, linear, first + i));
+  const matrix = new Float64Array(dHead * linear.inputs);
+  for (let row = 0; row < dHead; row++) matrix.set(rowOf(memory, linear, first + row), row * linear.inputs);
   const bias = linear.bias ? memory.read(linear.bias + 4 * first, dHead) : null;
   const norm = readNorm(memory, part === "q" ? attention.queryNorm : attention.keyNorm, dHead);
-  const vectors = parts.projected(rows, bias).normalised(norm, config.norm_eps);
+  const vectors = parts.projected(matrix, bias).normalised(norm, config.norm_eps);
   if (relative.turn)
     for (const vector of vectors.vectors)
       for (let place = 0; place < vector.length / dHead; place++) relative.turn(vector, place * dHead, 1, place);

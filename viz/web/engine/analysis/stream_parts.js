@@ -75,36 +75,27 @@ export class StreamParts {
   }
 
   /**
-   * Each part times rows of a matrix, and the bias (rows,).
-   * @param {Float32Array[]} rows
+   * Each part times a matrix (outputs, size), and the bias (outputs,).
+   * @param {Float64Array} matrix
    * @param {Float32Array | null} bias
    */
-  projected(rows, bias) {
-    const { size } = this;
-    const matrix = rows.map((row) => Float64Array.from(row)); // of one type with the vectors, which is faster
-    const vectors = this.vectors.map((vector) => {
-      const result = new Float64Array((vector.length / size) * rows.length);
-      for (let first = 0, place = 0; first < vector.length; first += size)
-        for (const row of matrix) {
-          let sum = 0;
-          for (let i = 0; i < size; i++) sum += row[i] * vector[first + i];
-          result[place++] = sum;
-        }
-      return result;
-    });
+  projected(matrix, bias) {
+    const outputs = matrix.length / this.size;
+    const vectors = this.vectors.map((vector) => multiply(vector, matrix, this.size));
     const last = vectors[vectors.length - 1];
-    if (bias) for (let i = 0; i < last.length; i++) last[i] += bias[i % rows.length];
-    return new StreamParts(this.names, vectors, rows.length);
+    if (bias) for (let i = 0; i < last.length; i++) last[i] += bias[i % outputs];
+    return new StreamParts(this.names, vectors, outputs);
   }
 }
 
 /**
- * Yields each attention of a stack with the parts of what it reads, and last null with those of the stack's output.
+ * Yields each attention of a stack with what says the parts of what it reads, and last null with what says those of the
+ * stack's output.
  * @param {Transformer} model
  * @param {Map<string, Array32>} trace
  * @param {"encoder" | "decoder"} stack
  * @param {GroupOf | null} groupOf names the group of a part, where parts are to be added up from the beginning
- * @returns {Generator<[Attention | null, StreamParts]>}
+ * @returns {Generator<[Attention | null, () => StreamParts]>}
  */
 export function* walk({ memory, config, encoder, decoder }, trace, stack, groupOf = null) {
   const ofEncoder = /** @type {import("../model/encoder.js").Encoder} */ (encoder);
@@ -114,7 +105,7 @@ export function* walk({ memory, config, encoder, decoder }, trace, stack, groupO
   const through = (/** @type {Norm} */ norm) => parts.normalised(readNorm(memory, norm, size), norm_eps);
   for (const { module, residual } of layers.flatMap(({ sublayers }) => sublayers)) {
     if ("heads" in module) {
-      yield [module, order === "pre" ? through(residual.norm) : parts];
+      yield [module, () => (order === "pre" ? through(residual.norm) : parts)];
       parts = parts.plus(...writtenByHeads(memory, trace, module)).folded(groupOf);
     } else {
       const [, , layer] = module.name.split(".");
@@ -123,7 +114,7 @@ export function* walk({ memory, config, encoder, decoder }, trace, stack, groupO
     }
     if (order === "post") parts = through(residual.norm);
   }
-  yield [null, through(norm)];
+  yield [null, () => through(norm)];
 }
 
 /**
@@ -150,22 +141,17 @@ function input(trace, stack, size) {
 function writtenByHeads(memory, trace, attention) {
   const { name, heads, dHead, output } = attention;
   const { data: context, shape: [, length] } = arrayIn(trace, `${name}.context`); // (H, T, K)
-  const matrix = Array.from({ length: output.outputs }, (_, row) => rowOf(memory, output, row)); // (D, H * K)
-  const numbers = [...Array(heads).keys()];
-  const vectors = numbers.map((head) => {
-    const vector = new Float64Array(length * matrix.length);
-    for (let step = 0; step < length; step++) {
-      const first = (head * length + step) * dHead;
-      matrix.forEach((row, place) => {
-        let sum = 0;
-        for (let i = 0; i < dHead; i++) sum += context[first + i] * row[head * dHead + i];
-        vector[step * matrix.length + place] = sum;
-      });
-    }
-    return vector;
-  });
+  const ofHeads = Array.from({ length: heads }, () => new Float64Array(output.outputs * dHead)); // (D, K) each
+  for (let row = 0; row < output.outputs; row++) {
+    const numbers = rowOf(memory, output, row); // (H * K,)
+    ofHeads.forEach((matrix, head) => matrix.set(numbers.subarray(head * dHead, (head + 1) * dHead), row * dHead));
+  }
+  const size = length * dHead;
+  const vectors = ofHeads.map((matrix, head) =>
+    multiply(Float64Array.from(context.subarray(head * size, (head + 1) * size)), matrix, dHead),
+  );
   const bias = output.bias ? memory.read(output.bias, output.outputs) : null;
-  return [numbers.map((head) => headName(attention, head)), vectors, bias];
+  return [ofHeads.map((_, head) => headName(attention, head)), vectors, bias];
 }
 
 /**
@@ -177,6 +163,32 @@ function writtenByHeads(memory, trace, attention) {
  */
 export const readNorm = (memory, norm, size) =>
   norm && { weight: memory.read(norm.weight, size), bias: norm.bias ? memory.read(norm.bias, size) : null };
+
+/**
+ * Vectors (rows, size) times a matrix (outputs, size): (rows, outputs). Four outputs at a time, so that no sum waits for
+ * itself.
+ * @param {Float64Array} vectors
+ * @param {Float64Array} matrix
+ * @param {number} size
+ */
+function multiply(vectors, matrix, size) {
+  const outputs = matrix.length / size;
+  const result = new Float64Array((vectors.length / size) * outputs);
+  for (let first = 0, place = 0; first < vectors.length; first += size, place += outputs)
+    for (let output = 0; output < outputs; output += 4) {
+      const [w, x, y, z] = [0, 1, 2, 3].map((next) => Math.min(output + next, outputs - 1) * size);
+      let [a, b, c, d] = [0, 0, 0, 0];
+      for (let i = 0; i < size; i++) {
+        const value = vectors[first + i];
+        a += value * matrix[w + i];
+        b += value * matrix[x + i];
+        c += value * matrix[y + i];
+        d += value * matrix[z + i];
+      }
+      [a, b, c, d].slice(0, outputs - output).forEach((sum, next) => (result[place + output + next] = sum));
+    }
+  return result;
+}
 
 /**
  * Vectors of a size less the mean of each.
