@@ -154,7 +154,10 @@ def keep_later(name: str, compute: Callable[[], bytes]) -> str:
 
 async def _later(request: Request) -> Response:
     later = _LATER.get(request.path_params["name"])
-    return _answer(later and await run_in_threadpool(later.read))
+    if later is None:
+        return _answer(None)
+    data = await run_in_threadpool(later.read)
+    return Response(status_code=204) if data is None else _answer(data)
 
 
 async def _file(request: Request) -> Response:

@@ -168,10 +168,10 @@ class NoWhyPayload(TypedDict):
 
 
 class SharesPayload(TypedDict):
-    """What decides where each head looks in this text, by groups of what stands at the keys."""
+    """What decides where each head looks in this text, by groups of parts."""
 
     groups: Sequence[str]  # G, as in WhyPayload
-    of_keys: Mapping[str, np.ndarray]  # by kind (L, H, G), of the variance of the scores of a head; sum 1
+    shares: Mapping[str, np.ndarray]  # by kind (L, H, G, G), of each head as in WhyPayload
 
 
 class ReasonPayload(TypedDict):

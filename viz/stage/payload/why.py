@@ -68,7 +68,7 @@ def no_payload(cell: Cell, reason: str) -> NoWhyPayload:
 
 def shares_payload(shares: ScoreShares) -> SharesPayload:
     """What travels of all heads."""
-    return {"groups": shares.names, "of_keys": {kind: shares.of_keys(kind) for kind in shares.shares}}
+    return {"groups": shares.names, "shares": shares.shares}
 
 
 def _above_mean(values: np.ndarray, mask: np.ndarray) -> np.ndarray:

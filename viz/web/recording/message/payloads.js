@@ -149,11 +149,10 @@
  */
 
 /**
- * What decides where each head looks in this text, by groups of what stands at the keys.
+ * What decides where each head looks in this text, by groups of parts.
  * @typedef {object} SharesPayload
  * @property {string[]} groups  G, as in WhyPayload
- * @property {Record<string, import("./types.js").Row[][]>} of_keys  by kind (L, H, G), of the variance of the scores of a
- *   head; sum 1
+ * @property {Record<string, import("./types.js").Row[][][]>} shares  by kind (L, H, G, G), of each head as in WhyPayload
  */
 
 /**

@@ -23,6 +23,7 @@ const PARTS = Object.fromEntries(
 const ROW_HEIGHT = 24; // pixels
 const WRITTEN = 22; // columns, up to which numbers stand in the cells
 const SLIGHT = 0.04; // of the largest, below which a number is not written
+const NO_TEXT = "\u00a0"; // Plotly loses texts where some were empty
 const [ROW, COLUMN] = [0, 1].map((place) => `%{customdata[${place}]}`);
 
 /**
@@ -85,7 +86,7 @@ function heatmap(z, rows, columns, titles, speech, isOfParts) {
   const hover = `${escape(titles[0])} ${ROW}<br>${escape(titles[1])} ${COLUMN}<br>%{z:+.3f}`;
   const look = tokenMap(rows, columns, speech, { titles: ["", ""], hover, scale: theme.DIVERGING, low: -most, high: most });
   const isWritten = (/** @type {number} */ value) => Math.abs(value) >= SLIGHT * most;
-  const text = (/** @type {number} */ value) => (isWritten(value) ? formatNumber(value, "+.1f", speech.language) : "");
+  const text = (/** @type {number} */ value) => (isWritten(value) ? formatNumber(value, "+.1f", speech.language) : NO_TEXT);
   look.layout.margin.t -= 24;
   if (columns.length <= WRITTEN) look.texts = z.map((row) => row.map(text));
   look.hover.rows = rows.map(escape);

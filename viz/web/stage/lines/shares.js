@@ -9,6 +9,7 @@ const PAUSE = 1500; // ms without another message: who types waits for maps only
 const HELD = 8; // texts
 const MOST = 3; // groups that a card names
 const LITTLE = 0.05; // of all, below which a group is not named
+const ON_BOTH_SIDES = ["positions", "distance"];
 const GROUPS = ["positions", "words", "earlier heads", "feed-forward", "bias", "distance"];
 
 /** @type {Map<string, SharesPayload | null>} by address; null where there are none (yet) */
@@ -45,6 +46,17 @@ function sharesOf({ result }) {
 }
 
 /**
+ * The share of a group: of position and distance that on both sides, of others what stands at the keys.
+ * @param {ArrayLike<number>[]} shares  (G, G), group of the query and of the key
+ * @param {string} group
+ * @param {number} i  its place
+ */
+function shareOf(shares, group, i) {
+  if (ON_BOTH_SIDES.includes(group)) return shares[i][i];
+  return shares.reduce((sum, row) => sum + row[i], 0);
+}
+
+/**
  * What decides where a head looks, for the card; null where that is not known.
  * @param {Stage} stage
  * @param {[number, number]} place
@@ -52,10 +64,10 @@ function sharesOf({ result }) {
 export function sharesLine(stage, [layer, head]) {
   const { kind, say } = stage;
   const shares = kind?.single && !kind.signed && !kind.effect ? sharesOf(stage) : null;
-  const ofHead = shares?.of_keys[kind?.code ?? ""]?.[layer]?.[head];
+  const ofHead = shares?.shares[kind?.code ?? ""]?.[layer]?.[head];
   if (!shares || !ofHead) return null;
   const causes = shares.groups
-    .map((group, i) => ({ group, share: ofHead[i] }))
+    .map((group, i) => ({ group, share: shareOf(ofHead, group, i) }))
     .filter(({ group, share }) => GROUPS.includes(group) && share >= LITTLE)
     .sort((one, other) => other.share - one.share)
     .slice(0, MOST)
