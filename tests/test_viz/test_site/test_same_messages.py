@@ -208,6 +208,15 @@ def test_why_a_query_looks_there_is_told_as_in_the_app(tmp_path: Path, settings,
         assert not others[-1][0]["after"]["splits"]
 
 
+def test_what_decides_where_heads_look_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
+    hash_ = urlencode({"text": TEXT})
+    [[look]] = visit(tmp_path, settings, translators, {"hash": hash_, "shares": True})
+    translator = translators["en-de"]
+    ours = why.shares_payload(translator.score_shares(translator.translate(TEXT)))
+    assert look["shares"]["groups"] == ours["groups"]
+    same(ours["shares"], look["shares"]["shares"])
+
+
 PROGRAMS = [
     {},
     {"beam": "1", "penalty": "1"},

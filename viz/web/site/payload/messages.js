@@ -7,7 +7,7 @@ import { effectsPayload } from "./effects.js";
 import { insidePayload, isComplete } from "./inside.js";
 import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
 import { wordPairs, steeringOf, sumOf } from "./steering.js";
-import { whyPayload } from "./why.js";
+import { sharesAddress, whyPayload } from "./why.js";
 
 /** @typedef {import("../../engine/run/answer.js").Answer} Answer */
 /** @typedef {import("../models.js").Models} Models */
@@ -71,7 +71,8 @@ async function sideOf(request, models, speech) {
   let also = rowwise && request.row ? { row: request.row } : {};
   if (splits && request.cell) also = { why: request.cell };
   if (asksEffects) also = alsoOf(request);
-  const answer = await models.answer(model, { text, ...how, ...ofEngine }, also);
+  const ofText = { text, ...how, ...ofEngine };
+  const answer = await models.answer(model, ofText, also);
   if (!answer) return null;
   const notes = [
     ...(reference === null ? [] : [speech.say("by_reference")]),
@@ -83,7 +84,8 @@ async function sideOf(request, models, speech) {
   const effects = asksEffects ? { ...effectsPayload(answer, about, request.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
   const why = answer.why ? whyPayload(answer.why) : null;
-  const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, why, splits };
+  const ofScores = { splits, why, shares: splits ? sharesAddress(model, ofText) : null };
+  const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
   return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), payload };
 }
 
@@ -116,8 +118,6 @@ export const versionPayload = ({ roles, rules, first }, speech, rowwise, program
   code: { words: codeOfWords(program, CANDIDATES) },
   effects: null,
   inside: null,
-  why: /** @type {import("../../recording/message/payloads.js").WhyPayload | null} */ (null),
-  splits: false,
   next: null,
 });
 
