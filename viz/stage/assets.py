@@ -7,6 +7,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import cast
@@ -15,6 +16,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import streamlit as st
 from plotly import offline
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -27,7 +29,9 @@ from viz.text.language import LANGUAGES
 
 PAGE = "stage/stage.html"  # what streamlit.js keeps the stage as
 KEPT = 256_000_000  # bytes of maps, the newest
+MOST_LATER = 64  # computations that browsers may still ask for
 _MAPS: dict[str, np.ndarray] = {}  # quantised (L, H, T, S)
+_LATER: "dict[str, _Later]" = {}
 _LOCK = threading.Lock()
 _SALT = secrets.token_bytes(16)
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
@@ -116,6 +120,46 @@ def keep(maps: np.ndarray) -> str:
     return f"headlight/maps/{name}"
 
 
+class _Later:
+    """Bytes that are computed when a browser first asks for them; None where they cannot be."""
+
+    def __init__(self, compute: Callable[[], bytes]) -> None:
+        self._compute: Callable[[], bytes] | None = compute
+        self._lock = threading.Lock()
+        self._data: bytes | None = None
+
+    def read(self) -> bytes | None:
+        """The bytes, computed once."""
+        with self._lock:
+            if self._compute is not None:
+                compute, self._compute = self._compute, None
+                with suppress(ValueError):
+                    self._data = compute()
+            return self._data
+
+
+def keep_later(name: str, compute: Callable[[], bytes]) -> str:
+    """Keep a computation, named by what it computes, until a browser asks for its result.
+
+    Returns an address below the app's root, which nobody can guess. A ValueError of the computation is a result that
+    there is not.
+    """
+    key = hashlib.blake2b(name.encode("utf-8"), digest_size=16, key=_SALT).hexdigest()
+    with _LOCK:
+        _LATER[key] = _LATER.pop(key, None) or _Later(compute)
+        while len(_LATER) > MOST_LATER:
+            del _LATER[next(iter(_LATER))]
+    return f"headlight/later/{key}"
+
+
+async def _later(request: Request) -> Response:
+    later = _LATER.get(request.path_params["name"])
+    if later is None:
+        return _answer(None)
+    data = await run_in_threadpool(later.read)
+    return Response(status_code=204) if data is None else _answer(data)
+
+
 async def _file(request: Request) -> Response:
     name = request.path_params["name"]
     content = page() if name == PAGE else FILES.get(name)
@@ -162,5 +206,6 @@ def routes() -> list[BaseRoute]:
         Route(_address("words", "{version}", "{language}"), _words),
         Route(_address("maps", "{name}"), _maps),
         Route(_address("maps", "{name}", "{layer:int}", "{head:int}"), _head),
+        Route(_address("later", "{name}"), _later),
         Route(_address(VERSION, "{name:path}"), _file),
     ]

@@ -31,7 +31,7 @@ FILES = read_files(WEB, FOLDERS, TYPES)
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
-_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.M)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) (\w+))", re.M)
 # Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
 _POLICY = (
     "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
@@ -72,7 +72,11 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
         if any(not _EXPORT.match(line) for line in re.findall(r"^export .*", source, re.M)):
             raise ValueError(f"{name} exports something that is not a function, a class or a constant of one name")
         exported = ", ".join(match[1] for match in _EXPORT.findall(source))
-        body = _EXPORT.sub(r"\1", _IMPORT.sub(lambda match: f'const {match[1]} = modules["{path(match[2])}"];', source))
+
+        def constant(match: re.Match) -> str:
+            return f'const {match[1].replace(" as ", ": ")} = modules["{path(match[2])}"];'
+
+        body = _EXPORT.sub(r"\1", _IMPORT.sub(constant, source))
         scripts[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
     add(entry)

@@ -18,10 +18,11 @@ from viz.stage.sentences.forms import COMPARING, LIVE, READING
 from viz.stage.sentences.frame import FRAME
 from viz.stage.sentences.maps import MAPS
 from viz.stage.sentences.row import ROW
+from viz.stage.sentences.why import WHY
 from viz.text.language import say, using
 from viz.text.words import KINDS, SHORT_KINDS, SOURCE_AXIS, STEP_AXES
 
-WORDS = FRAME | EFFECTS | ROW | NEXT_WORD | CHANGES | MAPS
+WORDS = FRAME | EFFECTS | ROW | WHY | NEXT_WORD | CHANGES | MAPS
 
 
 Forms = dict[str, dict[str, str]]

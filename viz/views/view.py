@@ -49,7 +49,7 @@ KEPT = "kept-view"  # in a session: what was shown last, on any page
 NAMES = tuple(vars(View()))
 FIELDS = NAMES  # chosen in the row above the stage
 OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # in viz/web/recording/message/options.js
-ROW = ("row", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of the view "inside"
+ROW = ("row", "key", "trail", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of a row
 # What the browser chooses and writes by itself.
 PLACE = ("kind", "layer", "head", "view", "step", "lines", "sort", "board", "pin", "version", "projector")
 PLACE += ("measure", "against", *OPTIONS, *ROW)
@@ -67,7 +67,7 @@ _READERS = {
     "kind": one_of(KINDS),
     **dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS)),
     # The last four are of direct effects, which are shown in place of weights.
-    "view": one_of(("map", "mask", "positions", "words", "inside", "parts", "lens", "left-out", "agree")),
+    "view": one_of(("map", "mask", "positions", "words", "inside", "why", "parts", "lens", "left-out", "agree")),
     "board": one_of(BOARDS),
     "measure": one_of(("weights", "effects")),
     "against": itemgetter(slice(MOST_CHARACTERS)),  # one of AGAINST, or a word

@@ -22,7 +22,7 @@ from model.running.translator import Translator
 from tests.support.javascript import node
 from viz.site import contents
 from viz.stage.payload import effects as stage_effects
-from viz.stage.payload import inside
+from viz.stage.payload import inside, why
 from viz.text.language import LANGUAGES, using
 from viz.ui.stage import effects_results, stage_page, steering
 from viz.views import changes, recipes
@@ -185,6 +185,38 @@ def test_a_row_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> N
         assert not others[-1][0]["after"]["rowwise"]
 
 
+def test_why_a_query_looks_there_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
+    translator = translators["de-en"]
+    cells = [why.Cell(kind, layer, 6, 3, key) for kind in KINDS for layer, key in ((0, 1), (2, None))]
+    cells.append(why.Cell("decoder_self", 1, 2, 1, 3))  # masked
+    base_query = {"text": GERMAN, "model": "de-en", "view": "why"}
+    changed = {"page": "steer", "edits": "v1_oc2-1"}
+    outside = [{"row": 99}, {"key": 99}, {"head": 8}, {"layer": 3}, {"kind": "none"}, {"view": "map"}, changed]
+    given = [{name: value for name, value in cell._asdict().items() if value is not None} for cell in cells]
+    queries = [base_query | place | other for place in given for other in ({}, *outside)]
+    looks = iter(visit(tmp_path, settings, translators, *({"hash": urlencode(query)} for query in queries)))
+    result = translator.translate(GERMAN)
+    for cell in cells:
+        [look] = next(looks)
+        parts = translator.score_parts(result, cell.kind, cell.layer, cell.head)
+        ours = why.payload(cell, parts, result.attention(cell.kind)[cell.layer, cell.head])
+        assert look["after"]["splits"]
+        assert list(look["after"]["why"]["place"]) == list(ours["place"])  # the stage compares them as text
+        same(ours, look["after"]["why"], str(cell))
+        others = [next(looks) for _ in outside]
+        assert [look["after"]["why"] for [look] in others] == [None] * len(outside), cell
+        assert not others[-1][0]["after"]["splits"]
+
+
+def test_what_decides_where_heads_look_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
+    hash_ = urlencode({"text": TEXT})
+    [[look]] = visit(tmp_path, settings, translators, {"hash": hash_, "shares": True})
+    translator = translators["en-de"]
+    ours = why.shares_payload(translator.score_shares(translator.translate(TEXT)))
+    assert look["shares"]["groups"] == ours["groups"]
+    same(ours["shares"], look["shares"]["shares"])
+
+
 PROGRAMS = [
     {},
     {"beam": "1", "penalty": "1"},
@@ -200,7 +232,7 @@ def test_the_same_python_makes_it(tmp_path: Path, settings, translators) -> None
     visits = [{"hash": urlencode({"text": TEXT, "page": "steer"} | query)} for query in PROGRAMS]
     for query, [look] in zip(PROGRAMS, visit(tmp_path, settings, translators, *visits), strict=True):
         beam, penalty, text = int(query.get("beam", 4)), float(query.get("penalty", 0.6)), query.get("text", TEXT)
-        request = Request(text, "en-de", beam, penalty, query.get("reference"), changes.read(query))
+        request = Request(text, "en-de", beam, penalty, query.get("reference"), changes=changes.read(query))
         origin, theirs = recipes.origin(request), look["after"]
         program = stage_page.program_of(origin.code)
         assert sorted(program.imports) == sorted(theirs["program"]["imports"])

@@ -8,7 +8,16 @@ from viz.stage import words
 from viz.stage.payload.coarse import Keep
 from viz.stage.payload.effects import EffectsPayload
 from viz.stage.payload.packing import pack
-from viz.stage.payload.payloads import ComparingPayload, InsidePayload, NamesPayload, SteeringPayload, WordsPayload
+from viz.stage.payload.payloads import (
+    ComparingPayload,
+    InsidePayload,
+    NamesPayload,
+    NoWhyPayload,
+    SharesPayload,
+    SteeringPayload,
+    WhyPayload,
+    WordsPayload,
+)
 from viz.stage.payload.recordings import packed
 from viz.stage.payload.sampling import NextPayload
 from viz.text.language import PARAMETER, current, using
@@ -42,9 +51,12 @@ class Version:
     program: Program | None = None
     code: Mapping[str, str] = field(default_factory=dict)  # programs of other pictures, by kind and by view
     inside: InsidePayload | None = None
+    why: WhyPayload | NoWhyPayload | None = None
     next: NextPayload | None = None
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
+    shares: SharesPayload | str | None = None  # what decides where each head looks, or the address to fetch that from
     rowwise: bool = False  # rows can be looked into
+    splits: bool = False  # scores can be split into parts: the host answers what is asked about them
     predicts: bool = True  # the model has an output over words
     names: NamesPayload | None = None  # where the maps are not attention weights of tokens on tokens
     is_live: bool = False  # roles of heads are those in this text, and not over many
@@ -123,5 +135,8 @@ def _version_payload(version: Version, keep: Keep | None) -> dict:
         "code": version.code,
         "effects": effects,
         "inside": version.inside,
+        "why": version.why,
+        "splits": version.splits,
+        "shares": version.shares,
         "next": version.next,
     } | ({"names": version.names} if version.names else {})

@@ -132,6 +132,48 @@ class InsidePayload(TypedDict):
     draws: np.ndarray | None  # of each draw of dropout which weights it leaves, (draws, S)
 
 
+class CellPlace(RowPlace):
+    """A cell of a head: a query and a key."""
+
+    key: int
+
+
+class WhyPayload(TypedDict):
+    """Why a query of a head looks where it looks: S scores as sums over A parts of the query and B parts of the key.
+
+    Everything is above the mean over the keys that the query may attend to, and 0 at the others (why.py). Each column
+    of `of_queries` and of `of_keys` sums to the score of its key, and `pairs` to that of the cell.
+    """
+
+    place: CellPlace
+    query_names: Sequence[str]  # A: "tokens", "head 16.0", "cross head 1.2", "feed-forward 3", "bias", ...
+    key_names: Sequence[str]  # B; in cross-attention parts of the encoder
+    of_queries: np.ndarray  # (A, S), what is asked for
+    of_keys: np.ndarray  # (B, S), what stands at each key
+    pairs: np.ndarray  # (A, B), of the cell
+    scores: np.ndarray  # (S,)
+    weights: np.ndarray  # (S,), after the softmax
+    mask: np.ndarray  # (S,), 1 = may attend
+    cap: float  # of the scores, which are those before cap · tanh(score / cap); 0: none
+    rest: float  # the largest |sum - recorded score| of the head
+    groups: Sequence[str]  # G: "positions", "words", "earlier heads", "feed-forward", "bias", "distance", ...
+    shares: np.ndarray  # (G, G), group of the query and of the key, of the variance of all scores of the head; sum 1
+
+
+class NoWhyPayload(TypedDict):
+    """Why the scores of a head cannot be split, in a sentence."""
+
+    place: CellPlace
+    reason: str
+
+
+class SharesPayload(TypedDict):
+    """What decides where each head looks in this text, by groups of parts."""
+
+    groups: Sequence[str]  # G, as in WhyPayload
+    shares: Mapping[str, np.ndarray]  # by kind (L, H, G, G), of each head as in WhyPayload
+
+
 class ReasonPayload(TypedDict):
     """Why there are no direct effects, in a sentence."""
 
@@ -156,11 +198,14 @@ class VersionPayload(TypedDict):
     rules: Mapping[str, str]  # by role the rule by which heads are given it
     first: Mapping[str, Sequence[int]]  # the head to open, by kind
     rowwise: bool  # rows can be looked into
+    shares: NotRequired[SharesPayload | str | None]  # or where a browser fetches them, packed
+    splits: NotRequired[bool]  # scores can be split into parts: the host answers what is asked about them
     predicts: bool  # the model has an output over words: without one nothing adds to a word or is worth one
     program: ProgramPayload | None
     code: Mapping[str, str]  # programs that the browser does not write, by kind or view
     effects: EffectsPayload | ReasonPayload | None
     inside: InsidePayload | None
+    why: NotRequired[WhyPayload | NoWhyPayload | None]
     next: NextPayload | None
 
 

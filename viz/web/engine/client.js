@@ -44,7 +44,8 @@ export class Engine {
    * @param {import("./run/translator.js").Request} request
    * @param {{lane?: string, also?: import("./service.js").Job["also"]}} options
    * @returns {Promise<Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
-   *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null} | null>}
+   *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null,
+   *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares} | null>}
    */
   translate(name, request, { lane = "", also = {} } = {}) {
     return this.#send({ do: "translate", name, request, lane, also });

@@ -6,6 +6,8 @@ import { directEffects } from "./analysis/effects.js";
 import { fetchBytes } from "./run/files.js";
 import { recordedRow } from "./analysis/inside.js";
 import { Problem } from "./run/problem.js";
+import { scoreShares } from "./analysis/split_heads.js";
+import { rowParts } from "./analysis/why.js";
 
 /** @typedef {import("./run/translator.js").Request} Request */
 /** @typedef {import("./run/translator.js").Translator} Translator */
@@ -35,11 +37,15 @@ import { Problem } from "./run/problem.js";
  * @property {number} [lens] how many words of each cell of the layer lens
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
  * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it is computed
+ * @property {import("./analysis/why.js").Cell} [why] of a head, whose score is split into parts
+ * @property {boolean} [shares] whether it is said what decides where each head looks
  */
 
 /** @typedef {Load | Job | {do: "cancel", lane: string}} Message */
 /** @typedef {{id: number, answer?: any, received?: number, dropped?: boolean, problem?: object}} Reply */
 
+/** @type {(keyof Also)[]} */
+const NEED_TRACE = ["effects", "lens", "row", "why", "shares"];
 const TURN = 8; // milliseconds of work, after which messages are looked at
 
 class Dropped extends Error {}
@@ -54,6 +60,8 @@ export class Service {
   /** @type {Set<Job>} */
   #unwanted = new Set();
   #turn = 0;
+  /** @type {{key: string, answer: import("./run/answer.js").Answer} | null} what is asked next is often about it */
+  #traced = null;
 
   /** @param {(reply: Reply) => void} reply */
   constructor(reply) {
@@ -71,6 +79,7 @@ export class Service {
 
   /** @param {Load} message */
   async #load({ id, name, files, kernels }) {
+    this.#traced = null;
     const loading = this.#open(id, files, kernels);
     this.#translators.set(name, loading);
     try {
@@ -135,13 +144,30 @@ export class Service {
     const translator = await this.#translators.get(name);
     if (!translator) throw new Error(`no model of the name ${name} was loaded`);
     const pause = () => this.#pause(job);
-    const traced = request.traced || "effects" in also || "lens" in also || "row" in also;
-    const answer = await translator.translate({ ...request, traced }, pause);
+    const traced = request.traced || NEED_TRACE.some((name) => also[name]);
+    const answer = await this.#translate(translator, job, traced);
     const effects = also.effects && directEffects(translator.model, answer, also.effects.against);
     const words = also.lens && lens(translator, answer, also.lens);
     const without = also.occlusion && (await occlusion(translator, answer, request, pause));
     const row = also.row && recordedRow(translator.model.config, answer, also.row);
-    return { ...answer, trace: request.traced ? answer.trace : null, effects, lens: words, occlusion: without, row };
+    const why = also.why && rowParts(translator.model, answer, also.why);
+    const shares = also.shares && (await scoreShares(translator.model, answer, pause));
+    const trace = request.traced ? answer.trace : null;
+    return { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares };
+  }
+
+  /**
+   * The answer to a job: the last one, where it has a trace and is the same.
+   * @param {Translator} translator
+   * @param {Job} job
+   * @param {boolean} traced
+   */
+  async #translate(translator, job, traced) {
+    const key = JSON.stringify([job.name, job.request]);
+    if (this.#traced?.key === key) return this.#traced.answer;
+    const answer = await translator.translate({ ...job.request, traced }, () => this.#pause(job));
+    if (traced) this.#traced = { key, answer };
+    return answer;
   }
 
   /**

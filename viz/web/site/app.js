@@ -7,10 +7,11 @@ import { isChange, noChanges, wordless } from "./view/changes.js";
 import { Controls } from "./controls/controls.js";
 import { messageOf } from "./payload/messages.js";
 import { recordedMessage } from "./payload/recorded.js";
+import { packedShares } from "./payload/why.js";
 import { Speech } from "./speech.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { parametersOf, readRequest, rowOf } from "./view/view.js";
+import { cellOf, parametersOf, readRequest, rowOf } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./view/view.js").PageRequest} PageRequest */
@@ -19,6 +20,19 @@ const MEGA = 1e6;
 let stamp = 0; // of the last message
 
 const fragment = () => new URLSearchParams(location.hash.slice(1));
+
+/**
+ * Puts a fragment into the address; a step becomes an entry of the history.
+ * @param {string} hash
+ * @param {boolean} isStep
+ */
+function go(hash, isStep) {
+  try {
+    history[isStep ? "pushState" : "replaceState"](null, "", hash);
+  } catch {
+    // A frame has no address of its own.
+  }
+}
 
 export class App {
   /** @type {import("../engine/run/answer.js").Answer | null} that is shown */
@@ -44,10 +58,11 @@ export class App {
     document.documentElement.lang = this.speech.language;
     /** @type {any} */
     this.stage = new Stage({
-      ...{ ...host, part: () => Promise.reject(new Error("all maps are here")), memories: {} },
+      ...{ ...host, part: (/** @type {string} */ address) => packedShares(address, models), memories: {} },
       ...{ read: () => Object.fromEntries(fragment()), write: this.write },
       ask: (/** @type {Record<string, any>} */ parameters) => this.ask(parameters),
       act: (/** @type {any} */ action) => this.act(action),
+      step: () => go(location.hash, true),
     });
     this.controls = new Controls(this);
     const { say } = this.speech;
@@ -71,11 +86,7 @@ export class App {
     if (isStep) this.stage.host.settle(); // what is open belongs to the step before
     const hash = `#${setParameters(fragment(), parameters)}`;
     if (hash === location.hash || (hash === "#" && !location.hash)) return;
-    try {
-      history[isStep ? "pushState" : "replaceState"](null, "", hash);
-    } catch {
-      // A frame has no address of its own.
-    }
+    go(hash, isStep);
   }
 
   /**
@@ -86,7 +97,9 @@ export class App {
   turn(part, isStep = true) {
     const before = this.request;
     const { view } = this.stage.state ?? before;
-    const request = { ...before, view, row: view === "inside" ? before.row : null, ...part };
+    const { row, cell } = before;
+    const places = { row: view === "inside" ? row : null, cell: view === "why" ? cell : null };
+    const request = { ...before, view, ...places, ...part };
     if (!part.changes && request.model !== before.model) request.changes = noChanges();
     else if (!part.changes && request.text !== before.text) request.changes = wordless(before.changes);
     const isLost = !part.changes && JSON.stringify(request.changes) !== JSON.stringify(before.changes);
@@ -117,8 +130,8 @@ export class App {
   ask(parameters) {
     this.write(parameters);
     const { measure, against, view } = { ...this.request, ...parameters };
-    const row = rowOf({ ...parameters, view });
-    this.request = { ...this.request, measure: measure ?? "weights", against: against ?? "runner-up", view, row };
+    const places = { row: rowOf({ ...parameters, view }), cell: cellOf({ ...parameters, view }) };
+    this.request = { ...this.request, measure: measure ?? "weights", against: against ?? "runner-up", view, ...places };
     this.update();
   }
 

@@ -8,6 +8,7 @@ import { openTranslator } from "../../../../viz/web/engine/run/checkpoint.js";
 import { recordingOf } from "../../../../viz/web/engine/run/recording.js";
 import { Writer, openWriter } from "../../../../viz/web/engine/run/writer.js";
 import { directEffects } from "../../../../viz/web/engine/analysis/effects.js";
+import { scoreParts, scoreShares } from "../../../../viz/web/engine/analysis/split_heads.js";
 
 const job = JSON.parse(readFileSync(process.argv[2], "utf-8"));
 // Of an old browser: without WebAssembly, or without the instructions that kernels need.
@@ -19,20 +20,20 @@ const compiled = (/** @type {string} */ name) => [name, readFileSync(new URL(nam
 const kernels = Object.fromEntries(job.kernels.map(compiled));
 const weights = new Uint8Array(readFileSync(`${job.folder}/model.safetensors`));
 const files = { config: read("config.json"), tokenizer: read("tokenizer.json"), weights };
-const writes = files.config.architecture === "language_model";
-const translator = writes ? await openWriter(files, kernels) : await openTranslator(files, kernels);
+const isWriter = files.config.architecture === "language_model";
+const translator = isWriter ? await openWriter(files, kernels) : await openTranslator(files, kernels);
 
 const numbers = createWriteStream(`${job.out}.bin`);
 let written = 0;
 
 /**
- * @param {Float32Array | Uint8Array} data
+ * @param {Float32Array | Float64Array | Uint8Array} data
  * @param {number[]} shape
  */
 function put(data, shape = [data.length]) {
   numbers.write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   written += data.byteLength;
-  return [written - data.byteLength, data instanceof Float32Array ? "f4" : "u1", shape];
+  return [written - data.byteLength, data instanceof Uint8Array ? "u1" : `f${data.BYTES_PER_ELEMENT}`, shape];
 }
 
 /** @param {any} value @returns {any} */
@@ -46,15 +47,36 @@ function portable(value) {
 }
 
 /**
- * What a request wants besides: effects (on words against others), the lens, occlusion.
+ * Of each head (kind, layer, head) that a request names the parts of its scores, also in one cell; of all their shares.
+ * @param {import("../../../../viz/web/engine/run/answer.js").Answer} answer
+ * @param {any} request
+ */
+async function splitScores(answer, { heads = [], cell = [0, 0] }) {
+  const parts = heads.map((/** @type {[any, number, number]} */ [kind, layer, head]) => {
+    const ofHead = scoreParts(translator.model, answer, { kind, layer, head });
+    if (!ofHead) return null;
+    const [row, key] = cell;
+    const cells = { at: ofHead.at(row, key), above: ofHead.at(row, key, true) };
+    const rows = { keys_of_row: ofHead.keysOfRow(row), queries_of_row: ofHead.queriesOfRow(row) };
+    const { ofKeys, ofQueries, shares } = ofHead;
+    const folded = ofHead.folded();
+    const modules = [folded.queryNames, folded.keyNames, folded.shares];
+    return { ...ofHead, ...cells, ...rows, ofKeys, ofQueries, shares, modules };
+  });
+  return { parts, shares: await scoreShares(translator.model, answer) };
+}
+
+/**
+ * What a request wants besides: effects (on words against others), the lens, occlusion, parts of scores.
  * @param {import("../../../../viz/web/engine/run/answer.js").Answer} answer
  * @param {any} request
  */
 async function measured(answer, request) {
-  if (translator instanceof Writer) return {};
   const { against, measures = [] } = request;
   /** @type {Record<string, any>} */
   const found = {};
+  if (measures.includes("scores")) found.scores = await splitScores(answer, request);
+  if (translator instanceof Writer) return found;
   if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
   if (measures.includes("lens")) found.lens = lens(translator, answer, 3);
   if (measures.includes("occlusion")) found.occlusion = await occlusion(translator, answer, request);
@@ -65,11 +87,8 @@ async function measured(answer, request) {
 const lines = [];
 for (const request of job.requests) {
   try {
-    if (translator instanceof Writer) {
-      lines.push(JSON.stringify(portable(translator.read(request.text, true))));
-      continue;
-    }
-    const answer = await translator.translate(request);
+    const writes = translator instanceof Writer;
+    const answer = writes ? translator.read(request.text, true) : await translator.translate(request);
     lines.push(JSON.stringify(portable({ ...answer, ...(await measured(answer, request)) })));
   } catch (error) {
     lines.push(JSON.stringify({ error: /** @type {Error} */ (error).message }));

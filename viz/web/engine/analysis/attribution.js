@@ -3,6 +3,7 @@
 import { readLogits } from "../search/candidates.js";
 import { Edits } from "./edits.js";
 import { Problem } from "../run/problem.js";
+import { arrayIn } from "../run/trace.js";
 import { BOS_ID } from "../text/special.js";
 import { normalise } from "../model/norm.js";
 
@@ -28,15 +29,10 @@ export function lens({ model, target }, { trace }, k = 5) {
   const { memory, config, decoder } = model;
   const { d_model: size, vocab_size } = config;
   if (!(k >= 1 && k <= vocab_size)) throw new Problem(`k must be from 1 to ${vocab_size}, got ${k}`);
-  const sublayers = decoder.layers.flatMap(({ self, selfResidual, source, feedForward, feedForwardResidual }) => [
-    [self.name, selfResidual.name],
-    ...(source ? [[source.attention.name, source.residual.name]] : []),
-    [feedForward.name, feedForwardResidual.name],
-  ]);
-  const places = [["input", "decoder.input"], ...sublayers];
+  const sublayers = decoder.layers.flatMap(({ sublayers }) => sublayers);
+  const places = [["input", "decoder.input"], ...sublayers.map(({ module, residual }) => [module.name, residual.name])];
   const predictions = places.map(([, residual]) => {
-    const stream = trace?.get(`${residual}.stream`);
-    if (!stream) throw new Error(`the whole trace is needed; the answer lacks ${residual}.stream`);
+    const stream = arrayIn(trace, `${residual}.stream`);
     const [steps] = stream.shape;
     const mark = memory.mark;
     const x = memory.allocate(steps * size);

@@ -3,12 +3,12 @@
 import { FullSoftmax } from "../model/output.js";
 import { Problem } from "../run/problem.js";
 import { rowOf } from "../arithmetic/matrix.js";
+import { arrayIn } from "../run/trace.js";
 import { Split, stack, sumOfHeads } from "./split.js";
 
 /** @typedef {import("../run/answer.js").Answer} Answer */
 /** @typedef {import("../run/trace.js").Array32} Array32 */
 /** @typedef {import("../model/transformer.js").Transformer} Transformer */
-/** @typedef {Map<string, Array32>} Arrays */
 
 export const RUNNER_UP = "runner-up";
 
@@ -36,11 +36,7 @@ export function directEffects(model, answer, against = null) {
   const alternativeIds = alternativesOf(answer, against);
   const { direction, logits, offsets } = compare(model, softmax, answer, alternativeIds);
   const split = new Split(model, trace, direction, logits.length);
-  const sublayers = layers.flatMap(({ self, selfResidual, source, feedForward, feedForwardResidual }) => [
-    { module: self, residual: selfResidual },
-    ...(source ? [{ module: source.attention, residual: source.residual }] : []),
-    { module: feedForward, residual: feedForwardResidual },
-  ]);
+  const sublayers = layers.flatMap(({ sublayers }) => sublayers);
   const streams = ["decoder.input", ...sublayers.map(({ residual }) => residual.name)].map((name) => `${name}.stream`);
   /** @type {Record<string, Float32Array>} */
   const parts = { output_bias: offsets };
@@ -48,12 +44,12 @@ export function directEffects(model, answer, against = null) {
   const heads = {};
 
   // From the output down: each part is its vector times the direction that leads from there to the compared logits.
-  if (norm) split.passNorm(norm, numbersOf(trace, streams[streams.length - 1]));
+  if (norm) split.passNorm(norm, arrayIn(trace, streams[streams.length - 1]).data);
   for (let i = sublayers.length - 1; i >= 0; i--) {
     const { module, residual } = sublayers[i];
-    const output = numbersOf(trace, `${module.name}.output`);
+    const output = arrayIn(trace, `${module.name}.output`).data;
     if (model.config.norm === "post") {
-      const before = numbersOf(trace, streams[i]);
+      const before = arrayIn(trace, streams[i]).data;
       split.passNorm(residual.norm, output.map((number, place) => number + before[place]));
     }
     if (!("heads" in module)) {
@@ -66,20 +62,10 @@ export function directEffects(model, answer, against = null) {
     (heads[module.kind] ??= []).unshift(effect);
   }
   for (const name of ["positions", "tokens"])
-    parts[`input.${name}`] = split.along(numbersOf(trace, `decoder.input.${name}`));
+    parts[`input.${name}`] = split.along(arrayIn(trace, `decoder.input.${name}`).data);
   parts.norm = Float32Array.from(split.ofNorms);
   const stacked = Object.entries(heads).map(([kind, ofLayers]) => [kind, stack(ofLayers)]);
   return { logits, alternatives: alternativeIds, parts, heads: Object.fromEntries(stacked) };
-}
-
-/**
- * @param {Arrays} trace
- * @param {string} name
- */
-function numbersOf(trace, name) {
-  const array = trace.get(name);
-  if (!array) throw new Error(`the whole trace is needed; the answer lacks ${name}`);
-  return array.data;
 }
 
 /**
@@ -103,7 +89,7 @@ function alternativesOf(answer, against) {
 function compare({ memory, config }, { linear }, { predicted_ids: predictedIds, trace }, alternativeIds) {
   const { d_model: size, vocab_size } = config;
   const numbers = memory.floats;
-  const all = numbersOf(trace ?? new Map(), "logits"); // (T, V)
+  const all = arrayIn(trace, "logits").data; // (T, V)
   const biasOf = (/** @type {number} */ id) => (linear.bias ? numbers[linear.bias / 4 + id] : 0);
   const means = alternativeIds ? null : meanWord(memory, linear, biasOf);
   const direction = new Float64Array(predictedIds.length * size);

@@ -1,6 +1,7 @@
 // One row of a head as it was recorded: see model/experiments/inside.py.
 
 import { KINDS, layersOf, moduleOf } from "../run/config.js";
+import { arrayIn } from "../run/trace.js";
 
 /** @typedef {import("../run/answer.js").Answer} Answer */
 /** @typedef {import("../run/config.js").AttentionKind} AttentionKind */
@@ -29,12 +30,7 @@ export function recordedRow(config, { trace }, place) {
   const { kind, layer, head, row } = place;
   const isIn = (/** @type {number} */ index, /** @type {number} */ count) => index >= 0 && index < count;
   if (!KINDS.includes(kind) || !isIn(layer, layersOf(config, kind))) return null;
-  /** @param {string} part @returns {Array32} */
-  const arrayOf = (part) => {
-    const array = trace?.get(`${moduleOf(kind, layer)}.${part}`);
-    if (!array) throw new Error(`the whole trace is needed; the answer lacks ${part}`);
-    return array;
-  };
+  const arrayOf = (/** @type {string} */ part) => arrayIn(trace, `${moduleOf(kind, layer)}.${part}`);
   const weights = arrayOf("weights");
   const [heads, rows, nKeys] = weights.shape;
   if (!isIn(head, heads) || !isIn(row, rows)) return null;

@@ -31,6 +31,15 @@ export class Layer {
     this.feedForwardResidual = residual("ff");
   }
 
+  /** Its sublayers in order, each with its residual connection. */
+  get sublayers() {
+    return [
+      { module: this.self, residual: this.selfResidual },
+      ...(this.source ? [{ module: this.source.attention, residual: this.source.residual }] : []),
+      { module: this.feedForward, residual: this.feedForwardResidual },
+    ];
+  }
+
   /**
    * @param {Pass} pass
    * @param {Rows} self

@@ -4,7 +4,7 @@
 
 /**
  * @typedef {object} Relative
- * @property {(numbers: Float32Array, first: number, heads: number, position: number) => void} [turn] turns the queries
+ * @property {(numbers: Float32Array | Float64Array, first: number, heads: number, position: number) => void} [turn] turns the queries
  *   or keys (heads, d_head) of a position in place
  * @property {(head: number, offset: number) => number} [bias] what is added to the score of a key so far from its query
  */

@@ -3,6 +3,17 @@
 /** @typedef {{data: Float32Array, shape: number[]}} Array32 */
 /** @typedef {import("../arithmetic/memory.js").Memory} Memory */
 
+/**
+ * An array of a trace that was kept whole.
+ * @param {Map<string, Array32> | null} trace
+ * @param {string} name
+ */
+export function arrayIn(trace, name) {
+  const array = trace?.get(name);
+  if (!array) throw new Error(`the whole trace is needed; the answer lacks ${name}`);
+  return array;
+}
+
 export class Trace {
   /** @type {Map<string, Array32>} */
   arrays = new Map();

@@ -118,6 +118,43 @@
  * @property {ArrayLike<number>[] | null} draws  of each draw of dropout which weights it leaves, (draws, S)
  */
 
+/** @typedef {RowPlace & {key: number}} CellPlace  a cell of a head: a query and a key */
+
+/**
+ * Why a query of a head looks where it looks: S scores as sums over A parts of the query and B parts of the key.
+ * Everything is above the mean over the keys that the query may attend to, and 0 at the others. Each column of
+ * `of_queries` and of `of_keys` sums to the score of its key, and `pairs` to that of the cell.
+ * @typedef {object} WhyPayload
+ * @property {CellPlace} place
+ * @property {string[]} query_names  A: "tokens", "head 16.0", "cross head 1.2", "feed-forward 3", "bias", ...
+ * @property {string[]} key_names  B; in cross-attention parts of the encoder
+ * @property {import("./types.js").Row[]} of_queries  (A, S), what is asked for
+ * @property {import("./types.js").Row[]} of_keys  (B, S), what stands at each key
+ * @property {import("./types.js").Row[]} pairs  (A, B), of the cell
+ * @property {import("./types.js").Row} scores  (S,)
+ * @property {import("./types.js").Row} weights  (S,) after the softmax
+ * @property {ArrayLike<number>} mask  (S,) 1 = may attend
+ * @property {number} cap  of the scores, which are those before cap · tanh(score / cap); 0: none
+ * @property {number} rest  the largest |sum - recorded score| of the head
+ * @property {string[]} groups  G: "positions", "words", "earlier heads", "feed-forward", "bias", "distance", ...
+ * @property {import("./types.js").Row[]} shares  (G, G), group of the query and of the key, of the variance of all scores
+ *   of the head; sum 1
+ */
+
+/**
+ * Why the scores of a head cannot be split, in a sentence.
+ * @typedef {object} NoWhyPayload
+ * @property {CellPlace} place
+ * @property {string} reason
+ */
+
+/**
+ * What decides where each head looks in this text, by groups of parts.
+ * @typedef {object} SharesPayload
+ * @property {string[]} groups  G, as in WhyPayload
+ * @property {Record<string, import("./types.js").Row[][][]>} shares  by kind (L, H, G, G), of each head as in WhyPayload
+ */
+
 /**
  * Why there are no direct effects, in a sentence.
  * @typedef {object} ReasonPayload
@@ -142,11 +179,14 @@
  * @property {Record<string, string>} rules  by role the rule by which heads are given it
  * @property {Record<string, [number, number]>} first  the head to open, by kind
  * @property {boolean} rowwise  rows can be looked into
+ * @property {SharesPayload | string | null} [shares]  or where they are fetched, packed
+ * @property {boolean} [splits]  scores can be split into parts: the host answers what is asked about them
  * @property {boolean} predicts  the model has an output over words: without one nothing adds to a word or is worth one
  * @property {ProgramPayload | null} program
  * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
  * @property {import("../pictures/effects_view.js").EffectsPayload | ReasonPayload | null} effects
  * @property {InsidePayload | null} inside
+ * @property {WhyPayload | NoWhyPayload | null} [why]
  * @property {import("../pictures/next_words.js").NextPayload | null} next
  */
 

@@ -32,5 +32,5 @@ const tokensOf = (ids, { candidates }) =>
   ids.map((id, step) => candidates.tokens[step][candidates.ids[step].indexOf(id)] ?? "");
 
 /** @param {import("../../engine/run/trace.js").Array32} array (T, S) */
-const rowsOf = ({ data, shape: [count, size] }) =>
+export const rowsOf = ({ data, shape: [count, size] }) =>
   Array.from({ length: count }, (_, t) => data.subarray(t * size, (t + 1) * size));

@@ -7,6 +7,7 @@ import { effectsPayload } from "./effects.js";
 import { insidePayload, isComplete } from "./inside.js";
 import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
 import { wordPairs, steeringOf, sumOf } from "./steering.js";
+import { sharesAddress, whyPayload } from "./why.js";
 
 /** @typedef {import("../../engine/run/answer.js").Answer} Answer */
 /** @typedef {import("../models.js").Models} Models */
@@ -64,11 +65,14 @@ async function sideOf(request, models, speech) {
   const { prefix, ...ofEngine } = forEngine(changes);
   const how = reference === null ? { beam, penalty, prefix } : { target: reference };
   const asksEffects = request.page !== "compare" && request.measure === "effects";
-  const rowwise = request.page !== "compare" && !isChange(changes) && isComplete(about);
+  const splits = request.page !== "compare" && !isChange(changes);
+  const rowwise = splits && isComplete(about);
   /** @type {import("../../engine/service.js").Job["also"]} */
   let also = rowwise && request.row ? { row: request.row } : {};
+  if (splits && request.cell) also = { why: request.cell };
   if (asksEffects) also = alsoOf(request);
-  const answer = await models.answer(model, { text, ...how, ...ofEngine }, also);
+  const ofText = { text, ...how, ...ofEngine };
+  const answer = await models.answer(model, ofText, also);
   if (!answer) return null;
   const notes = [
     ...(reference === null ? [] : [speech.say("by_reference")]),
@@ -79,7 +83,9 @@ async function sideOf(request, models, speech) {
   const code = codeOfEffects(program, request, kinds);
   const effects = asksEffects ? { ...effectsPayload(answer, about, request.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
-  const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside };
+  const why = answer.why ? whyPayload(answer.why) : null;
+  const ofScores = { splits, why, shares: splits ? sharesAddress(model, ofText) : null };
+  const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
   return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), payload };
 }
 

@@ -28,6 +28,7 @@ const B_EXAMPLE = "The animal didn't cross the street because it was too wide.";
  * @property {"runner-up" | "mean"} against what the logit of a written word is compared with
  * @property {string} view of the stage
  * @property {import("../../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it is computed
+ * @property {import("../../engine/analysis/why.js").Cell | null} cell of a head, whose score is split into parts
  * @property {typeof VERSUS[number]} versus what differs on the page Compare
  * @property {{text: string, model: string, beam: number}} b side B of that page
  */
@@ -68,6 +69,7 @@ export function readRequest(query, settings) {
     against: query.get("against") === "mean" ? "mean" : "runner-up",
     view: query.get("view") ?? "",
     row: rowOf(Object.fromEntries(query)),
+    cell: cellOf(Object.fromEntries(query)),
     versus: readParameter("versus", "sentence", oneOf(VERSUS)),
     b: {
       text: readParameter("text-b", otherText(text), sentence),
@@ -88,13 +90,30 @@ export function readRequest(query, settings) {
 /**
  * The row that parameters of the view "inside" ask for.
  * @param {Record<string, any>} parameters
+ */
+export const rowOf = ({ view, ...place }) => (view === "inside" ? placeOf(place) : null);
+
+/**
+ * The cell that parameters of the view "why" ask for.
+ * @param {Record<string, any>} parameters
+ * @returns {import("../../engine/analysis/why.js").Cell | null}
+ */
+export function cellOf({ view, key, ...place }) {
+  const row = view === "why" ? placeOf(place) : null;
+  return row && { ...row, key: numberOf(key) };
+}
+
+/**
+ * @param {Record<string, any>} parameters
  * @returns {import("../../engine/analysis/inside.js").Place | null}
  */
-export function rowOf({ view, kind, ...place }) {
-  if (view !== "inside" || !KINDS.includes(kind)) return null;
-  const [layer, head, row] = [place.layer, place.head, place.row].map((text) => (/^\d+$/.test(text) ? Number(text) : -1));
-  return Math.min(layer, head, row) < 0 ? null : { kind, layer, head, row };
+function placeOf({ kind, ...place }) {
+  const [layer, head, row] = [place.layer, place.head, place.row].map(numberOf);
+  return !KINDS.includes(kind) || layer === null || head === null || row === null ? null : { kind, layer, head, row };
 }
+
+/** @param {any} text */
+const numberOf = (text) => (/^\d+$/.test(text) ? Number(text) : null);
 
 /** @param {string} text */
 const otherText = (text) => (text === EXAMPLE ? B_EXAMPLE : text);

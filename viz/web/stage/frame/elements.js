@@ -30,6 +30,8 @@ export class Elements extends Open {
   /** @type {HTMLDetailsElement} of the head that the card is about */ numbers;
   /** @type {HTMLElement} */ title;
   /** @type {HTMLElement} */ says;
+  /** @type {HTMLElement} the way from head to head */ crumbs;
+  /** @type {HTMLElement} above the picture of the view "why" */ whyBox;
   /** @type {HTMLElement} */ legend;
   /** @type {HTMLElement & {of?: unknown}} */ switches;
   /** @type {HTMLElement | null} of several pictures of a view */ choice = null;

@@ -42,6 +42,8 @@ export function build(stage) {
     numbers: el("details.numbers", el("summary", words.numbers)),
     title: el("h2.title"),
     says: el("p.says", { "aria-live": "polite" }),
+    crumbs: el("nav.crumbs#crumbs", { "aria-label": words.why_way }),
+    whyBox: el("section.why#why", { hidden: true }),
     legend: el("div.legend"),
     switches: el("div.switches", { hidden: true }),
     places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div.versions") },
@@ -75,8 +77,8 @@ export function build(stage) {
   const settings = el("div.settings", places.versions, stage.switches, steering?.bar);
   setChildren(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.place, stage.film.box, stage.legend, stage.card);
-  const head = el("div.head", stage.title, places.measures);
-  const right = el("div.right", head, !steering && settings, map.box, stage.says);
+  const head = el("div.head", el("div.titles", stage.crumbs, stage.title), places.measures);
+  const right = el("div.right", head, !steering && settings, stage.whyBox, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", fold.button, ofTiles, ofPicture, left, right);
   setChildren(stage.root, above, lines.box, steering?.wordMenu.box, main);

@@ -3,6 +3,7 @@
 import { effects } from "../map/effects.js";
 import { mapsOfLines } from "./head_lines.js";
 import { OF_HEADS } from "../main/state.js";
+import { why } from "../map/why.js";
 import { line } from "./telling.js";
 
 /** @typedef {import("../../recording/message/types.js").Side} Side */
@@ -45,16 +46,20 @@ export class Pointing {
     const { stage } = this;
     const { view } = stage.state;
     if (stage.steering?.cell(row, column)) return;
+    if (view === "why") return why.askAbout(stage, column);
     if (["words", "lens", "left-out"].includes(view)) return this.pin("target", row, version); // whose rows are steps
     const kind = stage.parts[version]?.kind;
     if (!kind || !OF_HEADS.includes(view)) return;
     const side = kind.steps ? "target" : "source";
+    stage.state.why = { ...stage.state.why, cell: { row, key: column } };
     this.pin(side, kind[side].row.indexOf(row), version);
   }
 
   /** @param {Point | null} point */
   pointAt(point) {
-    this.point = point;
+    const isOfWhy = this.stage.state.view === "why" && point && !point.token;
+    const cell = isOfWhy ? why.cellAt(this.stage, point.column ?? -1) : null;
+    this.point = isOfWhy ? cell && { of: point.of, ...cell } : point;
     // The card remains about it and the pinned word.
     if (point?.token && this.stage.state.pin) this.partner = point.token;
     this.light();
@@ -104,6 +109,7 @@ export class Pointing {
   frameOf(lit) {
     const { view } = this.stage.state;
     if (OF_HEADS.includes(view)) return cross(lit);
+    if (view === "why") return [-1, why.framed(this.stage)];
     return [view !== "agree" && lit.token?.[0] === "target" ? lit.token[1] : -1, -1];
   }
 }

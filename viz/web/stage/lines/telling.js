@@ -2,6 +2,7 @@
 
 import { button, decimals, el, percent, setChildren } from "../frame/dom.js";
 import { effects } from "../map/effects.js";
+import { sharesLine } from "./shares.js";
 import { viewOf } from "../main/view.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -68,6 +69,7 @@ export function card(stage, place) {
     parts.push(
       (place || !stage.beside) && kind.names([layer, head]).join(", "),
       looks(stage, kind.looking([layer, head])),
+      sharesLine(stage, [layer, head]),
       entropy && stage.say("spread", { n: decimals(Math.exp(entropy[layer][head]), 1) }),
       role && stage.say(isOfWritten(kind) ? "role_of_read" : "role", { role }),
       sharing && stage.say("sharing", { first: sharing[0], last: sharing[1] }),

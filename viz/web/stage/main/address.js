@@ -57,6 +57,10 @@ export function writingLater(host) {
     },
     ask: afterWriting(host.ask),
     act: afterWriting(host.act),
+    step: () => {
+      settle();
+      host.step?.();
+    },
     settle,
   };
 }

@@ -2,10 +2,12 @@
 
 import { readOptions } from "../../recording/message/options.js";
 import { dress } from "../frame/dom.js";
+import { fetchShares } from "../lines/shares.js";
 import { effects } from "../map/effects.js";
 import { build } from "../frame/frame.js";
 import { isDark } from "../frame/page_colours.js";
 import { kindsOf } from "./state.js";
+import { why } from "../map/why.js";
 import { versionsOf } from "./versions.js";
 import { sentencesOf } from "./words.js";
 
@@ -36,6 +38,7 @@ export async function present(stage, message, recordings, bytes) {
   stage.remember();
   stage.fillIn().then(() => {
     stage.root.dataset.ready = String(Number(stage.root.dataset.ready ?? 0) + 1);
+    fetchShares(stage);
     // A visitor who is back at the weights need not wait for effects with every later message.
     const hasEffects = recordings.after.kinds.some((kind) => kind.effects);
     if (isUpdate && hasEffects && stage.state.measure !== "effects") stage.host.ask?.({ measure: null });
@@ -111,7 +114,7 @@ async function prepare({ says, say }, kinds) {
 function resetPin(stage, results) {
   const tokens = JSON.stringify(results.map(({ source, target }) => [source.tokens, target.tokens]));
   if (stage.tokens === tokens) return;
-  if (stage.state && stage.tokens) Object.assign(stage.state, { pin: null, step: null });
+  if (stage.state && stage.tokens) Object.assign(stage.state, { pin: null, step: null, why: why.nothing() });
   stage.tokens = tokens;
   stage.pointing.partner = null;
 }

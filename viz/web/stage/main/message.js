@@ -66,6 +66,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {(parameters: Record<string, any>) => unknown} write
  * @property {Record<string, Record<string, any>>} memories  what was open when the visitor left
  * @property {(parameters: Record<string, any>) => unknown} [ask]  for another message
+ * @property {() => unknown} [step]  begins another entry of the browser's history, in which all that follows is written
  * @property {(action: Action) => unknown} [act]  for a change
  * @property {() => Promise<string>} [shell]  the page that the stage is kept as
  * @property {number} [size]  of a file, in bytes

@@ -16,6 +16,7 @@ import { Pointing } from "../lines/pointing.js";
 import { Projector } from "../frame/projector.js";
 import { sampling } from "../changes/sampling.js";
 import { OF_HEADS } from "./state.js";
+import { why } from "../map/why.js";
 import { card } from "../lines/telling.js";
 import { catalogueOf, fetchCatalogue } from "./words.js";
 
@@ -105,6 +106,7 @@ export class Stage extends Elements {
     Object.assign(this.state, change);
     const { kind, sort, board, pin } = this.state;
     const isOtherKind = kind !== before.kind;
+    if (isOtherKind && !change.why) this.state.why = why.nothing();
     const isSortedByWord = this.tiles.order === "effect" && pin !== before.pin;
     const isOtherOrder = sort !== before.sort || board !== before.board || isSortedByWord;
     if (isOtherKind) Object.assign(this.pointing, { partner: null, point: null });
@@ -121,6 +123,19 @@ export class Stage extends Elements {
     await this.fillIn();
   }
 
+  /** Opens what the address says, after Back or Forward. */
+  async revisit() {
+    const { message, host } = this;
+    const request = host.read();
+    const isOther = Object.entries(message.address).some(([name, value]) => (request[name] ?? null) !== (value ?? null));
+    if (isOther) return location.reload(); // another text or model, which the server has to bring
+    Object.assign(this, { state: null, openHeads: null });
+    for (const name of Object.keys(this.memory)) delete this.memory[name];
+    if (!(await update(this))) return undefined;
+    this.remember();
+    return this.fillIn();
+  }
+
   /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} codes */
   turnMaps(codes) {
     const { kind, result, mapOptions } = this;
@@ -132,8 +147,10 @@ export class Stage extends Elements {
   open(place, focus = false) {
     if (this.kind) this.kind.open = place;
     this.state.seeks = false;
-    const shows = [...OF_HEADS, "inside"].includes(this.state.view);
-    this.choose(shows ? {} : { view: "map" }, focus);
+    const shows = [...OF_HEADS, "inside", "why"].includes(this.state.view);
+    const { cell } = this.state.why;
+    const asked = { ...why.nothing(), cell: cell && { ...cell, key: null } }; // a way leads from link to link
+    this.choose({ ...(!shows && { view: "map" }), why: asked }, focus);
   }
 
   /** @param {KeyboardEvent} event */
@@ -162,7 +179,8 @@ export class Stage extends Elements {
     this.fold.render();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
-    this.title.textContent = effects.title(this) ?? sampling.title(this) ?? title;
+    setChildren(this.title, effects.title(this) ?? sampling.title(this) ?? why.heading(this) ?? title);
+    why.render(this);
     legend(this);
     this.steering?.render();
     this.describe();

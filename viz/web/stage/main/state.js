@@ -5,6 +5,7 @@ import { Effects } from "../../recording/pictures/effects.js";
 import { switchesOf } from "../../recording/pictures/row.js";
 import { effects } from "../map/effects.js";
 import { inside } from "../map/inside.js";
+import { why } from "../map/why.js";
 import { sampling } from "../changes/sampling.js";
 import { rowOfWord } from "../tiles/measures.js";
 
@@ -39,13 +40,14 @@ import { rowOfWord } from "../tiles/measures.js";
  * @property {Set<number>} off  heads of a layer whose lines are hidden
  * @property {Record<string, number> | null} chance  how the next word is drawn
  * @property {import("../../recording/pictures/row.js").Switches} switches  what is done differently in a row
+ * @property {import("../map/why.js").WhyState} why  what is open of the view "why"
  * @property {boolean} [table]
  */
 
 export const OF_HEADS = ["map", "mask"]; // views
 const ORDERS = ["layer", "role", "first", "effect"];
 const BOARDS = ["none", "importance", "effect", "first", "entropy", "largest"];
-const VIEWS = ["map", "mask", "positions", "words", "inside"];
+const VIEWS = ["map", "mask", "positions", "words", "inside", "why"];
 
 /** @param {Version} result @returns {Map<string, Kind>} */
 export const kindsOf = (result) => new Map(result.kinds.map((kind) => [kind.code, kind]));
@@ -97,6 +99,7 @@ export class Open {
       off: this.state?.off ?? new Set(),
       chance: sampling.restore(this, request),
       switches: request.switches ?? switchesOf(request),
+      why: why.restore(this, request),
     };
     /** @type {[number, number]} */
     const requestedHead = [Number(request.layer), Number(request.head)];
@@ -126,8 +129,15 @@ export class Open {
     const [first] = this.kinds.values();
     const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
     /** @type {Record<string, boolean | undefined>} */
-    const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside) };
+    const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside), why: this.hasWhy };
     return VIEWS.filter((view) => has[view] ?? sides.some(({ result }) => result.viewNames.includes(view)));
+  }
+
+  /** Whether the host splits scores, or the message has those of a row. */
+  get hasWhy() {
+    const [first] = this.kinds.values();
+    const { splits, why } = this.result.payload;
+    return Boolean(first?.plain && !first.signed && (this.host.ask ? splits : why && "pairs" in why));
   }
 
   defaultView() {
@@ -163,7 +173,7 @@ export class Open {
     this.openHeads = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
     if (this.message.setting) return;
     const { kind, view, step, lines, sort, board, measure, pin, projector, chance } = this.state;
-    const isRow = view === "inside";
+    const isRow = ["inside", "why"].includes(view);
     const [layer, head] = this.kind?.headAt(this.kind.open) ?? [];
     const hasHead = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
     const parameters = {
@@ -181,6 +191,7 @@ export class Open {
     this.host.write({
       ...(measure !== "effects" && { against: null }),
       ...inside.parameters(this),
+      ...why.parameters(this),
       ...parameters,
       kind: kind === this.result.kinds[0]?.code && !isRow ? null : kind,
       layer: hasHead ? layer : null,

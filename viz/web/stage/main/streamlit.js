@@ -37,6 +37,30 @@ function write(stage, parameters) {
   return search;
 }
 
+// Of a way from head to head every step is an entry of the history. The mark tells them from those of Streamlit, which
+// would run the page again.
+const STEP = { headlight: "step" };
+const isStep = () => history.state?.headlight === STEP.headlight;
+
+/** Begins an entry of the history for another step, with the same address at first. */
+function step() {
+  if (!isStep()) history.replaceState({ ...history.state, ...STEP }, "");
+  history.pushState({ ...history.state, ...STEP }, "");
+}
+
+/** @type {Set<Stage>} */
+const shown = new Set();
+addEventListener(
+  "popstate",
+  (event) => {
+    const here = [...shown].find(({ root }) => root.isConnected && root.dataset.path === location.pathname);
+    if (!here || !isStep()) return;
+    event.stopImmediatePropagation();
+    here.revisit();
+  },
+  true,
+);
+
 /** A stage whose host is the Streamlit app. @returns {Mounted} */
 function mountStage() {
   /** @type {Stage} */
@@ -53,6 +77,7 @@ function mountStage() {
       mounted.trigger("asked", search);
     },
     act: (action) => mounted.trigger("did", action),
+    step,
   });
   /** @type {Mounted} */
   const mounted = { stage, trigger: () => {}, colour: "" };
@@ -67,6 +92,8 @@ export function show({ data, parentElement, setTriggerValue }) {
   const mounted = stages.get(parentElement) ?? mountStage();
   const { stage } = mounted;
   stages.set(parentElement, mounted);
+  for (const old of shown) if (!old.root.isConnected) shown.delete(old);
+  if (!stage.message?.setting) shown.add(stage);
   if (!stage.root.isConnected) {
     parentElement.append(stage.root);
     const page = parentElement.closest(".stMainBlockContainer");

@@ -19,7 +19,7 @@ const views = new WeakMap();
  * @param {import("../main/state.js").Open} stage
  * @returns {Record<string, number | null>}
  */
-const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : OF_ROWS);
+const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : { ...OF_ROWS, ...(view === "why" && { row: undefined }) });
 
 /**
  * The picture of the pinned row, else of the one that says most; null until the host has sent its arrays.

@@ -1,0 +1,118 @@
+"""The view Why in a real browser: its numbers add up to the score, and heads named in it lead on, and back."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.support import PATIENCE
+from tests.test_app.test_browser.test_stage import map_values, part, ready, selected_head, show, wait_for_map
+from viz.stage.payload import why
+
+pytestmark = pytest.mark.slow
+
+TEXT = "A man is too tired."
+LAYER, HEAD, ROW = 1, 2, 2
+WHY = f"?text={quote(TEXT)}&kind=encoder_self&layer={LAYER}&head={HEAD}&view=why&row={ROW}"
+
+
+def wait_for_parts(page: Page, layer: int, head: int) -> None:
+    """Waits until the heading is about a head."""
+    expect(page.locator(".hl-title")).to_contain_text(f"Head {layer}.{head} ", timeout=PATIENCE)
+    expect(part(page, "why").locator("[data-side=key] li").first).to_be_visible()
+
+
+def payload_of(recorded, key: int | None = None, layer: int = LAYER, head: int = HEAD, row: int = ROW):
+    result = recorded.translate(TEXT)
+    parts = recorded.score_parts(result, "encoder_self", layer, head)
+    return why.payload(
+        why.Cell("encoder_self", layer, head, row, key), parts, result.attention("encoder_self")[layer, head]
+    )
+
+
+def expect_sums(page: Page, score: float) -> None:
+    """Both sides of the cell add up to this score."""
+    text = f"{score:+.2f}".replace("-", "[-−]").replace("+", r"\+")
+    for side in ("query", "key"):
+        section = part(page, "why").locator(f"[data-side={side}]")
+        expect(section.get_by_test_id("stage-why-sum")).to_have_text(re.compile(f"^{text}$"))
+        numbers = section.locator("li:not(.hl-sum) .hl-number").all_inner_texts()
+        assert sum(float(number.replace("−", "-")) for number in numbers) == pytest.approx(
+            score, abs=0.01 * len(numbers)
+        )
+
+
+def test_sums_are_the_score_and_a_key_that_is_clicked_is_asked_about(page, app_server, recorded):
+    show(page, app_server, WHY)
+    wait_for_parts(page, LAYER, HEAD)
+    payload = payload_of(recorded)
+    best = payload["place"]["key"]
+    expect_sums(page, payload["scores"][best])
+    np.testing.assert_allclose(map_values(page)[-1], payload["scores"], atol=1e-4)  # the last row is the sum
+    other = (best + 1) % len(payload["scores"])
+    place = page.evaluate(
+        """key => { const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+        const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+        return [box.left + xaxis._offset + xaxis.d2p(key), box.top + yaxis._offset + yaxis.d2p(0)]; }""",
+        other,
+    )
+    page.mouse.click(*place)
+    expect(page).to_have_url(re.compile(f"key={other}"))
+    expect_sums(page, payload["scores"][other])
+    part(page, "why_pictures").locator("[data-picture=pairs]").click()
+    page.wait_for_function(
+        """score => { const {data: [{z}]} = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+        return Math.abs(z.at(-1).at(-1) - score) < 1e-4; }""",
+        arg=float(payload["scores"][other]),
+        timeout=PATIENCE,
+    )
+
+
+def test_a_head_that_is_named_opens_with_its_row_and_back_returns(page, app_server, recorded):
+    show(page, app_server, WHY)
+    wait_for_parts(page, LAYER, HEAD)
+    key = payload_of(recorded)["place"]["key"]
+    module = part(page, "why").locator("[data-side=key]").get_by_role("button", name="attention 0")
+    if not module.count():
+        part(page, "why").locator("[data-side=key] .hl-others").click()
+    module.click()
+    part(page, "why").locator("[data-side=key]").get_by_role("button", name="head 0.3").click()
+    result = recorded.translate(TEXT)
+    wait_for_map(page, result.attention("encoder_self")[0, 3])
+    assert selected_head(page) == [0, 3]
+    expect(page).to_have_url(re.compile(f"trail=e{LAYER}.{HEAD}.{ROW}.{key}.*pin=s{key}|pin=s{key}.*trail=e"))
+    part(page, "views").get_by_role("tab", name="Why", exact=True).click()
+    wait_for_parts(page, 0, 3)
+    crumbs = part(page, "crumbs").locator("li")
+    expect(crumbs).to_have_count(2)
+    page.reload()
+    ready(page)
+    wait_for_parts(page, 0, 3)
+    expect(crumbs).to_have_count(2)
+    expect(crumbs.first).to_contain_text(f"{LAYER}.{HEAD}")
+    page.go_back()
+    wait_for_parts(page, LAYER, HEAD)
+    assert selected_head(page) == [LAYER, HEAD]
+    expect(crumbs).to_have_count(0)
+    page.go_forward()
+    wait_for_parts(page, 0, 3)
+    crumbs.first.get_by_role("button").click()
+    wait_for_parts(page, LAYER, HEAD)
+    expect(crumbs).to_have_count(0)
+
+
+def test_cards_say_what_decides_where_a_head_looks(page, app_server, recorded):
+    show(page, app_server, f"?text={quote(TEXT)}&kind=encoder_self&layer=0&head=1")
+    shares = recorded.score_shares(recorded.translate(TEXT))
+    place = shares.names.index("positions")
+    both = shares.shares["encoder_self"][0, 1][place, place]
+    words = shares.of_keys("encoder_self")[0, 1][shares.names.index("words")]
+    card = page.locator(".hl-card")
+    expect(card).to_contain_text("Where it looks is decided", timeout=PATIENCE)
+    for text, share in (("by position", both), ("by words", words)):
+        if share >= 0.05:
+            expect(card).to_contain_text(f"{text} {share:.0%}")
