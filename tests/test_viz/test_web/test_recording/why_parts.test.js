@@ -9,7 +9,7 @@ const WRITERS = [0, 1, 2, 3, 4, 5].map((layer) => `feed-forward ${layer}`);
 const QUERIES = ["tokens", "positions", ...HEADS, ...WRITERS, "bias"];
 const KEYS = ["tokens", "positions", ...HEADS.slice(0, 6), "bias"];
 
-/** A row whose parts add up as they should, of five keys of which the last is masked. */
+/** A row whose parts add up as they should, of five keys of which the last is masked. @returns {any} */
 function whyOf({ key = 1 } = {}) {
   const [rows, columns] = [QUERIES, KEYS].map((names) => names.length);
   const at = (i, j, k) => Math.sin(3 * i + 5 * j + 7 * k) / (1 + i + j);
