@@ -42,7 +42,7 @@ WHY = messages(
         "Parts of the score above its mean over the {n} keys that may be attended to; they add up to the sum."
     ),
     why_before_cap="The score is split before it is capped at ±{cap:g}.",
-    why_no_cause="Norms are held as they were: a share is no cause.",
+    why_no_cause="Norms are held as they were: a share is not a cause.",
     why_cell="{head} “{query}” → “{key}”",
     why_row="{head} “{query}”",
     # In the card of a head.

@@ -9,14 +9,19 @@ const WRITERS = [0, 1, 2, 3, 4, 5].map((layer) => `feed-forward ${layer}`);
 const QUERIES = ["tokens", "positions", ...HEADS, ...WRITERS, "bias"];
 const KEYS = ["tokens", "positions", ...HEADS.slice(0, 6), "bias"];
 
-/** A row whose parts add up as they should, of five keys of which the last is masked. */
+/** A row whose parts add up as they should, of five keys of which the last is masked. @returns {any} */
 function whyOf({ key = 1 } = {}) {
   const [rows, columns] = [QUERIES, KEYS].map((names) => names.length);
+  /** @type {(i: number, j: number, k: number) => number} */
   const at = (i, j, k) => Math.sin(3 * i + 5 * j + 7 * k) / (1 + i + j);
   const keys = [0, 1, 2, 3];
+  /** @type {(i: number, j: number) => number} */
   const mean = (i, j) => keys.reduce((sum, k) => sum + at(i, j, k), 0) / keys.length;
+  /** @type {(i: number, j: number, k: number) => number} */
   const cell = (i, j, k) => (k < 4 ? at(i, j, k) - mean(i, j) : 0);
+  /** @type {<T>(n: number, make: (i: number) => T) => T[]} */
   const list = (n, make) => Array.from({ length: n }, (_, i) => make(i));
+  /** @type {(n: number, make: (i: number) => number) => number} */
   const sum = (n, make) => list(n, make).reduce((total, value) => total + value, 0);
   return {
     place: { kind: "decoder_self", layer: 4, head: 0, row: 3, key },
@@ -46,10 +51,10 @@ for (const folds of [FOLDED, { modules: ["attention 1"], all: false }, { modules
     const why = whyOf();
     const { queries, keys, pairs } = sidesOf(why, folds);
     for (const parts of [queries, keys]) {
-      totalOf(parts).forEach((value, k) => assert.ok(Math.abs(value - why.scores[k]) < 1e-9));
+      Array.from(totalOf(parts)).forEach((value, k) => assert.ok(Math.abs(value - why.scores[k]) < 1e-9));
     }
     queries.forEach(({ numbers }, i) => {
-      assert.ok(Math.abs(pairs[i].reduce((sum, value) => sum + value, 0) - numbers[why.place.key]) < 1e-9);
+      assert.ok(Math.abs(Array.from(pairs[i]).reduce((sum, value) => sum + value, 0) - numbers[why.place.key]) < 1e-9);
     });
     keys.forEach(({ numbers }, j) => {
       assert.ok(Math.abs(pairs.reduce((sum, row) => sum + row[j], 0) - numbers[why.place.key]) < 1e-9);

@@ -118,7 +118,15 @@
  * @property {ArrayLike<number>[] | null} draws  of each draw of dropout which weights it leaves, (draws, S)
  */
 
-/** @typedef {RowPlace & {key: number}} CellPlace  a cell of a head: a query and a key */
+/**
+ * A cell of a head: a query and a key.
+ * @typedef {object} CellPlace
+ * @property {KindCode} kind
+ * @property {number} layer
+ * @property {number} head
+ * @property {number} row
+ * @property {number} key
+ */
 
 /**
  * Why a query of a head looks where it looks: S scores as sums over A parts of the query and B parts of the key.

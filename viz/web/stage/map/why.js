@@ -21,6 +21,10 @@ import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
 /** @typedef {Omit<CellPlace, "key"> & {key: number | null}} AskedPlace  without a key: the one with the largest weight */
 
 const MARK = "\u0001"; // where a name stands in a sentence that becomes a link
+const HELD = 12; // cells whose numbers stay
+/** @typedef {NonNullable<import("../../recording/message/payloads.js").VersionPayload["why"]>} Answer */
+/** @type {WeakMap<Stage, Map<string, Answer>>} by the text and the cell */
+const caches = new WeakMap();
 /** @type {Record<string, string>} sentences of parts that nothing in the model wrote */
 const OF_QUERY = { tokens: "why_word_asks", positions: "why_position_asks", bias: "why_bias_asks" };
 /** @type {Record<string, string>} */
@@ -82,13 +86,23 @@ function placeOf(stage) {
  * @param {Stage} stage
  */
 function payloadOf(stage) {
-  const { why } = stage.result.payload;
+  const { why = null } = stage.result.payload;
   const place = placeOf(stage);
-  if (!why || !place) return null;
-  if (!stage.host.ask) return why;
-  const { key, ...row } = place;
+  if (!stage.host.ask || !place) return why;
+  const cache = caches.get(stage) ?? new Map();
+  caches.set(stage, cache);
+  // Back has what it needs at once.
+  const name = JSON.stringify([stage.message.address, stage.result.payload.program, stage.tokens, place]);
+  if (why && isAbout(why, place)) cache.set(name, why);
+  for (const old of [...cache.keys()].slice(0, -HELD)) cache.delete(old);
+  return cache.get(name) ?? null;
+}
+
+/** Whether numbers, or the reason why there are none, are those of a place. @param {Answer} why @param {AskedPlace} place */
+function isAbout(why, { key, ...row }) {
   const { key: column, ...there } = why.place;
-  return JSON.stringify(there) === JSON.stringify(row) && (key === null || key === column || "reason" in why) ? why : null;
+  const isKey = key === null || key === column || "reason" in why;
+  return isKey && JSON.stringify(there) === JSON.stringify(row);
 }
 
 /** The picture of the row that is asked about; null until the host has sent it. @param {Stage} stage @returns {View | null} */
