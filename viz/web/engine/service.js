@@ -60,9 +60,6 @@ export class Service {
   /** @type {Set<Job>} */
   #unwanted = new Set();
   #turn = 0;
-  /** @type {{key: string, answer: import("./run/answer.js").Answer} | null} what is asked next is often about it */
-  #traced = null;
-
   /** @param {(reply: Reply) => void} reply */
   constructor(reply) {
     this.reply = reply;
@@ -79,7 +76,6 @@ export class Service {
 
   /** @param {Load} message */
   async #load({ id, name, files, kernels }) {
-    this.#traced = null;
     const loading = this.#open(id, files, kernels);
     this.#translators.set(name, loading);
     try {
@@ -145,7 +141,7 @@ export class Service {
     if (!translator) throw new Error(`no model of the name ${name} was loaded`);
     const pause = () => this.#pause(job);
     const traced = request.traced || NEED_TRACE.some((name) => also[name]);
-    const answer = await this.#translate(translator, job, traced);
+    const answer = await translator.translate({ ...request, traced }, pause);
     const effects = also.effects && directEffects(translator.model, answer, also.effects.against);
     const words = also.lens && lens(translator, answer, also.lens);
     const without = also.occlusion && (await occlusion(translator, answer, request, pause));
@@ -154,20 +150,6 @@ export class Service {
     const shares = also.shares && (await scoreShares(translator.model, answer, pause));
     const trace = request.traced ? answer.trace : null;
     return { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares };
-  }
-
-  /**
-   * The answer to a job: the last one, where it has a trace and is the same.
-   * @param {Translator} translator
-   * @param {Job} job
-   * @param {boolean} traced
-   */
-  async #translate(translator, job, traced) {
-    const key = JSON.stringify([job.name, job.request]);
-    if (this.#traced?.key === key) return this.#traced.answer;
-    const answer = await translator.translate({ ...job.request, traced }, () => this.#pause(job));
-    if (traced) this.#traced = { key, answer };
-    return answer;
   }
 
   /**

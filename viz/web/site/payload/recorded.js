@@ -18,9 +18,10 @@ import { PENALTY } from "../view/view.js";
  */
 export async function recordedMessage({ first, models: [model], text, beam }, request, speech) {
   const packed = unpack(await inflate(fromBase64(first)));
-  const rowwise = isComplete(model) && !isChange(request.changes);
+  const splits = !isChange(request.changes);
+  const rowwise = isComplete(model) && splits;
   const program = programOf({ text, model: model.name, beam, penalty: PENALTY, reference: null, changes: noChanges() });
-  const after = { ...packed.after, ...versionPayload(model, speech, rowwise, program) };
+  const after = { ...packed.after, ...versionPayload(model, speech, rowwise, program), splits };
   const steering = request.page === "steer" ? baseSteering(speech.say) : null;
   const about = { language: speech.language, words: speech.stageWords(false), steering, address: {} };
   const recording = recordingOf(packed.after.recording, () => Promise.reject(new Error("all maps are here")));
