@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 DEFAULT_CHECKPOINT = "en-de"  # where none is named
 NORM_POSITIONS = ("pre", "post")
@@ -19,7 +19,7 @@ MAX_TABLE = 20_000_000  # numbers of a table of positions, which is computed in 
 # What the annotation of a field says of its numbers: their type, and what they must be, in words and as a test.
 Count = Amount = int
 Share = Chance = Part = Positive = Seconds = Limit = float
-_KINDS = {
+_KINDS: dict[str, tuple[str, str, Callable[[float], bool]]] = {
     "Count": ("int", "at least 1", lambda value: value >= 1),
     "Amount": ("int", "at least 0", lambda value: value >= 0),
     "Share": ("float", "in [0, 1)", lambda value: 0 <= value < 1),
@@ -29,7 +29,8 @@ _KINDS = {
     "Limit": ("float", "at least 0 and finite", lambda value: 0 <= value < float("inf")),
     "Seconds": ("float", "at least 0 and finite", lambda value: 0 <= value < float("inf")),
 }
-_TYPES = {"int": int, "float": (int, float), "str": str, "bool": bool}  # else a list
+# A list, where none of these.
+_TYPES: dict[str, type | tuple[type, ...]] = {"int": int, "float": (int, float), "str": str, "bool": bool}
 
 
 def one_of(*names: str, default: str | None = None) -> Any:
@@ -43,7 +44,7 @@ HeadsByLayer = Mapping[str, Mapping[int, int]]
 class JsonConfig:
     """A dataclass read from a JSON object and checked by what its fields say; a ValueError names field and value."""
 
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field]]  # every subclass is a dataclass
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]  # every subclass is a dataclass
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
@@ -51,15 +52,15 @@ class JsonConfig:
             names = field.metadata.get("names")
             if names and value not in names:
                 raise ValueError(f"{field.name} must be one of {', '.join(names)}, got {value!r}")
-            _, words, allows = _KINDS.get(str(field.type), ("", "", None))
-            if allows and not allows(value):
-                raise ValueError(f"{field.name} must be {words}, got {value}")
+            if kind := _KINDS.get(str(field.type)):
+                _, words, allows = kind
+                if not allows(value):
+                    raise ValueError(f"{field.name} must be {words}, got {value}")
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Read a JSON object; keys left out take their defaults. A ValueError names what is wrong."""
-        if not isinstance(values, dict):
-            raise ValueError(f"{cls.__name__}: expected a JSON object, got {type(values).__name__}")
+        values = _as_object(values, cls)
         fields = {field.name: field for field in dataclasses.fields(cls)}
         if unknown := sorted(set(values) - set(fields)):
             raise ValueError(f"{cls.__name__}: unknown key {unknown[0]!r}; allowed are {', '.join(fields)}")
@@ -70,16 +71,28 @@ class JsonConfig:
                     raise ValueError(f"{cls.__name__}: {name} must be of type {kind}, got {values[name]!r}")
             elif field.default is dataclasses.MISSING:
                 raise ValueError(f"{cls.__name__}: the key {name!r} is missing")
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
+        return cls(**{name: _without_lists(value) for name, value in values.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """The fields as JSON, which `from_dict` reads."""
         return dataclasses.asdict(self)
 
 
-def _is_of(value: Any, kind: str) -> bool:
+def _as_object(values: object, kind: type[JsonConfig]) -> dict[str, Any]:
+    """A value read from JSON, if it is an object."""
+    if not isinstance(values, dict):
+        raise ValueError(f"{kind.__name__}: expected a JSON object, got {type(values).__name__}")
+    return cast(dict[str, Any], values)
+
+
+def _without_lists(value: object) -> object:
+    """A value read from JSON as a field holds it: a list as a tuple, so that no field can change."""
+    return tuple(cast(Iterable[object], value)) if isinstance(value, list) else value
+
+
+def _is_of(value: object, kind: str) -> bool:
     if kind == "tuple[str, ...]":
-        return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in value)
+        return isinstance(value, (list, tuple)) and all(isinstance(item, str) for item in cast(Iterable[object], value))
     return isinstance(value, _TYPES.get(kind, (list, tuple))) and isinstance(value, bool) <= (kind == "bool")
 
 
@@ -293,8 +306,7 @@ Config = TransformerConfig | GruConfig | LanguageModelConfig
 def read_model(values: dict[str, Any], default: str | None = None) -> Config:
     """Read the result of `ModelConfig.to_dict`; `default` is the architecture where it names none."""
     kinds = {kind.architecture: kind for kind in (TransformerConfig, GruConfig, LanguageModelConfig)}
-    if not isinstance(values, dict):
-        return kinds[default or "transformer"].from_dict(values)  # raises a ValueError
+    values = _as_object(values, kinds[default or "transformer"])
     name = values.get("architecture", default)
     if name not in list(kinds):
         raise ValueError(f"architecture must be one of {', '.join(map(repr, kinds))}, got {name!r}")

@@ -148,6 +148,9 @@ class DecoderLayer(nn.Module):
             k, v = remember(self.self_attention.keys_values(x))
             return self.self_attention.attend(x, k, v, mask)
 
+        def cross_attention(x: Tensor) -> Tensor:
+            return self.cross_attention.attend(x, *cross, cross_mask)
+
         x = self.residual_self(x, self_attention)
-        x = self.residual_cross(x, lambda x: self.cross_attention.attend(x, *cross, cross_mask))
+        x = self.residual_cross(x, cross_attention)
         return self.residual_ff(x, self.feed_forward)

@@ -3,10 +3,11 @@
 What is active lives in a ContextVar and never on the module: one model serves many threads, unseen by each other.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fnmatch import fnmatchcase
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -76,7 +77,7 @@ def observed() -> bool:
 
 
 @contextmanager
-def record(*patterns: str) -> Iterator[Trace]:
+def record(*patterns: str) -> Generator[Trace]:
     """Record copies of what passes the taps at addresses (shell wildcards such as "*.weights"; all if none is given).
 
     Changes by an `intervene()` outside this block are seen, by one inside it are not.
@@ -93,7 +94,7 @@ def record(*patterns: str) -> Iterator[Trace]:
 
 
 @contextmanager
-def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
+def intervene(changes: Mapping[str, Change]) -> Generator[None]:
     """Change what passes the taps by functions of a copy of the tensor.
 
     Raises:
@@ -107,13 +108,7 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
         if change is None:
             return value
         fired.add(address)
-        changed = change(value.clone())
-        if not isinstance(changed, Tensor) or changed.shape != value.shape or changed.dtype != value.dtype:
-            got = f"{tuple(changed.shape)} {changed.dtype}" if isinstance(changed, Tensor) else type(changed).__name__
-            raise ValueError(
-                f"the intervention at {address!r} returned {got}; it must return {tuple(value.shape)} {value.dtype}"
-            )
-        return changed
+        return _as_like(value, change(value.clone()), address)
 
     with hooked(visit):
         yield
@@ -121,8 +116,18 @@ def intervene(changes: Mapping[str, Change]) -> Iterator[None]:
         raise LookupError(f"no pass went through {silent[0]!r}: check the address (model.taps.addresses lists them)")
 
 
+def _as_like(value: Tensor, changed: object, address: str) -> Tensor:
+    """What a change returned, if it is a tensor of the shape and dtype of the value."""
+    if isinstance(changed, Tensor) and changed.shape == value.shape and changed.dtype == value.dtype:
+        return changed
+    got = f"{tuple(changed.shape)} {changed.dtype}" if isinstance(changed, Tensor) else type(changed).__name__
+    raise ValueError(
+        f"the intervention at {address!r} returned {got}; it must return {tuple(value.shape)} {value.dtype}"
+    )
+
+
 @contextmanager
-def hooked(hook: Callable[[str, Tensor], Tensor]) -> Iterator[None]:
+def hooked(hook: Callable[[str, Tensor], Tensor]) -> Generator[None]:
     """Send everything that passes the taps through `hook(address, value)`.
 
     What it returns goes on instead; unlike a change of `intervene`, its shape and dtype are not checked.
@@ -137,7 +142,7 @@ def hooked(hook: Callable[[str, Tensor], Tensor]) -> Iterator[None]:
 
 def name_taps(model: nn.Module) -> None:
     """Give every tap its address, at the end of a model's constructor."""
-    for path, module in model.named_modules():
+    for path, module in cast(Iterator[tuple[str, nn.Module]], model.named_modules()):
         if isinstance(module, Tap):
             module.address = path.replace("tap_", "")
 

@@ -225,8 +225,9 @@ def initialise(model: nn.Module, table: Callable[[Tensor], Tensor]) -> None:
     for module in model.modules():
         if isinstance(module, nn.Linear):
             nn.init.xavier_uniform_(module.weight)
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
+            bias = cast(Tensor | None, module.bias)  # PyTorch's own annotation leaves out that there may be none
+            if bias is not None:
+                nn.init.zeros_(bias)
     for module in model.modules():
         if isinstance(module, nn.Embedding):
             table(module.weight)

@@ -9,7 +9,8 @@ from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.figure import LEGEND, QUIET, Figure, build_figure, dots, polylines
 from viz.figures.labels import Say, english, message
-from viz.figures.tables import Points
+from viz.figures.tables import Line, LineWithTexts, Points
+from viz.theme import Settings
 
 CURVES_HEIGHT = 320
 SECOND_PANEL = 70
@@ -27,7 +28,7 @@ PARTS = {
     message("with the mask off"): ("diamond-open", 11, theme.LINES[3]),
 }
 ABOUT = message("A chart of {y} over {x}, from {low:.3g} to {high:.3g}.")
-Line = tuple[str, np.ndarray, np.ndarray]  # name, x and y
+Mark = tuple[str, float, float, str]  # the name of a line, x, y and text of a point of it
 
 
 def curves(
@@ -37,7 +38,7 @@ def curves(
     y_axis: str = message("value"),
     log_x: bool = False,
     log_y: bool = False,
-    marks: Sequence[tuple[str, float, float, str]] = (),
+    marks: Sequence[Mark] = (),
     reach: tuple[float, ...] = (),
     say: Say = english,
 ) -> Figure:
@@ -45,7 +46,7 @@ def curves(
 
     Args:
         lines: name to float (2, n), x and y, in the order of the legend; above 0 where the axis is logarithmic.
-        marks: (name of a line, x, y, text) of points to mark, such as a peak.
+        marks: points to mark, such as a peak.
         reach: numbers that the upright axis holds besides, so that figures beside each other can share it.
     """
     return _line_chart(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks, reach=reach)
@@ -172,14 +173,14 @@ def _line_chart(
     log_x: bool = False,
     log_y: bool = False,
     reach: tuple[float, ...] = (),
-    marks: Sequence[tuple] = (),
+    marks: Sequence[Mark] = (),
 ) -> Figure:
     """Draw lines whose arrays are checked; the keyword arguments are those of `curves`."""
     x_axis, y_axis = say(x_axis), say(y_axis)
     across, up = labels.escape(x_axis), labels.escape(y_axis)
     names = [name for name, *_ in lines]
-    traces = []
-    points = [*lines, *((text, *np.array([[x], [y]], np.float32)) for _, x, y, text in marks)]
+    traces: list[go.Scatter] = []
+    points = [*lines, *((text, np.array([x], np.float32), np.array([y], np.float32)) for _, x, y, text in marks)]
     for i, (name, x, y) in enumerate(points):
         is_line = i < len(lines)
         line = theme.line(i if is_line else names.index(marks[i - len(lines)][0]))
@@ -202,7 +203,7 @@ def _line_chart(
     )
 
 
-def _axis(title: str, numbers: np.ndarray, log: bool) -> dict:
+def _axis(title: str, numbers: np.ndarray, log: bool) -> Settings:
     """An axis with a fixed range round the numbers."""
     low, high = numbers.min(), numbers.max()
     if log:
@@ -320,8 +321,10 @@ def changes_by_seed(
     seeds = checks.as_tokens("seeds", seeds, values.shape[1])
     title = labels.escape(say(value))
     n = len(names)
-    traces, lines = [], []
-    for k, (seed, column) in enumerate(zip(seeds, values.T)):
+    traces: list[go.Scatter] = []
+    lines: list[LineWithTexts] = []
+    columns: Sequence[np.ndarray] = list(values.T)
+    for k, (seed, column) in enumerate(zip(seeds, columns)):
         rows = np.flatnonzero(~np.isneginf(column))
         row_names = [names[row] for row in rows]
         look = SEED_SYMBOLS[k % len(SEED_SYMBOLS)], 11, theme.LINES[k % len(theme.LINES)]

@@ -12,23 +12,30 @@ from viz import theme
 from viz.figures import labels
 from viz.figures.labels import Say
 from viz.figures.tables import Table
+from viz.theme import Settings
 
 WIDTH = 900  # pixels of an exported figure
-QUIET = {"hoverinfo": "skip", "showlegend": False}  # settings of a trace that takes no part in pointing
-BARE = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}  # of an axis that places things
-LEGEND = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
+QUIET: Settings = {"hoverinfo": "skip", "showlegend": False}  # settings of a trace that takes no part in pointing
+# Of an axis that places things.
+BARE: Settings = {"showticklabels": False, "showgrid": False, "zeroline": False, "ticks": ""}
+LEGEND: Settings = {"orientation": "h", "x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom"}
 
 
 class Figure(go.Figure):
     """A plotly Figure with its `description` (plain) and its `table`."""
 
-    data: tuple[BaseTraceType, ...]  # pyright: ignore[reportIncompatibleMethodOverride]: Plotly names no type
-    layout: Any  # a go.Layout: Plotly has no types for what is nested in it
     description = ""
     table: Table | None = None
 
-    def __init__(self, *args, description: str = "", table: Table | None = None) -> None:
-        super().__init__(*args)
+    def __init__(
+        self,
+        data: go.Figure | Sequence[BaseTraceType] = (),
+        layout: go.Layout | None = None,
+        *,
+        description: str = "",
+        table: Table | None = None,
+    ) -> None:
+        super().__init__(data, layout)
         self.description, self.table = description, table
 
     def copy(self) -> "Figure":
@@ -46,7 +53,7 @@ def build_figure(
     left: float = 0,
     top: float = 0,
     bottom: float = theme.AXIS_HEIGHT,
-    **layout,
+    **layout: Any,
 ) -> Figure:
     """Build a figure with what all share; height is that of the plot, the sides what labels need, in pixels.
 
@@ -58,7 +65,7 @@ def build_figure(
     return Figure(traces, go.Layout(shared | layout), description=description, table=table)
 
 
-def clear(say: Say) -> dict:
+def clear(say: Say) -> Settings:
     """What every layout has: no background, and numbers as a language writes them."""
     return {
         "paper_bgcolor": theme.TRANSPARENT,
@@ -68,7 +75,13 @@ def clear(say: Say) -> dict:
 
 
 def dots(
-    x: np.ndarray, y: np.ndarray, places: list, name: str, look: tuple[str, int, str], hover: str, **settings
+    x: np.ndarray,
+    y: np.ndarray,
+    places: list[list[int]],
+    name: str,
+    look: tuple[str, int, str],
+    hover: str,
+    **settings: Any,
 ) -> go.Scatter:
     """N points of one kind at x (N,) and y (N,), of which a click gives the numbers in `places`.
 

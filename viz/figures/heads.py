@@ -10,6 +10,7 @@ from viz.figures import checks, heatmap, labels
 from viz.figures.figure import BARE, QUIET, Figure, build_figure, dots
 from viz.figures.labels import Say, english, message
 from viz.figures.tables import Board, Points, Tiles
+from viz.theme import Settings
 
 MAP_HEIGHT = 380
 SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
@@ -41,7 +42,7 @@ def head_board(
     names = names or [[f"{row}, {column}" for column in columns] for row in rows]
     texts = [checks.as_tokens("texts", row, len(columns)) for row in texts]
     if signed:
-        colors = heatmap.centred(values)
+        colors: Settings = heatmap.centred(values)
         legend = say("orange above 0, blue below")
     else:
         low = min(0.0, float(values.min()))
@@ -86,7 +87,7 @@ def head_map(
     points = checks.as_float("points", points, "ND")
     heads = [list(map(int, place)) for place in places]
     group_of_head = np.array(checks.as_tokens("groups", groups, len(points)), dtype=object)
-    traces = []
+    traces: list[go.Scatter] = []
     for i, name in enumerate(dict.fromkeys(group_of_head)):
         members = np.flatnonzero(group_of_head == name)
         symbol = SYMBOLS[(i + i // len(theme.LINES)) % len(SYMBOLS)]  # 49 groups before one looks like another
@@ -104,7 +105,7 @@ def head_map(
     if axes is None:
         limit = float(np.abs(points).max()) * 1.15 or 1.0
         x = BARE | {"range": [-limit, limit], "fixedrange": True}
-        layout = {"xaxis": x, "yaxis": x | {"scaleanchor": "x"}, "bottom": 0}
+        layout: Settings = {"xaxis": x, "yaxis": x | {"scaleanchor": "x"}, "bottom": 0}
         description = say("Each point is a head, numbered in its layer; near points are heads that look alike.")
     else:
         across, up = map(say, axes)
@@ -130,7 +131,7 @@ def head_overview(
     rows = layer_names or [say("layer {n}", n=layer) for layer in range(n_layers)]
     rows = list(map(labels.escape, checks.as_tokens("layer_names", rows, n_layers)))
     columns = [say("head {n}", n=head) for head in range(n_heads)]
-    texts = []
+    texts: list[list[str]] = []
     for row, heads in zip(rows, weights):
         largest = [say("largest weight {weight:.3f}", weight=head.max()) for head in heads]
         texts.append([f"{row}, {column}<br>{text}" for column, text in zip(columns, largest)])
@@ -160,7 +161,7 @@ def head_overview(
     )
 
 
-def _montage(weights: np.ndarray) -> dict:
+def _montage(weights: np.ndarray) -> Settings:
     """All heads (L, H, T, S) in one map, NaN between them, whose coordinates count the tiles."""
     n_layers, n_heads, *sizes = weights.shape
     down, across = gaps = [max(1, round(n / 10)) for n in sizes]

@@ -12,17 +12,18 @@ from viz.figures import checks, labels
 from viz.figures.figure import BARE, QUIET, Figure, build_figure, polylines
 from viz.figures.labels import Say, message
 from viz.figures.tables import Cells
+from viz.theme import Settings
 
 NOT_ALLOWED = message("not allowed (masked)")
 WRITTEN_ROW = 34  # pixels of a row: room for a number in every cell
 WRITTEN = "written into the cells"  # name of the trace whose texts have colours of their own
-PROBABILITIES = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
+PROBABILITIES: Settings = {"colorscale": theme.SEQUENTIAL, "zmin": 0.0, "zmax": 1.0}
 Texts = np.ndarray | Sequence[Sequence[str]]  # (T, S), escaped
 _NOWHERE = np.array([np.nan], np.float32)
 TICKS = go.Scatter(x=_NOWHERE, y=_NOWHERE, **QUIET, name="ticks")
 
 
-def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **settings) -> dict:
+def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: bool = False, **settings: Any) -> Settings:
     """An axis whose coordinates are positions, from 0, every step-th with its label (escaped)."""
     step = step or labels.tick_step(len(texts))
     ends = [-0.5, len(texts) - 0.5]
@@ -44,7 +45,7 @@ def axis(texts: Sequence[str], title: str = "", *, step: int = 0, downwards: boo
 
 def side(
     entries: Sequence[str] | int, title: str, say: Say, *, downwards: bool = False, most: int = theme.MAX_NUMBERS
-) -> dict:
+) -> Settings:
     """The axis of tokens, or of numbers from 0 up to a count, at most `most` of them labelled."""
     title = say(title)
     if isinstance(entries, int):
@@ -74,7 +75,7 @@ def grid(
     texts: Texts | None = None,
     framed: Sequence[tuple[int, int]] = (),
     most: int = theme.MAX_NUMBERS,
-    **heatmap,
+    **heatmap: Any,
 ) -> Figure:
     """Draw a map, the first trace of the figure.
 
@@ -91,7 +92,7 @@ def grid(
         texts: (T, S), escaped, in the cells, which are then higher and not zoomed.
         framed: (row, column) of cells in an outline.
     """
-    axis_titles = {}
+    axis_titles: dict[str, list[str]] = {}
     for side_name, (argument, entries), size in zip("yx", tokens.items(), values.shape):
         if entries is not None:
             axis_titles[side_name] = labels.spell_bytes(checks.as_tokens(argument, entries, size))
@@ -145,7 +146,7 @@ def grid(
     )
 
 
-def centred(values: np.ndarray, least: float = 0.0) -> dict:
+def centred(values: np.ndarray, least: float = 0.0) -> Settings:
     """Colours of values of any shape, symmetric about 0, that reach all of them and `least`; 1 where all are 0."""
     limit = max(float(np.abs(values).max()), least) or 1.0
     return {"colorscale": theme.DIVERGING, "zmin": -limit, "zmax": limit, "zmid": 0.0}
@@ -159,7 +160,7 @@ def hatched_boxes(blocked: np.ndarray) -> dict[str, np.ndarray]:
     return polylines([left, right, right, left, left], [row, row, row + 1, row + 1, row])
 
 
-def frame(row: int, column: int, room: float = 0.5) -> dict:
+def frame(row: int, column: int, room: float = 0.5) -> Settings:
     """The outline of a cell, as a shape of a layout whose axes count the cells."""
     edges = {"x0": column - room, "x1": column + room, "y0": row - room, "y1": row + room}
     return {"type": "rect", "line": theme.SELECTED, **edges}
@@ -186,5 +187,6 @@ def colors_of(cells: go.Heatmap) -> np.ndarray:
     shares = (z - low) / (high - low)
     shares = np.nan_to_num(np.clip(1 - shares if cells.reversescale else shares, 0, 1))
     places, names = np.array(cells.colorscale, dtype=object).T
-    channels = np.array([hex_to_rgb(name) for name in names]).T / 255
-    return np.stack([np.interp(shares, places.astype(np.float64), channel) for channel in channels], axis=-1)
+    channels: np.ndarray = np.array([hex_to_rgb(name) for name in names]).T / 255
+    layers: list[np.ndarray] = [np.interp(shares, places.astype(np.float64), channel) for channel in channels]
+    return np.stack(layers, axis=-1)

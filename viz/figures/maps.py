@@ -8,6 +8,7 @@ from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.figure import Figure
 from viz.figures.labels import Say, english, message
+from viz.theme import Settings
 
 MASK_WORDS = (message("blocked (orange)"), message("may attend (blue)"))
 ROUNDING = 1e-5  # what two passes in float32 over the same tokens may differ by
@@ -91,14 +92,18 @@ def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.nd
 def _numbered(weights: np.ndarray, notes: np.ndarray, say: Say) -> np.ndarray:
     """Weights as texts, each with a note."""
     mark = labels.number_marks(say)[0]
-    return np.vectorize(lambda weight, note: f"{weight:.3f}".replace(".", mark) + note, otypes=[object])(weights, notes)
+
+    def numbered(weight: float, note: str) -> str:
+        return f"{weight:.3f}".replace(".", mark) + note
+
+    return np.vectorize(numbered, otypes=[object])(weights, notes)
 
 
 def _noted(cells: np.ndarray, note: str) -> np.ndarray:
     return np.where(cells, f", {note}", "").astype(object)
 
 
-def mask_bar(say: Say) -> dict:
+def mask_bar(say: Say) -> Settings:
     """The colours of a mask in words."""
     return {"tickvals": [0.25, 0.75], "ticktext": list(map(say, MASK_WORDS)), "tickangle": -90, "ticks": ""}
 

@@ -33,7 +33,7 @@ def scatter(
     checked = {name: checks.as_float("cloud", cloud, "2n") for name, cloud in clouds.items()}
     across, up = (labels.escape(say(axis)) for axis in (x_axis, y_axis))
     hover = f"%{{fullData.name}}<br>{across} %{{x:.4g}}<br>{up} %{{y:.4g}}<extra></extra>"
-    traces = []
+    traces: list[go.Scatter] = []
     for k, (name, (x, y)) in enumerate(checked.items()):
         marker = {"size": SIZE, "symbol": SYMBOLS[k % len(SYMBOLS)], "color": theme.line(k)["color"], "opacity": 0.7}
         trace = go.Scatter(x=x, y=y, mode="markers", name=labels.escape(name), marker=marker)

@@ -2,10 +2,11 @@
 
 import csv
 import io
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import SupportsInt
+from typing import Any, SupportsInt, cast
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from viz.figures import labels
 from viz.figures.labels import Say, english
 
 NAMED_AT_MOST = 8  # keys that one sentence lists
-Row = list  # of numbers, texts, and None where nothing is drawn
+Row = list[Any]  # of numbers, texts, and None where nothing is drawn
+Line = tuple[str, np.ndarray, np.ndarray]  # name, x (N,) and y (N,)
+LineWithTexts = tuple[str, np.ndarray, np.ndarray, Sequence[str]]  # and N texts at the points
 
 
 class Table:
@@ -142,9 +145,9 @@ class Tiles(Table):
 
 @dataclass
 class Points(Table):
-    """A row per point of every line: of each line its name, x (N,), y (N,), and maybe N texts at the points."""
+    """A row per point of every line."""
 
-    lines: Sequence[tuple]
+    lines: Sequence[Line | LineWithTexts]
 
     @property
     def header(self) -> list[str]:
@@ -173,8 +176,9 @@ def _no_formula(cell: object) -> object:
 
 def _number(value: SupportsInt) -> int | float | None:
     """A number as Python writes it; None for NaN."""
-    if isinstance(value, (np.floating, float)):
-        return None if np.isnan(value) else float(str(value))  # with the digits of a float32, no more
+    if isinstance(value, float | np.floating):
+        number = float(str(cast(object, value)))  # with the digits of a float32, no more
+        return None if math.isnan(number) else number
     return int(value)
 
 

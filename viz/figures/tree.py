@@ -1,6 +1,7 @@
 """The tree of a beam search: what was kept, what ended, what was pruned."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,7 +10,7 @@ from viz import theme
 from viz.figures import checks, heatmap, labels
 from viz.figures.figure import Figure, build_figure, dots, polylines
 from viz.figures.labels import Say, english, message
-from viz.figures.tables import Points
+from viz.figures.tables import LineWithTexts, Points
 
 # Symbol, size and colour of a node.
 FATES = {
@@ -34,12 +35,13 @@ class _Tree:
             self.step[node] = self.step[parent] + 1
             self.totals[node] += self.totals[parent]
         self.width = np.bincount(self.step)  # nodes of each row
-        self.rank[np.lexsort((-self.totals, self.step))] = np.concatenate([np.arange(n) for n in self.width])
+        ranks: list[np.ndarray] = [np.arange(n) for n in self.width]
+        self.rank[np.lexsort((-self.totals, self.step))] = np.concatenate(ranks)
 
     def path(self, node: int) -> list[int]:
         return [node, *self.path(self.parents[node])] if node >= 0 else []
 
-    def lines(self, nodes: np.ndarray, name: str, **line) -> go.Scatter:
+    def lines(self, nodes: np.ndarray, name: str, **line: Any) -> go.Scatter:
         """Each parent's lines turn at a height of their own: those of two parents never lie on each other."""
         (x0, x1), (y0, y1) = ([row[self.parents[nodes]], row[nodes]] for row in (self.rank, self.step))
         turn = y0 + CHANNELS[0] + (CHANNELS[1] - CHANNELS[0]) * (x0 + 0.5) / self.width[y0]
@@ -104,10 +106,10 @@ def search_tree(
     ]
     gain_texts = ["", *(say("{x:.2f}", x=x) for x in tree.gains[1:])]
     below = [f"<br>{number.replace('-', '−')}" if number else "" for number in gain_texts]
-    points = []
+    points: list[LineWithTexts] = []
     look_of_text = {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
     for fate, look in FATES.items():
-        nodes = visible_nodes[fate_of_node[visible_nodes] == fate].tolist()
+        nodes: list[int] = visible_nodes[fate_of_node[visible_nodes] == fate].tolist()
         ranks, steps_written = tree.rank[nodes], tree.step[nodes]
         trace = dots(ranks, steps_written, [[node] for node in nodes], say(fate), look, "%{hovertext}", **look_of_text)
         text = [labels.tick_text(tokens[node]) + below[node] for node in nodes]
@@ -145,8 +147,10 @@ def _name(tokens: Sequence[str], node: int, tree: _Tree) -> str:
     return labels.spell_bytes(path)[-1]
 
 
-def _hover_texts(tree: _Tree, tokens: list[str], fates: Sequence[str], scores: Mapping[int, float], say: Say) -> list:
-    texts = []
+def _hover_texts(
+    tree: _Tree, tokens: list[str], fates: Sequence[str], scores: Mapping[int, float], say: Say
+) -> list[str]:
+    texts: list[str] = []
     order = sorted(scores, key=lambda node: -scores[node])
     for node, token in enumerate(tokens):
         lines = [f"{labels.hover_text(token, tree.step[node], say)}, {say(fates[node])}"]
