@@ -17,6 +17,8 @@ import numpy as np
 TOKENS, POSITIONS, TOKEN_TYPES = "tokens", "positions", "token types"
 BIAS, DISTANCE = "bias", "distance"
 GROUPS = ("positions", "words", "earlier heads", "feed-forward", "bias", "distance")  # that a card of a head shows
+ON_BOTH_SIDES = ("positions", "distance")  # groups of which the share is that at query and key
+CAUSES = ("by_position", "by_words", "by_earlier_heads")  # what decides where a head looks, as measures of heads
 _HEAD = re.compile(r"(cross )?head (\d+)\.\d+")
 
 
@@ -184,6 +186,22 @@ class ScoreShares:
     def of_queries(self, kind: str) -> np.ndarray:
         """float64 (layers, heads, N): the share of each group at the queries; sum 1."""
         return self.shares[kind].sum(axis=-1)
+
+    def of_positions(self, kind: str) -> np.ndarray:
+        """float64 (layers, heads): the share of positions at both sides, and of what is added for a distance."""
+        both = np.diagonal(self.shares[kind], axis1=-2, axis2=-1)  # (layers, heads, N)
+        return both[..., [name in ON_BOTH_SIDES for name in self.names]].sum(axis=-1)
+
+    def causes(self, kind: str) -> dict[str, np.ndarray]:
+        """float64 (layers, heads) by name of CAUSES: positions on both sides, words and earlier heads at the keys.
+
+        They need not add up to 1: there are other groups, and a key's position may meet a query's word.
+        """
+        of_keys = self.of_keys(kind)
+        none = np.zeros(of_keys.shape[:2])
+        of_group = {name: of_keys[..., i] for i, name in enumerate(self.names)}
+        shares = self.of_positions(kind), of_group.get("words", none), of_group.get("earlier heads", none)
+        return dict(zip(CAUSES, shares))
 
 
 def split_scores(

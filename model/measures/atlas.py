@@ -12,6 +12,7 @@ from sacrebleu.metrics.bleu import BLEU
 from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.analysis.effects import RUNNER_UP
+from model.analysis.score_parts import CAUSES
 from model.config import Config, GruConfig
 from model.interventions.edits import Edits, Head, all_heads, layer_counts
 from model.measures import agreement, alignment, reports
@@ -26,7 +27,9 @@ FILE = "atlas.json"
 MOST_EXAMPLES = 5  # sentences of a head
 _PLACES = 4  # decimals
 # By kind, the measures that every atlas has; in nats, logits and tokens per row or word, shares and correlations.
-ALWAYS: dict[str, tuple[str, ...]] = dict.fromkeys(KINDS, (*head_roles.NUMBERS, "rare", "log_probability", "gradient"))
+ALWAYS: dict[str, tuple[str, ...]] = dict.fromkeys(
+    KINDS, (*head_roles.NUMBERS, *CAUSES, "rare", "log_probability", "gradient")
+)
 ALWAYS |= {kind: (*ALWAYS[kind], *agreement.AGAINST, "effect", "agreement", "norms") for kind in agreement.DECODER}
 ALWAYS["cross"] += ("occlusion", "input_gradient")
 SOMETIMES = ("bleu", "aer_output", "aer_input")  # with `bleu_sentences`, or with word links
@@ -64,6 +67,7 @@ def count(
     counts = {}
     output_ids = result.predicted_ids
     gradients = agreement.gradient_estimates(translator.transformer, translator.source_ids(result.source), output_ids)
+    shares = translator.score_shares(result)
     for kind in KINDS:
         weights = result.attention(kind)
         mask = result.mask(kind)
@@ -72,6 +76,9 @@ def count(
         for name, values in words[kind].items():  # (L, H, T)
             sums[name] = np.stack([np.nansum(values, -1), np.isfinite(values).sum(-1)])
         sums["gradient"] = np.stack([gradients[kind], np.full(weights.shape[:2], len(output_ids))])
+        has_choice = shares.shares[kind].any(axis=(-2, -1))  # (L, H)
+        for name, of_sentence in shares.causes(kind).items():
+            sums[name] = np.stack([of_sentence, has_choice])
         if frequencies is not None:
             sums["rare"] = _on_rare(weights, mask, keys, frequencies[kind])
         counts[kind] = HeadCounts(head_roles.tally(weights, mask, keys), sums, head_roles.divergences(weights))

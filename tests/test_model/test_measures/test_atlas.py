@@ -115,6 +115,24 @@ def test_what_heads_are_worth_is_that_of_single_passes(measures, results, transl
     assert measures["agreement"]["runner-up"]["spearman"] == pytest.approx(rate, abs=1e-4), head
 
 
+def test_what_decides_where_heads_look_is_the_mean_of_the_parts_of_their_scores(measures, results, translator) -> None:
+    by_position, by_words, by_earlier = [], [], []
+    for result in results:
+        parts = translator.score_parts(result, "decoder_self", 1, 1)
+        every = parts.above_mean(parts.scores)
+        total = (every**2).sum()
+        position = parts.query_names.index("positions"), parts.key_names.index("positions")
+        pair = np.array([[parts.at(t, s)[position] for s in range(every.shape[1])] for t in range(len(every))])
+        by_position.append((parts.above_mean(pair) * every).sum() / total)
+        shares = dict(zip(parts.key_names, (parts.above_mean(parts.of_keys) * every).sum((1, 2)) / total, strict=True))
+        by_words.append(shares["tokens"])
+        by_earlier.append(sum(share for name, share in shares.items() if "head" in name))
+    decoder = measures["kinds"]["decoder_self"]
+    for name, shares in zip(("by_position", "by_words", "by_earlier_heads"), (by_position, by_words, by_earlier)):
+        assert decoder[name][1][1] == pytest.approx(np.mean(shares), abs=1e-4)
+    assert np.abs(measures["kinds"]["encoder_self"]["by_earlier_heads"]).max() == 0
+
+
 def test_heads_are_scored_as_word_aligners(measures, folder, translator) -> None:
     scores = alignment.measure(translator, read_linked_text([folder.parent / "toys"]))
     assert measures["alignment"] == {"toys": scores}

@@ -33,6 +33,9 @@ MEASURES = messages(
     last="last token",
     punctuation="punctuation",
     rare="rarest token",
+    by_position="by position (share of the scores)",
+    by_words="by words (share of the scores)",
+    by_earlier_heads="by earlier heads (share of the scores)",
     log_probability="log-probability without it (nats per word)",
     bleu="BLEU without it",
     gradient="importance by gradient (nats per word)",
@@ -54,6 +57,11 @@ LOW_FIRST = (*LOW_IS_GOOD, "log_probability", "bleu")  # when a board is sorted:
 ABOUT = messages(
     sharpness="Orange heads are sharp, blue ones broad. ★ keeps one distance, ⇄ aligns words.",
     log_probability="Blue: the model's own translation gets less probable when this head alone is off.",
+    by_position="How much of the differences between a head's scores comes from positions, at the query and at the "
+    "key.",
+    by_words="How much of the differences between a head's scores comes from the words at the keys.",
+    by_earlier_heads="How much of the differences between a head's scores comes from what earlier heads wrote at the "
+    "keys.",
     gradient="Estimates the change without this head by one backward pass (Michel et al. 2019).",
     effect="Direct effect on the logit of the written word, against the most probable other word; effects through "
     "later layers do not count.",
