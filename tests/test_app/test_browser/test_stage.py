@@ -267,7 +267,9 @@ def pointing_at_a_word_lights_its_own_row(page: Page, result) -> None:
         expect_framed(page, index + 1, None)  # the row in which it attends, after that of the start token
     point("target", counts["target"] - 1)
     expect_framed(page, -1, -1)  # the last word is written and attends to nothing
-    part(page, "target").locator("[data-start]").hover()
+    start = part(page, "target").locator("[data-start]")
+    expect(start).to_have_class(re.compile("hl-special"))
+    start.hover()
     expect_framed(page, 0, None)
 
 

@@ -48,6 +48,7 @@ export class Version {
         specialTokens(recording, "decoder_self", predicted.length ? "predicted" : "read").queries,
       ),
       start: targetTokens.slice(0, 1).map(label).join(" "),
+      isStartSpecial: Boolean(specialTokens(recording, "decoder_self", "read").queries[0]),
       probability: logs && Array.from(logs, Math.exp),
       entropy: recording.candidates?.entropy ?? null,
       candidates: candidates(recording),

@@ -4,6 +4,7 @@
 import { sum } from "../../recording/text/numbers.js";
 import { button, percent } from "../frame/dom.js";
 import { fields } from "../frame/menus.js";
+import { isNarrow } from "../frame/size.js";
 
 /** @typedef {import("../main/message.js").Field} Field */
 /** @typedef {import("../main/message.js").FieldValues} FieldValues */
@@ -11,6 +12,7 @@ import { fields } from "../frame/menus.js";
 /** @typedef {import("../main/state.js").Open} Open */
 
 const MOST_WORDS = 6; // of the text, in the title
+const MOST_BARS_NARROW = 10; // that have room for their words on a narrow page
 
 /**
  * The distribution that is drawn from, as model/decoding/sampling.py.
@@ -84,17 +86,19 @@ function buildView(stage) {
   const { next } = stage.result;
   const { language } = stage;
   const chance = stage.state.chance ?? {};
-  const key = JSON.stringify(chance);
-  if (next?.cached?.key === key) return next.cached.view;
   if (!next) return {};
+  const count = Math.min(next.names.length, isNarrow(stage) ? MOST_BARS_NARROW : Infinity);
+  const key = JSON.stringify([chance, count]);
+  if (next.cached?.key === key) return next.cached.view;
   const all = restrict(next.logits, chance);
-  const modelShares = Array.from(next.probabilities);
+  const modelShares = Array.from(next.probabilities.subarray(0, count));
   const sampledShares = Array.from(all.subarray(0, modelShares.length));
   const remaining = sampledShares.map((share) => share || null);
   const excluded = sampledShares.map((share, i) => (share ? null : modelShares[i]));
   const numbers = [remaining, excluded, modelShares];
   const customdata = modelShares.map((share, i) => [next.hoverTexts[i], percent(share), percent(sampledShares[i])]);
-  const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], customdata }));
+  const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], y: trace.y.slice(0, count), customdata }));
+  const layout = { ...next.look.layout, yaxis: { ...next.look.layout.yaxis, range: [count - 0.5, -0.5] } };
   data[0].text = sampledShares.map(percent);
   const line = stage.say("can_be_drawn", {
     left: all.filter((share) => share > 0).length.toLocaleString(language),
@@ -103,15 +107,16 @@ function buildView(stage) {
     share: percent(sum(sampledShares)),
     model: percent(sum(modelShares)),
   });
+  const names = next.names.slice(0, count);
   /** @type {[string[], string[], number[][]]} */
-  const table = [next.names, [data[2].name, data[0].name], modelShares.map((share, i) => [share, sampledShares[i]])];
+  const table = [names, [data[2].name, data[0].name], modelShares.map((share, i) => [share, sampledShares[i]])];
   next.options ??= next.fields.map((field) => ({ ...field, value: String(chance[field.name]) }));
   const choose = (/** @type {FieldValues} */ values) => chooseValues(stage, values);
   const live = (/** @type {FieldValues} */ values) => {
     setValues(stage, values);
     stage.render();
   };
-  const view = { look: { ...next.look, data }, line, table, options: next.options, choose, live };
+  const view = { look: { ...next.look, data, layout }, line, table, options: next.options, choose, live };
   next.cached = { key, view };
   return view;
 }

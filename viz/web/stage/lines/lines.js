@@ -53,11 +53,12 @@ export class Lines {
    */
   build(result, kind) {
     const start = Boolean(kind && (kind.start >= 0 || kind.startRow >= 0));
-    const tokens = JSON.stringify([result.source, result.target.tokens, result.target.continues, result.target.special, result.target.start]);
+    const { target } = result;
+    const tokens = JSON.stringify([result.source, target.tokens, target.continues, target.special, target.start, target.isStartSpecial]);
     if (tokens !== this.tokens || start !== Boolean(this.start)) {
       this.spots = null;
       this.sizes.disconnect();
-      this.start = start ? this.chip("target", -1, result.target.start) : null;
+      this.start = start ? this.chip("target", -1, target.start, false, target.isStartSpecial) : null;
       for (const side of SIDES) {
         const { tokens, continues, special } = result[side];
         this.chips[side] = tokens.map((token, index) => this.chip(side, index, token, continues[index], special[index]));
