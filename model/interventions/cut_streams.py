@@ -1,7 +1,7 @@
 """Cuts of paths carried out in our own Transformers: beside the stream of a pass runs one without the parts.
 
 What was written into the stream stays as it is, less the parts that are cut; the residual connections and norms between
-them are computed anew, with deviations of their own. From that stream the queries or keys of one head are made. Every
+them are computed again, with deviations of their own. From that stream the queries or keys of one head are made. Every
 step works on one position at a time, so that cached decoding and whole passes agree.
 """
 
@@ -106,7 +106,7 @@ class CutStream:
         return leaves_out(self._parts, name)
 
     def _changed(self, value: Tensor) -> Tensor:
-        """Queries (B, H, T, K) or keys (B, G, S, K), those of the head made anew; keys for each of the H heads."""
+        """Queries (B, H, T, K) or keys (B, G, S, K), those of the head made again; keys for each of the H heads."""
         check_parts(self._cuts, self._names)
         attention = cast(MultiHeadAttention, self._model.get_submodule(self._attention))
         assert self._stream is not None
