@@ -177,8 +177,8 @@ class MultiHeadAttention(nn.Module):
         return x.view(*x.shape[:-1], -1, self.d_head).transpose(1, 2)
 
     def _share(self, x: Tensor) -> Tensor:
-        """Keys or values (B, G, S, K), each for the query heads of its group: (B, H, S, K)."""
-        return x if self.n_groups == self.n_heads else x.repeat_interleave(self.n_heads // self.n_groups, dim=1)
+        """Keys or values (B, G, S, K), each for the query heads of its group: (B, H, S, K), which may be given."""
+        return x if x.size(1) == self.n_heads else x.repeat_interleave(self.n_heads // x.size(1), dim=1)
 
 
 class AdditiveAttention(nn.Module):

@@ -104,6 +104,19 @@ class ScoreParts:
         self._check(query, 0)
         return self._with_distance(self._queries[:, query] @ self._keys.sum(0).T, query)
 
+    def without(self, side: str, parts: Callable[[str], bool]) -> np.ndarray:
+        """By how much scores change, float64 (T, S), without some parts of the "queries" or "keys", norms held.
+
+        `parts` says of a name whether it is left out. Changes are those after the cap, where there is one.
+        """
+        names, values = (self.query_names, self.of_queries) if side == "queries" else (self.key_names, self.of_keys)
+        chosen = [number for number, name in enumerate(names) if parts(name)]
+        left_out = values[chosen].sum(axis=0)  # (T, S)
+        if not self.cap:
+            return -left_out
+        before = self.scores if self._distance is None else self.scores - self._distance
+        return self.cap * (np.tanh((before - left_out) / self.cap) - np.tanh(before / self.cap))
+
     def above_mean(self, values: np.ndarray) -> np.ndarray:
         """Values (..., T, S) less their mean over the keys of each row that may be attended to; 0 at other keys."""
         count = np.maximum(self.mask.sum(axis=-1, keepdims=True), 1)  # (T, 1)

@@ -163,12 +163,12 @@ def _study_writer(writer: Writer) -> Recorded:
     words = [tokenizer.encode(word.strip())[0] for word in (ASKED, RIVAL)]
 
     def weights(text: str, edits: Edits) -> np.ndarray:
-        with edits.applied(config, "decoder"), record_taps("*.self_attention.weights") as trace:
+        with edits.applied(model, "decoder"), record_taps("*.self_attention.weights") as trace:
             model(torch.tensor([ids[text]]))
         return np.stack([trace[f"{module_of('decoder_self', n)}.weights"][0] for n in range(config.n_layers)])
 
     def last_logits(off: list[Place]) -> np.ndarray:
-        with _switched_off(off).applied(config, "decoder"):
+        with _switched_off(off).applied(model, "decoder"):
             return model(torch.tensor([ids["drink"]]))[0, -1].double().numpy()
 
     logits = last_logits([])

@@ -5,14 +5,16 @@ They hold in a teacher-forced pass and in cached decoding alike, for any number 
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Protocol, Self
+from typing import Any, Protocol, Self, cast
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from model.config import HeadsByLayer
+from model.interventions.cut_streams import cut_paths
+from model.interventions.cuts import Cut
 from model.results.translation import IN_WORDS, KINDS, SIDES, module_of
 from model.taps import Change, intervene
 from model.text.errors import Problem
@@ -93,6 +95,7 @@ class Edits:
     uniform: tuple[Head, ...] = ()  # they read everything equally that their mask lets them read
     forced: tuple[Force, ...] = ()  # a head that is off stays off
     cells: tuple[Cell, ...] = ()
+    cut: tuple[Cut, ...] = ()  # paths into the queries or keys of single heads; those of one head are cut together
 
     def __post_init__(self) -> None:
         for name, items in vars(self).copy().items():
@@ -128,6 +131,7 @@ class Edits:
             kind = "" if force.kind == "cross" else force.kind[0]
             items.append(f"f{kind}{force.query}-{force.key}-{strength}{heads}")
         items += [f"{'a' if cell.open else 'b'}{cell.kind[0]}{cell.query}-{cell.key}" for cell in self.cells]
+        items += [cut.code for cut in self.cut]
         return "_".join([VERSION, *items]) if items else ""
 
     @classmethod
@@ -157,7 +161,8 @@ class Edits:
         if not config.heads_by_layer:
             raise Problem("this model has no attention heads that can be changed")
         forced = (Head(force.kind, *head) for force in self.forced for head in force.heads)
-        for head in (*self.off, *self.uniform, *forced):
+        cut = (Head(cut.kind, cut.layer, cut.head) for cut in self.cut)
+        for head in (*self.off, *self.uniform, *forced, *cut):
             check_head(config, head)
         for cell in (*self.cells, *self.forced):
             _layers_of(config, cell.kind)
@@ -173,7 +178,7 @@ class Edits:
         """The interventions that make these edits, by address, as `model.taps.intervene` takes them.
 
         The edits must fit the model (`check`). The changes share state: a mapping is for one pass or search at a time,
-        in one thread.
+        in one thread. Cuts of paths need the model and are not among them: `applied` makes them, and so do readers.
         """
         first = 0  # the position of the decoder's first query in the pass that is running
         heads = config.heads_by_layer
@@ -225,11 +230,18 @@ class Edits:
         return dict(change for kind in heads for layer in heads[kind] for change in changes_of_layer(kind, layer))
 
     @contextmanager
-    def applied(self, config: Changeable, stack: str) -> Iterator[None]:
-        """Make the edits of the "encoder" or the "decoder", which must run in the block, in this thread only."""
-        changes = self.changes(config).items() if self else ()
+    def applied(self, model: nn.Module, stack: str) -> Iterator[None]:
+        """Make the edits of the "encoder" or the "decoder" of a model of ours, which must run in the block.
+
+        They hold in this thread only. Cuts of cross-attention keys are made where the encoder runs.
+        """
+        changes = self.changes(cast(Any, model).config).items() if self else ()
         of_stack = {address: change for address, change in changes if address.startswith(f"{stack}.")}
-        with intervene(of_stack) if of_stack else nullcontext():  # with nothing to change the fast paths stay open
+        with ExitStack() as block:
+            if of_stack:  # with nothing to change the fast paths stay open
+                block.enter_context(intervene(of_stack))
+            if self.cut:
+                block.enter_context(cut_paths(model, self.cut, stack))
             yield
 
 
@@ -274,7 +286,7 @@ def _check_place(kind: str, name: str, place: int, count: int, where: str = "") 
         raise ValueError(f"{allowed}, got {name} {place}")
 
 
-def _read_edit(item: str) -> tuple[str, Head | Force | Cell]:
+def _read_edit(item: str) -> tuple[str, Head | Force | Cell | Cut]:
     """The field of `Edits` and the edit that one part of a code stands for."""
     if match := _PLACE.fullmatch(item):
         operation, letter, row, column = match.groups()
@@ -287,4 +299,6 @@ def _read_edit(item: str) -> tuple[str, Head | Force | Cell]:
         pairs = [pair.split("-") for pair in heads.split("h")[1:]]
         forced_heads = tuple((int(layer), int(head)) for layer, head in pairs)
         return "forced", Force(int(query), int(key), float(strength), forced_heads, _LETTERS[letter or "c"])
+    if cut := Cut.from_code(item):
+        return "cut", cut
     raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")

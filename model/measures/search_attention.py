@@ -28,14 +28,14 @@ def looked_at(translator: Translator, text: str, tree: SearchTree, edits: Edits 
     edits = edits.without_future  # as in the search
     rows: dict[int, np.ndarray] = {}  # by the node that a step read last
     leaves = _deepest_extended(tree)
-    with edits.applied(translator.config, "encoder"):
+    with edits.applied(translator.model, "encoder"):
         start = translator.model.start(torch.tensor([translator.source_ids(text)]))
     read_on: Any = translator.model.read  # each kind of model reads with a state of its own type
     for first in range(0, len(leaves), BATCH):
         between_steps()
         batch = leaves[first : first + BATCH]
         read = pad_ids([[BOS_ID, *tree.path(leaf)] for leaf in batch])
-        with edits.applied(translator.config, "decoder"), record("*cross_attention.weights") as trace:
+        with edits.applied(translator.model, "decoder"), record("*cross_attention.weights") as trace:
             read_on(read, start.fresh().select(torch.zeros(len(batch), dtype=torch.long)))
         layers = list(merge_directions(translator.model, trace).values())
         if not layers:

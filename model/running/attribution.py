@@ -118,9 +118,9 @@ def occlusion(model: AnyModel, source: Sequence[int], result: Translation, edits
     output_ids = torch.tensor(result.predicted_ids)[:, None]  # (T, 1)
     log_probabilities = []  # (T,) each: with the whole source, then without each token
     for mask in masks.without_each(len(source)).split(max(1, MOST // (len(output_ids) * model.config.vocab_size))):
-        with edits.applied(model.config, "encoder"):
+        with edits.applied(model, "encoder"):
             cache = model.start(src.expand(len(mask), -1), mask)
-        with edits.applied(model.config, "decoder"):
+        with edits.applied(model, "decoder"):
             logits = model.read(tgt.expand(len(mask), -1), cache)  # (rows, T, V)
         log_probabilities += [row.log_softmax(-1).gather(1, output_ids)[:, 0] for row in logits.float()]
     complete, *without = torch.stack(log_probabilities).numpy()

@@ -14,10 +14,12 @@ from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelCon
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
 from model.gru import GruModel, GruState, merge_directions
+from model.interventions.cuts import Cut
 from model.interventions.edits import Edits
 from model.language_model import LanguageModel, TextState
 from model.results.translation import Translation, as_array
 from model.running import attribution
+from model.running.cut_path import PathCut, compare_cut
 from model.running.stepper import Stepper, lay_out
 from model.storage.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
 from model.taps import record
@@ -62,6 +64,24 @@ class System(Generic[Model, Words, Settings]):
     def score_shares(self, result: Translation) -> ScoreShares:
         """What decides where each head looks, for all heads; see `model.running.attribution.score_shares`."""
         return attribution.score_shares(self.model, result)
+
+    def cut_path(self, result: Translation, cut: Cut) -> PathCut:
+        """What one head does without one part in its queries or keys: as the split predicts, and as it really is.
+
+        Args:
+            result: what this model translated or read, unchanged; it reads the same tokens once more.
+            cut: the path. A ValueError if there is no such head or part.
+
+        To have a translation written without the path, give `translate` the edits `Edits(cut=(cut,))`.
+        """
+        edits = Edits(cut=(cut,))
+        edits.check(self.config)
+        parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
+        return compare_cut(cut, parts, result, self._read_again(result, edits))
+
+    def _read_again(self, result: Translation, edits: Edits) -> Translation:
+        """Record what the model computes when it reads a result with edits."""
+        raise NotImplementedError
 
     def lens(self, result: Translation, k: int = 5) -> attribution.Lens:
         """The k most probable words if the model stopped after each sublayer; see `model.running.attribution.lens`."""
@@ -134,7 +154,7 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
             edits.check(self.config, len(ids), self._limit(ids))
             edits = edits.without_future
         trace, state = self._encode(ids, edits)
-        with edits.applied(self.config, "decoder"):
+        with edits.applied(self.model, "decoder"):
             search = self._search([ids], state.fresh(), beam, length_penalty, [prefix])[0]
             output_ids = search.tree.path(search.hypotheses[0].node)
             return self._record(tidied, ids, trace, state, output_ids, search)
@@ -156,8 +176,11 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         if edits:
             edits.check(self.config, len(ids), len(target_ids))
         trace, state = self._encode(ids, edits)
-        with edits.applied(self.config, "decoder"):
+        with edits.applied(self.model, "decoder"):
             return self._record(tidied, ids, trace, state, target_ids)
+
+    def _read_again(self, result: Translation, edits: Edits) -> Translation:
+        return self.force(result.source, result, edits)
 
     def score(self, text: str, target: str | Translation, edits: Edits = _NO_EDITS) -> float:
         """The log-probability in nats of a given translation, its end token included where it has one."""
@@ -191,9 +214,9 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         for start in range(0, len(order), size):
             numbers = order[start : start + size]
             batch = [sources[number] for number in numbers]
-            with edits.applied(self.config, "encoder"):
+            with edits.applied(self.model, "encoder"):
                 state = self.stepper.start(pad_ids(batch))
-            with edits.applied(self.config, "decoder"):
+            with edits.applied(self.model, "decoder"):
                 searches = self._search(batch, state, beam, length_penalty)
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
@@ -212,7 +235,7 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
 
     @torch.inference_mode()
     def _encode(self, ids: list[int], edits: Edits) -> tuple[dict[str, Tensor], Cache | GruState]:
-        with edits.applied(self.config, "encoder"), record() as trace:
+        with edits.applied(self.model, "encoder"), record() as trace:
             state = self.model.start(torch.tensor([ids]))
         return merge_directions(self.model, trace), state
 
@@ -261,7 +284,6 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
 class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
     """A loaded language model."""
 
-    @torch.inference_mode()
     def read(self, text: str, edits: Edits = _NO_EDITS) -> Translation:
         """Record what the model computes when it reads a text, with changes for this call.
 
@@ -273,10 +295,16 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
         Raises:
             ValueError: for a text that is too long, or edits that do not fit the model and the text.
         """
-        ids = self.ids(text)
+        return self._record(self.ids(text), edits)
+
+    def _read_again(self, result: Translation, edits: Edits) -> Translation:
+        return self._record(self.ids("")[:1] + result.predicted_ids[:-1], edits)
+
+    @torch.inference_mode()
+    def _record(self, ids: list[int], edits: Edits) -> Translation:
         if edits:
             edits.check(self.config, 0, len(ids))
-        with edits.applied(self.config, "decoder"), record() as trace:
+        with edits.applied(self.model, "decoder"), record() as trace:
             logits = self.model(torch.tensor([ids]))  # (1, T, V)
         following = [*ids[1:], int(logits[0, -1].argmax())]
         return self._result(

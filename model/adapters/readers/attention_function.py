@@ -147,11 +147,9 @@ def _equations(
         s_aux: (H,) scores of a learned sink per head, whose weight is read by nobody (gpt-oss).
         position_bias: (1 or B, H, T, S), added to the scores (T5).
     """
-    groups = query.size(1) // key.size(1)
     q = tap("q", query)  # (B, H, T, K)
-    k, v = tap("k", key), tap("v", value)  # (B, G, S, K)
-    if groups > 1:
-        k, v = (heads.repeat_interleave(groups, dim=1) for heads in (k, v))  # (B, H, S, K)
+    k, v = tap("k", key), tap("v", value)  # (B, G, S, K); a change may give each head keys of its own
+    k, v = (_share(heads, q.size(1)) for heads in (k, v))  # (B, H, S, K)
     allowed, bias = _split_mask(attention_mask, q, k)
     mask = tap("mask", allowed)  # (B, 1, T, S)
     raw_scores = tap("raw_scores", q @ k.transpose(-2, -1))  # (B, H, T, S)
@@ -172,6 +170,11 @@ def _equations(
     weights = tap("weights", weights)  # (B, H, T, S)
     context = tap("context", F.dropout(weights, dropout, training).to(v.dtype) @ v)  # (B, H, T, K)
     return context.transpose(1, 2).contiguous(), weights  # (B, T, H, K)
+
+
+def _share(x: Tensor, n_heads: int) -> Tensor:
+    """Keys or values (B, G, S, K), each for the query heads of its group: (B, H, S, K)."""
+    return x if x.size(1) == n_heads else x.repeat_interleave(n_heads // x.size(1), dim=1)
 
 
 def _split_mask(mask: Tensor | None, q: Tensor, k: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -80,8 +80,8 @@ def _record_together(
     reader: Any, texts: Sequence[str], rows: Sequence[dict[str, Tensor]], edits: Edits
 ) -> list[Reading]:
     """Record one pass over several texts, and cut out of it what a pass over each records."""
-    with reader.apply_edits(edits), record() as trace:
-        inputs = together(rows, pad_of(reader.model, reader.tokenizer))
+    inputs = together(rows, pad_of(reader.model, reader.tokenizer))
+    with reader.apply_edits(edits, inputs), record() as trace:
         logits = reader.forward(inputs).get("logits")
     length = inputs["input_ids"].size(1)
     check_axes(trace, reader.config, {"source": length, "target": length}, len(rows))

@@ -61,8 +61,7 @@ class PartRows(Follower):
         """Keep an embedding in its row and in that of the whole model."""
         if not output.is_floating_point() or output.dim() not in (2, 3):
             return None
-        part = TOKEN_TYPES if re.search("token_type|segment", name) else TOKENS
-        part = POSITIONS if re.search("position|wpe", name) else part
+        part = embedding_part(name)
         values = output if output.dim() == 2 else output[0]  # (T, D)
         rows = values.new_zeros(_FIRST + len(_EMBEDDINGS), *values.shape)
         rows[_WHOLE] = rows[_FIRST + _EMBEDDINGS.index(part)] = values
@@ -165,7 +164,7 @@ class PartRows(Follower):
         for head, columns in enumerate(torch.arange(whole.size(-1), device=whole.device).chunk(heads)):
             alone[head, :, columns] = whole[0, :, columns]
         pieces = attention.projection.forward(alone)
-        rows = self._dealt(output, _head_names(attention), pieces[:-1] - pieces[-1:])
+        rows = self._dealt(output, head_names(attention), pieces[:-1] - pieces[-1:])
         rows[_OFFSETS] = pieces[-1]
         return rows
 
@@ -174,8 +173,8 @@ class PartRows(Follower):
         if not self._is_followed or output.size(-1) != self._layout.width:
             return None  # of another width is what the first of the two matrices of a feed-forward gives
         if output.dim() == 2:
-            return self._dealt(output[None], [_name(sublayer)], output[None]).flatten(0, 1)
-        return self._dealt(output, [_name(sublayer)], output[:1])
+            return self._dealt(output[None], [sublayer_name(sublayer)], output[None]).flatten(0, 1)
+        return self._dealt(output, [sublayer_name(sublayer)], output[:1])
 
     @property
     def _count(self) -> int:
@@ -221,9 +220,9 @@ class PartRows(Follower):
             name
             for attention in self._layout.attentions
             if (MODULES[attention.layer.kind][0], attention.layer.layer) == (stack, layer)
-            for name in _head_names(attention)
+            for name in head_names(attention)
         ]
-        names += [_name(sublayer) for sublayer in self._sublayers if sublayer[:2] == (stack, layer)]
+        names += [sublayer_name(sublayer) for sublayer in self._sublayers if sublayer[:2] == (stack, layer)]
         return map(self._group_of, names)
 
     def _lay_out(self, whole: Tensor, parts: Parts, names: list[str]) -> Tensor:
@@ -256,12 +255,21 @@ def _stacks_to_follow(layout: Layout, target: Attention | None) -> set[str]:
     return {stack, "encoder"} & set(layout.stacks) if target.layer.kind == "cross" else {stack}
 
 
-def _head_names(attention: Attention) -> list[str]:
+def embedding_part(path: str) -> str:
+    """The name of the part that an embedding at a path of modules gives."""
+    if re.search("position|wpe", path):
+        return POSITIONS
+    return TOKEN_TYPES if re.search("token_type|segment", path) else TOKENS
+
+
+def head_names(attention: Attention) -> list[str]:
+    """The names of the parts that the heads of an attention write."""
     module = MODULES[attention.layer.kind][1]
     return [head_name(module, attention.layer.layer, head) for head in range(attention.layer.n_heads)]
 
 
-def _name(sublayer: Sublayer) -> str:
+def sublayer_name(sublayer: Sublayer) -> str:
+    """The name of the part that a sublayer without attention writes."""
     return f"{sublayer.name} {sublayer.layer}"
 
 

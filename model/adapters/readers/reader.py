@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,6 +17,7 @@ from model.adapters.hub import reason
 from model.adapters.readers import batches, chat
 from model.adapters.readers.chat import Messages
 from model.adapters.readers.connection import Connection
+from model.adapters.readers.cut_paths import cut_paths
 from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.handed_out import add_maps, check_axes
 from model.adapters.readers.layout import DECODER, ENCODER
@@ -28,9 +30,11 @@ from model.adapters.readers.score_parts import score_parts, score_shares
 from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.rotation import Rotation
 from model.analysis.score_parts import ScoreParts, ScoreShares
+from model.interventions.cuts import Cut
 from model.interventions.edits import Edits, Head
 from model.results.translation import as_array
 from model.running.attribution import Lens, whole_trace
+from model.running.cut_path import PathCut, compare_cut
 from model.taps import intervene, record
 from model.text.errors import Problem, check_tokens
 
@@ -122,7 +126,7 @@ class Reader(Connection):
         output_ids = result.predicted_ids if word is None else [self.token(word)] * steps
         if isinstance(against, int) or (isinstance(against, str) and against != RUNNER_UP):
             against = [self.token(against)] * steps
-        with self.apply_edits(result.edits):
+        with self.apply_edits(result.edits, result.inputs):
             return direct_effects(self.layout, partial(self.forward, result.inputs), np.array(output_ids), against)
 
     @cached_property
@@ -161,6 +165,18 @@ class Reader(Connection):
         run = partial(self._again, result)
         with whole_trace():
             return score_shares(self.layout, self.config, run, result.inputs, result.trace)
+
+    def cut_path(self, result: Reading, cut: Cut) -> PathCut:
+        """What one head does without one part in its queries or keys: as the split predicts, and as it really is.
+
+        The same tokens are read once more, with the edits of the result and without the path. Errors as in
+        `score_parts`; also a ValueError for a part that the head does not have.
+        """
+        parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
+        edits = replace(result.edits, cut=(cut,))
+        self.check_edits(edits, result.inputs)
+        changed = self._record(result.source or result.text, result.inputs, edits, result.predicted_ids or None)
+        return compare_cut(cut, parts, result, changed)
 
     def lens(self, result: Reading, k: int = 5) -> Lens:
         """The k most probable words if the model stopped after each layer; see `layer_lens`."""
@@ -284,10 +300,16 @@ class Reader(Connection):
             return self.model(**self.placed(inputs), **options, return_dict=True)
 
     @contextmanager
-    def apply_edits(self, edits: Edits) -> Iterator[None]:
-        """Make edits, which must fit, in this thread and block."""
+    def apply_edits(self, edits: Edits, inputs: Mapping[str, Tensor] | None = None) -> Iterator[None]:
+        """Make edits, which must fit, in this thread and block.
+
+        `inputs` are those of the one pass in the block. Without them, while a text is written, no path can be cut.
+        """
+        if edits.cut and inputs is None:
+            raise Problem("a path is cut in a text that is read as a whole, not while one is written: have it read")
         with intervene(edits.changes(self.config)) if edits else nullcontext():
-            yield
+            with cut_paths(self.layout, self.config, self.forward, inputs or {}, edits.cut):
+                yield
 
     def _check_own(self, result: Reading) -> None:
         """Refuse what another model has read, and a model in which nothing can be changed."""
@@ -296,6 +318,8 @@ class Reader(Connection):
             raise read_only(self.config)
         if not isinstance(result, Reading) or result.config != self.config:
             raise ValueError("the result was made by another model: it has other sizes or choices")
+        if result.edits.cut:
+            raise Problem("what was read with a path cut can be looked at only: read the text again without the cut")
 
     def _check_words(self, result: Reading) -> None:
         """Refuse a model that reads no text or has no output over words."""
@@ -311,7 +335,7 @@ class Reader(Connection):
 
     def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
         """The outputs for what was read, with the edits of the result."""
-        with self.apply_edits(result.edits):
+        with self.apply_edits(result.edits, result.inputs):
             return self.forward(result.inputs if inputs is None else inputs, **options)
 
     def _given(
@@ -359,7 +383,7 @@ class Reader(Connection):
         `output_ids` are the ids that follow each token that a decoder reads, where they are known; `messages` those of
         which the inputs are the beginning.
         """
-        with self.apply_edits(edits), record() as trace:
+        with self.apply_edits(edits, inputs), record() as trace:
             try:
                 outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
             except (AssertionError, AttributeError, IndexError, RuntimeError, TypeError) as error:

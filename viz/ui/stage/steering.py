@@ -41,6 +41,8 @@ _SAID = messages(  # by the letter of their code
     f="step {step} attends to “{key}” × {strength:g}, {heads}",
     b="{kind} “{query}” → “{key}” blocked",
     a="{kind} “{query}” → “{key}” open",
+    q="{kind} {layer}.{head} queries without {part}",
+    k="{kind} {layer}.{head} keys without {part}",
 )
 _MANY = messages(b="{n} mask cells blocked", a="{n} mask cells open")
 
@@ -191,7 +193,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
     locked = cached.Names(request.translator).tokens(list(changes.locked))
     items = edits.code.split("_")[1:]
     letters = [item[0] for item in items]
-    for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells)):
+    for code, edit in zip(items, (*edits.off, *edits.uniform, *edits.forced, *edits.cells, *edits.cut)):
         names: dict[str, Any] = vars(edit) | {"kind": say(_KINDS[edit.kind])}
         letter = code[0]
         text = _SAID[letter]
@@ -199,7 +201,7 @@ def chips(request: Request) -> list[tuple[str, str]]:
         if letter in _MANY and n > 3:
             chips_by_code[letter] = say(_MANY[letter], n=n)
             continue
-        if not isinstance(edit, Head):
+        if isinstance(edit, Force | Cell):
             names["step"] = edit.query + 1
             queries, keys, _ = axis_tokens(result, edit.kind)
             for side, tokens in ("query", queries), ("key", keys):

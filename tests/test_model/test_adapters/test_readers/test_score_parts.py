@@ -36,6 +36,8 @@ class Plain:
     def __init__(self, name: str) -> None:
         self.model, self.inputs = build(name, "eager").double(), inputs_of(name)
         self.calls: dict[str, tuple[Tensor, Tensor, float]] = {}  # by path of an attention: queries, keys, scale
+        self.swaps: dict[str, tuple[int, int, Tensor]] = {}  # by path the side, the head, and its queries or keys
+        self.weights: dict[str, Tensor] = {}
         self.paths = {module: path for path, module in self.model.named_modules()}
         self._look_into_attention()
         self.outputs: dict[str, tuple[Tensor, Tensor]] = {}  # by path what a module is given, and gives
@@ -43,18 +45,18 @@ class Plain:
             self.run()
         self.whole = dict(self.calls)
 
-    def run(self) -> None:
+    def run(self) -> Any:
         with torch.no_grad():
-            _ = self.model(**self.inputs)
+            return self.model(**self.inputs)
 
-    def without(self, writer: str, head: int | None, attention: str) -> tuple[Tensor, Tensor]:
+    def without(self, writer: str, head: int | None, attention: str, holds_norms: bool = True) -> tuple[Tensor, Tensor]:
         """Queries and keys of an attention, without what a writer, or a head of it, writes; others write the same."""
 
         def change(path: str, x: Tensor, y: Tensor) -> Tensor | None:
             read, given = self.outputs[path]
             module = self.model.get_submodule(path)
             if "Norm" in type(module).__name__:
-                return self._held(module, x, read, given)
+                return self._held(module, x, read, given) if holds_norms else None
             return given - self._written(module, read, given, head) if path == writer else given
 
         with self.hooks(change):
@@ -118,12 +120,16 @@ class Plain:
             groups = query.size(1) // key.size(1)
             key, value = (part.repeat_interleave(groups, 1) for part in (key, value))
             self.calls[self.paths[module]] = (query[0].detach(), key[0].detach(), scale)
+            if self.paths[module] in self.swaps:
+                side, head, vectors = self.swaps[self.paths[module]]
+                query, key = query.clone(), key.clone()
+                (query, key)[side][0, head] = vectors
             scores = query @ key.transpose(-2, -1) * scale
             if softcap is not None:
                 scores = softcap * torch.tanh(scores / softcap)
             for bias in (position_bias, attention_mask):
                 scores = scores if bias is None else scores + bias[..., : key.size(2)]
-            weights = scores.softmax(-1)
+            weights = self.weights[self.paths[module]] = scores.softmax(-1)
             return (weights @ value).transpose(1, 2).contiguous(), weights
 
         AttentionInterface.register("witness", witness)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from model.interventions.edits import Cell, Edits, Force, Head
+from model.interventions.edits import Cell, Cut, Edits, Force, Head
 from tests.support.javascript import node
 
 READ = """
@@ -52,7 +52,14 @@ def test_the_code_of_edits_is_that_of_python() -> None:
     every = [Edits(), MANY, *parts]
     for edits, answer in zip(every, read([edits.code for edits in every]), strict=True):
         assert answer["code"] == edits.code
-        assert answer["edits"] == json.loads(json.dumps(dataclasses.asdict(edits)))
+        values = json.loads(json.dumps(dataclasses.asdict(edits)))
+        assert values.pop("cut") == []
+        assert answer["edits"] == values
+
+
+def test_cuts_of_paths_are_for_a_server() -> None:
+    code = Edits(off=MANY.off, cut=(Cut("decoder_self", 18, 6, "keys", "head 16.0"),)).code
+    assert read([code]) == [{"message": "pages without a server cannot cut a path: open the link in the app"}]
 
 
 @pytest.mark.parametrize("code", WRONG)

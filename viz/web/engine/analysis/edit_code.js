@@ -12,6 +12,7 @@ const VERSION = "v1";
 const MAX_CODE = 8000; // characters
 const FORCE = /^f([ed]?)(\d{1,3})-(\d{1,3})-(\d(?:\.\d{1,4})?)((?:h\d{1,2}-\d{1,2})*)$/;
 const PLACE = /^([ouab])([edc])(\d{1,3})-(\d{1,3})$/;
+const CUT = /^[qk][edc]\d{1,3}-\d{1,3}-/;
 /** @type {Record<string, AttentionKind>} */
 const KIND_OF = Object.fromEntries(KINDS.map((kind) => [kind[0], kind]));
 
@@ -71,5 +72,6 @@ function readItem(item, edits) {
       ...{ kind: KIND_OF[force[1] || "c"], query: Number(force[2]), key: Number(force[3]), strength: Number(force[4]) },
       heads: heads.map((pair) => /** @type {[number, number]} */ (pair.split("-").map(Number))),
     });
-  } else throw new Problem(`the edits cannot be read: '${item.slice(0, 20)}' is not a valid edit`);
+  } else if (CUT.test(item)) throw new Problem("pages without a server cannot cut a path: open the link in the app");
+  else throw new Problem(`the edits cannot be read: '${item.slice(0, 20)}' is not a valid edit`);
 }
