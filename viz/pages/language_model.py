@@ -69,8 +69,7 @@ def continued(request: cached.Request, chance: Chance) -> str:
     values = dict(vars(chance))
     count = values.pop("count")
     if request.messages is not None:
-        reader: DecoderReader = cached.loaded_as(DecoderReader, request.model)
-        return reader.write(messages=request.messages, tokens=count, **values)
+        return cached.loaded_as(DecoderReader, request.model).write(messages=request.messages, tokens=count, **values)
     loaded = request.translator
     assert isinstance(loaded, Writer | DecoderReader)  # the others predict no next word
     return loaded.write(request.text, count, **values)

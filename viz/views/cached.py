@@ -84,7 +84,7 @@ def translator(name: str) -> Translator | Writer | Reader:
         return _loaded(name)
 
 
-_Kind = TypeVar("_Kind", Translator, Writer, Reader)
+_Kind = TypeVar("_Kind", bound=Translator | Writer | Reader)
 
 
 def loaded_as(kind: type[_Kind], name: str) -> _Kind:

@@ -24,7 +24,7 @@ def show_reading(page: Page) -> None:
         model = controls.default_model()
     if model is None:
         return
-    config = cached.loaded_as(Translator, model).config
+    positional: str = getattr(cached.loaded_as(Translator, model).config, "positional", "")
     with page.places.left:
         if page.first == ROTARY:
             line = message(
@@ -32,8 +32,8 @@ def show_reading(page: Page) -> None:
                 "theirs alone. The view “Rotary head” shows what they do."
             )
             frame.note(say(line))
-        elif page.first != config.positional:
-            own = say(ENCODINGS[config.positional][0]) if config.positional in ENCODINGS else config.positional
+        elif page.first != positional:
+            own = say(ENCODINGS[positional][0]) if positional in ENCODINGS else positional
             line = message("No head of {model} reads this one: the encoding of this model is “{own}”.")
             frame.note(say(line, model=model, own=own))
         else:

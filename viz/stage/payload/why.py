@@ -29,7 +29,7 @@ def cell_of(query: Mapping[str, str]) -> Cell | None:
     values, _ = codes.read(query, _READERS)
     if not values.keys() >= _READERS.keys() - {"key"}:
         return None
-    return Cell(*(values[name] for name in Cell._fields[:-1]), values.get("key"))
+    return Cell(**{name: values[name] for name in Cell._fields if name in values})
 
 
 def payload(cell: Cell, parts: ScoreParts, weights: np.ndarray) -> WhyPayload:
