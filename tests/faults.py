@@ -395,8 +395,8 @@ FAULTS = (
     Fault(
         "colour of an effect turned round",
         "viz/web/stage/map/effects.js",
-        "(1 + at(place, did)[row] / kind.mostDone) / 2",
-        "(1 - at(place, did)[row] / kind.mostDone) / 2",
+        "(1 + at(place, did)[row] / most) / 2",
+        "(1 - at(place, did)[row] / most) / 2",
         f"{_APP}browser/test_effects.py::test_a_lit_row_tints_every_tile_by_what_its_head_did_and_its_parts_sum_to_the_logit",
     ),
     Fault(

@@ -45,6 +45,11 @@ TRANSFORMERLENS = (
 )
 
 
+# Run by other tests: test_notebook.py (docs/your-own-attention.ipynb does both) and test_chat.py.
+OF_A_MODULE, OF_ONES_OWN = "record_attention(module)", "layer.self_attn.attn"
+OF_A_CHAT = "reader.read(messages=question)"
+
+
 def block_with(words: str) -> str:
     """The one block of Python in which these words stand."""
     (block,) = [block for block in BLOCKS if words in block]
@@ -52,7 +57,8 @@ def block_with(words: str) -> str:
 
 
 def test_every_block_is_run() -> None:
-    ran = ("result.text ", "record(", 'Head("cross"', "head_view", "stage(", "attention_of", "attention_heatmap")
+    ran = ("result.text ", "record(", 'Head("cross"', "head_view", "stage(result", "attention_of", "attention_heatmap")
+    ran += (OF_A_MODULE, OF_ONES_OWN, OF_A_CHAT)
     ran += ("def live", "np.savez", *ANY_MODEL, *TRANSFORMERLENS)
     assert {block_with(words) for words in ran} == set(BLOCKS)
 
@@ -83,7 +89,7 @@ def test_ten_lines_of_numpy_write_a_recording(tmp_path, monkeypatch) -> None:
 
 def test_the_python_of_the_docs_runs() -> None:
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
-    for words in ("result.text ", "record(", 'Head("cross"', "stage(", "head_view"):
+    for words in ("result.text ", "record(", 'Head("cross"', "stage(result", "head_view"):
         exec(block_with(words), names)  # our own pages
     result = names["result"]
     assert result.text.startswith("Das Tier")

@@ -291,38 +291,3 @@ def test_what_was_measured_beyond_the_trained_length(modern, monkeypatch):
     assert len([key for key in charts if key.startswith("beyond")]) == 2
     alone = screen.choose_tile(at, "measured-tiles", "turning")
     assert not alone.exception and list(screen.charts(alone)) == ["beyond-turning"]
-
-
-def all_html(at) -> str:
-    return " ".join(html.proto.body for html in at.get("html"))
-
-
-def test_the_heads_that_read_an_encoding_are_those_whose_scores_follow_it(recorded) -> None:
-    at = open_page(first="sinusoidal")
-    html = next(html.proto.body for html in at.get("html") if "positions-read" in html.proto.body)
-    (query, label), *others = re.findall(r'href="\./\?([^"]*)"[^>]*>([^<]*)</a>', html)
-    place = dict(parse_qsl(query.replace("&amp;", "&")))
-    assert len(others) == 3 and place["text"] == EXAMPLE
-    result = recorded.translate(EXAMPLE, beam=1)
-    text, shares, count = all_html(at), {}, 0
-    for kind in KINDS:
-        for layer, head in np.ndindex(result.attention(kind).shape[:2]):
-            count += 1
-            parts = recorded.score_parts(result, kind, layer, head)
-            if "positions" in parts.query_names and "positions" in parts.key_names:
-                share = parts.shares[parts.query_names.index("positions"), parts.key_names.index("positions")]
-                shares[kind, str(layer), str(head)] = share
-    strongest = max(shares, key=shares.__getitem__)
-    assert (place["kind"], place["layer"], place["head"]) == strongest
-    assert f"{sum(share > 0.5 for share in shares.values())} of {count} heads" in text
-    assert label.endswith(f"{shares[strongest]:.0%}")
-    page = screen.open_page("translate.py", **place)
-    assert not page.exception and screen.warnings(page) == []
-
-
-@pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"sinusoidal"}))
-def test_no_head_is_said_to_read_an_encoding_that_the_model_lacks(recorded, name: str) -> None:
-    at = open_page(first=name)
-    assert not any("positions-read" in html.proto.body for html in at.get("html"))
-    text = all_html(at)
-    assert ("turn queries and keys, so" if name == "rotary" else "No head of en-de reads this one") in text

@@ -5,7 +5,6 @@ import streamlit as st
 
 from viz.figures import encoding_panels, positional_heatmap
 from viz.pages.positions.page import Page, Sizes
-from viz.pages.positions.reading import show_reading
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame, language_menu
@@ -150,7 +149,6 @@ def show_encoding(page: Page) -> None:
         text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
         links = [language_menu.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]
         st.html(f'<p class="hl-note">{say("In the model, on Steer:")} {" · ".join(links)}</p>')
-    show_reading(page)
 
 
 def add_wave(dimension: int, _: int) -> None:
