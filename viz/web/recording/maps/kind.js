@@ -11,7 +11,7 @@ import { DIVERGING, DIVERGING_ON_DARK, SEQUENTIAL, colours } from "../pictures/t
 
 /** @typedef {import("./drawing.js").Place} Place  a row and a column of the tiles */
 
-const MANY = 100; // heads, from which on nobody looks at all of them
+const MANY = 100; // heads: with more of them a visitor cannot look at each
 const [PLAIN, SIGNED, SIGNED_ON_DARK] = [SEQUENTIAL, DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 
 export class Kind extends Naming {

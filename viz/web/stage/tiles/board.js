@@ -84,7 +84,7 @@ export class Board {
     return [Number(cell.dataset.row), Number(cell.dataset.head)];
   }
 
-  /** Builds the board anew. @param {BoardData} data */
+  /** Builds the board again. @param {BoardData} data */
   show(data) {
     this.data = data;
     this.selected = null;
