@@ -27,7 +27,7 @@ from benchmarks.support.server import end, free_port
 
 FIREFOXES = ("firefox-esr", "firefox")
 MINI_BROWSERS = ("/usr/lib/x86_64-linux-gnu/webkit2gtk-4.1/MiniBrowser", "/usr/libexec/webkit2gtk-4.1/MiniBrowser")
-PATIENCE = 60  # seconds until a browser must have begun, or answered
+PATIENCE = 240  # seconds until a browser must have begun, or answered; a busy machine draws a large page slowly
 # A profile that asks nobody for anything: no updates, no first page, no network.
 _PREFERENCES = {
     "browser.shell.checkDefaultBrowser": False,

@@ -11,7 +11,7 @@ import pytest
 from model.interventions.edits import Edits
 from tests.support.other_browsers import CLICK, DRAWS, READS, OtherBrowser, firefox, numbers, webkit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1)]  # these browsers begin slowly on a busy machine
 
 TEXT = "Two women are cooking dinner in the kitchen."
 LOADED = "return document.querySelector('[data-testid=stage-status]')?.hidden"
