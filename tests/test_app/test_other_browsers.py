@@ -9,7 +9,7 @@ import pytest
 from model.interventions.edits import Edits
 from tests.support.other_browsers import CLICK, DRAWS, READS, firefox, numbers, webkit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.flaky(reruns=1)]  # these browsers begin slowly on a busy machine
 
 FIRST, TEXT = "A man is riding a bicycle.", "The animal was too tired."
 # React notices a value only when the setter of the element itself is called.
