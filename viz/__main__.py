@@ -107,7 +107,7 @@ def _read(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from model.adapters.download import check_name
+    from model.adapters.files.download import check_name
     from model.storage.installation import root
     from viz.app.replicas import read_number
 

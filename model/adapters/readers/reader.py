@@ -12,21 +12,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters import byte_level
-from model.adapters.hub import reason
-from model.adapters.readers import batches, chat
-from model.adapters.readers.chat import Messages
-from model.adapters.readers.connection import Connection
-from model.adapters.readers.cut_paths import cut_paths
-from model.adapters.readers.effects import check_effects, direct_effects
-from model.adapters.readers.handed_out import add_maps, check_axes
+from model.adapters.conversion import byte_level
+from model.adapters.files.hub import reason
+from model.adapters.readers.attachment.connection import Connection
+from model.adapters.readers.attachment.handed_out import add_maps, check_axes
+from model.adapters.readers.explanation.cut_paths import cut_paths
+from model.adapters.readers.explanation.effects import check_effects, direct_effects
+from model.adapters.readers.explanation.lens import layer_lens
+from model.adapters.readers.explanation.removal import Words, without_each_head, without_each_token
+from model.adapters.readers.explanation.rotation import rotation_of
+from model.adapters.readers.explanation.score_parts import score_parts, score_shares
+from model.adapters.readers.inputs import batches, chat
+from model.adapters.readers.inputs.chat import Messages
+from model.adapters.readers.inputs.pictures import OTHER_INPUTS, towers_of
 from model.adapters.readers.layout import DECODER, ENCODER
-from model.adapters.readers.lens import layer_lens
-from model.adapters.readers.pictures import OTHER_INPUTS, towers_of
 from model.adapters.readers.reading import Reading, no_words, read_only
-from model.adapters.readers.removal import Words, without_each_head, without_each_token
-from model.adapters.readers.rotation import rotation_of
-from model.adapters.readers.score_parts import score_parts, score_shares
 from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.rotation import Rotation
 from model.analysis.score_parts import ScoreParts, ScoreShares

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.readers.handed_out import check_axes
+from model.adapters.readers.attachment.handed_out import check_axes
 from model.adapters.readers.layout import ENCODER_DECODER
 from model.adapters.readers.reading import Reading
 from model.decoding.protocol import between_steps
