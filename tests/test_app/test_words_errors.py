@@ -64,6 +64,7 @@ ELSEWHERE = {
     "adapters/readers/generation.py",
     "adapters/readers/explanation/lens.py",
     "adapters/readers/reader.py",
+    "adapters/readers/recorder.py",
     "adapters/readers/explanation/removal.py",
     "adapters/readers/attachment/wrappers.py",
     "measures/context.py",

@@ -31,7 +31,7 @@ def readings(
     by itself.
 
     Args:
-        reader: a `Reader`, which imports this file.
+        reader: a `Recorder`, whose file imports this one.
         texts: the texts; or the tensors that the model takes, a row per text, padded on either side.
         edits: changes that hold for each of them.
         inputs: such tensors by name, where no texts are given.
