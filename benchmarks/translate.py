@@ -1,4 +1,4 @@
-"""Translating a 12-word sentence with everything recorded, against Hugging Face MarianMT of the very same sizes.
+"""Translating a 12-word sentence with everything recorded, without that, and with a MarianMT of the very same sizes.
 
     python -m benchmarks.translate [--checkpoint NAME] [--rounds N] [--threads 1 2]
 
@@ -10,7 +10,10 @@ vocabulary, the same widths, tied embeddings, and as many decoder steps as our s
 min_new_tokens = max_new_tokens and counted in what comes back. (On both sides the first step reads the start token and
 each step predicts one token. Our beam may go on after its best hypothesis has ended: those steps count.)
 
-Calls alternate, ours and theirs, each pair on a sentence that was never used before.
+Not recorded is `Translator.translate_lines` of one line, which does the same (text to tokens, encoder, search, tokens
+to text) except for recording the encoder, what the steps keep for the taps of the decoder, and the arrays.
+
+All sides translate the same sentence, which was never used before. Which of our two goes first alternates.
 """
 
 from __future__ import annotations
@@ -29,7 +32,8 @@ from model.running.translator import Translator
 from model.text.special import EOS_ID
 
 BEAMS = (1, 4)
-HEADS = ("threads", "beam", "source tokens", "steps", "ours, ms", "MarianMT, ms", "MarianMT / ours")
+HEADS = ("threads", "beam", "source tokens", "steps", "recorded, ms", "not recorded, ms", "recorded / not")
+HEADS += ("MarianMT, ms", "MarianMT / recorded")
 
 
 def steps_of(tree: SearchTree) -> int:
@@ -72,16 +76,22 @@ def generate(model: Any, n_source: int, steps: int, beam: int, cpu: bool) -> flo
 
 
 def measure(translator: Translator, theirs: Any, texts: Iterator[str], beam: int, options: Namespace) -> list[str]:
-    """Time both sides in turns; return the cells of the table after threads and beam."""
+    """Time all sides in turns; return the cells of the table after threads and beam."""
     rows = []
-    for _ in range(options.warmup + options.rounds):
-        text = next(texts)
-        ours, result = timed(lambda text=text: translator.translate(text, beam=beam), options.cpu)
+    for i in range(options.warmup + options.rounds):
+        text, times = next(texts), {}
+        for recorded in (True, False) if i % 2 else (False, True):
+            if recorded:
+                times[True], result = timed(lambda text=text: translator.translate(text, beam=beam), options.cpu)
+            else:
+                times[False], _ = timed(lambda text=text: translator.translate_lines([text], beam=beam), options.cpu)
         n_source, steps = len(result.source_tokens), steps_of(result.search.tree)
-        rows.append((n_source, steps, ours, generate(theirs, n_source, steps, beam, options.cpu)))
-    n_source, steps, ours, theirs = zip(*rows[options.warmup :])
+        marian = generate(theirs, n_source, steps, beam, options.cpu)
+        rows.append((n_source, steps, times[True], times[False], marian))
+    n_source, steps, recorded, plain, marian = zip(*rows[options.warmup :])
     counts = [f"{statistics.mean(count):.1f}" for count in (n_source, steps)]
-    return [*counts, spread(ours), spread(theirs), ratio(theirs, ours)]
+    ours = [spread(recorded), spread(plain), ratio(recorded, plain)]
+    return [*counts, *ours, spread(marian), ratio(marian, recorded)]
 
 
 def main() -> None:

@@ -39,26 +39,22 @@ def headlight(argv: list[str] | None = None) -> int:
 def _add_commands(commands: Any) -> None:
     # No `choices`: those are listed in several lines.
     languages = ", ".join(f"{code} ({language})" for code, language in LANGUAGES.items())
-    for make, contents in ((_report, "everything about it"), (_stage, "the stage, every head a click away,")):
-        does = f"translate a text and write {contents} into one HTML file that needs no network"
-        command = commands.add_parser(make.__name__[1:], help=does)
-        add = command.add_argument
-        default = "default: %(default)s"
-        add("text", metavar="TEXT")
-        add("--out", type=Path, required=True, metavar="FILE.html")
-        add("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help=default)
-        add("--beam", type=int, default=4, metavar="N", help=f"width, 1 is greedy; {default}")
-        add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {languages}; {default}")
-        if make is _stage:
-            live = "the stage translates by itself, in the browser: any sentence, and every change (about 30 MB)"
-            add("--live", action="store_true", help=live)
-            add("--model", metavar="DIR|HUB_NAME", help="a model of transformers reads the text")
-            off = "with --model, heads that are switched off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1"
-            add("--off", nargs="+", default=[], metavar="LAYER-HEAD", help=off)
-        else:
-            link = "of the app that the report links to; default: where make run serves it"
-            add("--address", metavar="URL", help=link)
-        command.set_defaults(run=_write, make=make)
+    does = "translate a text and write the stage, every head a click away, and a report into one HTML file"
+    command = commands.add_parser("stage", aliases=["report"], help=does)
+    add = command.add_argument
+    default = "default: %(default)s"
+    add("text", metavar="TEXT")
+    add("--out", type=Path, required=True, metavar="FILE.html")
+    add("--checkpoint", default=DEFAULT_CHECKPOINT, metavar="NAME", help=default)
+    add("--beam", type=int, default=4, metavar="N", help=f"width, 1 is greedy; {default}")
+    add("--lang", default=ENGLISH, metavar="CODE", help=f"language of the file: {languages}; {default}")
+    live = "the stage translates by itself, in the browser: any sentence, and every change (about 30 MB)"
+    add("--live", action="store_true", help=live)
+    add("--model", metavar="DIR|HUB_NAME", help="a model of transformers reads the text")
+    off = "with --model, heads that are switched off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1"
+    add("--off", nargs="+", default=[], metavar="LAYER-HEAD", help=off)
+    add("--address", metavar="URL", help="of the app that the report links to; default: where make run serves it")
+    command.set_defaults(run=_write)
     site = commands.add_parser("site", help="write the stage as static files that translate in the browser, no server")
     site.add_argument("--out", type=Path, required=True, metavar="DIR", help="made where it is missing")
     languages = "translators, the first one opens; default: %(default)s"
@@ -81,14 +77,14 @@ def _write(arguments: argparse.Namespace) -> None:
     from model.running.translator import Writer, load_translator
 
     text, beam = arguments.text, arguments.beam
-    if getattr(arguments, "live", False):
+    if arguments.live:
         return _live(arguments)
-    if getattr(arguments, "model", None):
+    if arguments.model:
         return _read(arguments)
     with using(arguments.lang):
         translator = load_translator(arguments.checkpoint)
         result = translator.read(text) if isinstance(translator, Writer) else translator.translate(text, beam)
-        content = arguments.make(result, translator, arguments)
+        content = _stage(result, translator, arguments)
     arguments.out.write_bytes(content)
     print(f"{arguments.out}: {len(content) / 1e6:.1f} MB, “{result.text}”")
 
@@ -107,7 +103,7 @@ def _read(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    from model.adapters.download import check_name
+    from model.adapters.files.download import check_name
     from model.storage.installation import root
     from viz.app.replicas import read_number
 
@@ -150,14 +146,15 @@ def _serve(arguments: argparse.Namespace) -> None:
 
 
 def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
-    from viz.stage.alone import stage
+    """The stage of a result, and below it the report of a translation."""
+    from viz.stage.alone import page_of, version_of
 
-    return stage(result, translator).to_html().encode("utf-8")
+    report = _report(result, translator, arguments) if result.source_tokens else ()
+    return page_of(version_of(result, translator), report=report).to_html().encode("utf-8", "replace")
 
 
-def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes:
-    from model.results.recording import Candidates
-    from viz.stage.alone import ADDRESS, link_to, report
+def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> Any:
+    from viz.stage.payload.report import ADDRESS, link_to, report
     from viz.text import words
     from viz.views.snippets import program, snippet
     from viz.views.view import BEAMS, View
@@ -167,16 +164,13 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> byte
     address = arguments.address or ADDRESS
     if not address.startswith(("http://", "https://")):
         raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
-    if not result.source_tokens:
-        raise ValueError(f"the checkpoint {name!r} is a language model; a report needs a translator")
     view = View(result.source, name, beam)
     state = view.address() | ({} if arguments.lang == ENGLISH else {PARAMETER: arguments.lang})
     return report(
         result,
-        Candidates.of(result.trace["logits"], translator.tokenizer),
         checkpoint=name,
-        decoded=words.how_decoded(view),
         card=words.describe_card(name, translator.card),
+        decoded=words.how_decoded(view),
         link=link_to(address, state) if beam in BEAMS else "",
         code=program(snippet(TRANSLATED, checkpoint=name, text=result.source, beam=beam)),
     )

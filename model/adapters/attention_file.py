@@ -29,9 +29,8 @@ from typing import Any, BinaryIO, TypedDict
 import numpy as np
 from numpy.lib import format as npy
 
-from model.adapters import byte_level
-from model.adapters.inspection import available_memory
-from model.adapters.weights import (
+from model.adapters.conversion import byte_level
+from model.adapters.conversion.weights import (
     NUMBERS,
     ROUNDING,
     as_maps,
@@ -42,6 +41,7 @@ from model.adapters.weights import (
     known_mask,
     without_nan_rows,
 )
+from model.adapters.files.inspection import available_memory
 from model.results.recording import KINDS, SIDES, TOKENS, Candidates, Recording, TokenTexts
 from model.results.translation import MODULES
 

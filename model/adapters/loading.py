@@ -6,8 +6,8 @@ from typing import Any
 import torch
 
 from model.adapters.devices import device_of, move
-from model.adapters.hub import CONFIG, MissingOutput, Progress, fetch, load_network, reason
-from model.adapters.inspection import VOCABULARIES, local_size, refuse_code
+from model.adapters.files.hub import CONFIG, MissingOutput, Progress, fetch, load_network, reason
+from model.adapters.files.inspection import VOCABULARIES, local_size, refuse_code
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.tasks import attach
 from model.storage import checkpoint

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from model.adapters.hub import CONFIG, fetch, load_network
+from model.adapters.files.hub import CONFIG, fetch, load_network
 from model.config import TransformerConfig
 from model.storage import checkpoint
 from model.text.pieces import PieceTokenizer, PieceTokenizers

@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters import bands, byte_level, generated
 from model.adapters.attention_file import checked, spelt_tokens
+from model.adapters.conversion import bands, byte_level, generated
+from model.adapters.conversion.weights import as_maps, kind_of, known_mask, without_nan_rows
 from model.adapters.torch_modules import AttentionMaps
-from model.adapters.weights import as_maps, kind_of, known_mask, without_nan_rows
 from model.results.recording import SIDES, TOKENS, Recording, TokenTexts
 
 NAMES = {"encoder": "encoder_self", "decoder": "decoder_self", "cross": "cross"}

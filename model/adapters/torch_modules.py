@@ -26,7 +26,7 @@ from torch.nn import functional as F
 from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 from torch.utils.hooks import RemovableHandle
 
-from model.adapters.weights import is_causal
+from model.adapters.conversion.weights import is_causal
 
 _ACTIVE: "ContextVar[tuple[AttentionMaps, ...]]" = ContextVar("attention_maps", default=())
 _ARGUMENTS = signature(nn.MultiheadAttention.forward)

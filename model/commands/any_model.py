@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from model.adapters.loading import load_model
-from model.adapters.readers.chat import message_of
+from model.adapters.readers.inputs.chat import message_of
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits, Head

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.readers.reader import NO_EDITS, Reader
+from model.adapters.readers.reader import Reader
+from model.adapters.readers.recorder import NO_EDITS
 from model.analysis.repetitions import repetitions
 from model.config import LanguageModelConfig
 from model.interventions.edits import Cell, Edits, Head

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from model.adapters.readers import batches
+from model.adapters.readers.inputs import batches
 from model.adapters.readers.layout import DECODER
 from model.analysis import head_roles
 from model.analysis.head_roles import Tally

@@ -13,7 +13,6 @@ from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
-from viz.ui import explore
 from viz.views.changes import NAMES, Changes, read
 
 SENTENCE = "A man is too tired."
@@ -358,25 +357,17 @@ class TestTree:
         assert screen.stage(at)["translation"] == recorded.tokenizer.decode(expected[1].ids)
 
 
-@pytest.fixture
-def reports(monkeypatch):
-    """What the button of the report is given, instead of being clicked."""
-    calls = []
-    monkeypatch.setattr(
-        explore, "partial", lambda make, *arguments, **keywords: calls.append((*arguments, keywords)) or b""
-    )
-    return calls
-
-
 @pytest.mark.parametrize(
     "query", [{"edits": "v1_oc0-1_f1-2-1h0-0"}, {"prefix": "v1_260", "edits": "v1_bc2-1"}, {"scale": "0"}]
 )
-def test_the_report_and_the_python_make_the_same_again(recorded, reports, query):
+def test_the_report_and_the_python_make_the_same_again(recorded, query):
     at = open_page(text=SENTENCE, **query)
-    result, *_, keywords = reports[-1]
-    assert keywords["changes"] and "/steer?" in keywords["link"]
-    params = parse_qs(urlsplit(keywords["link"]).query)
+    parts = {part["tag"]: part["text"] for part in screen.message(at)["report"] if "text" in part}
+    lines = [part["text"] for part in screen.message(at)["report"] if part["tag"] == "p"]
+    assert any("Changed: " in line and "Without the changes the model writes: " in line for line in lines)
+    assert "/steer?" in parts["a"]
+    params = parse_qs(urlsplit(parts["a"]).query)
     assert {name: value for name, (value,) in params.items()}.items() >= ({"text": SENTENCE} | query).items()
     names: dict = {}
-    exec(keywords["code"], names)
-    assert names["result"].text == screen.stage(at)["translation"] == result.text
+    exec(parts["pre"], names)
+    assert names["result"].text == screen.stage(at)["translation"]

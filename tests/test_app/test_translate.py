@@ -272,11 +272,12 @@ def test_a_computation_that_fails_says_so_and_the_last_result_stays(recorded, mo
     assert "out of luck" in caplog.text
 
 
-def test_the_card_and_the_report_are_offered():
+def test_the_card_and_the_report_are_there():
     at = screen.open_app()
     text = screen.page_text(at)
     assert "en-de" in text and "toys" in text and "1.2 million" in text and "BLEU 12.3 on toys/test, beam 4" in text
-    assert [button.key for button in at.get("download_button")] == ["report"]
+    heading, *_ = screen.message(at)["report"]
+    assert heading["tag"] == "h1" and FIRST in heading["text"]
 
 
 def test_no_language_is_claimed_that_the_card_does_not_name(tmp_path, monkeypatch):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 
-from benchmarks import heads, recording, translate
+from benchmarks import analyses, translate
 from benchmarks import sentences as sentences_with_answers
 from benchmarks.common import sentences
 from benchmarks.peers import random_marian
@@ -40,38 +41,36 @@ def test_their_model_has_the_same_matrices() -> None:
     assert not theirs.training and theirs.dtype == torch.float32
 
 
-@pytest.mark.parametrize("benchmark", [translate, recording], ids=["translate", "recording"])
-def test_prints_a_table(
-    benchmark, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
+def printed_by(
+    benchmark: ModuleType, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> list[str]:
+    """The lines that a benchmark prints of two rounds on one thread."""
     threads = torch.get_num_threads()
-    options = ["--checkpoint", str(folder), "--rounds", "3", "--warmup", "0", "--threads", "1"]
+    options = ["--checkpoint", str(folder), "--rounds", "2", "--warmup", "0", "--threads", "1"]
     monkeypatch.setattr(sys, "argv", ["benchmark", *options])
     benchmark.main()
     torch.set_num_threads(threads)
-    *_, heads, greedy, beam = capsys.readouterr().out.splitlines()
-    assert heads.startswith("threads  beam")
+    return capsys.readouterr().out.splitlines()
+
+
+def test_translations_are_timed_recorded_plain_and_beside_marian(folder: Path, monkeypatch, capsys) -> None:
+    *_, heads, greedy, beam = printed_by(translate, folder, monkeypatch, capsys)
+    assert heads.startswith("threads  beam") and "not recorded, ms" in heads
     assert greedy.split()[:2] == ["1", "1"] and beam.split()[:2] == ["1", "4"]
     assert float(greedy.split()[-4]) > 0
 
 
-def test_heads_are_timed_both_ways(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
-) -> None:
-    threads = torch.get_num_threads()
-    options = ["--checkpoint", str(folder), "--rounds", "2", "--warmup", "0", "--threads", "1"]
-    monkeypatch.setattr(sys, "argv", ["benchmark", *options])
-    heads.main()
-    torch.set_num_threads(threads)
-    *_, names, row = capsys.readouterr().out.splitlines()
-    assert names.startswith("threads  heads") and row.split()[0] == "1"
-    assert float(row.split()[-4]) > 0
+def test_effects_and_heads_are_timed_beside_what_they_are_compared_with(folder: Path, monkeypatch, capsys) -> None:
+    *_, effects, mean, runner_up, _, heads, row = printed_by(analyses, folder, monkeypatch, capsys)
+    assert effects.startswith("threads  compared with") and heads.startswith("threads  heads")
+    assert mean.split()[:2] == ["1", "mean"] and runner_up.split()[:2] == ["1", "runner-up"]
+    assert row.split()[0] == "1" and float(row.split()[-4]) > 0
 
 
 def test_an_unknown_checkpoint_ends_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", ["benchmark", "--checkpoint", "nowhere"])
     with pytest.raises(SystemExit, match="error: there is no checkpoint 'nowhere'"):
-        recording.main()
+        translate.main()
 
 
 @pytest.mark.parametrize(

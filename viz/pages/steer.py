@@ -20,6 +20,7 @@ from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import controls, explore, shared, widgets
 from viz.ui.stage import stage_page, steering
+from viz.ui.stage.report import report_of
 from viz.views import changes as change
 from viz.views import recipes, view
 from viz.views.cached import Request, Result, compute
@@ -147,23 +148,29 @@ def show(names: list[str], current_view: View, came: bool) -> None:
             problem = errors.sentence(error)
             weighed = False
             state[WEIGHED] = False
-    stage(steering.payload(request, result, current_view, problem, weighed), stage_page.keep_query, on_did=carry_out)
-    if not isinstance(request.translator, Translator):
-        shared.write_card(request.model)
+    is_translation = isinstance(request.translator, Translator)
+    about = report_of(result, request, "steer", captions(request)) if is_translation else ()
+    content = steering.payload(request, result, current_view, problem, weighed, report=about)
+    stage(content, stage_page.keep_query, on_did=carry_out)
+    shared.write_card(request.model)
+    if not is_translation:
         return
-    captions = ()
-    if request.changes:
-        before = compute(request.plain).text or say("(nothing)")
-        listed = ", ".join(text for _, text in steering.chips(request))
-        captions = (
-            say("Changed: {changes}", changes=listed),
-            say("Without the changes the model writes: {text}", text=before),
-        )
-    explore.offer_report(result, request, "steer", captions)
     if request.reference is None:
         with widgets.part("search-tree"):
             if st.toggle(say("Everything the search tried"), key="search-tree"):
                 show_tree(request, result)
+
+
+def captions(request: Request) -> tuple[str, ...]:
+    """What is changed inside the model, and what it writes without that; nothing where there are no changes."""
+    if not request.changes:
+        return ()
+    before = compute(request.plain).text or say("(nothing)")
+    listed = ", ".join(text for _, text in steering.chips(request))
+    return (
+        say("Changed: {changes}", changes=listed),
+        say("Without the changes the model writes: {text}", text=before),
+    )
 
 
 def show_tree(request: Request, result: Result) -> None:

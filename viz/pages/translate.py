@@ -3,8 +3,9 @@
 import streamlit as st
 
 from model.running.translator import Translator
-from viz.ui import explore, shared
+from viz.ui import shared
 from viz.ui.stage import stage_page
+from viz.ui.stage.report import report_of
 from viz.views import cached, view
 from viz.views.view import View
 
@@ -17,11 +18,9 @@ def show(names: list[str], current_view: View, came: bool) -> None:
         return
     request, result = answered
     st.session_state.update({"shown-text": result.text, view.KEPT: current_view})
-    stage_page.show_stage(stage_page.version_of(result, request, current_view))
-    if isinstance(request.translator, Translator):
-        explore.offer_report(result, request)
-    else:
-        shared.write_card(request.model)
+    about = report_of(result, request) if isinstance(request.translator, Translator) else ()
+    stage_page.show_stage(stage_page.version_of(result, request, current_view), report=about)
+    shared.write_card(request.model)
 
 
 translators = stage_page.translators()

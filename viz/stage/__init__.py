@@ -1,7 +1,7 @@
 """The stage: what its modules in viz/web are sent, how they are served, and the file as which it leaves the app.
 
 `payload/` makes the message (message.py first), `sentences/` what the stage says, files.py reads the modules that
-assets.py serves, and alone.py writes the stage and a report as files.
+assets.py serves, and alone.py writes the stage as a file.
 
 `from viz import stage; stage(result)` shows a result in a notebook: the module's class has `__call__`.
 """

@@ -1,4 +1,4 @@
-"""The stage outside the app: in a notebook, as a file, and in the report of a translation."""
+"""The stage outside the app: in a notebook, and as a file."""
 
 import base64
 import gzip
@@ -6,10 +6,10 @@ import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import urlencode, urljoin
 
 import numpy as np
 
@@ -21,20 +21,19 @@ from model.adapters.readers.tasks import attach
 from model.interventions.edits import Edits, Head
 from model.results.recording import Candidates, Recording
 from model.results.translation import Translation
-from viz.figures.labels import spell_bytes
 from viz.stage.files import MARK, page
 from viz.stage.payload.answers import answer_of, line_of
 from viz.stage.payload.message import Version
 from viz.stage.payload.message import message as message_of
 from viz.stage.payload.notes import of_reading
 from viz.stage.payload.packing import pack_head
+from viz.stage.payload.payloads import ReportPart
 from viz.stage.payload.recordings import ORDER
 from viz.stage.payload.roles import heads_here, keep_roles
 from viz.text.language import current, message, say
 from viz.text.words import KINDS, SHORT_KINDS
 
 HEIGHT = 780  # pixels of the frame in a notebook
-ADDRESS = "http://127.0.0.1:8501/"  # of the app, as `make run` serves it
 
 
 @dataclass(frozen=True)
@@ -46,8 +45,8 @@ class StagePage:
     height: int = HEIGHT
     maps: Sequence[np.ndarray] = field(repr=False, default=())  # quantised (L, H, T, S), too many for the message
 
-    def to_html(self, below: str = "") -> str:
-        """The file, about 2.3 MB and the maps: Plotly is in it; `below` the stage stands HTML.
+    def to_html(self) -> str:
+        """The file, about 2.3 MB and the maps: Plotly is in it.
 
         Of maps that are too many for the message, the opened heads are in it and the others stand beside it, a byte for
         each weight.
@@ -57,8 +56,7 @@ class StagePage:
             for layer, head in np.ndindex(maps.shape[:2]):
                 parts[f"{number}/{layer}/{head}"] = _packed(pack_head(maps[layer, head], in_bytes=True))
         content = json.dumps({"place": self.place, "parts": parts}).replace("<", "\\u003c")
-        text = page().replace(MARK, content, 1).replace("<html>", f'<html lang="{current()}">', 1)
-        return text.replace("</main>", f"</main>{below}", 1)
+        return page().replace(MARK, content, 1).replace("<html>", f'<html lang="{current()}">', 1)
 
     def save(self, path: Path | str) -> Path:
         """Write the file; returns where it is."""
@@ -121,11 +119,26 @@ def stage(
     if isinstance(result, Recording):
         version = of_recording(checked(result))
     elif isinstance(result, Translation):
-        version = _shown(result, translator)
+        version = version_of(result, translator)
     else:
         type_name = type(result).__name__
         raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {type_name}")
     place = _place(version.recording, kind, layer, head)
+    old = None
+    if before is not None:
+        old = version_of(before, translator)
+        version = keep_roles(version, old, edits)
+    stage_page = page_of(version, old, place | ({"stretch": 1} if stretch else {}))
+    return replace(stage_page, height=height)
+
+
+def page_of(
+    version: Version,
+    before: Version | None = None,
+    place: Mapping[str, object] = {},
+    report: Sequence[ReportPart] = (),
+) -> StagePage:
+    """The page of a version, and of that without its changes; `place` and `report` as in `StagePage` and `message`."""
     open_heads = _open_heads(version.recording, place)
     maps: list[np.ndarray] = []
 
@@ -133,13 +146,9 @@ def stage(
         maps.append(quantised)
         return str(len(maps) - 1)
 
-    version = replace(version, open_heads=open_heads, in_file=True)
-    old = None
-    if before is not None:
-        old = replace(_shown(before, translator), open_heads=open_heads, in_file=True)
-        version = keep_roles(version, old, edits)
-    payload = message_of(version, keep, old)
-    return StagePage(payload, place | ({"stretch": 1} if stretch else {}), height, maps)
+    in_file = partial(replace, open_heads=open_heads, in_file=True)
+    payload = message_of(in_file(version), keep, before and in_file(before), report=report)
+    return StagePage(payload, place, maps=maps)
 
 
 def _read(model: Any, tokenizer: Any, text: str, off: Iterable[Any]) -> tuple[Reading, Reading | None, Reader]:
@@ -167,7 +176,7 @@ def _head(place: Any, kinds: Sequence[str]) -> Head:
     return Head(*parts)
 
 
-def _shown(result: Translation, translator: Any) -> Version:
+def version_of(result: Translation, translator: Any) -> Version:
     """What the stage shows of a result, given what made it, if that is known."""
     logits = result.trace.get("logits") if result.predicted_tokens else None
     if isinstance(translator, Reader):
@@ -234,66 +243,3 @@ def _nan_note(recording: Recording, kind: str) -> str:
         "empty."
     )
     return say(line, kind=name, n=recording.nan_rows[kind], total=n_rows)
-
-
-def link_to(address: str, state: Mapping[str, object], page: str = "") -> str:
-    """A link to a page of an app, given the address of any page.
-
-    >>> link_to("http://127.0.0.1:8501/?kind=cross", {"text": "a & b", "beam": 4})
-    'http://127.0.0.1:8501/?text=a+%26+b&beam=4'
-    """
-    return f"{urljoin(address, '/' + page)}?{urlencode(state, errors='replace')}"
-
-
-def report(
-    result: Translation,
-    candidates: Candidates | None = None,
-    *,
-    checkpoint: str,
-    card: str,
-    decoded: str,
-    link: str,
-    code: str,
-    changes: Sequence[str] = (),
-    place: Mapping[str, object] = {},
-) -> bytes:
-    """The report, an HTML file: the stage, and below it how the translation came about, and its tokens.
-
-    Args:
-        card, decoded: what the checkpoint is, and how it decoded, in sentences.
-        link, code: where a running app shows it, if it can, and a Python program that makes it again.
-        changes: inside the model, and what it writes without them.
-        place: what is open at first, by the names of an address.
-    """
-    stopped = [] if result.finished else [say("The translation stopped at the length limit.")]
-    settings = [(say("checkpoint"), checkpoint), (say("about it"), card), *vars(result.config).items()]
-    chances = [say("{p:.4f}", p=p) for p in np.exp(result.log_probabilities)]
-    source, inputs, predicted = map(spell_bytes, (result.source_tokens, result.target_tokens, result.predicted_tokens))
-    steps = zip(range(len(chances)), inputs, predicted, chances, strict=True)
-    address = html.escape(link)
-    in_app = _part("p", say("The same in a running app:")), f'<p><a href="{address}" rel="noreferrer">{address}</a></p>'
-    parts = (
-        _part("h1", say("“{text}”", text=result.source)),
-        _part("p", result.text or say("(the model wrote nothing)")),
-        _part("p", " ".join([decoded, *stopped, *changes])),
-        *(in_app if link else ()),
-        _part("p", say("The same in Python, in the folder of the project:")),
-        _part("pre", code),
-        _part("h2", say("Settings")),
-        _table((say("setting"), say("value")), *settings),
-        _part("h2", say("Tokens")),
-        _part("p", say("Source: {tokens}", tokens=" ".join(source))),
-        _table((say("step"), say("read"), say("predicted"), say("probability")), *steps),
-    )
-    payload = message_of(Version(result.recording(candidates)))
-    below = f'<section class="hl-report">{"".join(parts)}</section>'
-    return StagePage(payload, place).to_html(below).encode("utf-8", "replace")
-
-
-def _part(tag: str, text: object) -> str:
-    return f"<{tag}>{html.escape(str(text))}</{tag}>"
-
-
-def _table(*rows: Iterable[object]) -> str:
-    lines = ("".join(_part("td" if i else "th", cell) for cell in row) for i, row in enumerate(rows))
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

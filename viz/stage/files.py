@@ -46,7 +46,7 @@ STYLE = """
 body { margin: 12px 20px; background: var(--st-background-color, #fff); }
 .hl-report { color: var(--st-text-color); font: 1rem/1.5 var(--st-font); overflow-wrap: anywhere; }
 .hl-report :is(pre, table) { overflow-x: auto; display: block; }
-.hl-report :is(th, td) { text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; }
+.hl-report :is(th, td) { text-align: left; padding: 0.2rem 0.8rem 0.2rem 0; overflow-wrap: normal; }
 """
 
 

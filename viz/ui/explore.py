@@ -1,24 +1,19 @@
-"""A figure of a page with what says, makes and keeps it; and the report of a sentence."""
+"""A figure of a page with what says, makes and keeps it."""
 
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from viz.export import page
 from viz.figures import Figure
 from viz.figures.figure import titled
-from viz.stage.alone import ADDRESS, link_to, report
-from viz.text import words
 from viz.text.language import current, say, using
-from viz.ui import shared, widgets
+from viz.ui import shared
 from viz.ui.plot.plot import pictures
 from viz.ui.plot.plot import plot as show
-from viz.views import cached, changes, recipes
 from viz.views.snippets import Plot
-from viz.views.view import FIELDS
 
 
 def heading(title: str, line: str) -> None:
@@ -91,29 +86,3 @@ def _beside(plot: Plot, key: str, figure: Figure) -> None:
             kind = label.lower()
             content = using(current())(make)
             st.download_button(label, content, f"{name}.{kind}", f"text/{kind}", key=f"{kind}-{key}", on_click="ignore")
-
-
-def offer_report(result: cached.Result, request: cached.Request, page: str = "", chips: tuple[str, ...] = ()) -> None:
-    """Show the card of a model, and the report of its translation; `chips` are its changes in words."""
-    # What is shown may be an earlier translation than what the address asks for.
-    query = widgets.address()
-    parameters = {name: value for name, value in query.items() if name not in (*FIELDS, *changes.NAMES)}
-    parameters |= request.address() | request.changes.address()
-    make = partial(
-        report,
-        result,
-        result.next_words,
-        checkpoint=request.model,
-        decoded=words.how_decoded(request),
-        card=words.describe_card(request.model, getattr(request.translator, "card", {})),
-        link=link_to(st.context.url or ADDRESS, parameters, page),
-        code=recipes.origin(request).code,
-        changes=chips,
-        place={name: query[name] for name in ("kind", "layer", "head") if name in query},
-    )
-    label = say("Report of this sentence (HTML)")
-    help_ = say("One file, to open without a network: the translation, all heads, masks, positions and settings.")
-    settings: dict[str, Any] = {"key": "report", "help": help_, "on_click": "ignore"}
-    with shared.row():
-        shared.write_card(request.model)
-        st.download_button(label, using(current())(make), "headlight-report.html", "text/html", **settings)

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_run_yield_check, get_script_run_ctx
 
-from model.adapters.readers.chat import Messages, message_of
+from model.adapters.readers.inputs.chat import Messages, message_of
 from model.adapters.readers.reader import Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.tasks import PairReader

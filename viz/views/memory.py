@@ -18,7 +18,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 import streamlit as st
 from torch import nn
 
-from model.adapters.inspection import FLOAT32, local_size
+from model.adapters.files.inspection import FLOAT32, local_size
 
 # What results depend on; a card, for one, is written again when a model is scored.
 FILES = ("*.safetensors", "config.json", "tokenizer*", "vocab*", "*.model", "*.spm")

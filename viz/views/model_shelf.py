@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from model.adapters.hub import CONFIG, Progress, fetch
-from model.adapters.inspection import available_memory
+from model.adapters.files.hub import CONFIG, Progress, fetch
+from model.adapters.files.inspection import available_memory
 from model.adapters.loading import load_model
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
 from model.adapters.readers.reader import Reader

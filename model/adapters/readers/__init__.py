@@ -1,7 +1,7 @@
 """Any model of transformers, alive: its attention computed by our equations, with the taps and edits of our own models.
 
-`attention_function` is what such a model calls; `layout` says where in it the attention is; `attach` connects the two;
-`reader` reads and changes, `tasks` has a reader for each kind of model; `reading` is what comes out. `direct_path` and
-`effects` say what wrote a word, `lens` what would have been written earlier, `removal` what is lost without a head or a
-token; `generation` goes on from a text.
+`layout` says where in a model the attention is, `recorder` reads and changes, `reader` says why, `tasks` has a reader
+for each kind of model, `generation` goes on from a text, and `reading` is what comes out. `attachment` connects a model
+with our attention function and our taps, `inputs` prepares what is read, and `explanation` says why a head or a word
+came out as it did.
 """

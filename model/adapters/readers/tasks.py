@@ -7,15 +7,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.readers.attach import instrument
-from model.adapters.readers.chat import Messages
+from model.adapters.readers.attachment.attach import instrument
+from model.adapters.readers.attachment.wrappers import unwrap
+from model.adapters.readers.explanation.removal import Words
 from model.adapters.readers.generation import continuation
+from model.adapters.readers.inputs.chat import Messages
+from model.adapters.readers.inputs.pictures import has_two_towers, towers_of, with_patches
 from model.adapters.readers.layout import DECODER, ENCODER, ENCODER_DECODER
-from model.adapters.readers.pictures import has_two_towers, towers_of, with_patches
-from model.adapters.readers.reader import MAX_CHARACTERS, NO_EDITS, Reader
+from model.adapters.readers.reader import Reader
 from model.adapters.readers.reading import Reading
-from model.adapters.readers.removal import Words
-from model.adapters.readers.wrappers import unwrap
+from model.adapters.readers.recorder import MAX_CHARACTERS, NO_EDITS
 from model.decoding import target_limit
 from model.decoding.sampling import Chance, restrict
 from model.interventions.edits import Edits

@@ -1,4 +1,4 @@
-"""Code and files beside a figure in a real browser: pictures, a page of its own, numbers, and the report."""
+"""Code and files beside a figure in a real browser: pictures, pages, numbers, and the stage with its report."""
 
 from __future__ import annotations
 
@@ -50,13 +50,15 @@ def test_the_report_of_a_sentence_needs_no_network(page, app_server, tmp_path, o
     page.set_default_timeout(PATIENCE)
     page.goto(app_server)
     expect(page.locator(".hl-stage[data-ready] .main-svg").first).to_be_visible()
-    file = download(page, page.get_by_role("button", name="Report of this sentence (HTML)"), tmp_path)
+    page.get_by_role("button", name="Save", exact=True).click()
+    file = download(page, page.get_by_role("button", name="Web page (HTML)", exact=True), tmp_path)
     alone, complaints = offline
     alone.goto(file.as_uri())
     expect(alone.locator(".hl-stage[data-ready] .main-svg").first).to_be_visible(timeout=PATIENCE)
     alone.locator("[data-layer='1'][data-head='3']").click()
     expect(alone.locator(".hl-title").first).to_contain_text("Cross-attention · layer 1 · head 3", timeout=PATIENCE)
-    assert alone.locator("a").first.get_attribute("href").startswith(app_server)
+    assert alone.locator(".hl-report a").get_attribute("href").startswith(app_server)
+    expect(alone.locator(".hl-report table").last).to_contain_text("probability")
     assert not complaints
 
 

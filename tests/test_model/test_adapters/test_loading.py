@@ -15,7 +15,7 @@ import torch
 import transformers
 from safetensors.torch import load_file, save_file
 
-from model.adapters import hub, inspection
+from model.adapters.files import hub, inspection
 from model.adapters.loading import load, load_model
 from model.adapters.readers.tasks import attach
 from tests.test_model.test_adapters.other_models import KINDS, TEXTS, VOCAB, save_model, theirs

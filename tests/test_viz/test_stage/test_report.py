@@ -1,20 +1,18 @@
-"""The report of a sentence: everything is in it, everything is escaped, and the command fails in one sentence."""
+"""The report below the stage in a file: everything is in it, and the command fails in one sentence."""
 
 from __future__ import annotations
 
-import html
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model import load_translator
+from tests.support.messages import unpack
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_gru, save_language_model
-from tests.test_viz.test_stage.test_alone import of_file
+from tests.test_viz.test_stage.test_alone import of_file, parts_of
 from viz.__main__ import main
-from viz.stage.alone import report
 from viz.stage.payload.recordings import ORDER
 from viz.text import language, words
 from viz.views.view import BEAMS
@@ -36,6 +34,15 @@ def shipped(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(folder))
 
 
+def report_in(path: Path) -> list[dict]:
+    """The parts of the report in a file; nothing where there is none."""
+    return unpack(parts_of(path.read_text("utf-8"))[""]).get("report", [])
+
+
+def texts_of(parts: list[dict], tag: str) -> list[str]:
+    return [part["text"] for part in parts if part["tag"] == tag]
+
+
 def test_the_report_holds_everything_about_a_translation(tmp_path, capsys, folder):
     assert main(["report", TEXT, "--out", str(tmp_path / "r.html"), "--beam", "1", "--address", "https://a.b/c?d"]) == 0
     assert "r.html: " in capsys.readouterr().out
@@ -46,13 +53,16 @@ def test_the_report_holds_everything_about_a_translation(tmp_path, capsys, folde
         np.testing.assert_allclose(kind_payload["weights"], result.attention(kind), atol=2e-5)
     assert [len(row) for row in payload["target"]["candidates"]] == [5] * len(result.predicted_tokens)
     assert {name: len(views) for name, views in payload["views"].items()} == {"mask": 3, "positions": 4, "words": 1}
-    below = document[document.index("</main>") : document.index("<script")]
-    for token, p in zip(result.predicted_tokens, np.exp(result.log_probabilities), strict=True):
-        assert f"<td>{html.escape(token)}</td><td>{p:.4f}</td>" in below
+    parts = report_in(tmp_path / "r.html")
+    settings, steps = (part["rows"][1:] for part in parts if part["tag"] == "table")
+    assert ["d_model", "32"] in settings
+    chances = [f"{p:.4f}" for p in np.exp(result.log_probabilities)]
+    assert [row[2:] for row in steps] == [list(row) for row in zip(result.predicted_tokens, chances, strict=True)]
     assert "<b>street" not in document
-    for text in ("https://a.b/?text=A+man%27s", "beam=1", "Free-running, greedy", "1.2 million"):
-        assert text in below
-    assert "load_translator(&#x27;en-de&#x27;)" in below
+    (link,) = texts_of(parts, "a")
+    assert link.startswith("https://a.b/?text=A+man%27s") and link.endswith("beam=1")
+    assert "Free-running, greedy" in " ".join(texts_of(parts, "p")) and "1.2 million" in str(settings)
+    assert "load_translator('en-de')" in texts_of(parts, "pre")[0]
 
 
 def test_a_model_without_a_kind_gets_a_report_of_what_it_has(tmp_path):
@@ -65,19 +75,16 @@ def test_the_report_speaks_the_language_that_is_asked_for(tmp_path, capsys, lang
     assert main(["report", "a", "--out", str(tmp_path / "r.html"), "--lang", lang]) == 0
     assert "r.html: " in capsys.readouterr().out
     document = (tmp_path / "r.html").read_text("utf-8")
-    assert f'<html lang="{lang}">' in document and f"<h2>{heading}</h2>" in document
-    assert ("lang=" in re.search(r'href="([^"]+)"', document)[1]) == (lang != "en")
+    parts = report_in(tmp_path / "r.html")
+    assert f'<html lang="{lang}">' in document and heading in texts_of(parts, "h2")
+    assert ("lang=" in texts_of(parts, "a")[0]) == (lang != "en")
     assert of_file(document)["language"] == lang
     assert language.current() == "en"
 
 
-def test_a_report_that_is_made_later_speaks_as_when_it_was_asked_for(folder):
-    result = load_translator(str(folder / "en-de")).translate("a", beam=1)
-    with language.using("de"):
-        nothing = dict.fromkeys(("checkpoint", "card", "decoded", "link", "code"), "")
-        make = language.using(language.current())(report)
-    document = make(result, **nothing).decode("utf-8")
-    assert '<html lang="de">' in document and "Einstellungen" in document
+def test_of_a_language_model_the_stage_has_no_report(tmp_path):
+    assert main(["stage", "a", "--checkpoint", "lm", "--out", str(tmp_path / "r.html")]) == 0
+    assert report_in(tmp_path / "r.html") == []
 
 
 @pytest.mark.parametrize(
@@ -86,7 +93,6 @@ def test_a_report_that_is_made_later_speaks_as_when_it_was_asked_for(folder):
         ([""], "nothing to translate"),
         (["a", "--beam", "99"], "beam width must be from 1 to 16"),
         (["a", "--checkpoint", "nope"], "no checkpoint 'nope'"),
-        (["a", "--checkpoint", "lm"], "'lm' is a language model"),
         (["a", "--address", "javascript:x"], "begins with http:// or https://"),
         (["a", "--lang", "xx"], "there is no language 'xx': choose one of en, de, ko"),
     ],
@@ -102,7 +108,8 @@ def test_the_link_of_a_report_is_one_that_the_app_can_show(tmp_path):
     widths = {width: tmp_path / f"{width}.html" for width in (max(BEAMS), max(BEAMS) + 1)}
     for width, file in widths.items():
         assert main(["report", "a", "--out", str(file), "--beam", str(width)]) == 0
-    assert [f"&amp;beam={width}" in file.read_text("utf-8") for width, file in widths.items()] == [True, False]
+    links = {width: texts_of(report_in(file), "a") for width, file in widths.items()}
+    assert f"&beam={max(BEAMS)}" in links[max(BEAMS)][0] and links[max(BEAMS) + 1] == []
     assert list(words.BEAMS) == list(BEAMS)
 
 

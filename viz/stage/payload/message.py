@@ -13,6 +13,7 @@ from viz.stage.payload.payloads import (
     InsidePayload,
     NamesPayload,
     NoWhyPayload,
+    ReportPart,
     SharesPayload,
     SteeringPayload,
     WhyPayload,
@@ -76,6 +77,7 @@ def message(
     owned: Sequence[str] = (),
     setting: dict | None = None,
     least: int | None = None,
+    report: Sequence[ReportPart] = (),
 ) -> bytes:
     """The message of a recording.
 
@@ -92,6 +94,7 @@ def message(
             of the window that the large picture takes, on a page that sets the stage itself: the address does not
             count, and only the picture or, for steering, the tiles are shown.
         least: pixels that the large picture has at least, on a page with less room than others.
+        report: how the translation came about (report.py), which stands below the stage in the file that it is kept as.
     """
     with using(current()):  # asked once, not for each word
         header = {
@@ -105,7 +108,7 @@ def message(
             "after": _version_payload(version, keep),
             "before": before and _version_payload(before, keep),
         }
-        return pack(header)
+        return pack(header | ({"report": report} if report else {}))
 
 
 def _words(version: Version, is_comparing: bool, is_fetched: bool) -> WordsPayload:

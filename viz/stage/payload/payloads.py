@@ -244,6 +244,14 @@ class WordsPayload(TypedDict):
     catalogue: Mapping[str, Mapping[str, str]] | None  # by form and name
 
 
+class ReportPart(TypedDict):
+    """An element of a report: a text, or the rows of a table, of which the first names its columns."""
+
+    tag: str  # of HTML
+    text: NotRequired[str]
+    rows: NotRequired[Sequence[Sequence[str]]]
+
+
 class Message(TypedDict):
     """A message of the stage."""
 
@@ -257,6 +265,7 @@ class Message(TypedDict):
     comparing: ComparingPayload | None
     after: VersionPayload
     before: VersionPayload | None
+    report: NotRequired[Sequence[ReportPart]]  # how the translation came about, which files show below the stage
 
 
 class HeadAction(TypedDict):

@@ -10,7 +10,7 @@ import { Split, stack, sumOfHeads } from "./split.js";
 /** @typedef {import("../run/trace.js").Array32} Array32 */
 /** @typedef {import("../model/transformer.js").Transformer} Transformer */
 
-export const RUNNER_UP = "runner-up";
+const RUNNER_UP = "runner-up";
 
 /**
  * @typedef {object} Effects On the logits of the written words, in logits.

@@ -13,7 +13,7 @@
 export const TOKENS = "tokens";
 export const POSITIONS = "positions";
 export const BIAS = "bias";
-export const DISTANCE = "distance";
+const DISTANCE = "distance";
 /** What the card of a head shows. */
 export const GROUPS = ["positions", "words", "earlier heads", "feed-forward", "bias", "distance"];
 const HEAD = /^(cross )?head (\d+)\.\d+$/;
@@ -26,7 +26,7 @@ const HEAD = /^(cross )?head (\d+)\.\d+$/;
 export const headName = ({ kind, layer }, head) => `${kind === "cross" ? "cross " : ""}head ${layer}.${head}`;
 
 /** The module that wrote a part: of a head the attention of its layer, "attention 16". @type {GroupOf} */
-export function byModule(name) {
+function byModule(name) {
   const match = HEAD.exec(name);
   return match ? `${match[1] ? "cross-attention" : "attention"} ${match[2]}` : name;
 }
@@ -62,7 +62,7 @@ export function fold({ names, vectors }, groupOf) {
  * @param {Float64Array} sum
  * @param {ArrayLike<number>} values
  */
-export function addTo(sum, values) {
+function addTo(sum, values) {
   for (let i = 0; i < sum.length; i++) sum[i] += values[i];
 }
 

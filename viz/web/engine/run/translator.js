@@ -10,7 +10,7 @@ import { Trace } from "./trace.js";
 
 /** @typedef {import("./answer.js").Answer} Answer */
 
-export const MAX_BEAM = 16;
+const MAX_BEAM = 16;
 const MAX_SOURCE_TOKENS = 128;
 const MAX_CHARACTERS = 2000;
 

@@ -118,4 +118,4 @@ export function axes(recording, code, options) {
  * The mark of words in a recording, where an axis has none of its own.
  * @param {Recording} recording
  */
-export const markOf = ({ source_tokens: source, target_tokens: target }) => wordMark([...source, ...target]) ?? "▁";
+const markOf = ({ source_tokens: source, target_tokens: target }) => wordMark([...source, ...target]) ?? "▁";

@@ -141,7 +141,7 @@ export function tokenMap(rows, columns, { say, language }, about) {
  * The outline of each run of masked cells in a row.
  * @param {ArrayLike<number>[]} mask  1 = may attend
  */
-export function hatchedBoxes(mask) {
+function hatchedBoxes(mask) {
   /** @type {(number | null)[]} */
   const x = [];
   /** @type {(number | null)[]} */

@@ -35,7 +35,7 @@ export const HIGHEST = 5;
 const MOST_SAMPLES = 20; // draws of dropout that can be told apart
 const NEAR = 1e-3; // within which two divisors are the same
 /** @type {Switches} */
-export const AS_RECORDED = { unscaled: false, unmasked: false, temperature: 1, dropout: false, sample: 1 };
+const AS_RECORDED = { unscaled: false, unmasked: false, temperature: 1, dropout: false, sample: 1 };
 
 /**
  * Reads switches from the parameters of an address; values that are not allowed become as recorded.

@@ -74,7 +74,7 @@ export function fold(names, rows, { modules }) {
  * @param {(part: Part) => number} value
  * @param {Folds} folds
  */
-export function largestParts(parts, value, { modules, all }) {
+function largestParts(parts, value, { modules, all }) {
   const sorted = [...parts].sort((one, other) => Math.abs(value(other)) - Math.abs(value(one)));
   const most = all ? Infinity : MOST + MORE * modules.length;
   if (sorted.length <= most + 1) return byValue(sorted, value);

@@ -42,7 +42,7 @@ function isMarkOfPunctuation(token, mark) {
  * Which tokens are punctuation.
  * @param {string[]} tokens
  */
-export function punctuation(tokens) {
+function punctuation(tokens) {
   const mark = wordMark(tokens) ?? MARKS[0];
   return tokens.map((token) => !OURS.has(token) && isMarkOfPunctuation(token, mark));
 }

@@ -16,7 +16,6 @@ import { Problem } from "../../engine/run/problem.js";
  */
 
 export const STACKS = /** @type {const} */ (["both", "encoder", "decoder"]);
-export const NAMES = ["edits", "prefix", "scale", "shift", "stacks"]; // in an address
 const MAX_PREFIX = 600; // tokens
 const PREFIX = /^v1_(\d{1,6}(?:-\d{1,6})*)$/;
 

@@ -1,6 +1,7 @@
 // The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
 
 import { setParameters } from "./address.js";
+import { report } from "./report.js";
 import { Stage } from "./stage.js";
 
 /** @param {string} id */
@@ -49,6 +50,7 @@ decompress(parts[""]).arrayBuffer().then(async (message) => {
   await stage.show(new Uint8Array(message));
   document.documentElement.lang = stage.language;
   document.title = stage.result.translation || document.title;
+  if (stage.message.report) document.body.append(report(stage.message.report));
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => stage.repaint());
 addEventListener("hashchange", () => location.reload());

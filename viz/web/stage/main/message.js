@@ -40,6 +40,14 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  */
 
 /**
+ * An element of a report: a text, or the rows of a table, of which the first names its columns.
+ * @typedef {object} ReportPart
+ * @property {string} tag  of HTML
+ * @property {string} [text]
+ * @property {string[][]} [rows]
+ */
+
+/**
  * @typedef {object} Message
  * @property {string} language
  * @property {import("./words.js").WordsPayload} words
@@ -51,6 +59,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {ComparingPayload | null} comparing
  * @property {VersionPayload} after
  * @property {VersionPayload | null} before
+ * @property {ReportPart[]} [report]  how the translation came about, which files show below the stage
  */
 
 /** @typedef {{after: Recording, before: Recording | null}} Recordings  of a message */

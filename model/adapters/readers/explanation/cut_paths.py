@@ -12,10 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from model.adapters.readers.followed import Follower, Sublayer, followed
+from model.adapters.readers.attachment.followed import Follower, Sublayer, followed
+from model.adapters.readers.explanation.part_rows import Enough, embedding_part, head_names, sublayer_name
+from model.adapters.readers.explanation.score_parts import check_score_parts
 from model.adapters.readers.layout import Attention, Layout, ReaderConfig
-from model.adapters.readers.part_rows import Enough, embedding_part, head_names, sublayer_name
-from model.adapters.readers.score_parts import check_score_parts
 from model.interventions.cuts import Cut, check_parts, leaves_out
 from model.results.translation import module_of
 from model.taps import hooked

@@ -1,4 +1,4 @@
-"""Parts of a model that read by themselves (CLIP's two towers, the picture's of LLaVA), and how patches are named."""
+"""Parts of a model that read by themselves (CLIP's two towers, the picture's of LLaVA), and names of positions."""
 
 import itertools
 import math
@@ -85,3 +85,16 @@ def _columns(count: int, config: Any) -> int | None:
         shrunk = getattr(config, "scale_factor", None) or 1 / (getattr(config, "downsample_ratio", None) or 1)
         sides += [size // patch, round(size // patch / shrunk)]
     return next((side for side in sides if side and side**2 == count), None)
+
+
+def names_of_positions(inputs: Mapping[str, Tensor], count: int) -> list[str]:
+    """How the positions of an encoder of images or sounds are written on an axis.
+
+    Patches of a square image are row and column, counted from 1, what comes before them is "[CLS]"; frames of a sound
+    are counted from 0.
+    """
+    side = math.isqrt(count)
+    if "pixel_values" in inputs and count - side**2 in (0, 1):
+        patches = [f"{row},{column}" for row in range(1, side + 1) for column in range(1, side + 1)]
+        return ["[CLS]"] * (count - side**2) + patches
+    return list(map(str, range(count)))

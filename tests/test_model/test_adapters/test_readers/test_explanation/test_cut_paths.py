@@ -9,7 +9,11 @@ from model.adapters.readers.tasks import attach
 from model.interventions.edits import Cut, Edits, Head
 from tests.support.architectures import Numbers, build, inputs_of
 from tests.support.repeated import first_quick
-from tests.test_model.test_adapters.test_readers.test_score_parts import Plain, attention_path, writers_of
+from tests.test_model.test_adapters.test_readers.test_explanation.test_score_parts import (
+    Plain,
+    attention_path,
+    writers_of,
+)
 
 MODELS = ["llama", "gpt2", "t5", "bert", "bart", "qwen3", "gemma2", "gpt_neox", "olmo2", "marian", "modernbert", "phi"]
 

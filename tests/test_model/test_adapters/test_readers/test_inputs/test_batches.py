@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model import attach
-from model.adapters.readers import batches
+from model.adapters.readers.inputs import batches
 from model.adapters.readers.reading import Reading
 from model.interventions.edits import Edits, Force, Head
 from model.measures import text_roles

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adapters.readers.followed import Call, Follower, Sublayer, hold_norm, sublayers
+from model.adapters.readers.attachment.followed import Call, Follower, Sublayer, hold_norm, sublayers
 from model.adapters.readers.layout import Attention, Layout
 from model.analysis.score_parts import BIAS, POSITIONS, TOKEN_TYPES, TOKENS, head_name
 from model.results.translation import MODULES

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters.readers.followed import followed
+from model.adapters.readers.attachment.followed import followed
+from model.adapters.readers.explanation.part_rows import Enough, PartRows, Parts
 from model.adapters.readers.layout import AttentionLayer, Layout, ReaderConfig
-from model.adapters.readers.part_rows import Enough, PartRows, Parts
 from model.adapters.readers.reading import read_only
 from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, collect_shares, split_scores
 from model.interventions.edits import Head, check_head

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.readers.handed_out import check_axes
+from model.adapters.readers.attachment.handed_out import check_axes
 from model.adapters.readers.layout import ENCODER_DECODER
 from model.adapters.readers.reading import Reading
 from model.decoding.protocol import between_steps
@@ -31,7 +31,7 @@ def readings(
     by itself.
 
     Args:
-        reader: a `Reader`, which imports this file.
+        reader: a `Recorder`, whose file imports this one.
         texts: the texts; or the tensors that the model takes, a row per text, padded on either side.
         edits: changes that hold for each of them.
         inputs: such tensors by name, where no texts are given.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from model.adapters.byte_level import is_coded, speller, spelt
+from model.adapters.conversion.byte_level import is_coded, speller, spelt
 from model.analysis import maps as analysis
 
 TEXTS = ["The über-street isn't  wide,\n\tnaïve 東京 costs 5 €!", "a\u00a0b\u00ad \x7f🙂 é"]

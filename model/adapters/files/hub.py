@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from model.adapters.inspection import WEIGHTS, Size, local_size
+from model.adapters.files.inspection import WEIGHTS, Size, local_size
 from model.config import MAX_LAYERS
 from model.storage import checkpoint
 from model.text.errors import Problem
@@ -57,7 +57,7 @@ def fetch(name: str, revision: str | None = None, progress: Progress | None = No
         return Path(name)
     if revision is None:
         name, _, revision = str(name).partition("@")
-    command = [sys.executable, "-m", "model.adapters.download", str(name), *([revision] if revision else [])]
+    command = [sys.executable, "-m", "model.adapters.files.download", str(name), *([revision] if revision else [])]
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
         command,

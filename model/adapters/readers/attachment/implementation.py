@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from model.adapters.readers.attention_function import PREFIX, register
+from model.adapters.readers.attachment.attention_function import PREFIX, register
 
 SPARSE = "block_sparse"  # an attention of BigBird
 EAGER = "eager"  # the implementation of transformers that computes maps

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from model.adapters.weights import EAGER, check_shapes
+from model.adapters.conversion.weights import EAGER, check_shapes
 
 PLAIN = "call generate without an assistant, prompt lookup, chunks of the prompt or a cache of earlier text"
 

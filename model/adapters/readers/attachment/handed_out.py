@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.adapters import bands
+from model.adapters.conversion import bands
+from model.adapters.conversion.weights import ROUNDING, is_causal, known_mask
+from model.adapters.readers.attachment.passes import for_reading
 from model.adapters.readers.layout import AttentionLayer, ReaderConfig
-from model.adapters.readers.passes import for_reading
-from model.adapters.weights import ROUNDING, is_causal, known_mask
 from model.results.recording import SIDES
 from model.taps import Trace
 from model.text.errors import Problem

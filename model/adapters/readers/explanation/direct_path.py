@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from model.adapters.readers.followed import Call, Follower, Sublayer, followed, hold_norm
+from model.adapters.readers.attachment.followed import Call, Follower, Sublayer, followed, hold_norm
 from model.adapters.readers.layout import Attention
 
 

@@ -9,13 +9,13 @@ from weakref import WeakKeyDictionary, ref
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
-from model.adapters.readers import followed
-from model.adapters.readers.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers
-from model.adapters.readers.handed_out import probe
-from model.adapters.readers.hooks import Place, are_in, put_in, take_out
-from model.adapters.readers.implementation import Implementation
+from model.adapters.readers.attachment import followed
+from model.adapters.readers.attachment.attention_function import LAYER_OF, AttentionTaps, OneLayer, SharedLayers
+from model.adapters.readers.attachment.handed_out import probe
+from model.adapters.readers.attachment.hooks import Place, are_in, put_in, take_out
+from model.adapters.readers.attachment.implementation import Implementation
+from model.adapters.readers.attachment.passes import SharedBlock, for_reading
 from model.adapters.readers.layout import Layout
-from model.adapters.readers.passes import SharedBlock, for_reading
 from model.taps import Tap, observed
 from model.text.errors import Problem
 

@@ -136,7 +136,7 @@ class TestEffects:
 class TestImportance:
     @pytest.mark.parametrize("architecture", ["gpt2", "llama", "gpt_oss", "jamba", "bert", "albert", "t5", "bart"])
     def test_rows_of_a_batch_are_what_single_passes_are(self, architecture: str, monkeypatch) -> None:
-        monkeypatch.setattr("model.adapters.readers.removal.MOST", 99 * 7 * 5)  # several batches
+        monkeypatch.setattr("model.adapters.readers.explanation.removal.MOST", 99 * 7 * 5)  # several batches
         reader, result = read(architecture)
         importance = reader.importance(result)
         words = result.logits[list(result.masked_words)].argmax(-1) if result.masked_words else result.predicted_ids
@@ -205,7 +205,7 @@ class TestOcclusion:
 class TestLens:
     @pytest.mark.parametrize("architecture", ["gpt2", "opt", "gemma2", "t5", "bert", "jamba"])
     def test_the_last_layer_is_the_model(self, architecture: str, monkeypatch) -> None:
-        monkeypatch.setattr("model.adapters.readers.lens.MOST", 99 * 7 * 2)  # several passes
+        monkeypatch.setattr("model.adapters.readers.explanation.lens.MOST", 99 * 7 * 2)  # several passes
         reader, result = read(architecture)
         lens = reader.lens(result, k=3)
         expected = torch.from_numpy(result.logits).softmax(-1).topk(3)

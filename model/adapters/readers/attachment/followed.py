@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from model.adapters.readers.hooks import Place
+from model.adapters.readers.attachment.hooks import Place
 from model.adapters.readers.layout import Attention, Layout, is_norm
 from model.taps import hooked
 

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from model.adapters.readers.explanation.removal import MOST
 from model.adapters.readers.layout import ReaderConfig
-from model.adapters.readers.removal import MOST
 from model.decoding.protocol import between_steps
 from model.running.attribution import Lens
 from model.taps import hooked

@@ -1,6 +1,6 @@
 """Fetches a model from the Hugging Face hub: a program of its own, so that it can be stopped at any moment.
 
-    python -m model.adapters.download NAME [REVISION]
+    python -m model.adapters.files.download NAME [REVISION]
 
 Only what can be read without running it is fetched, after config.json and the headers of the weights were looked at. It
 goes to the cache of `huggingface_hub`, which other programs share. Each line of its output is JSON: {"done": bytes,
@@ -22,7 +22,7 @@ from huggingface_hub import HfApi, constants, errors, hf_hub_download, snapshot_
 from huggingface_hub.utils import WeakFileLock, disable_progress_bars, logging, validate_repo_id
 from tqdm import tqdm
 
-from model.adapters.inspection import (
+from model.adapters.files.inspection import (
     INDEX,
     OTHER_WEIGHTS,
     VOCABULARIES,

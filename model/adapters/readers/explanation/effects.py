@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from model.adapters.readers.direct_path import DirectPath, follow
+from model.adapters.readers.explanation.direct_path import DirectPath, follow
 from model.adapters.readers.layout import ENCODER, Layout, ReaderConfig, without_adapter
 from model.adapters.readers.reading import no_words, read_only
 from model.analysis.effects import Effects, compared_words

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from torch import Tensor
 
-from model.adapters.readers.attach import instrument, release
+from model.adapters.readers.attachment.attach import instrument, release
 from model.adapters.readers.layout import Layout, ReaderConfig
 from model.taps import Tap
 from model.text.errors import Problem
