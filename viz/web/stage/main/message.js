@@ -51,6 +51,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {ComparingPayload | null} comparing
  * @property {VersionPayload} after
  * @property {VersionPayload | null} before
+ * @property {boolean} [standIn]  whether it is shown until that of the address is there
  */
 
 /** @typedef {{after: Recording, before: Recording | null}} Recordings  of a message */
