@@ -10,10 +10,16 @@ import torch
 from torch import Tensor
 
 from model.adapters.readers.explanation.effects import check_effects, direct_effects
+from model.adapters.readers.explanation.layer_inputs import ROOM, LayerInputs
 from model.adapters.readers.explanation.lens import layer_lens
 from model.adapters.readers.explanation.removal import Words, without_each_head, without_each_token
 from model.adapters.readers.explanation.rotation import rotation_of
-from model.adapters.readers.explanation.score_parts import score_parts, score_shares
+from model.adapters.readers.explanation.score_parts import (
+    layer_inputs,
+    score_parts,
+    score_parts_of_layer,
+    score_shares,
+)
 from model.adapters.readers.layout import ENCODER
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.recorder import Recorder
@@ -60,16 +66,33 @@ class Reader(Recorder):
         """Say in a ValueError why this model has no direct effects, if it has none."""
         check_effects(self.layout, self.config)
 
-    def score_parts(self, result: Reading, kind: str, layer: int, head: int) -> ScoreParts:
+    def score_parts(
+        self, result: Reading, kind: str, layer: int, head: int, layers: LayerInputs | None = None
+    ) -> ScoreParts:
         """Why one head looks where it looks: its scores as sums of parts of what it compares; see `ScoreParts`.
 
-        `layer` is as the model numbers it. A ValueError if the result is another model's, there is no such head, or the
-        split would not be exact.
+        `layer` is as the model numbers it. With the `layer_inputs` of a result without edits only that layer runs
+        again, for whoever asks about many heads. A ValueError if the result is another model's, there is no such head,
+        or the split would not be exact.
         """
         self._check_own(result)
-        run = partial(self._again, result)
+        place = Head(kind, layer, head)
         with whole_trace():
-            return score_parts(self.layout, self.config, run, result.inputs, result.trace, Head(kind, layer, head))
+            if layers is not None and not result.edits:  # an edit may be of another layer
+                with self.running():
+                    parts = score_parts_of_layer(self.layout, self.config, layers, result.trace, place)
+                if parts is not None:
+                    return parts
+            run = partial(self._again, result)
+            return score_parts(self.layout, self.config, run, result.inputs, result.trace, place)
+
+    def layer_inputs(self, result: Reading, room: int = ROOM) -> LayerInputs:
+        """What each layer was given of a result, for `score_parts`: at most `room` bytes of it.
+
+        Raises ValueError if the result is another model's, or if the split would not be exact.
+        """
+        self._check_own(result)
+        return layer_inputs(self.layout, self.config, partial(self._again, result), result.inputs, room)
 
     def score_shares(self, result: Reading) -> ScoreShares:
         """What decides where each head looks, for all heads in one pass; errors as in `score_parts`."""

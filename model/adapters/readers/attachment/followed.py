@@ -44,6 +44,9 @@ class Follower:
     def enter_layer(self, stack: str, layer: int, stream: Tensor) -> Tensor | None:
         """The stream before a layer."""
 
+    def keep_call(self, stack: str, layer: int, call: Call) -> None:
+        """The arguments of a layer, after `enter_layer` was told of its stream."""
+
     def leave_layer(self, stack: str, layer: int, stream: Tensor) -> Tensor | None:
         """The stream after a layer."""
 
@@ -185,6 +188,7 @@ def _enter_layer(stack: str, number: int) -> Callable[..., Any]:
             return None
         stream = arguments[0] if arguments else keywords["hidden_states"]
         replaced = follower.enter_layer(stack, number, stream)
+        follower.keep_call(stack, number, (arguments, keywords))
         if replaced is None:
             return None
         if arguments:

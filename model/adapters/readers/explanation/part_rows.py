@@ -36,8 +36,20 @@ class PartRows(Follower):
         queries, keys: by the address of an attention and by name of the part, (H, T, K) and (G, S, K).
     """
 
-    def __init__(self, layout: Layout, target: Attention | None, group_of: Callable[[str], str] | None = None) -> None:
-        """`target`: the attention that is asked for; None for all. `group_of` names the group of parts to add up."""
+    def __init__(
+        self,
+        layout: Layout,
+        target: Attention | None,
+        group_of: Callable[[str], str] | None = None,
+        streams: Mapping[str, Parts] | None = None,
+    ) -> None:
+        """Follow a pass from its beginning, or from a layer in the middle.
+
+        Args:
+            target: the attention that is asked for; None for all.
+            group_of: names the group of parts to add up.
+            streams: by stack the parts before the layer with which the pass begins.
+        """
         self.queries: dict[str, Parts] = {}
         self.keys: dict[str, Parts] = {}
         self._layout = layout
@@ -45,7 +57,8 @@ class PartRows(Follower):
         self._group_of = group_of or (lambda name: name)
         self._sublayers = sublayers(layout)
         self._stacks = _stacks_to_follow(layout, target)
-        self._streams: dict[str, Parts] = {}  # by stack, what has been written so far
+        # By stack, what has been written so far.
+        self._streams: dict[str, Parts] = {stack: dict(parts) for stack, parts in (streams or {}).items()}
         self._rows: list[str] = []  # the names of the rows of the layer that runs, from _FIRST on
         self._written: set[str] = set()  # those that have been written to
         self._embedded: set[str] = set()
@@ -75,7 +88,7 @@ class PartRows(Follower):
         if not self._is_followed:
             self._embedded.clear()
             return whole
-        if layer == 0:
+        if stack not in self._streams:
             self._begin(stack, stream)
         parts = self._streams[stack] if self._carries(stack, layer) else {BIAS: torch.zeros_like(whole[0])}
         written = [name for name in parts if name != BIAS]

@@ -1,6 +1,7 @@
 """Why a head of a model of transformers looks where it looks: its scores, split by what stands at queries and keys."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,14 @@ import torch
 from torch import Tensor
 
 from model.adapters.readers.attachment.followed import followed
+from model.adapters.readers.explanation.layer_inputs import FollowInputs, LayerInputs
 from model.adapters.readers.explanation.part_rows import Enough, PartRows, Parts
-from model.adapters.readers.layout import AttentionLayer, Layout, ReaderConfig
+from model.adapters.readers.layout import Attention, AttentionLayer, Layout, ReaderConfig
 from model.adapters.readers.reading import read_only
 from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, collect_shares, split_scores
+from model.decoding.protocol import between_steps
 from model.interventions.edits import Head, check_head
+from model.results.translation import MODULES
 from model.text.errors import Problem
 
 EXACT = 1e-3  # of the largest score, which the sum of the parts may miss
@@ -44,16 +48,39 @@ def score_parts(
         ValueError: if there is no such head, or the parts would miss its scores, as the model computes something else
             between them.
     """
-    check_score_parts(layout, config)
-    check_head(config, head)
-    target = next(
-        attention
-        for attention in layout.attentions
-        if (attention.layer.kind, attention.layer.layer) == (head.kind, head.layer)
-    )
+    target = _attention_of(layout, config, head)
     rows = PartRows(layout, target)
     _follow(rows, run, inputs)
     return _split_head(rows, config, trace, target.layer, head.head)
+
+
+@torch.inference_mode()
+def score_parts_of_layer(
+    layout: Layout, config: ReaderConfig, layers: LayerInputs, trace: Arrays, head: Head
+) -> ScoreParts | None:
+    """Like `score_parts`, but runs only the layer of the head, with the input that it had.
+
+    Returns None where that input was not kept.
+    """
+    target = _attention_of(layout, config, head)
+    layer_input = layers.get(MODULES[head.kind][0], head.layer)
+    if layer_input is None:
+        return None
+    rows = PartRows(layout, target, streams=layer_input.streams)
+    arguments, keywords = layer_input.call
+    with suppress(Enough), followed(rows):
+        target.block(*arguments, **keywords)
+    return _split_head(rows, config, trace, target.layer, head.head)
+
+
+def layer_inputs(
+    layout: Layout, config: ReaderConfig, run: Run, inputs: Mapping[str, Tensor], room: int
+) -> LayerInputs:
+    """What each layer is given for one text, kept for `score_parts_of_layer`; errors as in `score_parts`."""
+    check_score_parts(layout, config)
+    layers = LayerInputs(room)
+    _follow(FollowInputs(layout, layers), run, inputs)
+    return layers
 
 
 def score_shares(
@@ -67,16 +94,25 @@ def score_shares(
     for layer in config.attention:
         split = [_split_head(rows, config, trace, layer, head) for head in range(layer.n_heads)]
         heads[layer.kind].append(split)
+        between_steps()
     return collect_shares(heads)
+
+
+def _attention_of(layout: Layout, config: ReaderConfig, head: Head) -> Attention:
+    """The attention that a head is part of; a ValueError if there is none, or its scores cannot be split."""
+    check_score_parts(layout, config)
+    check_head(config, head)
+    return next(
+        attention
+        for attention in layout.attentions
+        if (attention.layer.kind, attention.layer.layer) == (head.kind, head.layer)
+    )
 
 
 @torch.inference_mode()
 def _follow(rows: PartRows, run: Run, inputs: Mapping[str, Tensor]) -> None:
-    try:
-        with followed(rows):
-            run(rows.repeat(inputs))
-    except Enough:
-        pass
+    with suppress(Enough), followed(rows):
+        run(rows.repeat(inputs))
 
 
 def _split_head(rows: PartRows, config: ReaderConfig, trace: Arrays, layer: AttentionLayer, head: int) -> ScoreParts:

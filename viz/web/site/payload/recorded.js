@@ -25,5 +25,5 @@ export async function recordedMessage({ first, models: [model], text, beam }, re
   const steering = request.page === "steer" ? baseSteering(speech.say) : null;
   const about = { language: speech.language, words: speech.stageWords(false), steering, address: {} };
   const recording = recordingOf(packed.after.recording, () => Promise.reject(new Error("all maps are here")));
-  return { message: { ...packed, ...about, after }, recordings: { after: recording, before: null } };
+  return { message: { ...packed, ...about, after, standIn: true }, recordings: { after: recording, before: null } };
 }

@@ -102,15 +102,15 @@ export class Steering {
       const isReset = Object.values(values).includes(null);
       this.act({ do: "positions", ...(isReset ? { scale: 1, shift: 0 } : values) });
     };
-    this.bar.hidden = !this.acts || !kind || state.view === "inside";
-    if (this.bar.hidden) return;
-    /** @type {Record<string, () => import("../frame/dom.js").Children>} */
+    /** @type {Record<string, () => import("../frame/dom.js").Children>} by view in which something can be changed */
     const parts = {
       map: () => (kind?.plain ? this.forceControls() : words.with_options),
       mask: () => words.click_cell,
       words: () => words.click_word,
       positions: () => form(this.payload.positions, words, changePositions),
     };
+    this.bar.hidden = !this.acts || !kind || !(state.view in parts);
+    if (this.bar.hidden) return;
     setChildren(this.bar, parts[state.view]());
   }
 

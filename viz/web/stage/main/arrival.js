@@ -26,11 +26,13 @@ const languageKeyOf = ({ language, words }) => [language, ...words.forms].join("
 export async function present(stage, message, recordings, bytes) {
   if (stage.message && message.stamp === stage.message.stamp) return;
   const isUpdate = Boolean(stage.message);
+  const stoodIn = stage.message?.standIn && !message.standIn; // then the address holds what is to be opened
   const { setting, language, after } = message;
   const words = languageKeyOf(message) === stage.languageKey ? stage.words : sentencesOf(message.words);
   const memory = (stage.host.memories[String(Boolean(after.next))] ??= {});
   Object.assign(stage, { message, bytes, memory, words, language, recordings });
-  if (setting) Object.assign(stage, { state: null, openHeads: null });
+  if (setting || stoodIn) Object.assign(stage, { state: null, openHeads: null });
+  if (stoodIn) for (const name of Object.keys(memory)) delete memory[name];
   stage.isDark = isDark(stage.root);
   dress(stage.root, { set: setting, board: setting && message.steering });
   if (!(await update(stage)) || message !== stage.message) return;

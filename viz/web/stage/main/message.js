@@ -60,6 +60,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {VersionPayload} after
  * @property {VersionPayload | null} before
  * @property {ReportPart[]} [report]  how the translation came about, which files show below the stage
+ * @property {boolean} [standIn]  whether it is shown until that of the address is there
  */
 
 /** @typedef {{after: Recording, before: Recording | null}} Recordings  of a message */

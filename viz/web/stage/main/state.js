@@ -70,6 +70,7 @@ export class Open {
   /** @type {Record<string, [number, number] | undefined> | null} the layer and head by kind */ openHeads = null;
   /** @type {Record<string, any>} what the next visit begins with */ memory;
   /** @type {import("../lines/beside.js").Beside | null} */ beside = null;
+  /** @type {Record<string, any> | null} the parameters of what was open last */ written = null;
 
   /** @param {Host} host */
   constructor(host) {
@@ -188,7 +189,7 @@ export class Open {
       ...codesOf(this.mapOptions),
     };
     Object.assign(this.memory, { kind, layer, head, view, ...parameters, chance });
-    this.host.write({
+    this.writeOpen({
       ...(measure !== "effects" && { against: null }),
       ...inside.parameters(this),
       ...why.parameters(this),
@@ -199,5 +200,18 @@ export class Open {
       view: view === this.defaultView() ? null : view,
       projector: projector ? 1 : null,
     });
+  }
+
+  /**
+   * Writes what is open into the address; while a sentence stands in for another only what the visitor chooses, as all
+   * else in the address is about the other one.
+   * @param {Record<string, any>} parameters
+   */
+  writeOpen(parameters) {
+    const before = this.written;
+    this.written = parameters;
+    if (!this.message.standIn) return void this.host.write(parameters);
+    const changes = Object.entries(parameters).filter(([name, value]) => before && before[name] !== value);
+    if (changes.length) this.host.write(Object.fromEntries(changes));
   }
 }

@@ -214,11 +214,16 @@ def test_the_parts_of_every_head_add_up(name: str) -> None:
     reader = attach(build(name), Numbers())
     result = reader.read(**inputs_of(name))
     shares = reader.score_shares(result)
+    layers = reader.layer_inputs(result)
     for kind in result.kinds:
         for place, layer in enumerate(result.layers(kind)):
             for head in range(0, reader.config.heads_by_layer[kind][layer], 3):
                 parts = reader.score_parts(result, kind, layer, head)
                 assert parts.rest <= 1e-5 * np.abs(parts.scores[parts.mask]).max()
+                again = reader.score_parts(result, kind, layer, head, layers)
+                assert again.query_names == parts.query_names and again.key_names == parts.key_names
+                np.testing.assert_allclose(again.of_keys, parts.of_keys, atol=1e-4)
+                np.testing.assert_allclose(again.of_queries, parts.of_queries, atol=1e-4)
                 folded = parts.folded(by_group)
                 rows = [shares.names.index(part) for part in folded.query_names]
                 columns = [shares.names.index(part) for part in folded.key_names]
@@ -229,9 +234,27 @@ def test_the_parts_of_every_head_add_up(name: str) -> None:
 def test_edits_of_the_result_hold() -> None:
     reader = attach(build("gpt2"), Numbers())
     edits = Edits(off=(Head("decoder_self", 0, 1),))
-    parts = reader.score_parts(reader.read("5 6 7 8 9", edits=edits), "decoder_self", 2, 0)
+    result = reader.read("5 6 7 8 9", edits=edits)
+    parts = reader.score_parts(result, "decoder_self", 2, 0)
+    again = reader.score_parts(result, "decoder_self", 2, 0, reader.layer_inputs(result))
+    np.testing.assert_allclose(again.of_keys, parts.of_keys, atol=1e-5)
     place = parts.key_names.index("head 0.1")
     assert np.abs(parts.of_keys[place]).max() < 1e-6 < np.abs(parts.of_keys[place + 1]).max()
+
+
+def test_a_layer_without_a_kept_input_is_read_again() -> None:
+    for name in ("llama", "bert"):
+        reader = attach(build(name), Numbers())
+        result = reader.read("5 6 7 8 9")
+        kind, last = reader.config.kinds[0], result.layers(reader.config.kinds[0])[-1]
+        stack = kind.removesuffix("_self")
+        whole = reader.layer_inputs(result)
+        assert whole.get(stack, last) is not None
+        layers = reader.layer_inputs(result, room=whole.n_bytes - 1)
+        assert layers.get(stack, 0) is not None and layers.get(stack, last) is None
+        assert 0 < layers.n_bytes < whole.n_bytes
+        parts = reader.score_parts(result, kind, last, 0, layers)
+        np.testing.assert_allclose(parts.of_keys, reader.score_parts(result, kind, last, 0, whole).of_keys, atol=1e-5)
 
 
 def test_other_passes_are_not_followed() -> None:
