@@ -3,7 +3,7 @@
 /**
  * Asks the host once for what the message does not hold; another message brings it.
  * @param {import("./stage.js").Stage} stage
- * @param {Record<string, any>} parameters
+ * @param {import("./message.js").Parameters} parameters
  * @returns {null}
  */
 export function request(stage, parameters) {
