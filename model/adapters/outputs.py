@@ -108,7 +108,7 @@ def _attention_of_generate(
     sequence: int,
     eos_token_id: int | Sequence[int] | None,
 ) -> Recording:
-    """As `attention_of`; `input_ids` and `are_real` (which are not padding) are (B, S)."""
+    """The recording of what `generate` returned; `input_ids` and `are_real` (true but for padding) are (B, S)."""
     sequences = outputs["sequences"]
     _check_sequence(sequence, len(sequences))
     generated.check_cache(outputs)

@@ -142,7 +142,7 @@ class ScoreParts:
         return shares / total
 
     def folded(self, group_of: Callable[[str], str] = by_module) -> Self:
-        """The same scores with parts of one group as one part: by module unless given `by_group` or another function.
+        """Scores whose parts of one group are one part: by module unless given `by_group` or another function.
 
         Groups stand in the order in which their first part does.
         """

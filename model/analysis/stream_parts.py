@@ -21,7 +21,7 @@ class StreamParts:
     values: np.ndarray
 
     def folded(self, group_of: Callable[[str], str] | None) -> "StreamParts":
-        """With the parts of each group added up, where a function that names groups is given."""
+        """Parts in which those of each group are added up; without a function that names groups, these themselves."""
         if group_of is None:
             return self
         names, values = fold(self.names, self.values, group_of)
@@ -30,7 +30,7 @@ class StreamParts:
         return StreamParts([names[number] for number in order], values[order])
 
     def plus(self, names: list[str], values: np.ndarray, bias: np.ndarray | float) -> "StreamParts":
-        """With more parts (N, T, D) before "bias", to which `bias` (D,) is added."""
+        """These parts and more (N, T, D) before "bias", to which `bias` (D,) is added."""
         last = self.values[-1:] + bias
         return StreamParts([*self.names[:-1], *names, self.names[-1]], np.concatenate([self.values[:-1], values, last]))
 

@@ -82,7 +82,7 @@ def refresh(names: list[str], pictures: bool, main: Callable[[list[str]], int], 
             raise ValueError(f"{PICTURES.as_posix()} is not here: the pictures are taken in a checkout")
         finished = subprocess.run([sys.executable, "-m", ".".join(PICTURES.with_suffix("").parts)], check=False)
         if finished.returncode:
-            raise ValueError("the pictures could not be taken, see above")
+            raise ValueError("the pictures could not be taken: the lines before this one say why")
 
 
 def _data(command: str) -> list[str]:

@@ -58,7 +58,7 @@ class CutStream:
         self._written: Tensor | None = None  # (B, T, D), what a sublayer writes, without the parts
 
     def pass_tap(self, address: str, value: Tensor) -> Tensor:
-        """As a hook of `model.taps.hooked`."""
+        """Take the value of a tap and return it changed: a hook for `model.taps.hooked`."""
         if address == self._address:
             return self._changed(value)
         if not address.startswith(f"{self._stack}."):

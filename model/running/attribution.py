@@ -43,7 +43,7 @@ class Lens:
 
 
 def split(model: AnyModel, result: Translation, against: str | Sequence[int] | None) -> Effects:
-    """As `effects`, without the check that the parts add up to the logits."""
+    """Direct effects as `effects` computes them, but without checking that the parts add up to the logits."""
     model = _check(model, result, "direct effects")
     last = model.output if isinstance(model, Transformer) else model.softmax.output
     if not isinstance(last, nn.Linear):

@@ -120,7 +120,7 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
 
     @property
     def max_source_tokens(self) -> int:
-        """With the end token."""
+        """The most tokens of a source, the end token counted."""
         return min(MAX_SOURCE_TOKENS, self.config.max_length)
 
     def translate(

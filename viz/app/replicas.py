@@ -97,7 +97,7 @@ def look_after(commands: Mapping[str, list[str]], environment: Mapping[str, str]
                     continue
                 ended = f"{name} ended with {process.returncode}"
                 if time.monotonic() - since < AT_ONCE:
-                    raise ValueError(f"{ended} right after its start, see above")
+                    raise ValueError(f"{ended} right after its start: the lines before this one say why")
                 print(f"{ended} and is started again", file=sys.stderr, flush=True)
                 start(name)
     except KeyboardInterrupt:

@@ -1,1 +1,1 @@
-"""Parts that any page may use, each with its JavaScript beside it; no page is imported here."""
+"""Parts that any page may use; no page is imported here."""

@@ -41,7 +41,7 @@ class Changes:
 
     @property
     def wordless(self) -> Self:
-        """Those that hold for any sentence."""
+        """These changes without those that name words of one sentence."""
         return replace(self, edits=replace(self.edits, forced=(), cells=()), locked=())
 
     @property

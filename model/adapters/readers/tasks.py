@@ -194,9 +194,9 @@ class PairReader(Reader):
         edits: Edits = NO_EDITS,
         **inputs: Tensor,
     ) -> Reading:
-        """As `Reader.read`; `target` is the output forced on the decoder, a text or ids without the start token.
+        """Record what the model computes when it reads a text and must write a target; see `Recorder.read`.
 
-        Left out it is what the model writes greedily.
+        `target` is a text or ids without the start token; where it is left out, what the model writes greedily.
         """
         model_inputs = self._given(text, inputs, messages)
         if "decoder_input_ids" in model_inputs:

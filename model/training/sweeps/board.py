@@ -58,7 +58,7 @@ class Board:
 
     @property
     def changes(self) -> list[str]:
-        """Those of CHANGES of which there is a run, in that order."""
+        """The changes of CHANGES of which there is a run, in that order."""
         return [change for change in CHANGES if self.finals(change)]
 
     @property

@@ -51,7 +51,7 @@ PLACES = """() => {
 }"""
 
 
-# The same of the stage: the first tiles beside the title of the large picture or, of two sentences, their lines.
+# Of a page of the stage: the first tiles beside the title of the large picture or, of two sentences, their lines.
 STAGE_PLACES = """() => {
   const box = query => {
     const { left, top, right, bottom } = document.querySelector(query).getBoundingClientRect();
@@ -93,7 +93,7 @@ def top_of_the_answer(page: Page, name: str, size: tuple[int, int]) -> float:
 
 
 def top_of_the_translation(page: Page, name: str, size: tuple[int, int]) -> float:
-    """The same of a page of the stage."""
+    """Looks at where the parts of a page of the stage are in a window; returns where its translation begins."""
     places = page.evaluate(STAGE_PLACES)
     assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (name, size)
     assert abs(places["controls"][0] - places["controls"][1]) <= 2, (name, size)

@@ -53,7 +53,7 @@ class NextWords:
         return torch.tensor(ids[: self.writer.config.max_length - mistakes.PADS - WORDS])
 
     def probabilities(self, mistake: str | None) -> np.ndarray:
-        """Of every word as the next one, float32 (V,)."""
+        """The probability of every word as the next one, float32 (V,)."""
         logits = mistakes.next_logits(self.writer.model, self.ids, mistake, len(self.ids))
         return logits.float().softmax(-1).numpy()
 
@@ -180,5 +180,5 @@ MODERN: dict[str, Pitfall] = IN_NEXT_WORDS | {"direction": direction}
 
 
 def fitting() -> dict[str, Pitfall]:
-    """Those that can be shown with the models that are here."""
+    """The pitfalls that can be shown with the models that are here, by name."""
     return {key: MODERN[key] for key in MODERN if key not in mistakes.MISTAKES or writer_for(key) is not None}

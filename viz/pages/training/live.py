@@ -78,7 +78,7 @@ class LiveRun:
         return Frame(np.array(self._practice.losses, np.float32), self._practice.right, self._status)
 
     def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
-        """As `Practice.reverse`, between two steps; also says how many steps are done."""
+        """What `Practice.reverse` returns between two steps, and how many steps are done."""
         with self._turns.turn():
             return *self._practice.reverse(text), self._practice.step
 

@@ -1,4 +1,4 @@
-"""The message of the stage: recordings, and what is known of them beside; the browser decides how they are drawn."""
+"""The message of the stage: recordings and what else is shown of them; the browser decides how they are drawn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Version:
-    """A recording, and what is known of it beside; what is None or empty is not known, or was not asked for.
+    """A recording, and what else the stage shows of it; what is None or empty is not known, or was not asked for.
 
     `VersionPayload` in payloads.py is what the stage is sent of it.
     """

@@ -189,7 +189,7 @@ class NamesPayload(TypedDict):
 
 
 class VersionPayload(TypedDict):
-    """A recording, and what is known of it beside."""
+    """A recording, and what else the stage shows of it."""
 
     recording: RecordingPayload
     names: NotRequired[NamesPayload]

@@ -60,7 +60,7 @@ def measure(request: Request, result: Translation) -> EngineResult | None:
 
 
 def _request(request: Request) -> dict[str, Any]:
-    """As viz/web/engine/run/translator.js takes it."""
+    """A request in the form that viz/web/engine/run/translator.js takes."""
     values: dict[str, Any] = {"text": request.text, "beam": request.beam, "penalty": request.penalty}
     return values if request.reference is None else values | {"target": request.reference}
 

@@ -60,7 +60,7 @@ OTHERS = {
 
 
 def sizes_of(name: str) -> Sizes:
-    """Of an open model; of several kinds of layers the first one that decodes."""
+    """The sizes of an open model: of its first kind of layers that decodes, where it has several kinds."""
     loaded = cached.translator(name)
     if isinstance(loaded, Reader):
         layers = loaded.config.layers("decoder_self") or loaded.config.layers(loaded.config.kinds[0])

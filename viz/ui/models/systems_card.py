@@ -42,7 +42,7 @@ class Score:
 
 
 def scores(names: Sequence[str]) -> list[Score]:
-    """Those of some models on the test that the first of them with a score was measured on."""
+    """Scores of some models on the test that the first of them with a score was measured on."""
     results: list[Score] = []
     for name in names:
         loaded = cached.translator(name)

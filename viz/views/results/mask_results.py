@@ -117,7 +117,7 @@ def compute(request: Request, mask_changes: Mapping[str, Any] = {}) -> Result:
 
 
 def _log_probability(logits: np.ndarray, ids: list[int]) -> float:
-    """That of the tokens which follow each of T, the end token last, in nats, of logits (T, V)."""
+    """The log-probability, in nats, of the tokens that follow each of T, the end token last, from logits (T, V)."""
     following = [*ids[1 : len(logits)], EOS_ID]
     largest = logits.max(-1)
     normalisers = largest + np.log(np.exp(logits - largest[:, None]).sum(-1))

@@ -129,7 +129,7 @@ def bucket_limits() -> tuple[int, int]:
 
 @cached.cache_results()
 def turned(checkpoint: str, text: str, n_offsets: int) -> tuple[np.ndarray, np.ndarray]:
-    """As `turned_products` of `model.experiments.positions`."""
+    """What `turned_products` of `model.experiments.positions` computes, remembered."""
     return in_turn(experiments.turned_products)(cached.translator(checkpoint), text, n_offsets)
 
 

@@ -7,8 +7,15 @@ import { Problem } from "./run/problem.js";
 /** @typedef {import("./service.js").Reply} Reply */
 
 /**
+ * An answer with what was asked beside it.
+ * @typedef {Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
+ *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null,
+ *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares}} EngineAnswer
+ */
+
+/**
  * @typedef {object} Pending
- * @property {(answer: any) => void} resolve
+ * @property {(answer: any) => void} resolve  with what the request asked for
  * @property {(error: Error) => void} reject
  * @property {(received: number) => void} [progress]
  */
@@ -43,9 +50,7 @@ export class Engine {
    * @param {string} name
    * @param {import("./run/translator.js").Request} request
    * @param {{lane?: string, also?: import("./service.js").Job["also"]}} options
-   * @returns {Promise<Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
-   *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null,
-   *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares} | null>}
+   * @returns {Promise<EngineAnswer | null>}
    */
   translate(name, request, { lane = "", also = {} } = {}) {
     return this.#send({ do: "translate", name, request, lane, also });
@@ -92,5 +97,5 @@ export class Engine {
   }
 }
 
-/** @param {any} problem */
+/** @param {import("./service.js").Refusal} problem */
 const errorOf = ({ message, template, values }) => (template ? new Problem(template, values) : new Error(message));

@@ -42,7 +42,11 @@ import { rowParts } from "./analysis/why.js";
  */
 
 /** @typedef {Load | Job | {do: "cancel", lane: string}} Message */
-/** @typedef {{id: number, answer?: any, received?: number, dropped?: boolean, problem?: object}} Reply */
+/**
+ * Why a job could not be done: a sentence, and where it has values, its template and these.
+ * @typedef {{message: string, template?: string | null, values?: Record<string, string | number>}} Refusal
+ */
+/** @typedef {{id: number, answer?: unknown, received?: number, dropped?: boolean, problem?: Refusal}} Reply */
 
 /** @type {(keyof Also)[]} */
 const NEED_TRACE = ["effects", "lens", "row", "why", "shares"];

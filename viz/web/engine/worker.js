@@ -7,13 +7,13 @@ addEventListener("message", ({ data }) => service.receive(data));
 
 /**
  * The memory of all arrays in a value, which goes to the page instead of being copied.
- * @param {any} value
+ * @param {unknown} value
  * @returns {ArrayBuffer[]}
  */
 function buffersOf(value) {
   /** @type {Set<ArrayBuffer>} */
   const buffers = new Set();
-  const visit = (/** @type {any} */ part) => {
+  const visit = (/** @type {unknown} */ part) => {
     if (ArrayBuffer.isView(part)) buffers.add(/** @type {ArrayBuffer} */ (part.buffer));
     else if (part instanceof Map) part.forEach(visit);
     else if (part && typeof part === "object") Object.values(part).forEach(visit);

@@ -24,7 +24,7 @@ import { unpack } from "../recording/message/packed.js";
  * @property {string} [problem] why nothing could be compared
  */
 
-/** @type {Map<string, Promise<any>>} engines by the address of the weights */
+/** @type {Map<string, Promise<import("../engine/client.js").Engine>>} engines by the address of the weights */
 const engines = new Map();
 /** @type {Map<string, Promise<Result>>} results by name */
 const results = new Map();

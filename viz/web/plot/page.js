@@ -1,6 +1,8 @@
 // Draws the figure of a file that stands for itself.
 
-const library = /** @type {any} */ (window).Plotly;
+/** @typedef {{Plotly: import("../stage/frame/plotly.js").Plotly}} WithPlotly */
+
+const library = /** @type {WithPlotly} */ (/** @type {unknown} */ (window)).Plotly;
 
 /** @param {string} id */
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent ?? "null");
@@ -12,7 +14,7 @@ const svg = {
   name: "svg",
   title: dictionary["Download plot as an SVG"],
   icon: library.Icons.disk,
-  click: (/** @type {any} */ plot) => library.downloadImage(plot, imageOptions("svg", 1)),
+  click: (/** @type {HTMLElement} */ plot) => library.downloadImage(plot, imageOptions("svg", 1)),
 };
 const config = {
   locale: lang,

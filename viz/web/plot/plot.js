@@ -4,7 +4,7 @@ import { unpack } from "../recording/message/packed.js";
 import { button, dress, el } from "../stage/frame/dom.js";
 import { inks } from "../stage/map/inks.js";
 import { onPage } from "../stage/frame/page_colours.js";
-import { plotly } from "../stage/frame/plotly.js";
+import { loadedPlotly, plotly } from "../stage/frame/plotly.js";
 import { table } from "../stage/frame/menus.js";
 
 /**
@@ -12,8 +12,8 @@ import { table } from "../stage/frame/menus.js";
  * @typedef {object} PlotMessage
  * @property {string} stamp
  * @property {string} alt  what it shows, for screen readers
- * @property {any[]} data  traces of Plotly
- * @property {any} layout
+ * @property {Trace[]} data
+ * @property {import("../recording/pictures/looks.js").Layout} layout
  * @property {string} language
  * @property {Record<string, any>} words
  * @property {number} least  pixels of width
@@ -21,6 +21,8 @@ import { table } from "../stage/frame/menus.js";
  * @property {boolean} clicks  whether clicks are sent to Python
  * @property {{rows: string[], columns: string[], corner: string} | null} table
  */
+/** @typedef {import("../recording/pictures/looks.js").Trace} Trace */
+/** @typedef {import("../stage/frame/plotly.js").PlotElement} PlotElement */
 /** @typedef {(name: string, value: unknown) => void} Trigger  sends a value to Python */
 
 const SOFT = "rgba(128, 128, 128, 0.25)";
@@ -39,7 +41,7 @@ class Plot {
   isListening = false;
 
   constructor() {
-    this.node = /** @type {any} */ (el("div", { role: "img" })); // which Plotly gives methods
+    this.node = /** @type {PlotElement} */ (/** @type {unknown} */ (el("div", { role: "img" })));
     this.box = el("div.scrolled", this.node);
     this.note = el("p", { role: "status", hidden: true });
     this.button = button("plain.seldom", "", () => this.showTable(!this.grid));
@@ -82,13 +84,13 @@ class Plot {
     this.note.textContent = words.missing;
     this.note.hidden = Boolean(library);
     if (!library) this.now = null;
-    if (now !== this.now) return; // a newer figure is drawn, or Plotly is missing
+    if (!library || now !== this.now) return; // a newer figure is drawn, or Plotly is missing
     const config = { ...CONFIG, locale, locales: { [locale]: { dictionary: words.zoomed } } };
     await library.react(node, onThisPage(data, style.color), { ...layout, ...this.look(message, style, width), height }, config);
     node.dataset.stamp = stamp;
     if (this.isListening) return;
     this.isListening = true;
-    node.on("plotly_click", (/** @type {any} */ { points: [{ curveNumber: curve, x, y, customdata }] }) => {
+    node.on("plotly_click", ({ points: [{ curveNumber: curve, x, y, customdata }] }) => {
       if (this.message?.clicks) this.click("clicked", { curve, x, y, customdata });
     });
   }
@@ -139,13 +141,13 @@ class Plot {
 
 /**
  * Traces as the page looks: numbers about zero begin at its tone, and texts in their cells stay readable.
- * @param {any[]} data
+ * @param {Trace[]} data
  * @param {string} colour  of the page's text
  */
 function onThisPage(data, colour) {
   const onIt = onPage(data, colour);
   const cells = onIt.find((trace, i) => trace !== data[i]);
-  /** @param {any} trace */
+  /** @param {Trace} trace */
   const isWritten = ({ mode, textfont }) => mode === "text" && Array.isArray(textfont?.color);
   if (!cells) return onIt;
   return onIt.map((trace) => (isWritten(trace) ? { ...trace, textfont: { ...trace.textfont, color: inks(cells) } } : trace));
@@ -168,5 +170,5 @@ export function leave({ parentElement }) {
   removeEventListener("resize", plot.resized);
   plot.root.remove();
   plots.delete(parentElement);
-  setTimeout(() => /** @type {any} */ (window).Plotly?.purge(plot.node), PENDING);
+  setTimeout(() => loadedPlotly()?.purge(plot.node), PENDING);
 }

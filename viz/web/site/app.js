@@ -43,7 +43,7 @@ export class App {
   /**
    * @param {Settings} settings
    * @param {import("./models.js").Models} models
-   * @param {{plotly: () => Promise<any>, shell: () => Promise<string>}} host of the stage
+   * @param {{plotly: import("../stage/main/message.js").Host["plotly"], shell: () => Promise<string>}} host of the stage
    * @param {() => void} arrive makes the page again, from its address
    */
   constructor(settings, models, host, arrive) {
@@ -56,12 +56,11 @@ export class App {
     this.request = request;
     this.speech = new Speech(settings, query.get("lang"));
     document.documentElement.lang = this.speech.language;
-    /** @type {any} */
     this.stage = new Stage({
       ...{ ...host, part: (/** @type {string} */ address) => packedShares(address, models), memories: {} },
       ...{ read: () => Object.fromEntries(fragment()), write: this.write },
-      ask: (/** @type {Record<string, any>} */ parameters) => this.ask(parameters),
-      act: (/** @type {any} */ action) => this.act(action),
+      ask: (/** @type {import("../stage/main/message.js").Parameters} */ parameters) => this.ask(parameters),
+      act: (/** @type {import("../stage/main/message.js").Action} */ action) => this.act(action),
       step: () => go(location.hash, true),
     });
     this.controls = new Controls(this);
@@ -80,7 +79,7 @@ export class App {
 
   /**
    * Sets parameters of the address; a step becomes an entry of the history.
-   * @param {Record<string, any>} parameters
+   * @param {import("../stage/main/message.js").Parameters} parameters
    */
   write(parameters, isStep = false) {
     if (isStep) this.stage.host.settle(); // what is open belongs to the step before
@@ -126,7 +125,7 @@ export class App {
     this.stage.repaint();
   }
 
-  /** Computes what the stage asks for beside weights. @param {Record<string, any>} parameters */
+  /** Computes what the stage asks for beside weights. @param {import("../stage/main/message.js").Parameters} parameters */
   ask(parameters) {
     this.write(parameters);
     const { measure, against, view } = { ...this.request, ...parameters };
@@ -135,13 +134,13 @@ export class App {
     this.update();
   }
 
-  /** A change on the stage; one that the model refuses is not kept. @param {any} action */
+  /** A change on the stage; one that the model refuses is not kept. @param {import("../stage/main/message.js").Action} action */
   async act(action) {
     const { request, answer } = this;
     if (action.do === "importance") return this.turn({ importance: !request.importance }, false);
     if (!answer) return;
     try {
-      const config = /** @type {any} */ (this.models.get(request.model).config);
+      const { config } = this.models.get(request.model);
       const encode = (/** @type {string} */ text) => this.encode(text);
       const changes = await changesAfter(action, { changes: request.changes, answer, config, encode });
       if (!changes || this.request !== request) return;
@@ -164,7 +163,10 @@ export class App {
     return update(this);
   }
 
-  /** @param {{message: any, recordings: any, answer: import("../engine/run/answer.js").Answer | null}} message */
+  /**
+   * @param {Omit<import("./payload/messages.js").Message, "answer">
+   *   & {answer: import("../engine/run/answer.js").Answer | null}} message
+   */
   async present({ message, recordings, answer }) {
     this.answer = answer;
     await this.stage.present({ ...message, stamp: ++stamp }, recordings);

@@ -1,6 +1,7 @@
 // Begins the page without a server, from its folder or from one file.
 
 import { compress } from "../stage/frame/file.js";
+import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
 import { Models } from "./models.js";
 import { fromBase64, inflate, readFile, readSettings } from "./settings.js";
@@ -8,7 +9,7 @@ import { startTheme } from "./controls/theme.js";
 
 const settings = readSettings();
 const models = new Models(settings, (model, received) => app?.tell(model, received));
-/** @type {Promise<any> | undefined} */
+/** @type {ReturnType<typeof loadPlotly> | undefined} */
 let library;
 /** @type {App | undefined} */
 let app;
@@ -18,7 +19,7 @@ async function loadPlotly() {
   const script = document.createElement("script");
   script.textContent = new TextDecoder().decode(await readFile(settings, "plotly"));
   document.head.append(script);
-  return { script, Plotly: /** @type {any} */ (window).Plotly };
+  return { script, Plotly: loadedPlotly() };
 }
 
 const host = {

@@ -12,11 +12,11 @@ import { fromBase64, readFile, startWorker } from "./settings.js";
 const CACHED = 24; // answers
 
 export class Models {
-  /** @type {Map<string, Promise<any>>} */
+  /** @type {Map<string, Promise<void>>} */
   #loaded = new Map();
   /** @type {Set<string>} */
   #ready = new Set();
-  /** @type {Map<string, any>} */
+  /** @type {Map<string, import("../engine/client.js").EngineAnswer>} */
   #answers = new Map();
 
   /**
@@ -78,7 +78,7 @@ export class Models {
    * @param {string} name of the model
    * @param {import("../engine/run/translator.js").Request} request
    * @param {import("../engine/service.js").Job["also"]} [also]
-   * @returns {Promise<any>}
+   * @returns {Promise<import("../engine/client.js").EngineAnswer | null>}
    */
   async answer(name, request, also = {}, lane = "stage") {
     await this.load(name);

@@ -9,7 +9,7 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {string} name
  * @property {string} source code of its language, or ""
  * @property {string} target
- * @property {Record<string, any>} config
+ * @property {import("../engine/run/config.js").Config & {dropout?: number}} config
  * @property {Record<string, Record<string, string[][]>>} roles of heads, by language and kind
  * @property {Record<string, Record<string, string>>} rules of roles, by language and role
  * @property {Record<string, [number, number]>} first the head to open, by kind
@@ -50,7 +50,7 @@ export const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => lett
  */
 export async function inflate(bytes) {
   if (bytes[0] !== 0x1f || bytes[1] !== 0x8b) return bytes;
-  const stream = new Blob([/** @type {any} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  const stream = new Blob([/** @type {Uint8Array<ArrayBuffer>} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -118,7 +118,7 @@ class _GrowingBatch:
         self._rows_at: dict[str, slice] = {}  # the same by the address of their contexts
 
     def pass_tap(self, address: str, value: Tensor) -> Tensor:
-        """As a hook of `model.taps.hooked`."""
+        """Take the value of a tap and return it changed: a hook for `model.taps.hooked`."""
         if address.endswith(".stream"):
             return self._grow(address, value)
         if address in self._rows_at:

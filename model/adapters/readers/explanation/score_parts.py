@@ -144,7 +144,7 @@ def _split_head(rows: PartRows, config: ReaderConfig, trace: Arrays, layer: Atte
 
 
 def _of_head(parts: Parts, head: int, n_heads: int) -> dict[str, np.ndarray]:
-    """Of queries or keys, by name, (G, S, K), those that a head reads: float64 (S, K)."""
+    """The parts of queries or keys that one head reads, float64 (S, K) by name, of those of all groups (G, S, K)."""
     return {name: value[head * len(value) // n_heads].double().cpu().numpy() for name, value in parts.items()}
 
 

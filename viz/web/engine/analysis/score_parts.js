@@ -196,7 +196,7 @@ export class ScoreParts {
   }
 
   /**
-   * The same scores with the parts of one group as one part.
+   * Scores whose parts of one group are one part.
    * @param {GroupOf} groupOf
    */
   folded(groupOf = byModule) {

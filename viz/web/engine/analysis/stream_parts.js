@@ -35,7 +35,8 @@ export class StreamParts {
     if (!groupOf) return this;
     const { names, vectors } = fold(this, groupOf);
     const last = names.indexOf(groupOf(BIAS));
-    const biasLast = (/** @type {any[]} */ list) => [...list.filter((_, i) => i !== last), list[last]];
+    /** @template T @param {T[]} list */
+    const biasLast = (list) => [...list.filter((_, i) => i !== last), list[last]];
     return new StreamParts(biasLast(names), biasLast(vectors), this.size);
   }
 

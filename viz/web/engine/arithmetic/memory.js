@@ -58,7 +58,7 @@ export class Memory {
       if (!isCompiling() || !WebAssembly.validate(bytes)) continue;
       const imports = { env: { memory: /** @type {WebAssembly.Memory} */ (memory.#memory) } };
       const { instance } = await WebAssembly.instantiate(bytes, imports);
-      memory.kernel = /** @type {any} */ (instance.exports);
+      memory.kernel = /** @type {Kernel} */ (/** @type {unknown} */ (instance.exports));
       memory.variant = name;
       break;
     }

@@ -15,7 +15,7 @@ import { Weights } from "../run/weights.js";
 export class Transformer {
   /**
    * @param {import("../arithmetic/memory.js").Memory} memory
-   * @param {Record<string, any>} values of config.json
+   * @param {Record<string, unknown>} values of config.json
    * @param {Uint8Array} bytes of model.safetensors
    */
   constructor(memory, values, bytes) {

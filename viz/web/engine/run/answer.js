@@ -14,6 +14,12 @@ import { BOS_ID, EOS_ID } from "../text/special.js";
 /** @typedef {import("./masks.js").Mask} Mask */
 
 /**
+ * One side of a tokenizer: that of the texts that are read, or of those that are written.
+ * @typedef {import("../text/tokenizer.js").Tokenizer | import("../text/pieces.js").PieceTokenizer
+ *   | import("../text/words.js").TextWords} Side
+ */
+
+/**
  * @typedef {object} Answer One translation; S counts source_tokens and T target_tokens.
  * @property {string} source tidied
  * @property {string} text
@@ -51,7 +57,7 @@ import { BOS_ID, EOS_ID } from "../text/special.js";
 
 /**
  * Copies what a translator computed out of memory. With a trace the result of a search is read once more, whole.
- * @param {{model: Transformer, source: any, target: any}} translator
+ * @param {{model: Transformer, source: Side, target: Side}} translator
  * @param {Parts} parts
  * @returns {Omit<Answer, "source" | "text">}
  */

@@ -33,6 +33,6 @@ function readTokenizer(values) {
     return { source, target, asMeant: false }; // a SentencePiece model brings its own table of such characters
   }
   if (values.type !== undefined) throw new Error(`the engine cannot read a tokenizer of type ${values.type}`);
-  const tokenizer = new Tokenizer(values);
+  const tokenizer = new Tokenizer(/** @type {ConstructorParameters<typeof Tokenizer>[0]} */ (values));
   return { source: tokenizer, target: tokenizer, asMeant: values.as_meant ?? true };
 }

@@ -78,7 +78,7 @@ const KNOWN = [SHARED, TRANSFORMER, LANGUAGE_MODEL].flatMap(Object.keys).concat(
 
 /**
  * Reads config.json; keys left out take their defaults.
- * @param {Record<string, any>} values
+ * @param {Record<string, unknown>} values
  * @returns {Config}
  */
 export function readConfig({ architecture = "transformer", ...values }) {

@@ -44,7 +44,7 @@ async function openCache() {
  */
 async function store(cache, url, bytes) {
   try {
-    await cache?.put(url, new Response(/** @type {any} */ (bytes)));
+    await cache?.put(url, new Response(/** @type {Uint8Array<ArrayBuffer>} */ (bytes)));
   } catch {
     // No room left: the next visit fetches them again.
   }

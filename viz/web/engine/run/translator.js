@@ -14,6 +14,8 @@ const MAX_BEAM = 16;
 const MAX_SOURCE_TOKENS = 128;
 const MAX_CHARACTERS = 2000;
 
+/** @typedef {import("./answer.js").Side} Side */
+
 /**
  * @typedef {object} Request What to translate, and how.
  * @property {string} text
@@ -29,7 +31,7 @@ const MAX_CHARACTERS = 2000;
 export class Translator {
   /**
    * @param {import("../model/transformer.js").Transformer} model
-   * @param {{source: any, target: any, asMeant?: boolean}} tokenizers
+   * @param {{source: Side, target: Side, asMeant?: boolean}} tokenizers
    */
   constructor(model, { source, target, asMeant = true }) {
     this.model = model;
@@ -71,7 +73,7 @@ export class Translator {
   /**
    * A text as it is read, and its ids with the end token.
    * @param {string} text
-   * @param {any} side
+   * @param {Side} side
    * @param {(text: string) => string} clean
    * @returns {[string, number[]]}
    */

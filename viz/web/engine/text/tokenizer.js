@@ -16,13 +16,14 @@ export class Tokenizer extends Vocabulary {
   #ranks;
   #firstByte;
 
-  /** @param {Record<string, any>} values of tokenizer.json */
+  /**
+   * @param {{model: {vocab: Record<string, number>, merges: (string | [string, string])[]}, lowercase?: boolean}} values
+   *   of tokenizer.json
+   */
   constructor({ model, lowercase = false }) {
-    /** @type {[string, number][]} */
     const entries = Object.entries(model.vocab);
     super(entries.sort(([, a], [, b]) => a - b).map(([token]) => token), lowercase);
     this.#firstByte = SPECIAL_TOKENS.length;
-    /** @type {(string | [string, string])[]} */
     const merges = model.merges;
     this.#ranks = new Map(merges.map((merge, rank) => [typeof merge === "string" ? merge : merge.join(" "), rank]));
   }

@@ -72,7 +72,7 @@
  * @property {import("./types.js").Row | null} log_probabilities  in nats
  * @property {CandidatesPayload | null} candidates
  * @property {Record<string, import("./types.js").Matrix>} positions  by side
- * @property {Record<string, any>} model
+ * @property {Record<string, unknown>} model
  * @property {Partial<Record<import("./types.js").Side, ArrayLike<number>>>} [special]  by side, 1 = special
  */
 
@@ -178,7 +178,7 @@
  */
 
 /**
- * A recording, and what is known of it beside.
+ * A recording, and what else the stage shows of it.
  * @typedef {object} VersionPayload
  * @property {RecordingPayload} recording
  * @property {NamesPayload} [names]

@@ -35,7 +35,7 @@ export class Remote {
     this.heads = new Map();
     for (const [place, rows] of Object.entries(packed.openHeads)) this.heads.set(place, dequantise(rows, this.scale));
     this.travelled = new Set(this.heads.keys());
-    /** @type {Record<string, Promise<any>>} */
+    /** @type {Record<string, Promise<unknown>>} */
     this.fetching = {};
   }
 
@@ -44,10 +44,10 @@ export class Remote {
     return this.shape.reduce((product, size) => product * size) <= MOST;
   }
 
-  /** @param {string} name @param {() => Promise<any>} fetch */
+  /** @template T @param {string} name @param {() => Promise<T>} fetch @returns {Promise<T>} */
   async once(name, fetch) {
     try {
-      return await (this.fetching[name] ??= fetch());
+      return await /** @type {Promise<T>} */ (this.fetching[name] ??= fetch());
     } finally {
       delete this.fetching[name]; // what failed may be tried again
     }

@@ -97,9 +97,9 @@ const listAxis = (texts, downwards = true) => {
 };
 
 /**
- * @param {any[]} panels
+ * @param {Record<string, any>[]} panels
  * @param {boolean} isNarrow
- * @param {any} layout
+ * @param {import("./looks.js").Layout} layout
  */
 function panelLayout(panels, isNarrow, layout) {
   const title = { xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom", showarrow: false };

@@ -12,11 +12,14 @@ import * as theme from "./theme.js";
  *   blocked?: ArrayLike<number>[], blocked_note?: string}} Hover
  */
 
+/** @typedef {Record<string, any>} Trace  of Plotly: type, numbers and colours, by the names of its reference */
+/** @typedef {Record<string, any>} Layout  of Plotly: axes, margins and font, by the names of its reference */
+
 /**
  * A picture as plain data; `hover` says what each row, column and cell is.
  * @typedef {object} Look
- * @property {any[]} data
- * @property {any} layout
+ * @property {Trace[]} data
+ * @property {Layout} layout
  * @property {Hover | null} hover
  * @property {[string[], string[]]} [names]
  * @property {string[]} [titles]
@@ -68,7 +71,7 @@ export function tickAxis(tokens, title, { downwards = false, ...properties } = {
 
 /**
  * An axis of columns whose upright names have room beside each other: only every second, fourth or so is written.
- * @param {any} axis
+ * @param {Layout} axis
  * @param {number} room  pixels
  */
 export function thinLabels(axis, room) {

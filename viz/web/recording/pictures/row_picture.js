@@ -108,7 +108,7 @@ function panels(steps, { mask }, keys, { say, language }) {
   const left = GLYPH_WIDTH * Math.max(...all.map(({ title }) => textWidth(title)));
   const at = { xref: "paper", x: 0, xanchor: "right", xshift: -6, y: 0.5, yanchor: "middle" };
   const name = { ...at, showarrow: false, font: { size: TICK_SIZE } };
-  /** @type {Record<string, any>} */
+  /** @type {import("./looks.js").Layout} */
   const layout = {
     ...layoutOf(left, LEANING * tickWidth(keys) + 24, language, { right: SCALE }),
     annotations: all.map(({ title, axis }) => ({ ...name, text: escape(title), yref: `${axis} domain` })),

@@ -9,6 +9,8 @@ import { BEAMS, PAGES, VERSUS } from "../view/view.js";
 
 /** @typedef {import("../app.js").App} App */
 
+/** @typedef {Partial<import("../view/view.js").PageRequest>} Change  of the request */
+
 export class Controls {
   /** @param {App} app */
   constructor(app) {
@@ -20,24 +22,18 @@ export class Controls {
     this.sentence = sentenceBox("#sentence", request.text, take, label);
     this.model = this.modelChoice(request.model, (model) => app.turn({ model }), say("model"));
     const items = (/** @type {() => void} */ close) => this.exampleItems(close);
-    /** @type {any} */
     this.examples = menu("examples", say("examples"), say("examples"), items);
-    /** @type {any} */
     this.search = menu("search", " ", say("search"), () => searchFields(app));
-    /** @type {any} */
     this.otherSide = el("div.ask");
-    /** @type {any} */
     this.status = el("p.status#status", { role: "status", hidden: true });
-    /** @type {any} */
     this.problem = el("p.alert#problem", { role: "alert", hidden: true });
-    /** @type {any} */
     this.lost = el("p.status#lost", { hidden: true });
     const pages = Object.fromEntries([...PAGES, "pages"].map((name) => [name, say(name)]));
     const languages = Object.entries(settings.languages);
     const speak = (/** @type {string} */ code) => app.speak(code);
     const head = [
       el("h1.brand", "Headlight"),
-      tabs(pages, "pages", "page", PAGES, request.page, (/** @type {any} */ change) => app.turn(change)),
+      tabs(pages, "pages", "page", PAGES, request.page, (/** @type {Change} */ change) => app.turn(change)),
       el("span.space"),
       select(languages, speech.language, speak, { ...labelAttributes(say("language")), "data-testid": "stage-language" }),
       button("plain.sign#theme", "◐", () => app.turnTheme(), labelAttributes(say("theme"))),
@@ -53,7 +49,6 @@ export class Controls {
    * @param {string} selected
    * @param {(name: string) => void} take
    * @param {string} label
-   * @returns {any}
    */
   modelChoice(selected, take, label) {
     const { models } = this.app.settings;
@@ -70,7 +65,7 @@ export class Controls {
     const { say } = speech;
     const { b } = request;
     const names = { versus: say("differs"), ...Object.fromEntries(VERSUS.map((code) => [code, say(`by_${code}`)])) };
-    const pick = (/** @type {any} */ change) => app.turn(change);
+    const pick = (/** @type {Change} */ change) => app.turn(change);
     const turn = (/** @type {Partial<typeof b>} */ part, isStep = true) =>
       app.turn({ b: { ...app.request.b, ...part } }, isStep);
     const beams = BEAMS.map((beam) => [String(beam), searchName(beam, speech)]);
@@ -97,7 +92,7 @@ export class Controls {
     if (this.sentence.value !== request.text) this.sentence.value = request.text;
     this.model.value = request.model;
     const search = request.reference === null ? searchName(request.beam, speech) : say("reference");
-    const opener = this.search.firstChild;
+    const opener = /** @type {HTMLElement} */ (this.search.firstChild);
     opener.textContent = search;
     for (const [name, text] of Object.entries(labelAttributes(`${say("search")}: ${search}`))) opener.setAttribute(name, text);
     if (!names.includes("reference") || request.reference === null) this.search.renew();

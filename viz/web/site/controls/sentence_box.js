@@ -8,14 +8,15 @@ import { el } from "../../stage/frame/dom.js";
  * @param {string} value
  * @param {(value: string, isStep: boolean) => void} take
  * @param {Record<string, string>} about
- * @returns {any}
+ * @returns {HTMLInputElement}
  */
 export function sentenceBox(look, value, take, about) {
   let isVisited = false;
-  const oninput = (/** @type {any} */ { target }) => {
+  const oninput = (/** @type {InputEvent & {target: HTMLInputElement}} */ { target }) => {
     take(target.value, !isVisited);
     isVisited = true;
   };
+  const onblur = () => (isVisited = false);
   const attributes = { type: "text", value, autocomplete: "off", dir: "auto", spellcheck: "false" };
-  return el(`input.sentence${look}`, { ...attributes, ...about, oninput, onblur: () => (isVisited = false) });
+  return /** @type {HTMLInputElement} */ (el(`input.sentence${look}`, { ...attributes, ...about, oninput, onblur }));
 }

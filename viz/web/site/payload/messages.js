@@ -18,8 +18,8 @@ const LENS_WORDS = 5; // of each cell
 
 /**
  * @typedef {object} Message
- * @property {any} message
- * @property {Record<"after" | "before", any>} recordings
+ * @property {any} message  of the stage
+ * @property {import("../../stage/main/message.js").Recordings} recordings
  * @property {Answer} answer of `after`
  */
 
@@ -46,7 +46,7 @@ export async function messageOf(request, models, speech) {
   return { message, recordings: { after: after.recording, before: before.recording }, answer };
 }
 
-/** A message of the stage with one version. @param {Speech} speech @param {any} after */
+/** A message of the stage with one version. @param {Speech} speech @param {object} after */
 function stageMessage(speech, after, comparing = null) {
   const words = speech.stageWords(Boolean(comparing));
   const nothing = { setting: null, least: null, steering: null, before: null, address: {} };
@@ -81,12 +81,13 @@ async function sideOf(request, models, speech) {
   const program = programOf(request);
   const kinds = Object.keys(answer.effects?.heads ?? {});
   const code = codeOfEffects(program, request, kinds);
-  const effects = asksEffects ? { ...effectsPayload(answer, about, request.against), code } : null;
+  const explained = /** @type {import("./effects.js").Explained} */ (answer);
+  const effects = asksEffects ? { ...effectsPayload(explained, about, request.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
   const why = answer.why ? whyPayload(answer.why) : null;
   const ofScores = { splits, why, shares: splits ? sharesAddress(model, ofText) : null };
   const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
-  return { answer, recording: recordingOf(answer, /** @type {any} */ (about.config), answer.effects), payload };
+  return { answer, recording: recordingOf(answer, about.config, answer.effects), payload };
 }
 
 /**

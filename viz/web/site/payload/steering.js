@@ -19,7 +19,7 @@ import { chipsOf, costText } from "./chips.js";
  */
 export function baseSteering(say, changes = noChanges()) {
   const { off, uniform, forced, cells } = changes.edits;
-  const place = (/** @type {any} */ { kind, layer, head }) => [kind, layer, head];
+  const place = (/** @type {import("../../engine/analysis/edits.js").Head} */ { kind, layer, head }) => [kind, layer, head];
   return {
     chips: /** @type {[string, string][]} */ ([]),
     ...{ off: off.map(place), uniform: uniform.map(place), locked: changes.locked },
@@ -98,7 +98,7 @@ async function importanceOf({ text, model }, old, models) {
   /** @type {Partial<Record<AttentionKind, Float32Array[]>>} */
   const changes = {};
   for (const kind of KINDS) {
-    const layers = layersOf(/** @type {any} */ (config), kind);
+    const layers = layersOf(config, kind);
     changes[kind] = Array.from({ length: layers }, () => new Float32Array(config.n_heads));
     for (const [layer, row] of changes[kind].entries()) {
       for (let head = 0; head < config.n_heads; head++) {

@@ -19,7 +19,7 @@ import { noChanges } from "./changes.js";
 
 /**
  * The changes after an action; a switch used twice is back as it was. Null for what is not an action.
- * @param {any} action
+ * @param {import("../../stage/main/message.js").Action} action
  * @param {Steered} steered
  * @returns {Promise<Changes | null>}
  */
@@ -37,7 +37,7 @@ export async function changesAfter(action, { changes, answer, config, encode }) 
       return forceCell(changes, action, answer.predicted_ids);
     case "positions": {
       const { scale = changes.scale, shift = changes.shift, stacks = changes.stacks } = action;
-      return { ...changes, scale: Number(scale), shift: Number(shift), stacks };
+      return { ...changes, scale: Number(scale), shift: Number(shift), stacks: /** @type {Changes["stacks"]} */ (stacks) };
     }
     case "drop":
       return dropChange(changes, action.code);
@@ -94,7 +94,7 @@ const flip = (heads, target) => (has(heads, target) ? without(heads, [target]) :
 /**
  * Blocks or opens cells; a cell that is flipped back is no longer edited.
  * @param {EditValues["cells"]} cells
- * @param {{kind: AttentionKind, cells: [number, number][], open: boolean}} action
+ * @param {{kind: AttentionKind, cells: number[][], open: boolean}} action
  */
 function paintCells(cells, { kind, cells: places, open }) {
   const isThere = (/** @type {EditValues["cells"][0]} */ cell, /** @type {number[]} */ [query, key]) =>

@@ -42,7 +42,7 @@ export const isChange = (changes) => hasEdits(changes.edits) || changes.locked.l
 export const wordless = (changes) => ({ ...changes, edits: { ...changes.edits, forced: [], cells: [] }, locked: [] });
 
 /**
- * As the engine takes them beside a text.
+ * Changes in the form in which a request of the engine has them.
  * @param {Changes} changes
  */
 export function forEngine({ edits, locked, scale, shift, stacks }) {

@@ -89,13 +89,13 @@ export function readRequest(query, settings) {
 
 /**
  * The row that parameters of the view "inside" ask for.
- * @param {Record<string, any>} parameters
+ * @param {import("../../stage/main/message.js").Parameters} parameters
  */
 export const rowOf = ({ view, ...place }) => (view === "inside" ? placeOf(place) : null);
 
 /**
  * The cell that parameters of the view "why" ask for.
- * @param {Record<string, any>} parameters
+ * @param {import("../../stage/main/message.js").Parameters} parameters
  * @returns {import("../../engine/analysis/why.js").Cell | null}
  */
 export function cellOf({ view, key, ...place }) {
@@ -104,7 +104,7 @@ export function cellOf({ view, key, ...place }) {
 }
 
 /**
- * @param {Record<string, any>} parameters
+ * @param {import("../../stage/main/message.js").Parameters} parameters
  * @returns {import("../../engine/analysis/inside.js").Place | null}
  */
 function placeOf({ kind, ...place }) {
@@ -112,7 +112,7 @@ function placeOf({ kind, ...place }) {
   return !KINDS.includes(kind) || layer === null || head === null || row === null ? null : { kind, layer, head, row };
 }
 
-/** @param {any} text */
+/** @param {string} text */
 const numberOf = (text) => (/^\d+$/.test(text) ? Number(text) : null);
 
 /** @param {string} text */

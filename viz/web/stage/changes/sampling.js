@@ -38,7 +38,11 @@ export function restrict(logits, { temperature, "top-k": k, "top-p": p }) {
 /** @param {import("../../recording/message/version.js").Version} result @returns {Field[]} */
 const allFields = ({ next }) => [...(next?.fields ?? []), ...(next?.writing ?? [])];
 
-/** How the next word is drawn, as an address asks for it. @param {Open} stage @param {Record<string, any>} request */
+/**
+ * How the next word is drawn, as an address asks for it.
+ * @param {Open} stage
+ * @param {import("../main/message.js").Parameters} request
+ */
 function restore({ result }, request) {
   if (!result.next) return null;
   const number = (/** @type {Field} */ { name, value, options, low = -Infinity, high = Infinity }) => {
@@ -97,6 +101,7 @@ function buildView(stage) {
   const excluded = sampledShares.map((share, i) => (share ? null : modelShares[i]));
   const numbers = [remaining, excluded, modelShares];
   const customdata = modelShares.map((share, i) => [next.hoverTexts[i], percent(share), percent(sampledShares[i])]);
+  /** @type {import("../../recording/pictures/looks.js").Trace[]} */
   const data = next.look.data.map((trace, i) => ({ ...trace, x: numbers[i], y: trace.y.slice(0, count), customdata }));
   const layout = { ...next.look.layout, yaxis: { ...next.look.layout.yaxis, range: [count - 0.5, -0.5] } };
   data[0].text = sampledShares.map(percent);

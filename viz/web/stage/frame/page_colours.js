@@ -2,6 +2,8 @@
 
 import { DIVERGING, DIVERGING_ON_DARK } from "../../recording/pictures/theme.js";
 
+/** @typedef {import("../../recording/pictures/looks.js").Trace} Trace */
+
 /** Whether a colour, as browsers compute it, is light. @param {string} colour  rgb(...) */
 function isLight(colour) {
   const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
@@ -13,16 +15,16 @@ export const isDark = (element) => isLight(getComputedStyle(element).color);
 
 /**
  * Traces of Plotly on a page whose text has this colour.
- * @param {any[]} data
+ * @param {Trace[]} data
  * @param {string} colour
- * @returns {any[]}
+ * @returns {Trace[]}
  */
 export const onPage = (data, colour) => (isLight(colour) ? replaceScale(data, DIVERGING, DIVERGING_ON_DARK) : data);
 
-/** The same traces for white paper. @param {any[]} data */
+/** The same traces for white paper. @param {Trace[]} data */
 export const onPaper = (data) => replaceScale(data, DIVERGING_ON_DARK, DIVERGING);
 
-/** @param {any[]} data @param {unknown} from  which may have come in a message @param {unknown} to @returns {any[]} */
+/** @param {Trace[]} data @param {unknown} from  which may have come in a message @param {unknown} to @returns {Trace[]} */
 function replaceScale(data, from, to) {
   const text = JSON.stringify(from);
   return data.map((trace) => (JSON.stringify(trace.colorscale) === text ? { ...trace, colorscale: to } : trace));

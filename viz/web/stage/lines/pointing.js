@@ -105,7 +105,7 @@ export class Pointing {
     says.textContent = line(stage, lit) ?? says.textContent;
   }
 
-  /** As cross; rows of other pictures than maps are steps. @param {Lit} lit @returns {[number, number]} */
+  /** The row and column to frame; rows of other pictures than maps are steps. @param {Lit} lit @returns {[number, number]} */
   frameOf(lit) {
     const { view } = this.stage.state;
     if (OF_HEADS.includes(view)) return cross(lit);

@@ -5,7 +5,7 @@ import { afterPainting } from "../frame/dom.js";
 /**
  * Sets parameters of an address; null removes one. Returns the same `query`.
  * @param {URLSearchParams} query
- * @param {Record<string, any>} parameters
+ * @param {import("./message.js").Parameters} parameters
  */
 export function setParameters(query, parameters) {
   for (const [name, value] of Object.entries(parameters)) {
@@ -27,7 +27,7 @@ const PAUSE = 350; // ms
  * @returns {Host & {settle: () => void}}  settle() writes at once
  */
 export function writingLater(host) {
-  /** @type {Record<string, any>} parameters */
+  /** @type {import("./message.js").Parameters} parameters */
   let waiting = {};
   let isPlanned = false;
   let next = 0; // when the next one would be due if all came with pauses

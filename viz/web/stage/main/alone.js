@@ -1,13 +1,14 @@
 // The stage as a page of its own (files.py), which fetches nothing; what is open stands behind the #.
 
 import { setParameters } from "./address.js";
+import { loadedPlotly } from "../frame/plotly.js";
 import { report } from "./report.js";
 import { Stage } from "./stage.js";
 
 /** @param {string} id */
 const inPage = (id) => document.getElementById(id)?.textContent ?? "";
 const { parts, place } = JSON.parse(inPage("hl-message"));
-/** @type {Promise<any> | undefined} */
+/** @type {Promise<import("../frame/plotly.js").Plotly> | undefined} */
 let library;
 
 /** What gzip in base64 holds. @param {string} text */
@@ -20,12 +21,12 @@ async function plotly() {
   const script = document.createElement("script");
   script.textContent = await decompress(inPage("hl-plotly")).text();
   document.head.append(script);
-  return /** @type {any} */ (window).Plotly;
+  return loadedPlotly();
 }
 
 const fragment = () => new URLSearchParams(location.hash.slice(1));
 
-/** @param {Record<string, any>} parameters */
+/** @param {import("./message.js").Parameters} parameters */
 function write(parameters) {
   try {
     history.replaceState(null, "", `#${setParameters(fragment(), parameters)}`);

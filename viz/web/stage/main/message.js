@@ -10,6 +10,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
 /** @typedef {import("../../recording/message/payloads.js").VersionPayload} VersionPayload */
 
 /** @typedef {import("../../recording/message/payloads.js").Field} Field */
+/** @typedef {Record<string, any>} Parameters  of an address and of what is open, by name; null: the default */
 /** @typedef {Record<string, any>} FieldValues  values of controls by name; null: the default */
 
 /**
@@ -53,7 +54,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {import("./words.js").WordsPayload} words
  * @property {string | number} [stamp]  of the message, where a host sends it more than once
  * @property {Record<string, string | null>} address  parameters that the page's should have
- * @property {Record<string, any> | null} setting  what is open, on a page that sets the stage itself
+ * @property {Parameters | null} setting  what is open, on a page that sets the stage itself
  * @property {number | null} [least]  pixels that the large picture has at least, on a page with less room than others
  * @property {SteeringPayload | null} steering
  * @property {ComparingPayload | null} comparing
@@ -70,12 +71,12 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
 /**
  * Who shows the stage: an app with a server, a page that computes, or a file.
  * @typedef {object} Host
- * @property {() => Promise<any>} plotly
+ * @property {() => Promise<import("../frame/plotly.js").Plotly>} plotly
  * @property {import("../../recording/message/remote.js").Part} part  maps that did not travel with the message
- * @property {() => Record<string, any>} read  parameters of the address
- * @property {(parameters: Record<string, any>) => unknown} write
- * @property {Record<string, Record<string, any>>} memories  what was open when the visitor left
- * @property {(parameters: Record<string, any>) => unknown} [ask]  for another message
+ * @property {() => Parameters} read  parameters of the address
+ * @property {(parameters: Parameters) => unknown} write
+ * @property {Record<string, Parameters>} memories  what was open when the visitor left
+ * @property {(parameters: Parameters) => unknown} [ask]  for another message
  * @property {() => unknown} [step]  begins another entry of the browser's history, in which all that follows is written
  * @property {(action: Action) => unknown} [act]  for a change
  * @property {() => Promise<string>} [shell]  the page that the stage is kept as

@@ -4,7 +4,7 @@
  * Asks the host once for what the message does not hold; another message brings it. Of a sentence that stands in for
  * another nothing is asked.
  * @param {import("./stage.js").Stage} stage
- * @param {Record<string, any>} parameters
+ * @param {import("./message.js").Parameters} parameters
  * @returns {null}
  */
 export function request(stage, parameters) {

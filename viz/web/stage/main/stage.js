@@ -136,7 +136,7 @@ export class Stage extends Elements {
     return this.fillIn();
   }
 
-  /** Draws the maps with other choices, given by their codes in an address. @param {Record<string, any>} codes */
+  /** Draws the maps with other choices, given by their codes in an address. @param {import("./message.js").Parameters} codes */
   turnMaps(codes) {
     const { kind, result, mapOptions } = this;
     const isRule = kind && codes.rows === rowNaming(result.recording, kind.code, "");

@@ -68,18 +68,18 @@ export class Open {
   /** @type {Map<string, Kind>} */ kinds;
   /** @type {OpenState} */ state;
   /** @type {Record<string, [number, number] | undefined> | null} the layer and head by kind */ openHeads = null;
-  /** @type {Record<string, any>} what the next visit begins with */ memory;
+  /** @type {import("./message.js").Parameters} what the next visit begins with */ memory;
   /** @type {import("../lines/beside.js").Beside | null} */ beside = null;
   /** @type {Record<string, any> | null} the parameters of what was open last */ written = null;
 
-  /** @param {Host} host */
+  /** @param {ReturnType<typeof import("./address.js").writingLater>} host */
   constructor(host) {
     this.host = host;
   }
 
   /**
    * Opens what the address asks for, else what was open before, else the head that says most.
-   * @param {Record<string, any>} request
+   * @param {import("./message.js").Parameters} request
    */
   restore(request) {
     const step = Number(request.step ?? -1);

@@ -10,7 +10,7 @@ import { Stage } from "./stage.js";
 /** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
 const base = new URL("../../../../", import.meta.url); // below which the app is served
-/** @type {Record<string, Record<string, any>>} */
+/** @type {Record<string, import("./message.js").Parameters>} */
 const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
 /**
@@ -27,7 +27,7 @@ async function fetchFrom(address, decode) {
 /**
  * Writes parameters into the address; neither the history nor the server has them. Returns them.
  * @param {Stage} stage
- * @param {Record<string, any>} parameters
+ * @param {import("./message.js").Parameters} parameters
  */
 function write(stage, parameters) {
   const query = setParameters(new URLSearchParams(location.search), parameters);

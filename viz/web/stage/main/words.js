@@ -3,7 +3,7 @@
 /** @typedef {Record<string, Record<string, string>>} Catalogue  sentences by form and name */
 
 /**
- * Those of "all", and of some forms in their place (viz/stage/words.py).
+ * The sentences of the stage: those of "all", and of some forms in their place (viz/stage/words.py).
  * @typedef {object} WordsPayload
  * @property {string[]} forms
  * @property {string | null} address  where the catalogue is fetched; null: it is here

@@ -4,7 +4,9 @@ import { el } from "../frame/dom.js";
 
 const FROM_EDGE = 15; // pixels from the edge of the picture to its titles, in type of normal size
 
-/** A layout whose axes have no titles. @param {any} layout @returns {any} */
+/** @typedef {import("../../recording/pictures/looks.js").Layout} Layout */
+
+/** A layout whose axes have no titles. @param {Layout} layout @returns {Layout} */
 export function withoutTitles({ xaxis: { title: x, ...xaxis }, yaxis: { title: y, ...yaxis }, ...layout }) {
   return { ...layout, xaxis, yaxis };
 }
@@ -20,7 +22,7 @@ export class AxisTitles {
 
   /**
    * @param {string[]} titles  of rows and of columns; none: the axes have theirs from Plotly
-   * @param {any} layout  of the picture
+   * @param {Layout} layout  of the picture
    * @param {number} factor  by which its type is larger than usual
    */
   draw(titles, { width, height, margin: { l, r, t, b } }, factor) {

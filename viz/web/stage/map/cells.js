@@ -53,7 +53,7 @@ function later(array, compute) {
 
 /**
  * Texts in cells, black or white, whichever stands out more.
- * @param {any} heat  the map, for its colours and their ends
+ * @param {import("../../recording/pictures/looks.js").Trace} heat  the map, for its colours and their ends
  * @param {string[][]} texts  escaped
  * @param {Rows} z
  * @param {number} size

@@ -36,8 +36,8 @@ export class ColourBar {
 
   /**
    * Draws the bar at the right of the axes, unless it stands there.
-   * @param {any} trace  of the picture: a heatmap, or what has no bar
-   * @param {any} layout  as Plotly has filled it in
+   * @param {import("../../recording/pictures/looks.js").Trace} trace  of the picture: a heatmap, or what has no bar
+   * @param {import("../../recording/pictures/looks.js").Layout} layout  as Plotly has filled it in
    * @param {string} language
    */
   draw({ type, zmin, zmax, colorscale, colorbar }, { xaxis, yaxis, font }, language) {

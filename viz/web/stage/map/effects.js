@@ -117,7 +117,9 @@ function word(stage, parts) {
   const step = stepOf(stage);
   const narrow = isNarrow(stage);
   const axes = ["x", "y", "z"];
-  const data = parts.data.map((/** @type {any} */ trace, /** @type {number} */ i) => ({ ...trace, [axes[i]]: trace[axes[i]][step] }));
+  /** @type {import("../../recording/pictures/looks.js").Trace[]} */
+  const traces = parts.data;
+  const data = traces.map((trace, i) => ({ ...trace, [axes[i]]: trace[axes[i]][step] }));
   const look = { data, layout: parts.layouts[Number(narrow)], hover: null };
   /** @type {View["table"]} */
   const table = [parts.names, [""], Array.from(data[0].x, (/** @type {number} */ value) => [value])];

@@ -4,7 +4,11 @@ import { colours } from "../../recording/pictures/theme.js";
 
 const EQUAL = 0.179; // relative luminance at which black and white stand out alike
 
-/** Black or white for each cell of a map, whichever stands out more. @param {any} cells @returns {string[]} */
+/**
+ * Black or white for each cell of a map, whichever stands out more.
+ * @param {import("../../recording/pictures/looks.js").Trace} cells
+ * @returns {string[]}
+ */
 export function inks({ z, zmin, zmax, colorscale }) {
   const steps = colours(colorscale);
   const of = steps.map((step) => (luminance(step) > EQUAL ? "#000" : "#fff"));

@@ -9,7 +9,9 @@ import { onPage } from "../frame/page_colours.js";
 import { MapWindow } from "./window.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
+/** @typedef {import("../../recording/pictures/looks.js").Layout} Layout */
 /** @typedef {import("../../recording/pictures/looks.js").Look} Look */
+/** @typedef {import("../../recording/pictures/looks.js").Trace} Trace */
 /** @typedef {ArrayLike<number | null>[]} Rows  of numbers */
 
 /**
@@ -30,9 +32,9 @@ function enlarge(value, factor) {
 }
 
 export class LargeMap {
-  /** @type {WeakMap<Look, {key: string, heat: any, otherTraces: any[], layout: any}>} */ figures = new WeakMap();
+  /** @type {WeakMap<Look, {key: string, heat: Trace, otherTraces: Trace[], layout: Layout}>} */ figures = new WeakMap();
   /** @type {[number, number]} row and column */ lit = [-1, -1];
-  /** @type {{data: any[], layout: any}} traces and layout that Plotly drew last */ rendered = { data: [], layout: {} };
+  /** @type {{data: Trace[], layout: Layout}} traces and layout that Plotly drew last */ rendered = { data: [], layout: {} };
   /** @type {HTMLElement[]} */ marks = [];
   /** @type {HTMLElement | null} the same as a table */ grid = null;
   /** Whether its cells are tokens by tokens, as it is drawn. */
@@ -44,7 +46,7 @@ export class LargeMap {
   constructor(stage, version) {
     this.stage = stage;
     this.version = version;
-    this.node = /** @type {any} */ (el("div.plot")); // which Plotly gives methods
+    this.node = /** @type {import("../frame/plotly.js").PlotElement} */ (/** @type {unknown} */ (el("div.plot")));
     this.row = el("div.mark");
     this.column = el("div.mark");
     this.window = new MapWindow(this);
@@ -62,6 +64,7 @@ export class LargeMap {
     let figure = this.figures.get(look);
     if (figure?.key !== key) {
       const [first, ...otherTraces] = onPage(look.data, font.color);
+      /** @type {Trace} */
       const heat = { ...first, ...(top && { zmax: top, zmin: first.zmin < 0 ? -top : 0 }) };
       if (complete) heat.hovertemplate = first.hovertemplate.replace(/%\{z:\+?\.3f\}/, "");
       const factor = font.size / 12;
@@ -84,7 +87,7 @@ export class LargeMap {
     if (!this.isOfTokens) return null;
     const { xaxis, yaxis } = this.node._fullLayout;
     const { left, top } = this.node.getBoundingClientRect();
-    const place = (/** @type {any} */ axis, /** @type {number} */ pixel) => {
+    const place = (/** @type {Layout} */ axis, /** @type {number} */ pixel) => {
       const isInside = pixel >= 0 && pixel < axis._length;
       return isInside ? Math.round(axis.p2l(pixel)) : -1;
     };
@@ -101,8 +104,8 @@ export class LargeMap {
    */
   frame(mark, row, column) {
     const { xaxis, yaxis } = this.node._fullLayout;
-    const inside = (/** @type {any} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
-    const side = (/** @type {any} */ axis, /** @type {number} */ index) => {
+    const inside = (/** @type {Layout} */ axis, /** @type {number} */ edge) => Math.max(0, Math.min(axis._length, axis.l2p(edge)));
+    const side = (/** @type {Layout} */ axis, /** @type {number} */ index) => {
       const edges = [index - 0.5, index + 0.5];
       const [from, to] = index < 0 ? [0, axis._length] : edges.map((edge) => inside(axis, edge));
       return [from + axis._offset, to - from];
@@ -150,13 +153,13 @@ export class LargeMap {
     const { version, node } = this;
     const { pointing } = this.stage;
     this.isListening = true;
-    /** @param {{points: {x: number, y: number}[]}} event @returns {[number, number]} */
+    /** @param {import("../frame/plotly.js").PlotEvent} event @returns {[number, number]} */
     const place = ({ points: [point] }) => [point.y, point.x];
     const point = (/** @type {[number, number]} */ [row, column]) =>
       pointing.pointAt(this.isOfTokens ? { of: version, row, column } : null);
-    node.on("plotly_hover", (/** @type {any} */ event) => point(place(event)));
+    node.on("plotly_hover", (event) => point(place(event)));
     node.on("plotly_unhover", () => pointing.pointAt(null));
-    node.on("plotly_click", (/** @type {any} */ event) => this.isOfTokens && pointing.clickCell(...place(event), version));
+    node.on("plotly_click", (event) => this.isOfTokens && pointing.clickCell(...place(event), version));
   }
 
   /** Frames a row and a column; -1: none. @param {number} row @param {number} column */

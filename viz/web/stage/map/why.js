@@ -44,7 +44,7 @@ const FOLDED = { modules: [], all: false };
 /**
  * What an address, or the state before, has open.
  * @param {Open} stage
- * @param {Record<string, any>} request
+ * @param {import("../main/message.js").Parameters} request
  * @returns {WhyState}
  */
 function restore(stage, { why, row, key, trail }) {

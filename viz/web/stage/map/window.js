@@ -107,7 +107,7 @@ export class MapWindow {
 
   /**
    * A layout whose axes end where the window does, with names of their own.
-   * @param {any} layout
+   * @param {import("../../recording/pictures/looks.js").Layout} layout
    * @param {[string[], string[]]} [names]
    */
   applyTo(layout, names) {
