@@ -7,7 +7,7 @@ import { isChange, noChanges, wordless } from "./view/changes.js";
 import { Controls } from "./controls/controls.js";
 import { messageOf } from "./payload/messages.js";
 import { recordedMessage } from "./payload/recorded.js";
-import { packedShares } from "./payload/why.js";
+import { packedScores } from "./payload/why.js";
 import { Speech } from "./speech.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
@@ -58,7 +58,7 @@ export class App {
     document.documentElement.lang = this.speech.language;
     /** @type {any} */
     this.stage = new Stage({
-      ...{ ...host, part: (/** @type {string} */ address) => packedShares(address, models), memories: {} },
+      ...{ ...host, part: (/** @type {string} */ address) => packedScores(address, models), memories: {} },
       ...{ read: () => Object.fromEntries(fragment()), write: this.write },
       ask: (/** @type {Record<string, any>} */ parameters) => this.ask(parameters),
       act: (/** @type {any} */ action) => this.act(action),
