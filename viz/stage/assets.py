@@ -6,7 +6,7 @@ Our modules and styles and Plotly have their version in their address, so that b
 import hashlib
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -32,8 +32,10 @@ KEPT = 256_000_000  # bytes of maps, the newest
 MOST_LATER = 64  # computations that browsers may still ask for
 _MAPS: dict[str, np.ndarray] = {}  # quantised (L, H, T, S)
 _LATER: "dict[str, _Later]" = {}
+_ANSWERS: "dict[str, Answer]" = {}
 _LOCK = threading.Lock()
 _SALT = secrets.token_bytes(16)
+Answer = Callable[[Mapping[str, str]], bytes | None]  # of the parameters of an address; None: there is nothing
 _FOR_GOOD = {"cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -152,6 +154,25 @@ def keep_later(name: str, compute: Callable[[], bytes]) -> str:
     return f"headlight/later/{key}"
 
 
+def keep_answers(name: str, answer: Answer) -> str:
+    """Keep what answers browsers, named by what it knows: they add a query to the address.
+
+    Returns an address below the app's root, which nobody can guess.
+    """
+    key = hashlib.blake2b(name.encode("utf-8"), digest_size=16, key=_SALT).hexdigest()
+    with _LOCK:
+        _ANSWERS[key] = _ANSWERS.pop(key, None) or answer
+        while len(_ANSWERS) > MOST_LATER:
+            del _ANSWERS[next(iter(_ANSWERS))]
+    return f"headlight/answers/{key}"
+
+
+async def _answers(request: Request) -> Response:
+    answer = _ANSWERS.get(request.path_params["name"])
+    data = answer and await run_in_threadpool(answer, dict(request.query_params))
+    return Response(status_code=204) if data is None else _answer(data)
+
+
 async def _later(request: Request) -> Response:
     later = _LATER.get(request.path_params["name"])
     if later is None:
@@ -207,5 +228,6 @@ def routes() -> list[BaseRoute]:
         Route(_address("maps", "{name}"), _maps),
         Route(_address("maps", "{name}", "{layer:int}", "{head:int}"), _head),
         Route(_address("later", "{name}"), _later),
+        Route(_address("answers", "{name}"), _answers),
         Route(_address(VERSION, "{name:path}"), _file),
     ]

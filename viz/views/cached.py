@@ -19,7 +19,6 @@ from model.adapters.readers.reader import Reader
 from model.adapters.readers.reading import Reading
 from model.adapters.readers.tasks import PairReader
 from model.analysis.rotation import Rotation
-from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.experiments import inside
 from model.experiments.positions import changed_positions
 from model.results.recording import Candidates
@@ -248,20 +247,3 @@ def layer_of(request: Request, kind: str, layer: int) -> tuple[dict[str, np.ndar
         return inside.recorded(result, kind, layer), loaded.rotation(result, kind, layer)
     result = request.translated()
     return inside.recorded(result, kind, layer), inside.rotation(result, kind, layer)
-
-
-@cache_results(8)
-def parts_of(request: Request, kind: str, layer: int, head: int) -> ScoreParts:
-    """The scores of one head as sums over parts; a ValueError says why they cannot be split."""
-    loaded = request.translator
-    if isinstance(loaded, Reader):
-        return loaded.score_parts(request.read_with(loaded), kind, layer, head)
-    return loaded.score_parts(request.translated(), kind, layer, head)
-
-
-def shares_of(request: Request) -> ScoreShares:
-    """What decides where each head looks; also in threads that show nothing. A ValueError says why it is not known."""
-    loaded = request.translator
-    if isinstance(loaded, Reader):
-        return loaded.score_shares(request.read_with(loaded))
-    return loaded.score_shares(request.translated())

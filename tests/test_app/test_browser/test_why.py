@@ -6,6 +6,7 @@ import re
 from urllib.parse import quote
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -31,6 +32,19 @@ def payload_of(recorded, key: int | None = None, layer: int = LAYER, head: int =
     parts = recorded.score_parts(result, "encoder_self", layer, head)
     return why.payload(
         why.Cell("encoder_self", layer, head, row, key), parts, result.attention("encoder_self")[layer, head]
+    )
+
+
+def wait_for_sums(page: Page, scores: np.ndarray) -> None:
+    """Waits until the last row of the picture is these scores."""
+    page.wait_for_function(
+        """scores => {
+          const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+          const sums = Array.from(plot?.data?.[0].z.at(-1) ?? []);
+          return sums.length === scores.length && sums.every((sum, key) => Math.abs(sum - scores[key]) < 1e-4);
+        }""",
+        arg=np.asarray(scores, float).tolist(),
+        timeout=PATIENCE,
     )
 
 
@@ -103,6 +117,50 @@ def test_a_head_that_is_named_opens_with_its_row_and_back_returns(page, app_serv
     crumbs.first.get_by_role("button").click()
     wait_for_parts(page, LAYER, HEAD)
     expect(crumbs).to_have_count(0)
+
+
+def test_the_python_of_each_picture_makes_its_numbers(page, app_server, recorded, monkeypatch):
+    monkeypatch.setattr(go.Figure, "show", lambda figure: None)
+    show(page, app_server, WHY)
+    wait_for_parts(page, LAYER, HEAD)
+    payload = payload_of(recorded)
+    key = payload["place"]["key"]
+    sums = {"keys": payload["scores"], "queries": payload["scores"], "pairs": payload["of_keys"][:, key]}
+    for picture, expected in sums.items():
+        part(page, "why_pictures").locator(f"[data-picture={picture}]").click()
+        part(page, "code").click()
+        code = page.locator("pre").inner_text()
+        page.keyboard.press("Escape")
+        names: dict = {}
+        exec(compile(code, "beside", "exec"), names)  # what the page shows
+        columns = np.asarray(names["figure"].data[0].z, float).sum(axis=0)
+        if picture == "pairs":
+            assert columns.sum() == pytest.approx(expected.sum(), abs=1e-3)
+            assert columns.max() >= expected.max() - 1e-3  # by module: a sum of parts
+        else:
+            np.testing.assert_allclose(columns, expected, atol=1e-3)
+
+
+def test_another_head_is_asked_about_without_another_run_of_the_page(page, app_server, recorded):
+    show(page, app_server, WHY)
+    wait_for_parts(page, LAYER, HEAD)
+    drawn = page.locator(".hl-stage").get_attribute("data-ready")
+    with page.expect_response(re.compile("/headlight/answers/")):
+        part(page, "heads").locator("[data-layer='1'][data-head='1']").click()
+    wait_for_parts(page, 1, 1)
+    wait_for_sums(page, payload_of(recorded, head=1)["scores"])
+    assert page.locator(".hl-stage").get_attribute("data-ready") == drawn
+    expect(page).to_have_url(re.compile(f"head=1.*row={ROW}|row={ROW}.*head=1"))
+    page.route("**/headlight/answers/**", lambda route: route.fulfill(body=b""))  # then the page itself is asked
+    part(page, "heads").locator("[data-layer='0'][data-head='3']").click()
+    wait_for_parts(page, 0, 3)
+    wait_for_sums(page, payload_of(recorded, layer=0, head=3)["scores"])
+
+
+def test_why_is_asked_where_heads_are_changed(page, app_server, recorded):
+    show(page, app_server, f"steer{WHY}")
+    wait_for_parts(page, LAYER, HEAD)
+    wait_for_sums(page, payload_of(recorded)["scores"])
 
 
 def test_cards_say_what_decides_where_a_head_looks(page, app_server, recorded):

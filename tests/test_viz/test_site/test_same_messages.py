@@ -208,6 +208,25 @@ def test_why_a_query_looks_there_is_told_as_in_the_app(tmp_path: Path, settings,
         assert not others[-1][0]["after"]["splits"]
 
 
+def test_cells_that_are_asked_about_one_by_one_are_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
+    texts = (TEXT, f"{TEXT} {TEXT}")
+    cells = [
+        why.Cell(kind, layer, head, row, key)
+        for kind in KINDS
+        for layer, head, row, key in ((0, 7, 2, 1), (2, 5, 4, None))
+    ]
+    queries = [
+        urlencode({name: value for name, value in cell._asdict().items() if value is not None}) for cell in cells
+    ]
+    visits = [{"hash": urlencode({"text": text}), "cells": queries} for text in texts]
+    translator = translators["en-de"]
+    for text, [look] in zip(texts, visit(tmp_path, settings, translators, *visits), strict=True):
+        result = translator.translate(text)
+        for cell, theirs in zip(cells, look["parts"], strict=True):
+            parts = translator.score_parts(result, cell.kind, cell.layer, cell.head)
+            same(why.payload(cell, parts, result.attention(cell.kind)[cell.layer, cell.head]), theirs, str(cell))
+
+
 def test_what_decides_where_heads_look_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
     hash_ = urlencode({"text": TEXT})
     [[look]] = visit(tmp_path, settings, translators, {"hash": hash_, "shares": True})

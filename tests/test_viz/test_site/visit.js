@@ -7,7 +7,7 @@ import { Service } from "../../../viz/web/engine/service.js";
 import { changesAfter } from "../../../viz/web/site/view/actions.js";
 import { unpack } from "../../../viz/web/recording/message/packed.js";
 import { messageOf } from "../../../viz/web/site/payload/messages.js";
-import { packedShares } from "../../../viz/web/site/payload/why.js";
+import { packedScores } from "../../../viz/web/site/payload/why.js";
 import { Speech } from "../../../viz/web/site/speech.js";
 import { parametersOf, readRequest } from "../../../viz/web/site/view/view.js";
 
@@ -50,7 +50,7 @@ const models = {
 const portable = (_, value) => (ArrayBuffer.isView(value) ? Array.from(/** @type {any} */ (value)) : value);
 
 const results = [];
-for (const { hash, actions = [], shares: askShares = false } of job.visits) {
+for (const { hash, actions = [], shares: askShares = false, cells = [] } of job.visits) {
   const query = new URLSearchParams(hash);
   const speech = new Speech(settings, query.get("lang"));
   let { request } = readRequest(query, settings);
@@ -67,8 +67,10 @@ for (const { hash, actions = [], shares: askShares = false } of job.visits) {
     }
     const { message, answer } = /** @type {any} */ (await messageOf(request, models, speech));
     const { steering, comparing, after } = message;
-    const shares = after.shares && askShares ? unpack(new Uint8Array(await packedShares(after.shares, models))) : null;
-    looks.push({ text: answer.text, address: parametersOf(request, settings), steering, comparing, after, shares });
+    const shares = after.shares && askShares ? unpack(new Uint8Array(await packedScores(after.shares, models))) : null;
+    const parts = [];
+    for (const cell of cells) parts.push(unpack(new Uint8Array(await packedScores(`${after.parts}?${cell}`, models))));
+    looks.push({ text: answer.text, address: parametersOf(request, settings), steering, comparing, after, shares, parts });
   }
   results.push(looks);
 }

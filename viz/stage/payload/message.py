@@ -58,6 +58,7 @@ class Version:
     shares: SharesPayload | str | None = None  # what decides where each head looks, or the address to fetch that from
     rowwise: bool = False  # rows can be looked into
     splits: bool = False  # scores can be split into parts: the host answers what is asked about them
+    parts: str | None = None  # where a browser fetches those of a cell
     predicts: bool = True  # the model has an output over words
     names: NamesPayload | None = None  # where the maps are not attention weights of tokens on tokens
     is_live: bool = False  # roles of heads are those in this text, and not over many
@@ -140,6 +141,7 @@ def _version_payload(version: Version, keep: Keep | None) -> dict:
         "inside": version.inside,
         "why": version.why,
         "splits": version.splits,
+        "parts": version.parts,
         "shares": version.shares,
         "next": version.next,
     } | ({"names": version.names} if version.names else {})

@@ -200,6 +200,7 @@ class VersionPayload(TypedDict):
     rowwise: bool  # rows can be looked into
     shares: NotRequired[SharesPayload | str | None]  # or where a browser fetches them, packed
     splits: NotRequired[bool]  # scores can be split into parts: the host answers what is asked about them
+    parts: NotRequired[str | None]  # where a browser fetches those of a cell, which follows in the query, packed
     predicts: bool  # the model has an output over words: without one nothing adds to a word or is worth one
     program: ProgramPayload | None
     code: Mapping[str, str]  # programs that the browser does not write, by kind or view

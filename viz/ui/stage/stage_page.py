@@ -14,17 +14,17 @@ from model.results.recording import CANDIDATES, Recording
 from model.results.translation import Translation
 from model.storage.checkpoint import available, by_direction
 from viz.stage import assets
-from viz.stage.payload import inside, why
+from viz.stage.payload import inside
 from viz.stage.payload import message as stage_message
 from viz.stage.payload.answers import answer_of, line_of
 from viz.stage.payload.notes import of_reading
-from viz.stage.payload.packing import pack
-from viz.stage.payload.payloads import InsidePayload, NamesPayload, NoWhyPayload, WhyPayload
+from viz.stage.payload.payloads import InsidePayload, NamesPayload
 from viz.stage.payload.roles import heads_here, heads_of
-from viz.text import errors, words
+from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import controls, frame, language_menu, shared, texts, widgets
 from viz.ui.models import model_choice
+from viz.ui.stage import why_results
 from viz.ui.stage.effects_results import effects_payload
 from viz.views import cached, model_shelf, recipes, view
 from viz.views.results import heads_results
@@ -275,28 +275,6 @@ def inside_of(result: cached.Result, request: cached.Request) -> InsidePayload |
     return inside.payload(place, arrays, getattr(config, "dropout", 0.0), getattr(config, "score_cap", 0.0), rotation)
 
 
-def why_of(result: cached.Result, request: cached.Request) -> WhyPayload | NoWhyPayload | None:
-    """The parts of the scores of the row that the address asks about."""
-    cell = why.cell_of(st.session_state[QUERY])
-    if not cell or cell.kind not in result.kinds or cell.layer not in result.layers(cell.kind):
-        return None
-    _, *shape = result.attention(cell.kind).shape
-    place = (cell.head, cell.row, 0 if cell.key is None else cell.key)
-    if not all(0 <= n < size for n, size in zip(place, shape)):
-        return None
-    try:
-        parts = cached.parts_of(request, cell.kind, cell.layer, cell.head)
-    except ValueError as error:
-        return why.no_payload(cell, errors.sentence(error))
-    layer = list(result.layers(cell.kind)).index(cell.layer)
-    return why.payload(cell, parts, result.attention(cell.kind)[layer, cell.head])
-
-
-def shares_address(request: cached.Request) -> str:
-    """Where a browser fetches what decides where each head looks, which is computed then."""
-    return assets.keep_later(repr(request), lambda: pack(dict(why.shares_payload(cached.shares_of(request)))))
-
-
 def splits_scores(result: cached.Result) -> bool:
     """Whether the scores of the model of a result may be split: it has a residual stream that can be read."""
     config = result.config
@@ -346,8 +324,9 @@ def version_of(
         program=program_of(code),
         code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
-        why=why_of(result, request) if splits else None,
-        shares=shares_address(request) if splits else None,
+        why=why_results.open_cell(request, st.session_state[QUERY]) if splits else None,
+        parts=why_results.parts_address(request) if splits else None,
+        shares=why_results.shares_address(request) if splits else None,
         rowwise=rowwise,
         splits=splits,
         predicts=predicts_words(result),

@@ -39,6 +39,7 @@ import { rowParts } from "./analysis/why.js";
  * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it is computed
  * @property {import("./analysis/why.js").Cell} [why] of a head, whose score is split into parts
  * @property {boolean} [shares] whether it is said what decides where each head looks
+ * @property {boolean} [only] whether the answer is what was asked of scores, without the translation
  */
 
 /** @typedef {Load | Job | {do: "cancel", lane: string}} Message */
@@ -59,11 +60,14 @@ export class Service {
   #translators = new Map();
   /** @type {Job[]} */
   #waiting = [];
-  /** @type {Job | null} */
-  #running = null;
+  /** @type {Job[]} that run: a single one, or first those in the background that wait for it */
+  #jobs = [];
   /** @type {Set<Job>} */
   #unwanted = new Set();
   #turn = 0;
+  /** @type {{key: string, answer: any} | null} the last answer with its trace: who looks into it asks more than once */
+  #traced = null;
+
   /** @param {(reply: Reply) => void} reply */
   constructor(reply) {
     this.reply = reply;
@@ -82,6 +86,7 @@ export class Service {
   async #load({ id, name, files, kernels }) {
     const loading = this.#open(id, files, kernels);
     this.#translators.set(name, loading);
+    this.#traced = null; // perhaps of another model of this name
     try {
       const { model } = await loading;
       this.reply({ id, answer: { config: model.config, kernel: model.memory.variant } });
@@ -118,24 +123,27 @@ export class Service {
   #drop(lane) {
     for (const job of this.#waiting) if (job.lane === lane) this.reply({ id: job.id, dropped: true });
     this.#waiting = this.#waiting.filter((job) => job.lane !== lane);
-    if (this.#running?.lane === lane) this.#unwanted.add(this.#running);
+    for (const job of this.#jobs) if (job.lane === lane) this.#unwanted.add(job);
   }
 
   async #work() {
-    if (this.#running) return;
-    for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) {
-      this.#running = job;
-      try {
-        const answer = await this.#answer(job);
-        await this.#pause(job, true); // a newer request may have come
-        this.reply({ id: job.id, answer });
-      } catch (error) {
-        if (error instanceof Dropped) this.reply({ id: job.id, dropped: true });
-        else this.#refuse(job.id, error);
-      }
-      this.#unwanted.delete(job);
+    if (this.#jobs.length) return;
+    for (let job = this.#waiting.shift(); job; job = this.#waiting.shift()) await this.#do(job);
+  }
+
+  /** @param {Job} job */
+  async #do(job) {
+    this.#jobs.push(job);
+    try {
+      const answer = await this.#answer(job);
+      await this.#pause(job, true); // a newer request may have come
+      this.reply({ id: job.id, answer });
+    } catch (error) {
+      if (error instanceof Dropped) this.reply({ id: job.id, dropped: true });
+      else this.#refuse(job.id, error);
     }
-    this.#running = null;
+    this.#unwanted.delete(job);
+    this.#jobs.pop();
   }
 
   /** @param {Job} job */
@@ -145,15 +153,33 @@ export class Service {
     if (!translator) throw new Error(`no model of the name ${name} was loaded`);
     const pause = () => this.#pause(job);
     const traced = request.traced || NEED_TRACE.some((name) => also[name]);
-    const answer = await translator.translate({ ...request, traced }, pause);
+    const answer = traced ? await this.#withTrace(translator, name, request, pause) : await translator.translate(request, pause);
     const effects = also.effects && directEffects(translator.model, answer, also.effects.against);
     const words = also.lens && lens(translator, answer, also.lens);
     const without = also.occlusion && (await occlusion(translator, answer, request, pause));
     const row = also.row && recordedRow(translator.model.config, answer, also.row);
     const why = also.why && rowParts(translator.model, answer, also.why);
-    const shares = also.shares && (await scoreShares(translator.model, answer, pause));
+    const shares = also.shares && (await scoreShares(translator.model, answer, () => this.#standBack(job)));
+    if (also.only) return { why, shares };
     const trace = request.traced ? answer.trace : null;
-    return { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares };
+    const reply = { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares };
+    return traced ? structuredClone(reply) : reply;
+  }
+
+  /**
+   * The answer to a request with its trace, which is kept until another one is asked for: what travels is a copy, as
+   * the worker gives its arrays away.
+   * @param {Translator} translator
+   * @param {string} name
+   * @param {Request} request
+   * @param {() => Promise<void>} pause
+   */
+  async #withTrace(translator, name, request, pause) {
+    const key = JSON.stringify([name, request]);
+    if (this.#traced?.key === key) return this.#traced.answer;
+    const answer = await translator.translate({ ...request, traced: true }, pause);
+    this.#traced = { key, answer };
+    return answer;
   }
 
   /**
@@ -166,6 +192,17 @@ export class Service {
       this.#turn = performance.now();
     }
     if (this.#unwanted.has(job)) throw new Dropped();
+  }
+
+  /**
+   * Like `#pause`, between two steps of work in the background, which keeps nothing in the memory of the engine: all
+   * other requests come first.
+   * @param {Job} job
+   */
+  async #standBack(job) {
+    await this.#pause(job);
+    for (let other = this.#waiting.shift(); other; other = this.#waiting.shift()) await this.#do(other);
+    await this.#pause(job);
   }
 
   /**

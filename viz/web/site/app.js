@@ -7,7 +7,7 @@ import { isChange, noChanges, wordless } from "./view/changes.js";
 import { Controls } from "./controls/controls.js";
 import { messageOf } from "./payload/messages.js";
 import { recordedMessage } from "./payload/recorded.js";
-import { packedShares } from "./payload/why.js";
+import { packedScores } from "./payload/why.js";
 import { Speech } from "./speech.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
@@ -57,7 +57,7 @@ export class App {
     this.speech = new Speech(settings, query.get("lang"));
     document.documentElement.lang = this.speech.language;
     this.stage = new Stage({
-      ...{ ...host, part: (/** @type {string} */ address) => packedShares(address, models), memories: {} },
+      ...{ ...host, part: (/** @type {string} */ address) => packedScores(address, models), memories: {} },
       ...{ read: () => Object.fromEntries(fragment()), write: this.write },
       ask: (/** @type {import("../stage/main/message.js").Parameters} */ parameters) => this.ask(parameters),
       act: (/** @type {import("../stage/main/message.js").Action} */ action) => this.act(action),

@@ -115,3 +115,33 @@ def test_what_is_wrong_is_said_in_one_sentence(site) -> None:
     off = {"kind": "cross", "layer": 3, "head": 0}
     message, _, _ = site.evaluate(script, {"text": "word", "edits": {"off": [off]}})
     assert message == "layers of the cross-attention are 0 to 2, got layer 3"
+
+
+# What is asked about one text, one thing after the other; numbers of each answer, and the order in which they came.
+ASK = """async text => {
+  const sums = value => ArrayBuffer.isView(value) ? Array.from(value)
+    : value && typeof value === "object" ? Object.values(value).map(sums) : value;
+  const cell = (layer, head) => ({ why: { kind: "encoder_self", layer, head, row: 2, key: null } });
+  const numbers = [], order = [];
+  const others = [{ row: cell(1, 2).why }, { effects: { against: null } }];
+  for (const also of [cell(1, 2), cell(2, 3), cell(1, 2), ...others, cell(2, 3)]) {
+    const { why, row, effects, attention } = await engine.translate("model", { text }, { also });
+    numbers.push([sums(why), sums(row), sums(effects), sums(attention)]);
+  }
+  const look = name => answer => { order.push(name); return answer; };
+  const shares = engine.translate("model", { text }, { lane: "shares", also: { shares: true } }).then(look("shares"));
+  await engine.translate("model", { text }, { lane: "why", also: cell(2, 5) }).then(look("why"));
+  await engine.translate("model", { text: text + text }, { lane: "stage" }).then(look("other"));
+  const { names } = (await shares).shares;
+  return { numbers, order, names };
+}"""
+
+
+def test_what_is_asked_about_a_text_again_is_the_same_and_nothing_waits_for_shares(site) -> None:
+    site.evaluate(START, {"simd": KERNELS["simd"]})
+    answer = site.evaluate(ASK, TEXT)
+    first, second, third, row, effects, last = answer["numbers"]
+    assert first == third and second == last and first[0] != second[0]
+    assert first[3] == row[3] == effects[3] and row[1] and effects[2]
+    assert answer["order"][0] == "why"
+    assert "positions" in answer["names"]

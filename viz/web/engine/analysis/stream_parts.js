@@ -132,14 +132,31 @@ function input(trace, stack, size) {
   return new StreamParts([TOKENS, BIAS], [vectors[0], nothing], size);
 }
 
+/** @typedef {[string[], Float64Array[], Float32Array | null]} Written by heads: names, vectors (T, D), and a bias (D,) */
+/** @type {WeakMap<Map<string, Array32>, Map<string, Written>>} by trace and attention, for whoever asks about many heads */
+const written = new WeakMap();
+
 /**
- * What each head of an attention adds to the stream: names, vectors (T, D), and the bias (D,) of the projection.
+ * What each head of an attention adds to the stream, and the bias of the projection; computed once for a trace.
  * @param {Memory} memory
  * @param {Map<string, Array32>} trace
  * @param {Attention} attention
- * @returns {[string[], Float64Array[], Float32Array | null]}
+ * @returns {Written}
  */
 function writtenByHeads(memory, trace, attention) {
+  const ofTrace = written.get(trace) ?? new Map();
+  written.set(trace, ofTrace);
+  if (!ofTrace.has(attention.name)) ofTrace.set(attention.name, write(memory, trace, attention));
+  return ofTrace.get(attention.name);
+}
+
+/**
+ * @param {Memory} memory
+ * @param {Map<string, Array32>} trace
+ * @param {Attention} attention
+ * @returns {Written}
+ */
+function write(memory, trace, attention) {
   const { name, heads, dHead, output } = attention;
   const { data: context, shape: [, length] } = arrayIn(trace, `${name}.context`); // (H, T, K)
   const ofHeads = Array.from({ length: heads }, () => new Float64Array(output.outputs * dHead)); // (D, K) each

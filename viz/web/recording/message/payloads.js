@@ -189,6 +189,7 @@
  * @property {boolean} rowwise  rows can be looked into
  * @property {SharesPayload | string | null} [shares]  or where they are fetched, packed
  * @property {boolean} [splits]  scores can be split into parts: the host answers what is asked about them
+ * @property {string | null} [parts]  where those of a cell, which follows in the query, are fetched, packed
  * @property {boolean} predicts  the model has an output over words: without one nothing adds to a word or is worth one
  * @property {ProgramPayload | null} program
  * @property {Record<string, string>} code  programs that the browser does not write, by kind or view

@@ -191,3 +191,30 @@ export function ofDifference(kind, program) {
   ];
   return writeProgram(program, ["from model.analysis import comparison", "from viz.figures import difference_heatmap"], lines);
 }
+
+/** @type {Record<string, [values: string, names: string, rows: string, columns: string]>} of the pictures of Why */
+const PARTS = {
+  keys: ["parts.above_mean(parts.of_keys)[:, row]", "parts.key_names", "stands there from", "key"],
+  queries: ["parts.above_mean(parts.of_queries)[:, row]", "parts.query_names", "asked for by", "key"],
+  pairs: ["parts.at(row, key, above_mean=True)", "parts.query_names", "asked for by", "stands there from"],
+};
+
+/**
+ * The program of a picture of the view Why: the parts of the scores of a row, or of a cell, by module.
+ * @param {import("./payloads.js").CellPlace} place
+ * @param {string} picture  "keys", "queries" or "pairs"
+ * @param {Program} program
+ */
+export function ofParts({ kind, layer, head, row, key }, picture, program) {
+  const [values, names, rows, columns] = PARTS[picture];
+  const isOfCell = picture === "pairs";
+  const axes = ["value='score above its mean'", `row_axis=${repr(rows)}`, `column_axis=${repr(columns)}`];
+  const lines = [
+    isOfCell ? `row, key = ${row}, ${key}` : `row = ${row}`,
+    `parts = translator.score_parts(result, ${repr(kind)}, ${layer}, ${head}).folded()`,
+    ...(isOfCell ? ["print(parts.key_names)"] : []),
+    figureLine("values_heatmap", [values, names, ...axes]),
+    "figure.show()",
+  ];
+  return writeProgram(program, ["from viz.figures import values_heatmap"], lines);
+}

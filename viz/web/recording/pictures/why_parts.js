@@ -18,7 +18,7 @@
  * @property {boolean} all  there are no others
  */
 
-const MOST = 7; // parts that are shown, beside the others
+export const MOST = 7; // parts that are shown, beside the others
 const MORE = 4; // for each module that is unfolded
 const HEAD = /^(cross )?head (\d+)\.(\d+)$/;
 const HALF = 0.5;
@@ -73,14 +73,15 @@ export function fold(names, rows, { modules }) {
  * @param {Part[]} parts
  * @param {(part: Part) => number} value
  * @param {Folds} folds
+ * @param {number} count  of those that are shown, where no module is unfolded
  */
-function largestParts(parts, value, { modules, all }) {
+export function largestParts(parts, value, { modules, all }, count) {
   const sorted = [...parts].sort((one, other) => Math.abs(value(other)) - Math.abs(value(one)));
-  const most = all ? Infinity : MOST + MORE * modules.length;
+  const most = all ? Infinity : count + MORE * modules.length;
   if (sorted.length <= most + 1) return byValue(sorted, value);
   const others = sorted.slice(most);
-  const count = others.reduce((sum, part) => sum + part.count, 0);
-  return [...byValue(sorted.slice(0, most), value), { name: "", count, numbers: sumOf(others.map(({ numbers }) => numbers)) }];
+  const otherCount = others.reduce((sum, part) => sum + part.count, 0);
+  return [...byValue(sorted.slice(0, most), value), { name: "", count: otherCount, numbers: sumOf(others.map(({ numbers }) => numbers)) }];
 }
 
 /** @param {Part[]} parts @param {(part: Part) => number} value */
@@ -91,11 +92,11 @@ const byValue = (parts, value) => [...parts].sort((one, other) => value(other) -
  * @param {WhyPayload} why
  * @param {Folds} folds
  */
-export function sidesOf(why, folds) {
+export function sidesOf(why, folds, count = MOST) {
   const { key } = why.place;
   const atKey = (/** @type {Part} */ { numbers }) => numbers[key];
-  const queries = largestParts(fold(why.query_names, why.of_queries, folds), atKey, folds);
-  const keys = largestParts(fold(why.key_names, why.of_keys, folds), atKey, folds);
+  const queries = largestParts(fold(why.query_names, why.of_queries, folds), atKey, folds, count);
+  const keys = largestParts(fold(why.key_names, why.of_keys, folds), atKey, folds, count);
   return { queries, keys, pairs: pairsOf(why, folds, queries, keys) };
 }
 

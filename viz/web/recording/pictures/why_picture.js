@@ -20,7 +20,6 @@ const PARTS = Object.fromEntries(
     .concat(["mamba", "linear attn", "input"])
     .map((module) => [module, `why_part_${module.replace(/[ -]/g, "_")}`]),
 );
-const ROW_HEIGHT = 24; // pixels
 const WRITTEN = 22; // columns, up to which numbers stand in the cells
 const SLIGHT = 0.04; // of the largest, below which a number is not written
 const NO_TEXT = "\u00a0"; // Plotly loses texts where some were empty
@@ -51,22 +50,23 @@ export function partText(name, say) {
  * @param {string} picture  of PICTURES
  * @param {string[]} keys  the tokens
  * @param {Speech} speech
+ * @param {number} rowHeight  in pixels
  */
-export function whyPicture(why, sides, picture, keys, speech) {
+export function whyPicture(why, sides, picture, keys, speech, rowHeight) {
   const { say } = speech;
   const sum = say("why_sum");
   if (picture === "pairs") {
     const bottom = totalOf(sides.pairs.map((numbers) => ({ name: "", count: 1, numbers })));
     const z = [...sides.pairs, bottom].map((row) => [...Array.from(row), sumOf(row)]);
     const [rows, columns] = [sides.queries, sides.keys].map((parts) => [...parts.map((part) => nameOf(part, say)), sum]);
-    return heatmap(z, rows, columns, [say("why_of_query"), say("why_of_key")], speech, true);
+    return heatmap(z, rows, columns, [say("why_of_query"), say("why_of_key")], speech, rowHeight, true);
   }
   const parts = picture === "keys" ? sides.keys : sides.queries;
   const blank = (/** @type {Row} */ row) => Array.from(row, (value, key) => (why.mask[key] ? value : Number.NaN));
   const z = [...parts.map(({ numbers }) => numbers), totalOf(parts)].map(blank);
   const rows = [...parts.map((part) => nameOf(part, say)), sum];
   const titles = [say(picture === "keys" ? "why_of_key" : "why_of_query"), say("key")];
-  const view = heatmap(z, rows, keys, titles, speech, false);
+  const view = heatmap(z, rows, keys, titles, speech, rowHeight, false);
   const weight = (/** @type {number} */ key) => formatNumber(why.weights[key], ".2f", speech.language);
   view.look.hover.columns = view.look.hover.columns.map((text, key) => `${text}<br>${escape(say("weight"))} ${weight(key)}`);
   return view;
@@ -78,9 +78,10 @@ export function whyPicture(why, sides, picture, keys, speech) {
  * @param {string[]} columns
  * @param {string[]} titles
  * @param {Speech} speech
+ * @param {number} rowHeight
  * @param {boolean} isOfParts  columns are parts, too
  */
-function heatmap(z, rows, columns, titles, speech, isOfParts) {
+function heatmap(z, rows, columns, titles, speech, rowHeight, isOfParts) {
   const inner = isOfParts ? z.slice(0, -1).map((row) => row.slice(0, -1)) : z.slice(0, -1);
   const most = Math.max(...inner.map((row) => largestSize(row.map((value) => value || 0)))) || 1;
   const hover = `${escape(titles[0])} ${ROW}<br>${escape(titles[1])} ${COLUMN}<br>%{z:+.3f}`;
@@ -95,6 +96,6 @@ function heatmap(z, rows, columns, titles, speech, isOfParts) {
     look.layout.yaxis.ticktext = rows.map(escape);
     look.layout.margin.l = Math.round(theme.GLYPH_WIDTH * Math.max(...rows.map(textWidth))) + 16;
   }
-  const height = ROW_HEIGHT * rows.length + look.layout.margin.t + look.layout.margin.b;
+  const height = rowHeight * rows.length + look.layout.margin.t + look.layout.margin.b;
   return { look, z, height, table: /** @type {[string[], string[], number[][]]} */ ([rows, columns, z]) };
 }

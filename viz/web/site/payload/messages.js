@@ -7,7 +7,7 @@ import { effectsPayload } from "./effects.js";
 import { insidePayload, isComplete } from "./inside.js";
 import { codeOfEffects, codeOfWords, programOf, programOfBoth } from "./program.js";
 import { wordPairs, steeringOf, sumOf } from "./steering.js";
-import { sharesAddress, whyPayload } from "./why.js";
+import { scoresAddress, whyPayload } from "./why.js";
 
 /** @typedef {import("../../engine/run/answer.js").Answer} Answer */
 /** @typedef {import("../models.js").Models} Models */
@@ -85,7 +85,8 @@ async function sideOf(request, models, speech) {
   const effects = asksEffects ? { ...effectsPayload(explained, about, request.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
   const why = answer.why ? whyPayload(answer.why) : null;
-  const ofScores = { splits, why, shares: splits ? sharesAddress(model, ofText) : null };
+  const scores = splits ? scoresAddress(model, ofText) : null;
+  const ofScores = { splits, why, parts: scores, shares: scores };
   const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
   return { answer, recording: recordingOf(answer, about.config, answer.effects), payload };
 }

@@ -1,7 +1,9 @@
 // What the stage leaves as: pictures, numbers, a page.
 
 import { button, el } from "./dom.js";
+import { pack } from "../../recording/message/packed.js";
 import { writeMessage } from "../main/message.js";
+import { why } from "../map/why.js";
 import { tableOf } from "./menus.js";
 import { onPaper } from "./page_colours.js";
 import { viewOf } from "../main/view.js";
@@ -78,10 +80,19 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
   }
 }
 
+/** The message packed, with what was fetched since it came. @param {Stage} stage */
+function packedMessage(stage) {
+  const { message, bytes, recordings } = stage;
+  const whole = why.messageWithOpen(stage);
+  if (!bytes) return writeMessage(whole, recordings);
+  return whole === message ? bytes : pack(whole);
+}
+
 /** The page (files.py) with the message and all maps. @param {Stage} stage */
-async function page({ host, message, recordings, sides, bytes, memory }) {
+async function page(stage) {
+  const { host, message, sides, memory } = stage;
   /** @type {Record<string, string>} */
-  const parts = { "": await compress(bytes ?? writeMessage(message, recordings)) };
+  const parts = { "": await compress(packedMessage(stage)) };
   const { address } = message.words;
   if (address) parts[address] = await compress(await host.part(address));
   const remotes = Object.values(sides).flatMap(({ result }) => result.recording.kinds.flatMap(({ remote }) => remote ?? []));

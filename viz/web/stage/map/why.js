@@ -1,15 +1,15 @@
 // The view Why: why a query of a head looks where it looks, and the way from there to the heads that it is because of.
 
 import { axisTokens } from "../../recording/maps/axes.js";
-import { at } from "../../recording/maps/drawing.js";
 import { PICTURES, nameOf, partText, whyPicture } from "../../recording/pictures/why_picture.js";
-import { causeOf, headOfPart, sidesOf, totalOf } from "../../recording/pictures/why_parts.js";
+import { MOST, causeOf, headOfPart, sidesOf, totalOf } from "../../recording/pictures/why_parts.js";
+import { ofParts } from "../../recording/message/python.js";
 import { formatNumber } from "../../recording/text/sentences.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { button, dress, el, setChildren } from "../frame/dom.js";
 import { tabs } from "../frame/widgets.js";
-import { request } from "../main/request.js";
 import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
+import { askForOpen, payloadOf, placeOf } from "./why_answers.js";
 
 /** @typedef {import("../../recording/message/payloads.js").CellPlace} CellPlace */
 /** @typedef {import("../../recording/message/payloads.js").WhyPayload} WhyPayload */
@@ -18,13 +18,11 @@ import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
 /** @typedef {import("../main/stage.js").Stage} Stage */
 /** @typedef {import("../main/state.js").Open} Open */
 /** @typedef {import("../main/view.js").View} View */
-/** @typedef {Omit<CellPlace, "key"> & {key: number | null}} AskedPlace  without a key: the one with the largest weight */
+/** @typedef {import("./why_answers.js").AskedPlace} AskedPlace */
 
+const LOW = 800; // pixels of height of a window
+const FEW = 5; // parts that have a bar in it, beside the others
 const MARK = "\u0001"; // where a name stands in a sentence that becomes a link
-const HELD = 12; // cells whose numbers stay
-/** @typedef {NonNullable<import("../../recording/message/payloads.js").VersionPayload["why"]>} Answer */
-/** @type {WeakMap<Stage, Map<string, Answer>>} by the text and the cell */
-const caches = new WeakMap();
 /** @type {Record<string, string>} sentences of parts that nothing in the model wrote */
 const OF_QUERY = { tokens: "why_word_asks", positions: "why_position_asks", bias: "why_bias_asks" };
 /** @type {Record<string, string>} */
@@ -58,62 +56,28 @@ function restore(stage, { why, row, key, trail }) {
 const nothing = () => ({ cell: null, trail: [], folds: FOLDED, picture: PICTURES[0] });
 
 /** What the address has of it. @param {Open} stage @returns {Record<string, string | number | null>} */
-function parameters({ state: { view, why } }) {
-  const isOpen = view === "why";
-  return {
-    ...(isOpen ? why.cell && { row: why.cell.row } : {}),
-    key: isOpen ? (why.cell?.key ?? null) : null,
-    trail: codesOfTrail(why.trail),
-  };
-}
-
-/** The row, and the key if one was chosen, that is asked about. @param {Stage} stage @returns {AskedPlace | null} */
-function placeOf(stage) {
-  const { kind, state } = stage;
-  if (!kind) return null;
-  const { cell } = state.why;
-  const [layer, head] = kind.headAt(kind.open);
-  const pinned = stage.pinnedToken();
-  const lit = pinned ? stage.lines.of(...pinned).row : -1;
-  const chosen = cell && kind.queries[cell.row] !== undefined ? cell.row : null;
-  const row = lit >= 0 ? lit : (chosen ?? at(kind.open, kind.telling));
-  const key = cell?.row === row && kind.keys[cell.key ?? -1] !== undefined ? cell.key : null;
-  return { kind: kind.code, layer, head, row, key };
-}
-
-/**
- * The numbers of the row that is asked about, or the reason why there are none; null until the host has sent them.
- * @param {Stage} stage
- */
-function payloadOf(stage) {
-  const { why = null } = stage.result.payload;
-  const place = placeOf(stage);
-  if (!stage.host.ask || !place) return why;
-  const cache = caches.get(stage) ?? new Map();
-  caches.set(stage, cache);
-  // Back has what it needs at once.
-  const name = JSON.stringify([stage.message.address, stage.result.payload.program, stage.tokens, place]);
-  if (why && isAbout(why, place)) cache.set(name, why);
-  for (const old of [...cache.keys()].slice(0, -HELD)) cache.delete(old);
-  return cache.get(name) ?? null;
-}
-
-/** Whether numbers, or the reason why there are none, are those of a place. @param {Answer} why @param {AskedPlace} place */
-function isAbout(why, { key, ...row }) {
-  const { key: column, ...there } = why.place;
-  const isKey = key === null || key === column || "reason" in why;
-  return isKey && JSON.stringify(there) === JSON.stringify(row);
+function parameters(stage) {
+  const { view, why } = stage.state;
+  const place = view === "why" ? placeOf(stage) : null;
+  return { ...(place && { row: place.row }), key: place?.key ?? null, trail: codesOfTrail(why.trail) };
 }
 
 /** The picture of the row that is asked about; null until the host has sent it. @param {Stage} stage @returns {View | null} */
 function buildView(stage) {
   const why = payloadOf(stage);
-  if (!why) return request(stage, { view: "why", ...placeOf(stage) });
+  if (!why) return askForOpen(stage);
   if ("reason" in why) return null;
   const { folds, picture } = stage.state.why;
   const { keys } = axisTokens(stage.result.recording, why.place.kind, stage.result.options.rows);
-  return { ...whyPicture(why, sidesOf(why, folds), picture, tokenNames(keys), stage), line: foot(stage, why) };
+  const sides = sidesOf(why, folds, partCount());
+  return { ...whyPicture(why, sides, picture, tokenNames(keys), stage, rowHeight()), line: foot(stage, why) };
 }
+
+/** How many parts have a bar: in a low window the picture under the bars is to be seen, too. */
+const partCount = () => (innerHeight < LOW ? FEW : MOST);
+
+/** Of the picture, in pixels. */
+const rowHeight = () => Math.min(24, Math.max(16, Math.floor(innerHeight / 40)));
 
 /** What all numbers are, in a line under the picture. @param {Stage} stage @param {WhyPayload} why */
 function foot({ say }, { mask, cap, rest }) {
@@ -271,7 +235,7 @@ function render(stage) {
 function parts(stage, why) {
   const { say, words } = stage;
   const { folds, picture } = stage.state.why;
-  const sides = sidesOf(why, folds);
+  const sides = sidesOf(why, folds, partCount());
   const tokens = tokensOf(stage, why.place);
   const isFolded = !folds.all && !folds.modules.length;
   const pictures = PICTURES.map((code) => /** @type {[string, string]} */ ([code, say(`why_picture_${code}`)]));
@@ -353,4 +317,22 @@ function crumbText(stage, place) {
   return stage.say(key === null ? "why_row" : "why_cell", { head, ...tokens });
 }
 
-export const why = { askAbout, buildView, cellAt, framed, heading, nothing, parameters, render, restore };
+/**
+ * The Python of the picture that is open; "" until its numbers are here.
+ * @param {Stage} stage
+ */
+function code(stage) {
+  const { result, state } = stage;
+  const why = payloadOf(stage);
+  const { program } = result.payload;
+  return why && "mask" in why && program ? ofParts(why.place, state.why.picture, program) : "";
+}
+
+/** A message that has the numbers of what is open, for a file. @param {Stage} stage */
+function messageWithOpen(stage) {
+  const { message, state } = stage;
+  const why = state.view === "why" ? payloadOf(stage) : null;
+  return why ? { ...message, [stage.version]: { ...stage.result.payload, why } } : message;
+}
+
+export const why = { askAbout, buildView, cellAt, code, framed, heading, messageWithOpen, nothing, parameters, render, restore };

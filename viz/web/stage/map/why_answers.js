@@ -1,0 +1,98 @@
+// The numbers of the view Why: of which row they are, where they are fetched, and those that stay.
+
+import { at } from "../../recording/maps/drawing.js";
+import { unpack } from "../../recording/message/packed.js";
+import { request } from "../main/request.js";
+
+/** @typedef {import("../../recording/message/payloads.js").CellPlace} CellPlace */
+/** @typedef {import("../main/stage.js").Stage} Stage */
+/** @typedef {import("../main/state.js").Open} Open */
+/** @typedef {Omit<CellPlace, "key"> & {key: number | null}} AskedPlace  without a key: the one with the largest weight */
+/** @typedef {NonNullable<import("../../recording/message/payloads.js").VersionPayload["why"]>} Answer */
+
+const HELD = 12; // cells whose numbers stay
+const PATIENCE = 200; // ms after which a visitor reads that something is computed
+/** @type {WeakMap<Stage, Map<string, Answer>>} by the text and the cell */
+const caches = new WeakMap();
+
+/** The row, and the key if one was chosen, that is asked about. @param {Open} stage @returns {AskedPlace | null} */
+export function placeOf(stage) {
+  const { kind, state } = stage;
+  if (!kind) return null;
+  const { cell } = state.why;
+  const [layer, head] = kind.headAt(kind.open);
+  const pinned = stage.pinnedToken();
+  const lit = pinned ? (kind[pinned[0]].row[pinned[1]] ?? -1) : -1;
+  const chosen = cell && kind.queries[cell.row] !== undefined ? cell.row : null;
+  const row = lit >= 0 ? lit : (chosen ?? at(kind.open, kind.telling));
+  const key = cell?.row === row && kind.keys[cell.key ?? -1] !== undefined ? cell.key : null;
+  return { kind: kind.code, layer, head, row, key };
+}
+
+/**
+ * The numbers of the row that is asked about, or the reason why there are none; null until they are here.
+ * @param {Stage} stage
+ */
+export function payloadOf(stage) {
+  const { why = null } = stage.result.payload;
+  const place = placeOf(stage);
+  if (!stage.host.ask || !place) return why;
+  const name = nameOf(stage, place);
+  if (why && isAbout(why, place)) keep(stage, name, why);
+  return caches.get(stage)?.get(name) ?? null; // Back has what it needs at once
+}
+
+/** @param {Stage} stage @param {AskedPlace} place */
+const nameOf = ({ message, result, tokens }, place) =>
+  JSON.stringify([message.address, result.payload.program, result.payload.parts, tokens, place]);
+
+/** @param {Stage} stage @param {string} name @param {Answer} answer */
+function keep(stage, name, answer) {
+  const cache = caches.get(stage) ?? new Map();
+  caches.set(stage, cache.set(name, answer));
+  for (const old of [...cache.keys()].slice(0, -HELD)) cache.delete(old);
+}
+
+/** Whether numbers, or the reason why there are none, are those of a place. @param {Answer} why @param {AskedPlace} place */
+function isAbout(why, { key, ...row }) {
+  const { key: column, ...there } = why.place;
+  const isKey = key === null || key === column || "reason" in why;
+  return isKey && JSON.stringify(there) === JSON.stringify(row);
+}
+
+/**
+ * Asks once for the numbers of the row that is open; the stage is drawn again once they are here.
+ * @param {Stage} stage
+ * @returns {null}
+ */
+export function askForOpen(stage) {
+  const { parts } = stage.result.payload;
+  const place = placeOf(stage);
+  if (!parts || !place || !stage.host.ask) return request(stage, { view: "why", ...place });
+  const name = nameOf(stage, place);
+  if (stage.requested !== name) fetchParts(stage, parts, place, name);
+  return null;
+}
+
+/**
+ * @param {Stage} stage
+ * @param {string} address
+ * @param {AskedPlace} place
+ * @param {string} name
+ */
+async function fetchParts(stage, address, place, name) {
+  stage.requested = name;
+  const isWanted = () => stage.requested === name;
+  setTimeout(() => isWanted() && (stage.says.textContent = stage.say("computing")), PATIENCE);
+  const query = new URLSearchParams(Object.entries(place).flatMap(([part, value]) => (value === null ? [] : [[part, String(value)]])));
+  try {
+    keep(stage, name, unpack(new Uint8Array(await stage.host.part(`${address}?${query}`))));
+  } catch {
+    if (isWanted()) request(stage, { view: "why", ...place }); // the host has forgotten the address
+    return;
+  }
+  if (!isWanted()) return;
+  stage.requested = "";
+  stage.says.textContent = "";
+  stage.render();
+}
