@@ -196,8 +196,8 @@ _COMMANDS = {
         *_SEARCH,
     ),
     "atlas": (
-        "measure every head over held-out sentences; with --model over the lines of a text",
-        _PAIRS,
+        "measure every head: of a translator over held-out sentences, of other models over the lines of a text",
+        _path("--data", f"{_LINES}; of models that read texts a plain text", "FILE[.gz]"),
         _value("--sentences", 100, "N", "read N, spread over the file; default: %(default)s"),
         _value("--bleu-sentences", 0, "N", "also translate N without each head; default: none"),
         _option(
@@ -211,7 +211,12 @@ _COMMANDS = {
             "links (as in model/measures/links/) and both texts; may be given again",
         ),
         _value("--credit", "", "TEXT", "whose sentences they are, and their licence"),
-        _path("--out", "where to write it; default: atlas.json beside the weights", "FILE.json", required=False),
+        _path(
+            "--out",
+            "where to write it; default: atlas.json beside the weights of a checkpoint",
+            "FILE.json",
+            required=False,
+        ),
         _CHECKPOINT,
         *_MODEL,
     ),

@@ -182,8 +182,8 @@ FAULTS = (
     Fault(
         "effect with the wrong sign",
         "model/analysis/effects.py",
-        "direction = matrix[ids].astype(np.float64) - row",
-        "direction = row - matrix[ids].astype(np.float64)",
+        "direction = matrix[ids].astype(np.float64) - _of_words(matrix, alternatives)",
+        "direction = _of_words(matrix, alternatives) - matrix[ids].astype(np.float64)",
         f"{_MODEL}analysis/test_effects.py {_MODEL}running/test_attribution.py",
     ),
     Fault(

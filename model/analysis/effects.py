@@ -81,40 +81,20 @@ def direct_effects(
     steps = np.arange(len(output_ids))
     bias = np.zeros(len(matrix)) if bias is None else bias
     alternatives = compared_words(logits, ids, against)
-    if alternatives is None:
-        compared = logits.mean(1)
-        row = matrix.mean(0, dtype=np.float64)
-        offset = bias.mean(dtype=np.float64)
-    else:
-        compared = logits[steps, alternatives]
-        row = matrix[alternatives]
-        offset = bias[alternatives]
-    parts = {"output_bias": bias[ids] - offset, "norm": np.zeros(len(output_ids))}
+    compared = logits.mean(1) if alternatives is None else logits[steps, alternatives]
+    parts = {"output_bias": bias[ids] - _of_words(bias, alternatives)}
     heads: dict[str, list[np.ndarray]] = {}
     modules = sublayers(trace)
     streams = [trace["decoder.input.stream"], *(trace[f"{residual}.stream"] for _, residual in modules)]  # (T, D)
     # From the output down: each part is its vector times the direction that leads from there to the compared logits.
-    direction = matrix[ids].astype(np.float64) - row  # (T, D)
-
-    def pass_norm(name: str, x: np.ndarray) -> None:
-        """Turn the direction after a norm into the one before it; x (T, D) has the deviation."""
-        nonlocal direction
-        before = direction
-        if f"{name}.weight" in parameters:
-            direction = direction * parameters[f"{name}.weight"]
-            if f"{name}.bias" in parameters:  # LayerNorm
-                parts["norm"] += (before * parameters[f"{name}.bias"]).sum(1)
-                direction -= direction.mean(1, keepdims=True)
-                size = x.var(1, keepdims=True, dtype=np.float64)
-            else:  # RMSNorm
-                size = np.square(x, dtype=np.float64).mean(1, keepdims=True)
-            direction /= np.sqrt(size + norm_eps)
-
-    pass_norm("decoder.norm", streams[-1])
+    direction = matrix[ids].astype(np.float64) - _of_words(matrix, alternatives)  # (T, D)
+    direction, parts["norm"] = _before_norm(direction, streams[-1], "decoder.norm", parameters, norm_eps)
     for (module, residual), before in zip(modules[::-1], streams[-2::-1], strict=True):
         output = trace[f"{module}.output"]  # (T, D)
         if not pre_norm:
-            pass_norm(f"{residual}.norm", before.astype(np.float64) + output)
+            x = before.astype(np.float64) + output
+            direction, of_bias = _before_norm(direction, x, f"{residual}.norm", parameters, norm_eps)
+            parts["norm"] += of_bias
         if not module.endswith("attention"):
             parts[module] = (direction * output).sum(1)
             continue
@@ -132,6 +112,35 @@ def direct_effects(
         {name: part.astype(dtype) for name, part in reversed(parts.items())},
         {kind: np.stack(heads[name]).astype(dtype) for kind, name in _MODULES.items() if name in heads},
     )
+
+
+def _of_words(values: np.ndarray, ids: np.ndarray | None) -> np.ndarray:
+    """The rows (T, ...) that words with these ids have of values (V, ...), or the mean of all words."""
+    return values.mean(0, dtype=np.float64) if ids is None else values[ids]
+
+
+def _before_norm(
+    direction: np.ndarray, x: np.ndarray, norm: str, parameters: Arrays, norm_eps: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Turn the direction (T, D) after a norm into the one before it.
+
+    Args:
+        x: (T, D), what the norm reads; its deviation is held constant.
+        norm: the address of the norm among the parameters; where it has no weight, nothing is normalised.
+
+    Returns:
+        The direction before the norm, and what its bias adds along the one after it (T,).
+    """
+    if f"{norm}.weight" not in parameters:
+        return direction, np.zeros(len(direction))
+    scaled = direction * parameters[f"{norm}.weight"]
+    if f"{norm}.bias" not in parameters:  # RMSNorm
+        size = np.square(x, dtype=np.float64).mean(1, keepdims=True)
+        return scaled / np.sqrt(size + norm_eps), np.zeros(len(direction))
+    of_bias = (direction * parameters[f"{norm}.bias"]).sum(1)
+    centred = scaled - scaled.mean(1, keepdims=True)
+    size = x.var(1, keepdims=True, dtype=np.float64)
+    return centred / np.sqrt(size + norm_eps), of_bias
 
 
 def compared_words(

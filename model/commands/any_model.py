@@ -1,9 +1,9 @@
-"""What `read`, `translate` and `atlas` do with a model of transformers (`--model`)."""
+"""What `read` and `translate` do with a model of transformers (`--model`)."""
 
 import json
 import re
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from model.adapters.readers.inputs.chat import message_of
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits, Head
-from model.measures import reports, text_roles
 
 KIND_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
 _HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
@@ -77,20 +76,6 @@ def translate(args: Namespace, texts: Iterable[str]) -> None:
             print(json.dumps(as_json(reader.translate(text, beam=args.beam)), ensure_ascii=False), flush=True)
         else:
             print(reader.translate(text, beam=args.beam).text if text.strip() else "", flush=True)
-
-
-def atlas(args: Namespace, texts: Sequence[str], say: Callable[[str], None]) -> None:
-    """Print the strongest heads over the lines of a text, and write the numbers of all heads to --out."""
-    if args.links or args.bleu_sentences:
-        raise ValueError("--links and --bleu-sentences are for checkpoints that translate")
-    report = text_roles.measure(load(args), texts, args.sentences, say)
-    print(f"{report['sentences']} texts, {report['tokens']:,} tokens")
-    print(*text_roles.strongest(report), sep="\n")
-    if args.out:
-        about = {"command": args.command_line, "model": args.model, "data": args.data.name, "credit": args.credit}
-        args.out.parent.mkdir(parents=True, exist_ok=True)
-        reports.write(args.out, about | report)
-        print(args.out)
 
 
 def heads_off(codes: Iterable[str], kinds: Sequence[str]) -> Edits:

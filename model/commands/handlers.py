@@ -6,7 +6,7 @@ import shutil
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -220,21 +220,36 @@ def run_evaluate(args: Namespace) -> None:
 
 
 def run_atlas(args: Namespace) -> None:
-    """Measure the heads of a checkpoint over a file and keep the numbers beside its weights."""
+    """Print the strongest heads of a model over a file, and write the numbers of all, of a checkpoint beside it."""
     if min(args.sentences, args.bleu_sentences + 1) < 1:
         raise ValueError("--sentences must be at least 1, --bleu-sentences 0")
-    if args.model:
-        any_model.atlas(args, list(read_lines(args.data)), _say)
-        return
-    pairs = read_pairs(args.data)
+    if args.model and (args.links or args.bleu_sentences):
+        raise ValueError("--links and --bleu-sentences are for checkpoints that translate")
+    texts: Sequence[str] = list(read_lines(args.data))
     links = [read_linked_text(paths) for paths in args.links]
-    translator = _translator(args)
-    out = args.out or translator.folder / atlas.FILE
-    of = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    report = atlas.measure(translator, pairs, args.sentences, args.bleu_sentences, links, _say)
-    reports.write(out, of | report)
-    print(out)
+    model = any_model.load(args) if args.model else load_translator(args.checkpoint)
+    references: Sequence[str] = ()
+    if isinstance(model, Translator):
+        texts, references = zip(*read_pairs(args.data))
+    out = args.out if args.model else args.out or model.folder / atlas.FILE
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)  # says now if it cannot be written
+    report = atlas.measure(
+        model,
+        texts,
+        args.sentences,
+        references=references,
+        bleu_sentences=args.bleu_sentences,
+        links=links,
+        say=_say,
+    )
+    print(f"{report['sentences']} texts, {report['tokens']:,} tokens")
+    print(*atlas.strongest(report), sep="\n")
+    if out:
+        about = {"command": args.command_line, "data": args.data.name, "credit": args.credit}
+        about |= {"model": args.model} if args.model else {}
+        reports.write(out, about | report)
+        print(out)
 
 
 def _say(text: str) -> None:

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from model import Edits, Head, attach, load_model, load_translator
 from model.adapters.readers.reading import Reading
-from model.measures import text_roles
+from model.measures import atlas
+from model.measures.heads import text_roles
 from model.storage.checkpoint import available
 from tests.support.messages import unpack
 from tests.test_app import screen
@@ -306,7 +307,7 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
     assert not at.warning
-    numbers = text_roles.measure(reader, texts, 2)["kinds"][kind]
+    numbers = atlas.measure(reader, texts, 2)["kinds"][kind]
     for measure in ("induction", "first") if name == "gpt2" else ("sharpness", "first"):
         at.selectbox(key="atlas-colour").set_value(measure).run()
         board = screen.figure(at, "role-board")["data"][0]
@@ -325,13 +326,13 @@ def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     measure_all(at)
     at.selectbox(key="layer").set_value(1).run()
     at.selectbox(key="head").set_value(2).run()
-    numbers = text_roles.measure(load_model(folders["gpt2"]), texts, 2)["kinds"]["decoder_self"]
-    text, row, column, *_, weight = numbers["examples"][1][2][0]
+    measures = atlas.measure(load_model(folders["gpt2"]), texts, 2)
+    text, row, column, *_, weight = measures["kinds"]["decoder_self"]["examples"][1][2][0]
     message = screen.message(at)
     (kind,) = message["after"]["recording"]["kinds"]
     assert message["setting"]["rings"] == [[row, column]] and message["setting"]["pin"] == f"t{row - 1}"
     assert np.asarray(kind["weights"])[1, 2, row, column] == pytest.approx(weight, abs=1e-4)
-    assert message["after"]["recording"]["target_tokens"][row] == texts[text].split()[row]
+    assert message["after"]["recording"]["target_tokens"][row] == measures["texts"][text].split()[row]
 
 
 def address(at: AppTest) -> dict[str, str]:
@@ -368,7 +369,7 @@ def test_a_language_model_of_this_project_has_an_atlas_too(shelf: model_shelf.Sh
     writer, texts = load_translator(name), [TEXT, "a dog ran on the mat"]
     at.text_area(key="atlas-lines").set_value("\n".join(texts)).run()
     measure_all(at)
-    numbers = text_roles.measure(writer, texts, 2)["kinds"]["decoder_self"]
+    numbers = atlas.measure(writer, texts, 2)["kinds"]["decoder_self"]
     for measure in ("induction", "previous"):
         at.selectbox(key="atlas-colour").set_value(measure).run()
         board = screen.figure(at, "role-board")["data"][0]
@@ -387,7 +388,7 @@ def test_measuring_heads_can_be_stopped(shelf: model_shelf.Shelf, monkeypatch: p
         progress(1.0)
         raise AssertionError("it went on")
 
-    monkeypatch.setattr(text_roles, "measure", measure)
+    monkeypatch.setattr(atlas, "measure", measure)
     at = screen.open_page("atlas.py", model="gpt2")
     at.button(key="measure-heads").click().run()
     measuring = at.session_state[text_atlas.MEASURING]

@@ -18,6 +18,7 @@ from model import load_translator
 from model.analysis import head_roles
 from model.interventions.edits import Edits, Head
 from model.measures import agreement, atlas, contribution, reports
+from model.measures.heads import translators
 from model.measures.word_links import LinkedPair, LinkedText
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import (
@@ -61,7 +62,8 @@ def measured_atlas(tmp_path_factory):
         for name, sure in (("alignment-de-en", frozenset({(0, 0), (1, 1)})), ("toys", frozenset({(1, 0)})))
     ]
     data = {"command": "python -m model atlas --data x", "data": "x.tsv", "credit": "<b>written</b> here"}
-    data |= atlas.measure(translator, PAIRS, 2, bleu_sentences=1, links=sets)
+    sources, references = zip(*PAIRS, strict=True)
+    data |= atlas.measure(translator, sources, 2, references=references, bleu_sentences=1, links=sets)
     data["kinds"]["cross"]["aligns"] = [["", "", "", "input"], ["", "", "output", ""]]  # random heads align nothing
     reports.write(translator.folder / atlas.FILE, data)
     return folder, atlas.read(translator.folder, translator.config)
@@ -119,7 +121,7 @@ class TestBoard:
 
     def test_the_sentence_of_the_visitor_and_what_is_different_there(self, report, recorded):
         result = recorded.translate(EXAMPLE)
-        counts = atlas.count(recorded, result, agreement.of_words(recorded, result))
+        counts = translators.count(recorded, result, agreement.of_words(recorded, result))
         effects = np.concatenate([counts[kind].numbers()["effect"] for kind in KINDS[1:]])
         at = open_page(PAGE, colour="effect", **{"over-what": "sentence"})
         assert_whole(at)

@@ -203,7 +203,7 @@ def test_atlas(offered, elsewhere, query, expected):
     pair = LinkedPair(1, "A man", "Ein Mann", ["A", "man"], ["Ein", "Mann"], frozenset({(0, 0)}), frozenset({(0, 0)}))
     links = LinkedText("toys", ("en", "de"), "a test", [pair], 1)
     data = {"command": "python -m model atlas", "data": "x", "credit": ""}
-    data |= atlas.measure(translator, [("A man", "Ein Mann")], 1, links=[links])
+    data |= atlas.measure(translator, ["A man"], 1, references=["Ein Mann"], links=[links])
     reports.write(translator.folder / atlas.FILE, data)
     check(screen.open_page("atlas.py", text=SENTENCE, **query), offered, expected)
 

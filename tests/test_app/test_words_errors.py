@@ -70,7 +70,6 @@ ELSEWHERE = {
     "measures/context.py",
     "commands/any_model.py",
     "commands/refresh.py",
-    "measures/text_roles.py",
     "measures/evaluate.py",
     "commands/table.py",
     "measures/word_links.py",

@@ -321,18 +321,7 @@ def changes_by_seed(
     seeds = checks.as_tokens("seeds", seeds, values.shape[1])
     title = labels.escape(say(value))
     n = len(names)
-    traces: list[go.Scatter] = []
-    lines: list[LineWithTexts] = []
-    columns: Sequence[np.ndarray] = list(values.T)
-    for k, (seed, column) in enumerate(zip(seeds, columns)):
-        rows = np.flatnonzero(~np.isneginf(column))
-        row_names = [names[row] for row in rows]
-        look = SEED_SYMBOLS[k % len(SEED_SYMBOLS)], 11, theme.LINES[k % len(theme.LINES)]
-        hover = f"%{{text}}<br>{labels.escape(seed)}<br>{title} %{{x:.4g}}"
-        text = [labels.escape(name) for name in row_names]
-        numbered = [[int(row)] for row in rows]
-        traces.append(dots(column[rows], rows, numbered, seed, look, hover, mode="markers", text=text))
-        lines.append((seed, rows.astype(np.int32), column[rows], row_names))
+    traces, lines = _dots_of_seeds(values, names, seeds, title)
     results = values[~np.isneginf(values)]
     low, high = (float(results.min()), float(results.max())) if results.size else (0.0, 1.0)
     room = 0.06 * (high - low) or 0.5
@@ -363,3 +352,22 @@ def changes_by_seed(
         band = {"x0": first.min(), "x1": first.max(), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
         figure.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})
     return figure
+
+
+def _dots_of_seeds(
+    values: np.ndarray, names: Sequence[str], seeds: Sequence[str], title: str
+) -> tuple[list[go.Scatter], list[LineWithTexts]]:
+    """The dots of each seed over values (N, K) as `changes_by_seed` has them, and the same as lines of its table."""
+    traces: list[go.Scatter] = []
+    lines: list[LineWithTexts] = []
+    columns: Sequence[np.ndarray] = list(values.T)
+    for k, (seed, column) in enumerate(zip(seeds, columns)):
+        rows = np.flatnonzero(~np.isneginf(column))
+        row_names = [names[row] for row in rows]
+        look = SEED_SYMBOLS[k % len(SEED_SYMBOLS)], 11, theme.LINES[k % len(theme.LINES)]
+        hover = f"%{{text}}<br>{labels.escape(seed)}<br>{title} %{{x:.4g}}"
+        text = [labels.escape(name) for name in row_names]
+        numbered = [[int(row)] for row in rows]
+        traces.append(dots(column[rows], rows, numbered, seed, look, hover, mode="markers", text=text))
+        lines.append((seed, rows.astype(np.int32), column[rows], row_names))
+    return traces, lines

@@ -101,7 +101,7 @@ def grid(
         hover_names["y"] = [row + note for row, note in zip(hover_names["y"], notes, strict=True)]
     names = names or titles
     if not hover:
-        y, x = ("%{" + (side if side in axis_titles else f"{side}:d") + "}" for side in "yx")
+        y, x = ("%{" + (side_name if side_name in axis_titles else f"{side_name}:d") + "}" for side_name in "yx")
         hover = labels.hover_lines(say, (names[0], y), (names[1], x), (value, number))
     cells = go.Heatmap(
         z=values.astype(np.uint8) if values.dtype == bool else values,
@@ -114,11 +114,7 @@ def grid(
         "xaxis": side(columns or values.shape[1], titles[1], say, most=most),
         "yaxis": side(rows or len(values), titles[0], say, downwards=True),
     }
-    for name, entries in hover_names.items():
-        over = axes[f"{name}axis"]
-        over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
-        ticks = {"tickvals": list(range(len(entries))), "ticktext": entries}
-        axes[f"{name}axis2"] = BARE | ticks | {"range": over["range"], "matches": name}
+    _add_hover_axes(axes, cells, hover_names)
     traces = [cells, TICKS]
     top = 0
     words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
@@ -144,6 +140,15 @@ def grid(
         description=description,
         table=Cells(values, names, rows, columns, value),
     )
+
+
+def _add_hover_axes(axes: dict[str, Any], cells: go.Heatmap, names: Mapping[str, Sequence[str]]) -> None:
+    """Put cells on bare axes under those that are seen, with the names of rows "y" and columns "x" in the hover box."""
+    for side_name, entries in names.items():
+        over = axes[f"{side_name}axis"]
+        over["overlaying"] = cells[f"{side_name}axis"] = f"{side_name}2"
+        ticks = {"tickvals": list(range(len(entries))), "ticktext": entries}
+        axes[f"{side_name}axis2"] = BARE | ticks | {"range": over["range"], "matches": side_name}
 
 
 def centred(values: np.ndarray, least: float = 0.0) -> Settings:

@@ -86,44 +86,19 @@ def search_tree(
     if looked_at is not None:
         looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
         keys = labels.spell_bytes(checks.as_tokens("keys", keys or [], looked_at.shape[1]))
-        names = labels.hover_texts(keys, say)
-        for node in np.flatnonzero(looked_at.any(axis=1)):
-            largest = np.argsort(-looked_at[node], kind="stable")[:3]
-            largest_keys = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
-            texts[node] += "<br>" + say("its step attended to {tokens}", tokens=largest_keys)
+        _add_largest_keys(texts, looked_at, labels.hover_texts(keys, say), say)
     first, last = steps or (0, int(tree.step.max()))
     visible_nodes = np.flatnonzero((tree.step >= first) & (tree.step <= last))
     later = visible_nodes[tree.step[visible_nodes] > first]
-    pruned = fate_of_node == "pruned"
     best = np.isin(np.arange(n), tree.path(max(scores, key=scores.__getitem__)) if scores else [])
-    kinds = (
-        (~pruned, "", _EDGE),
-        (pruned, "", _EDGE | {"width": 1, "dash": "dot"}),
-        (best, say("best path"), theme.SELECTED),
-    )
-    traces = [
-        tree.lines(later[is_drawn[later]], name, **line) for is_drawn, name, line in kinds if is_drawn[later].any()
-    ]
-    gain_texts = ["", *(say("{x:.2f}", x=x) for x in tree.gains[1:])]
-    below = [f"<br>{number.replace('-', '−')}" if number else "" for number in gain_texts]
-    points: list[LineWithTexts] = []
-    look_of_text = {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
-    for fate, look in FATES.items():
-        nodes: list[int] = visible_nodes[fate_of_node[visible_nodes] == fate].tolist()
-        ranks, steps_written = tree.rank[nodes], tree.step[nodes]
-        trace = dots(ranks, steps_written, [[node] for node in nodes], say(fate), look, "%{hovertext}", **look_of_text)
-        text = [labels.tick_text(tokens[node]) + below[node] for node in nodes]
-        trace.update(text=text, hovertext=[texts[node] for node in nodes], textfont_size=theme.TICK_SIZE)
-        traces.append(trace)
-        points.append(
-            (say(fate), ranks, steps_written, [f"{tokens[node]} {gain_texts[node]}".strip() for node in nodes])
-        )
+    traces = _edges(tree, later, fate_of_node == "pruned", best, say)
+    nodes, points = _nodes(tree, visible_nodes, fate_of_node, tokens, texts, say)
     n_columns = int(tree.rank[visible_nodes].max(initial=0)) + 1
     columns = [str(rank + 1) for rank in range(n_columns)]
     numbers = [str(step) for step in range(last + 1)]
     across, down = [-0.25, n_columns - 0.15], [last + 0.5, first - 0.5]
     return build_figure(
-        traces,
+        [*traces, *nodes],
         (last - first + 1) * ROW_HEIGHT,
         say,
         left=theme.TICK_SIZE + theme.AXIS_HEIGHT,
@@ -137,6 +112,49 @@ def search_tree(
         ),
         table=Points(points),
     )
+
+
+def _edges(tree: _Tree, nodes: np.ndarray, is_pruned: np.ndarray, is_best: np.ndarray, say: Say) -> list[go.Scatter]:
+    """The lines that lead to nodes, dotted to those that were pruned, and over them the best path."""
+    kinds = (
+        (~is_pruned, "", _EDGE),
+        (is_pruned, "", _EDGE | {"width": 1, "dash": "dot"}),
+        (is_best, say("best path"), theme.SELECTED),
+    )
+    return [tree.lines(nodes[is_drawn[nodes]], name, **line) for is_drawn, name, line in kinds if is_drawn[nodes].any()]
+
+
+def _nodes(
+    tree: _Tree, visible: np.ndarray, fates: np.ndarray, tokens: Sequence[str], texts: Sequence[str], say: Say
+) -> tuple[list[go.Scatter], list[LineWithTexts]]:
+    """The nodes of each fate with their tokens and log-probabilities, and the same as lines of the table.
+
+    Args:
+        visible: the numbers of the nodes that are drawn.
+        fates, tokens, texts: of all N nodes; texts are those on hover.
+    """
+    gains = ["", *(say("{x:.2f}", x=x) for x in tree.gains[1:])]
+    below = [f"<br>{number.replace('-', '−')}" if number else "" for number in gains]
+    look_of_text = {"mode": "markers+text", "textposition": "middle right", "showlegend": True}
+    traces: list[go.Scatter] = []
+    points: list[LineWithTexts] = []
+    for fate, look in FATES.items():
+        nodes: list[int] = visible[fates[visible] == fate].tolist()
+        ranks, steps = tree.rank[nodes], tree.step[nodes]
+        trace = dots(ranks, steps, [[node] for node in nodes], say(fate), look, "%{hovertext}", **look_of_text)
+        text = [labels.tick_text(tokens[node]) + below[node] for node in nodes]
+        trace.update(text=text, hovertext=[texts[node] for node in nodes], textfont_size=theme.TICK_SIZE)
+        traces.append(trace)
+        points.append((say(fate), ranks, steps, [f"{tokens[node]} {gains[node]}".strip() for node in nodes]))
+    return traces, points
+
+
+def _add_largest_keys(texts: list[str], looked_at: np.ndarray, names: Sequence[str], say: Say) -> None:
+    """Add to the text of each node which keys the step that wrote it attended to most, of weights (N, S)."""
+    for node in np.flatnonzero(looked_at.any(axis=1)):
+        largest = np.argsort(-looked_at[node], kind="stable")[:3]
+        largest_keys = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
+        texts[node] += "<br>" + say("its step attended to {tokens}", tokens=largest_keys)
 
 
 def _name(tokens: Sequence[str], node: int, tree: _Tree) -> str:

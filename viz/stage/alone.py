@@ -116,13 +116,7 @@ def stage(
         raise ValueError("give a result, or attention=... with tokens=...")
     if attention is not None:
         result = attention_from(attention, tokens)
-    if isinstance(result, Recording):
-        version = of_recording(checked(result))
-    elif isinstance(result, Translation):
-        version = version_of(result, translator)
-    else:
-        type_name = type(result).__name__
-        raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {type_name}")
+    version = _version_of(result, translator)
     place = _place(version.recording, kind, layer, head)
     old = None
     if before is not None:
@@ -174,6 +168,16 @@ def _head(place: Any, kinds: Sequence[str]) -> Head:
             f"a head of off is {short}(kind, layer, head) with a kind of {', '.join(kinds)}, got {place!r}"
         )
     return Head(*parts)
+
+
+def _version_of(result: Any, translator: Any) -> Version:
+    """What the stage shows of a recording, or of a result as `version_of` does; a ValueError of anything else."""
+    if isinstance(result, Recording):
+        return of_recording(checked(result))
+    if isinstance(result, Translation):
+        return version_of(result, translator)
+    type_name = type(result).__name__
+    raise ValueError(f"the stage shows a translation, or attention=... with tokens=..., got {type_name}")
 
 
 def version_of(result: Translation, translator: Any) -> Version:

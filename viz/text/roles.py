@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from viz.text.language import messages, say
 
-_REPEATING = messages(names=("induction", "duplicate token", "name mover"))  # of `model.measures.text_roles`
+_REPEATING = messages(names=("induction", "duplicate token", "name mover"))  # of `model.measures.heads.text_roles`
 # What `model.analysis.head_roles.roles` names beside measures; of a positional head after "positional: ".
 ROLES = messages(names=("broad", "nothing", "no choice", "mixed", "2 before", "3 before", "2 after", "3 after"))
 
@@ -23,7 +23,7 @@ def role_name(name: str, short: bool = False) -> str:
 
 
 # By what rule a head is given a role, by the beginning of its name: `model.analysis.head_roles.roles` and
-# `model.measures.text_roles`.
+# `model.measures.heads.text_roles`.
 _RULES = messages(
     positional=(
         "Rule: the largest weight is at this distance in at least 90 % of the rows that can reach there (Voita et al. "

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support.server import serve
 from model import Edits, Head, load_model
-from model.measures import text_roles
+from model.measures.heads import text_roles
 from tests.support import PATIENCE
 from tests.support.architectures import build
 from tests.test_app.test_browser.test_stage import part, ready, selected_head, tile, wait_for_map

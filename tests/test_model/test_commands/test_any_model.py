@@ -16,7 +16,8 @@ from model.__main__ import main
 from model.adapters.attention_file import read_attention
 from model.analysis.repetitions import repetitions
 from model.interventions.edits import Edits, Head
-from model.measures import text_roles
+from model.measures import atlas
+from model.measures.heads import decoders
 from tests.support import chats
 from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, VOCAB, save_model, theirs
@@ -178,16 +179,16 @@ def test_atlas_measures_every_head_of_every_line(run, folders: dict[str, str], t
     assert code == 0 and out.startswith("2 texts, 11 tokens\n") and measures["command"].endswith(str(file))
     values = measures["kinds"]["decoder_self"]
     reader = load_model(folders["llama"])
-    maps = [reader.read(text).attention("decoder_self") for text in texts[:2]]
+    maps = [reader.read(text).attention("decoder_self") for text in measures["texts"]]
     for name, offset in (("previous", 1), ("same", 0)):
         rows = [part.diagonal(-offset, axis1=2, axis2=3)[..., 1 - offset :] for part in maps]  # of row 1 on
         expected = np.concatenate(rows, axis=-1).mean(axis=-1)
         np.testing.assert_allclose(values[name], expected, atol=1e-4)
     expected = np.concatenate([part[:, :, 1:, 0] for part in maps], axis=-1).mean(axis=-1)
     np.testing.assert_allclose(values["first"], expected, atol=1e-4)
-    assert measures["texts"] == texts[:2] and "moves" not in values  # no name stands in them twice
+    assert sorted(measures["texts"]) == sorted(texts[:2]) and "moves" not in values  # no name stands in them twice
     text, row, column, query, key, weight = values["examples"][1][2][0]
-    tokens = reader.read(texts[text]).target_tokens
+    tokens = reader.read(measures["texts"][text]).target_tokens
     assert (tokens[row], tokens[column]) == (query, key) and 0 < column < row
     assert weight == pytest.approx(maps[text][1, 2, row, column], abs=1e-4)
     others = [np.tril(part[1, 2], -1)[:, 1:].max() for part in maps]
@@ -215,8 +216,8 @@ def test_heads_that_repeat_are_named(folders: dict[str, str], monkeypatch: pytes
         return results
 
     monkeypatch.setattr(reader, "read_batch", read_changed)
-    monkeypatch.setattr(text_roles, "REPEATED", 6)
-    values = text_roles.measure(reader, [TEXT], 1)["kinds"]["decoder_self"]
+    monkeypatch.setattr(decoders, "REPEATED", 6)
+    values = atlas.measure(reader, [TEXT], 1)["kinds"]["decoder_self"]
     assert values["role"][1][1:3] == ["induction", "duplicate token"]
     assert values["induction"][1][1] == values["duplicate"][1][2] == 1.0
 

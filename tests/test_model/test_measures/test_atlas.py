@@ -15,14 +15,17 @@ from model import load_translator
 from model.__main__ import main
 from model.adapters.marian import import_marian
 from model.analysis import head_roles
-from model.config import TransformerConfig
+from model.config import LanguageModelConfig, TransformerConfig
 from model.gru import GruConfig, GruModel
 from model.interventions.edits import Edits, Head
+from model.language_model import LanguageModel
 from model.measures import agreement, alignment, atlas, reports
+from model.measures.heads import translators
 from model.measures.word_links import read_linked_text
 from model.storage import checkpoint
 from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
+from model.text.words import TextWords
 from model.transformer import Transformer
 from tests.test_model.builders import write_folder
 from tests.test_model.test_adapters.marian_models import ENGLISH, GERMAN, save_marian
@@ -146,24 +149,25 @@ def test_examples_are_the_strongest_sentences_and_name_their_cell(measures, resu
     by_source = {result.source: result for result in results}
     translator = load_translator(measures["command"].split("--checkpoint ")[1].split()[0])
     sizes = []
-    for text, row, word, key, value in measures["kinds"]["cross"]["examples"][1][1]:
+    for text, row, column, word, key, value in measures["kinds"]["cross"]["examples"][1][1]:
         result = by_source[measures["texts"][text]]
         effect = translator.effects(result, "runner-up").heads("cross")[1, 1]
         assert np.abs(effect).max() == pytest.approx(abs(value), abs=1e-4)
-        assert (result.predicted_tokens[row], result.source_tokens[int(np.abs(effect[row]).argmax())]) == (word, key)
+        assert effect[row, column] == pytest.approx(value, abs=1e-4)
+        assert (result.predicted_tokens[row], result.source_tokens[column]) == (word, key)
         sizes.append(abs(value))
     assert len(sizes) == 3 and sizes == sorted(sizes, reverse=True)
-    for text, row, word, key, value in measures["kinds"]["encoder_self"]["examples"][0][0]:
+    for text, row, column, word, key, value in measures["kinds"]["encoder_self"]["examples"][0][0]:
         result = by_source[measures["texts"][text]]
         weights = result.attention("encoder_self")[0, 0]
-        assert weights[row, result.source_tokens.index(key)] == pytest.approx(value, abs=1e-4) == weights.max()
-        assert result.source_tokens[row] == word
+        assert weights[row, column] == pytest.approx(value, abs=1e-4) == weights.max()
+        assert (result.source_tokens[row], result.source_tokens[column]) == (word, key)
 
 
 def test_of_one_sentence_the_same_is_counted(translator, results) -> None:
     result = results[1]
-    counts = atlas.count(translator, result, agreement.of_words(translator, result))
-    whole = atlas.measure(translator, [PAIRS[1]], 1)
+    counts = translators.count(translator, result, agreement.of_words(translator, result))
+    whole = atlas.measure(translator, [PAIRS[1][0]], 1)
     for kind, of_kind in whole["kinds"].items():
         for name, values in counts[kind].numbers().items():
             np.testing.assert_allclose(of_kind[name], values, atol=1e-4)
@@ -181,9 +185,48 @@ def test_an_imported_model_has_an_atlas_elsewhere(tmp_path: Path) -> None:
     assert atlas.read(tmp_path / "ours", config) is None
     out.rename(tmp_path / "ours" / atlas.FILE)
     kinds = atlas.read(tmp_path / "ours", config)["kinds"]
-    for kind, names in atlas.ALWAYS.items():
+    for kind, names in translators.ALWAYS.items():
         assert all(np.isfinite(kinds[kind][name]).all() for name in names)
     assert np.max(kinds["cross"]["effect"]) > 0
+
+
+@pytest.fixture(scope="module")
+def writer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    words = TextWords([TextWords.EOS, TextWords.UNK, *"the cat sat on a red mat".split()])
+    torch.manual_seed(5)
+    model = LanguageModel(LanguageModelConfig(vocab_size=len(words), d_model=12, n_heads=3, d_ff=20, n_layers=2))
+    folder = tmp_path_factory.mktemp("texts") / "writer"
+    checkpoint.save(folder, model, words, {"task": "language_model"})
+    return folder
+
+
+def test_a_language_model_has_the_same_atlas_beside_its_weights(writer_folder: Path, capsys) -> None:
+    texts = ["the cat sat on the red mat", "a mat", "the cat " * 200, "", "the mat sat"]
+    data = writer_folder.parent / "texts.txt"
+    data.write_text("\n".join(texts), encoding="utf-8")
+    assert main(["atlas", "--data", str(data), "--checkpoint", str(writer_folder), "--sentences", "9"]) == 0
+    assert capsys.readouterr().out.startswith("3 texts, 15 tokens\ndecoder_self induction: ")
+    writer = load_translator(str(writer_folder))
+    report = atlas.read(writer_folder, writer.config)
+    values = report["kinds"]["decoder_self"]
+    read = [texts[0], texts[1], texts[4]]
+    maps = [writer.read(text).attention("decoder_self") for text in read]
+    previous = [weights.diagonal(-1, axis1=2, axis2=3) for weights in maps]  # (L, H, T - 1), of row 1 on
+    np.testing.assert_allclose(values["previous"], np.concatenate(previous, axis=-1).mean(-1), atol=1e-4)
+    assert np.shape(values["induction"]) == (2, 3) and values["layers"] == [0, 1]
+    text, row, column, query, key, weight = values["examples"][1][2][0]
+    tokens = writer.read(report["texts"][text]).target_tokens
+    assert (tokens[row], tokens[column]) == (query, key)
+    assert weight == pytest.approx(max(np.tril(part[1, 2], -1)[:, 1:].max() for part in maps), abs=1e-4)
+    assert atlas.measure(writer, ["cat"], 1)["texts"] == ["cat"]  # no head has an example in it
+
+
+@pytest.mark.parametrize("option", [{"references": ["x"]}, {"bleu_sentences": 1}])
+def test_what_only_translators_have_is_refused_of_others(writer_folder: Path, translator, option: dict) -> None:
+    with pytest.raises(ValueError, match="are for checkpoints that translate"):
+        atlas.measure(load_translator(str(writer_folder)), ["the cat"], 1, **option)
+    with pytest.raises(ValueError, match="each needs one|needs references"):
+        atlas.measure(translator, ["A man walks.", "The street."], 1, **option)
 
 
 @pytest.mark.parametrize(
@@ -208,6 +251,14 @@ def test_what_is_no_atlas_of_this_model_is_refused(folder: Path, translator, cha
             atlas.read(folder, translator.config)
     finally:
         path.write_text(before, encoding="utf-8")
+    older = atlas.read(folder, translator.config)
+    del older["kinds"]["cross"]["layers"]
+    try:
+        reports.write(path, older)
+        with pytest.raises(ValueError, match="was written by an older version: run python -m model atlas again"):
+            atlas.read(folder, translator.config)
+    finally:
+        path.write_text(before, encoding="utf-8")
     with pytest.raises(ValueError, match="does not fit the model: it has other layers or heads in decoder_self"):
         atlas.read(folder, dataclasses.replace(translator.config, n_decoder_layers=1))
 
@@ -226,15 +277,18 @@ def gru(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["--sentences", "0"], "--sentences must be at least 1"),
         (["--checkpoint", "nowhere"], "there is no checkpoint 'nowhere'"),
         (["--data", "/nowhere.tsv"], "/nowhere.tsv does not exist"),
-        (["--data", "{long}"], "no sentence of the file is short enough"),
+        (["--data", "{long}"], "no line of the file is a text that the model can read"),
         (["--links", "{long}"], "give a folder with links and texts"),
         (["--checkpoint", "{gru}"], "no attention heads that can be changed"),
+        (["--checkpoint", "{writer}", "--bleu-sentences", "1"], "are for checkpoints that translate"),
     ],
 )
-def test_errors_are_one_line(folder: Path, gru: Path, capsys: pytest.CaptureFixture, more: list, words: str) -> None:
+def test_errors_are_one_line(
+    folder: Path, gru: Path, writer_folder: Path, capsys: pytest.CaptureFixture, more: list, words: str
+) -> None:
     long = folder.parent / "long.tsv"
     long.write_text("a " * 90 + "\tb\n", encoding="utf-8")
-    more = [argument.format(long=long, gru=gru) for argument in more]
+    more = [argument.format(long=long, gru=gru, writer=writer_folder) for argument in more]
     data = ["--data", str(folder.parent / "pairs.tsv"), "--checkpoint", str(folder), "--out", str(long) + ".json"]
     assert main(["atlas", *data, *more]) == 2
     lines = capsys.readouterr().err.strip().splitlines()

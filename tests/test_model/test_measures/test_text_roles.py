@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from model.measures import text_roles
+from model.measures.heads import text_roles
 
 TOKENS = ["▁When", "▁Mary", "▁and", "▁John", "▁gave", "▁to"]
 

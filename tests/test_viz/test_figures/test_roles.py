@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from model.analysis import head_roles
-from model.measures import text_roles
+from model.measures.heads import text_roles
 from viz.text.language import LANGUAGES, using
 from viz.text.roles import role_name, rules_of
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from model.analysis import head_roles
 from model.interventions.edits import Head
-from model.measures import atlas
+from model.measures.heads.translators import SOMETIMES
 from model.results.translation import KINDS
 from model.storage.checkpoint import available
 from viz.pages.atlas import alignment, card, contributions
@@ -136,7 +136,7 @@ def choose_measures(part: str, held_out: Source | None) -> tuple[list[str], str,
     offered = [
         name
         for name in heads_roles.MEASURES
-        if (held_out.having(name, KINDS) if held_out else name not in ("rare", *atlas.SOMETIMES, *REPEATING))
+        if (held_out.having(name, KINDS) if held_out else name not in (*SOMETIMES, *REPEATING))
     ]
     names = heads_roles.MEASURES | {"place": message("layer and head")}
     measures = [

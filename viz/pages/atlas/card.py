@@ -81,7 +81,7 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
 
     Args:
         report: of `model.measures.atlas`.
-        strongest: what the report says of the head: of each example its text, row, two tokens and value.
+        strongest: what the report says of the head: of each example its text, row, column, two tokens and value.
         model: that translates, "" for the default one.
         of_head: the head, as an address writes it.
     """
@@ -94,7 +94,7 @@ def examples(report: dict[str, Any], head: Head, strongest: list[list], model: s
         line = message("“{word}” attends to “{key}” with weight {value:.2f}")
         measure = {}
     items = []
-    for text, row, word, key, value in strongest:
+    for text, row, _, word, key, value in strongest:
         source = report["texts"][text]
         view = View(source, beam=1)
         query = view.address() | of_head | measure | {"pin": f"{side}{row}"}

@@ -71,7 +71,7 @@ def payload(
 
     Args:
         alternatives: the T tokens that logits are compared with; None: with the mean.
-        atlas: what was measured of the checkpoint (`model.measures.atlas`).
+        atlas: what was measured of the checkpoint (`model.measures.atlas`); of translators it knows direct effects.
         against: the word that the visitor named to compare with; "": runner-up or mean.
     """
     return {
@@ -79,7 +79,7 @@ def payload(
         "logits": effects.logits.astype(np.float32),
         "alternatives": alternatives,
         "parts": {name: part.astype(np.float32) for name, part in effects.parts.items()},
-        "statistics": statistics_payload(atlas) if atlas else None,
+        "statistics": statistics_payload(atlas) if atlas and "agreement" in atlas else None,
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Edits
-from model.measures import text_roles
+from model.measures.heads import text_roles
 from model.results.translation import Translation
 from viz.stage.payload.message import Known, Version
 from viz.text.language import say

@@ -10,7 +10,8 @@ import streamlit as st
 from model.analysis import head_roles
 from model.analysis import maps as analysis
 from model.interventions.edits import Head
-from model.measures import text_roles
+from model.measures import atlas
+from model.measures.heads import text_roles
 from model.results.recording import row_naming
 from model.running.translator import Translator
 from viz.stage.payload.roles import heads_here
@@ -52,11 +53,12 @@ PROBLEM = "measuring-problem"
 BY_PLACE = message("layer and head")
 REPEATING = ("induction", "duplicate", "moves")  # measures of decoders alone
 EVERY = 0.5  # seconds between two looks at how far it is
+TILES = 3  # examples of a head
 TILE_HEIGHT = 84  # pixels
 
 
 class TextReport(NamedTuple):
-    """Lines of a visitor, and what `text_roles.measure` says of them."""
+    """Lines of a visitor, and what `atlas.measure` says of them."""
 
     lines: list[str]
     numbers: dict[str, Any]
@@ -93,7 +95,7 @@ class Measuring:
         try:
             reader = cached.translator(self.model)
             assert not isinstance(reader, Translator)
-            numbers = text_roles.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
+            numbers = atlas.measure(reader, self.lines, max(len(self.lines), 1), progress=self._progress)
             self.report = TextReport(self.lines, numbers)
         except Stopped:
             self.is_stopped = True
@@ -297,7 +299,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
     layer = head.layer
     number = head.head
     numbers = source.kinds[kind]
-    examples = numbers["examples"][layer][number] if "examples" in numbers else []
+    examples = numbers["examples"][layer][number][:TILES] if "examples" in numbers else []
     example_texts = [texts[int(example[0])] for example in examples] or list(texts[:1])
     results = [cached.compute(_request(name, text)) for text in example_texts]
     at = 0
@@ -306,7 +308,7 @@ def show_example(name: str, source: Source, head: Head, texts: Sequence[str]) ->
         for place, (text, result) in enumerate(zip(example_texts, results)):
             tiles.append(frame.Tile(str(place), _short(text), _said(examples[place]), pixels=head_pixels(result, head)))
         title = say("Texts in which this head attends most to one token other than the first and the query itself")
-        at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=3, height=TILE_HEIGHT))
+        at = int(frame.choose_tile(title, tiles, "atlas-example", "0", columns=TILES, height=TILE_HEIGHT))
     result = results[at]
     request = _request(name, example_texts[at])
     ring = tuple(examples[at][1:3]) if examples else None

@@ -12,6 +12,7 @@ from model.adapters.readers.reader import Reader
 from model.analysis import head_roles, maps
 from model.interventions.edits import Edits, Head, layer_counts
 from model.measures import agreement, atlas, contribution
+from model.measures.heads import translators
 from model.results.recording import Recording, axis_tokens
 from model.results.translation import KINDS
 from model.running.translator import Translator, Writer
@@ -36,9 +37,10 @@ from model.analysis import head_roles
 here[$kind] = head_roles.tally(result.attention($kind), result.mask($kind), $keys).numbers()
 """
 COUNT = """
-from model.measures import agreement, atlas
+from model.measures import agreement
+from model.measures.heads import translators
 words = agreement.of_words(translator, result)
-here = {kind: counted.numbers() for kind, counted in atlas.count(translator, result, words).items()}
+here = {kind: counted.numbers() for kind, counted in translators.count(translator, result, words).items()}
 """
 
 
@@ -208,7 +210,7 @@ def of_request(request: cached.Request) -> Source:
     """What heads do in the translation of a request, with the measures that need the model."""
     loaded = cached.loaded_as(Translator, request.model)
     result = loaded.force(request.text, cached.compute(request))
-    counts_by_kind = in_turn(atlas.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
+    counts_by_kind = in_turn(translators.count)(loaded, result, in_turn(agreement.of_words)(loaded, result))
     numbers = {
         kind: counts.numbers() | {"role": head_roles.roles(counts.tally, kind), "divergence": counts.divergence}
         for kind, counts in counts_by_kind.items()

@@ -75,7 +75,7 @@ export function fold(names, rows, { modules }) {
  * @param {Folds} folds
  * @param {number} count  of those that are shown, where no module is unfolded
  */
-export function largestParts(parts, value, { modules, all }, count) {
+function largestParts(parts, value, { modules, all }, count) {
   const sorted = [...parts].sort((one, other) => Math.abs(value(other)) - Math.abs(value(one)));
   const most = all ? Infinity : count + MORE * modules.length;
   if (sorted.length <= most + 1) return byValue(sorted, value);

@@ -12,7 +12,8 @@ from model import attach
 from model.adapters.readers.inputs import batches
 from model.adapters.readers.reading import Reading
 from model.interventions.edits import Edits, Force, Head
-from model.measures import text_roles
+from model.measures import atlas
+from model.measures.heads import text_roles
 from tests.support import architectures
 from tests.support.architectures import Numbers
 from tests.support.repeated import first_quick
@@ -156,9 +157,10 @@ def test_roles_over_texts_are_those_of_reading_them_one_by_one() -> None:
     tokenizer = theirs("gpt2")
     reader = attach(model_of("gpt2"), tokenizer)
     texts = [*TEXTS, "the dog " * 40, "the mat"]  # one is longer than the model reads
-    report = text_roles.measure(reader, texts, len(texts))
-    assert report["texts"] == [*TEXTS, "the mat"]
-    tallies = [text_roles.tally(reader.read(text), "decoder_self") for text in report["texts"]]
+    report = atlas.measure(reader, texts, len(texts))
+    read = [*TEXTS, "the mat"]
+    assert report["sentences"] == len(read)
+    tallies = [text_roles.tally(reader.read(text), "decoder_self") for text in read]
     numbers = (tallies[0] + tallies[1] + tallies[2]).numbers()
     for name, values in numbers.items():
         np.testing.assert_allclose(report["kinds"]["decoder_self"][name], values, atol=1e-4)
