@@ -52,14 +52,6 @@ def curves(
     return _line_chart(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks, reach=reach)
 
 
-def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Figure:
-    """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
-    waves = checks.as_float("table", table, "TD").T[list(dimensions)]
-    names = [say("dimension {dimension}", dimension=dimension) for dimension in dimensions]
-    limit = max(1.0, float(np.abs(waves).max()))
-    return _line_chart(_numbered(waves, names), message("position"), message("value"), say, reach=(-limit, limit))
-
-
 def encoding_panels(
     table: np.ndarray,
     columns: Sequence[int],

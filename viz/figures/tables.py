@@ -119,31 +119,6 @@ class Board(Table):
 
 
 @dataclass
-class Tiles(Table):
-    """A row per cell of every head: weights (L, H, T, S)."""
-
-    weights: np.ndarray
-    names = 2
-
-    @property
-    def header(self) -> list[str]:
-        """The names of the columns."""
-        return ["layer", "head", "query", "key", "weight"]
-
-    def rows(self) -> Iterator[Row]:
-        """The rows, each a tuple of cells."""
-        for place, weight in np.ndenumerate(self.weights):
-            yield [*place, _number(weight)]
-
-    def sentence(self, rows: list[Row], say: Say) -> str:
-        """One sentence of the rows that belong together."""
-        return say(
-            "layer {layer}, head {head}: largest weight {weight:.3g}, at query {query} and key {key}.",
-            **dict(zip(self.header, max(rows, key=lambda row: row[-1]))),
-        )
-
-
-@dataclass
 class Points(Table):
     """A row per point of every line."""
 

@@ -56,16 +56,6 @@ def test_numbers_with_a_sign_have_both_ends():
         assert f"(key {low}) = {values[row, low]:.3g}" in sentence
 
 
-def test_an_overview_says_where_every_head_is_surest():
-    values = weights(2, 3, T, S)
-    sentences = figures.head_overview(values).table.in_words()
-    assert len(sentences) == 6
-    for number, (layer, head) in enumerate(np.ndindex(2, 3)):
-        query, key = np.unravel_index(values[layer, head].argmax(), (T, S))
-        where = f"layer {layer}, head {head}: largest weight {values[layer, head].max():.3g}"
-        assert sentences[number] == f"{where}, at query {query} and key {key}."
-
-
 def test_curves_have_their_ends():
     line = np.array([[0, 1, 2, 3], [5.0, 2.0, 9.0, 4.0]])
     (sentence,) = figures.curves({"loss": line}, y_axis="loss").table.in_words()
