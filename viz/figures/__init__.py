@@ -30,6 +30,7 @@ from viz.figures.maps import (
     positional_heatmap,
     similarity_heatmap,
     values_heatmap,
+    written_heatmap,
 )
 from viz.figures.scatter import scatter
 from viz.figures.tree import search_tree
@@ -56,4 +57,5 @@ __all__ = [
     "similarity_heatmap",
     "values_heatmap",
     "wavelength_lines",
+    "written_heatmap",
 ]

@@ -6,9 +6,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures import checks, heatmap, labels
+from viz.figures import checks, labels
 from viz.figures.figure import BARE, QUIET, Figure, build_figure, dots
 from viz.figures.labels import Say, english, message
+from viz.figures.maps import written_heatmap, written_numbers
 from viz.figures.tables import Board, Points
 from viz.theme import Settings
 
@@ -18,9 +19,10 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 
 def head_board(
     values: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     *,
+    column_axis: str = message("head"),
     texts: Sequence[Sequence[str]] | None = None,
     names: Sequence[Sequence[str]] | None = None,
     value: str = message("value"),
@@ -29,7 +31,9 @@ def head_board(
     selected: tuple[int, int] | None = None,
     say: Say = english,
 ) -> Figure:
-    """Draw one number per head (R, C).
+    """Draw one number per head (R, C), layers in rows unless `rows` and `columns` name something else.
+
+    Pages show it as the board of the stage, on which heads are chosen (viz/web/plot/heads.js).
 
     Args:
         texts, names: R times C texts for the cells instead of the numbers, and for the hover box.
@@ -37,34 +41,30 @@ def head_board(
         low_is_good: make small numbers bright, unless they are signed.
     """
     values = checks.as_float("values", values, "RC")
-    columns = checks.as_tokens("columns", columns, values.shape[1])
-    texts = texts or [[say("{x:.3g}", x=number) for number in row] for row in values]
-    names = names or [[f"{row}, {column}" for column in columns] for row in rows]
-    texts = [checks.as_tokens("texts", row, len(columns)) for row in texts]
-    if signed:
-        colors: Settings = heatmap.centred(values)
-        legend = say("orange above 0, blue below")
-    else:
-        low = min(0.0, float(values.min()))
-        high = float(values.max())
-        colors = {"zmin": low, "zmax": high if high > low else 1.0, "colorscale": theme.SEQUENTIAL}
-        legend = say("bright where it is small") if low_is_good else say("bright where it is large")
-    figure = heatmap.grid(
+    rows = rows or [say("layer {n}", n=layer) for layer in range(len(values))]
+    columns = columns or list(map(str, range(values.shape[1])))
+    names = names or [[f"{row}, {say(column_axis)} {column}" for column in columns] for row in rows]
+    figure = written_heatmap(
         values,
-        {"rows": rows, "columns": columns},
-        say,
-        value,
-        ("", ""),
-        hover="%{text}<br>" + labels.hover_lines(say, (value, "%{z:.4g}")),
-        texts=[list(map(labels.escape, row)) for row in texts],
-        framed=[selected] if selected else [],
-        text=[list(map(labels.escape, row)) for row in names],
-        showscale=False,
-        reversescale=low_is_good and not signed,
-        **colors,
+        rows,
+        columns,
+        row_axis="",
+        column_axis=column_axis,
+        texts=texts,
+        value=value,
+        signed=signed,
+        low_is_good=low_is_good,
+        selected=selected,
+        say=say,
     )
+    hover = "%{text}<br>" + labels.hover_lines(say, (value, "%{z:.4g}")) + "<extra></extra>"
+    figure.data[0].update(text=[list(map(labels.escape, row)) for row in names], hovertemplate=hover)
+    legend = say("bright where it is small") if low_is_good else say("bright where it is large")
+    if signed:
+        legend = say("orange above 0, blue below")
     figure.description = say("One cell per head: {value}, {colors}.", value=say(value), colors=legend)
-    figure.table = Board(values, names, texts, value)
+    texts = texts or written_numbers(values, say)
+    figure.table = Board(values, names, texts, value, list(rows), list(columns), column_axis, selected)
     return figure
 
 

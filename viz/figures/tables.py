@@ -95,12 +95,19 @@ class Cells(Table):
 
 @dataclass
 class Board(Table):
-    """A cell per head: numbers (R, C), what they are in English, names of the heads, and what is written on them."""
+    """A cell per head: numbers (R, C), names of the heads, texts in the cells, and in English what the numbers are.
+
+    `column_axis` says in English what `columns` are, "" where the rows say it; `selected` is the cell in an outline.
+    """
 
     numbers: np.ndarray
     heads: Sequence[Sequence[str]]
     texts: Sequence[Sequence[str]]
     value: str
+    row_names: Sequence[str]
+    column_names: Sequence[str]
+    column_axis: str
+    selected: tuple[int, int] | None
 
     @property
     def header(self) -> list[str]:

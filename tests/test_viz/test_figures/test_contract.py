@@ -99,6 +99,14 @@ CASES = {
         tokens=(),
         kilobytes=560,
     ),
+    "written_heatmap": Case(
+        lambda t, s: {"values": signed(t, s)},
+        lambda a, q, k, **say: viz.figures.written_heatmap(
+            a["values"], q, k, row_axis="<i>row</i>", column_axis="column", signed=True, selected=(0, 0), **say
+        ),
+        tokens=("rows", "columns"),
+        kilobytes=560,  # a text per cell
+    ),
     "head_map": Case(
         lambda t, s: {"points": signed(2 * t, 2)},
         lambda a, q, k, **say: viz.figures.head_map(

@@ -67,9 +67,9 @@ def test_a_board_says_what_is_written_on_every_head():
     board = head_board(values, ["Cross 0"], ["0", "1"], texts=[["next", ""]], names=names, signed=True)
     assert board.table.in_words() == ["Cross 0.0: next; <b>."]
     assert list(board.table.rows()) == [["Cross 0.0", 0.5, "next"], ["<b>", -0.25, ""]]
-    plain = head_board(values, ["Cross 0"], ["0", "1"], value="worth")
+    plain = head_board(values, value="worth")
     assert plain.table.header == ["head", "worth", "written"]
-    assert plain.table.in_words() == ["Cross 0, 0: 0.5; Cross 0, 1: -0.25."]
+    assert plain.table.in_words() == ["layer 0, head 0: 0.5; layer 0, head 1: -0.25."]
 
 
 def test_a_board_has_its_colours_and_its_frame():

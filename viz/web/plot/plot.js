@@ -6,6 +6,7 @@ import { inks } from "../stage/map/inks.js";
 import { onPage } from "../stage/frame/page_colours.js";
 import { plotly } from "../stage/frame/plotly.js";
 import { table } from "../stage/frame/menus.js";
+import { FigureHeads } from "./heads.js";
 
 /**
  * A figure of a page (viz/ui/plot/plot.py).
@@ -18,6 +19,7 @@ import { table } from "../stage/frame/menus.js";
  * @property {Record<string, any>} words
  * @property {number} least  pixels of width
  * @property {[number, number, number] | null} fills  it is as high as the window: least pixels, those below it, its share
+ * @property {import("./heads.js").FigureBoard | null} board  of a number for each head, which is drawn as on the stage
  * @property {boolean} clicks  whether clicks are sent to Python
  * @property {{rows: string[], columns: string[], corner: string} | null} table
  */
@@ -37,6 +39,7 @@ class Plot {
   /** @type {HTMLElement | null} the same as a table */ grid = null;
   /** @type {string | null} what is drawn, and how */ now = null;
   isListening = false;
+  /** @type {FigureHeads | null} */ heads = null;
 
   constructor() {
     this.node = /** @type {any} */ (el("div", { role: "img" })); // which Plotly gives methods
@@ -76,6 +79,10 @@ class Plot {
     const now = [message.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
+    if (message.board) {
+      this.drawHeads(message, message.board, style.color, width, height);
+      return;
+    }
     node.style.height = `${height}px`;
     const library = await plotly().catch(() => null);
     const { language: locale, words, data, layout, stamp } = message;
@@ -91,6 +98,24 @@ class Plot {
     node.on("plotly_click", (/** @type {any} */ { points: [{ curveNumber: curve, x, y, customdata }] }) => {
       if (this.message?.clicks) this.click("clicked", { curve, x, y, customdata });
     });
+  }
+
+  /**
+   * @param {PlotMessage} message
+   * @param {import("./heads.js").FigureBoard} board
+   * @param {string} colour  of the page's text
+   * @param {number} width
+   * @param {number} height
+   */
+  drawHeads({ data, layout, fills, alt, clicks, stamp }, board, colour, width, height) {
+    this.heads ??= new FigureHeads(([y, x]) => this.click("clicked", { curve: 0, x, y }));
+    const { box } = this.heads.board;
+    if (!box.isConnected) this.box.replaceChildren(box);
+    dress(this.box, { scrolled: false }); // nothing of the box with the name of a head is cut off
+    this.heads.show(board, onPage(data, colour)[0], alt, clicks);
+    const { t: top, b: bottom } = layout.margin;
+    this.heads.fit(width, fills ? height : layout.height - top - bottom);
+    box.dataset.stamp = stamp;
   }
 
   /**
