@@ -351,7 +351,12 @@ def changes_by_seed(
         table=Points([line for line in lines if len(line[1])]),
     )
     if (first := values[0][~np.isneginf(values[0])]).size:
-        grey = theme.LINES[-1]
-        band = {"x0": first.min(), "x1": first.max(), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-        figure.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})
+        _add_band(figure, first.min(), first.max())
     return figure
+
+
+def _add_band(figure: Figure, low: float, high: float) -> None:
+    """Lay a grey band over all rows, below what is drawn."""
+    grey = theme.LINES[-1]
+    band = {"x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    figure.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})

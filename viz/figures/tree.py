@@ -84,13 +84,7 @@ def search_tree(
     tokens = [_name(tokens, node, tree) for node in range(n)]
     texts = _hover_texts(tree, tokens, fates, scores, say)
     if looked_at is not None:
-        looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
-        keys = labels.spell_bytes(checks.as_tokens("keys", keys or [], looked_at.shape[1]))
-        names = labels.hover_texts(keys, say)
-        for node in np.flatnonzero(looked_at.any(axis=1)):
-            largest = np.argsort(-looked_at[node], kind="stable")[:3]
-            largest_keys = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
-            texts[node] += "<br>" + say("its step attended to {tokens}", tokens=largest_keys)
+        _add_keys(texts, looked_at, keys or [], say)
     first, last = steps or (0, int(tree.step.max()))
     visible_nodes = np.flatnonzero((tree.step >= first) & (tree.step <= last))
     later = visible_nodes[tree.step[visible_nodes] > first]
@@ -137,6 +131,17 @@ def search_tree(
         ),
         table=Points(points),
     )
+
+
+def _add_keys(texts: list[str], looked_at: np.ndarray, keys: Sequence[str], say: Say) -> None:
+    """Add to the hover boxes of N nodes the three keys that the step of each attended to most, of weights (N, S)."""
+    looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
+    keys = labels.spell_bytes(checks.as_tokens("keys", keys, looked_at.shape[1]))
+    names = labels.hover_texts(keys, say)
+    for node in np.flatnonzero(looked_at.any(axis=1)):
+        largest = np.argsort(-looked_at[node], kind="stable")[:3]
+        largest_keys = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)
+        texts[node] += "<br>" + say("its step attended to {tokens}", tokens=largest_keys)
 
 
 def _name(tokens: Sequence[str], node: int, tree: _Tree) -> str:
