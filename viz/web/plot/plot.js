@@ -1,7 +1,7 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 
 import { unpack } from "../recording/message/packed.js";
-import { button, dress, el } from "../stage/frame/dom.js";
+import { button, dress, el, setChildren } from "../stage/frame/dom.js";
 import { inks } from "../stage/map/inks.js";
 import { onPage } from "../stage/frame/page_colours.js";
 import { plotly } from "../stage/frame/plotly.js";
@@ -80,9 +80,10 @@ class Plot {
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
     if (message.board) {
-      this.drawHeads(message, message.board, style.color, width, height);
+      this.drawHeads(message, message.board, style.color, height);
       return;
     }
+    this.putInBox(node, true);
     node.style.height = `${height}px`;
     const library = await plotly().catch(() => null);
     const { language: locale, words, data, layout, stamp } = message;
@@ -104,18 +105,22 @@ class Plot {
    * @param {PlotMessage} message
    * @param {import("./heads.js").FigureBoard} board
    * @param {string} colour  of the page's text
-   * @param {number} width
    * @param {number} height
    */
-  drawHeads({ data, layout, fills, alt, clicks, stamp }, board, colour, width, height) {
+  drawHeads({ data, layout, fills, alt, clicks, stamp }, board, colour, height) {
     this.heads ??= new FigureHeads(([y, x]) => this.click("clicked", { curve: 0, x, y }));
     const { box } = this.heads.board;
-    if (!box.isConnected) this.box.replaceChildren(box);
-    dress(this.box, { scrolled: false }); // nothing of the box with the name of a head is cut off
+    this.putInBox(box, false); // nothing of what names a head is cut off
     this.heads.show(board, onPage(data, colour)[0], alt, clicks);
     const { t: top, b: bottom } = layout.margin;
-    this.heads.fit(width, fills ? height : layout.height - top - bottom);
+    this.heads.fit(this.box.clientWidth, fills ? height : layout.height - top - bottom);
     box.dataset.stamp = stamp;
+  }
+
+  /** Puts a picture in the place of the one before, which may be of the other sort. @param {Element} picture @param {boolean} scrolled */
+  putInBox(picture, scrolled) {
+    setChildren(this.box, picture);
+    dress(this.box, { scrolled });
   }
 
   /**
