@@ -89,7 +89,7 @@ def show(checkpoint: str, report: dict[str, Any] | None, head: Head) -> None:
         value = message("error rate")
         columns_in_words = [*(f"{say('head')} {head}" for head in range(n_heads)), *map(say, summaries)]
         names = [[f"{say('layer')} {layer}, {column}" for column in columns_in_words] for layer in range(len(heads))]
-        look = {"columns": columns, "names": names, "value": value, "selected": selected}
+        look: dict[str, Any] = {"columns": columns, "names": names, "value": value, "selected": selected}
         figure = head_board(values, **look, low_is_good=True, say=say)
         code = snippet(ALIGNMENT, links=name, at=at, measure=measure, **look)
         code = program(recipes.load_code(checkpoint), heads_results.REPORT, code)
