@@ -38,7 +38,7 @@ OPENED = """title => {
     && (title ? [...document.querySelectorAll('h1')].some(heading => heading.innerText.trim() === title)
       : !document.querySelector('h1') && another(document.querySelector('.hl-stage[data-ready]:has(.main-svg)')))
     && !document.querySelector('[data-stale="true"]')
-    && [...document.querySelectorAll('.hl-figure')].every(chart => chart.querySelector('.main-svg'));
+    && [...document.querySelectorAll('.hl-figure')].every(chart => chart.querySelector('.main-svg, .hl-head-board'));
 }"""
 # Made before the click and asked after it: nothing to the browser lies between the click and the picture.
 WATCH = f"""title => {{
@@ -49,7 +49,7 @@ WATCH = f"""title => {{
     const start = performance.now(), seen = new Set(), drawn = new Map();
     const inWindow = ([chart, _]) => chart.isConnected && chart.getBoundingClientRect().top < innerHeight;
     const look = () => {{
-      for (const svg of document.querySelectorAll('.hl-figure .main-svg')) {{
+      for (const svg of document.querySelectorAll('.hl-figure :is(.main-svg, .hl-head-board)')) {{
         const chart = svg.closest('.hl-figure');
         if (!seen.has(chart)) frames(now => drawn.set(chart, now - start));
         seen.add(chart);

@@ -7,11 +7,11 @@ What the project itself does not need is installed for this alone: pip install c
 One table comes out of one run: a row is what one tool takes for one size, and how that compares with ours.
 
 **On a page.** The same random weights, once 3 kinds x 3 layers x 8 heads x 32 tokens, once 6 layers x 8 heads x 128
-tokens, made into a page: by BertViz's `model_view` and `head_view`, and by `viz.figures.head_overview` (one figure a
-kind). Bytes are those of the page without the libraries that it loads (Plotly here; d3, jQuery and require.js there,
-each read from this machine in the place of a network). "make" is Python's time, "paint" Chromium's, from handing over
-the page to all drawn and two animation frames later (given up after a minute). `head_view` draws one layer at a time,
-the others all heads.
+tokens, made into one file that needs no network: by BertViz's `model_view` and `head_view`, with the libraries that it
+loads (d3, jQuery, and what it asks require.js for) in the file, and by `viz.stage.alone.stage`, all heads of a kind and
+one of them large. Bytes are those of the file without what is the same in every file. "make" is Python's time, "paint"
+Chromium's, from opening the file to all drawn and two animation frames later (given up after a minute). `head_view`
+draws one layer at a time, `model_view` all heads of all layers.
 
 **Translating.** The same sentences with every map recorded (ours, and MarianMT in `transformers`, as in
 `benchmarks.translate`), and without maps in CTranslate2, float32: the floor. Greedy, as many steps everywhere.
@@ -57,26 +57,19 @@ Row = tuple[str, ...]
 # What BertViz's pages ask require.js for is here already.
 SHIM = "window.require = window.requirejs = (names, then) => then(jQuery, d3); requirejs.config = () => {};"
 LIMIT = 60.0  # seconds; a page that is not painted by then is given up
-# Ends when nothing was added to the page for half a second; says when the last thing was, two frames later. It starts
-# by itself in a moment, so that whoever waits can give up although scripts keep the page busy.
-SETTLED = """html => { setTimeout(() => {
-  const start = performance.now(); let last = null;
+# Runs before a page does. It notes when the page was changed last, two frames later, and is done when that was half a
+# second ago.
+SETTLED = """addEventListener('DOMContentLoaded', () => {
+  let last = null;
   const note = () => requestAnimationFrame(() => requestAnimationFrame(() => { last = performance.now(); }));
   const watcher = new MutationObserver(note);
   watcher.observe(document.body, {childList: true, subtree: true, attributes: true});
-  document.body.innerHTML = html;
-  for (const old of document.body.querySelectorAll('script')) {
-    if (old.src) continue;
-    const script = document.createElement('script');
-    script.textContent = old.textContent;
-    old.replaceWith(script);
-  }
   note();
   const wait = setInterval(() => {
     if (last === null || performance.now() - last < 500) return;
-    clearInterval(wait); watcher.disconnect(); window.painted = (last - start) / 1000;
+    clearInterval(wait); watcher.disconnect(); window.painted = last / 1000;
   }, 50);
-}, 20); }"""
+});"""
 
 
 def weights_of(size: tuple[int, int, int, int], rng: np.random.Generator) -> np.ndarray:
@@ -96,31 +89,31 @@ def bertviz_page(view: Callable[..., Any], weights: np.ndarray) -> str:
 
 
 def our_page(weights: np.ndarray) -> str:
-    """What `viz.figures` makes of the weights: one montage a kind, as the app sends it."""
-    from viz.figures import head_overview
+    """The stage with the weights, as a file."""
+    from viz.stage.alone import stage
 
-    parts = []
-    for number, kind in enumerate(weights):
-        figure = head_overview(kind).update_layout(title=NAMES[number]).to_json()
-        parts.append(
-            f'<div id="map{number}"></div><script>{{const f = {figure}; Plotly.newPlot("map{number}", f)}}</script>'
-        )
-    return "".join(parts)
+    tokens = [f"token{i}" for i in range(weights.shape[-1])]
+    if len(weights) == 1:
+        return stage(attention=weights[0], tokens=tokens).to_html()
+    maps = dict(zip(NAMES, weights, strict=True))
+    return stage(attention=maps, tokens={"source": tokens, "target": tokens}).to_html()
 
 
-def libraries() -> list[str]:
-    """The JavaScript that the pages load from elsewhere, in the order in which it is needed."""
-    from plotly.offline import get_plotlyjs
+def libraries() -> str:
+    """The tags with the JavaScript that BertViz's pages load from elsewhere, in the order in which it is needed."""
     from xstatic.pkg import jquery
 
     # Only the file is wanted: mpld3 itself would import all of matplotlib.
     d3 = Path(importlib.util.find_spec("mpld3").origin).parent / "js" / "d3.v5.min.js"
-    return [(Path(jquery.BASE_DIR) / "jquery.min.js").read_text(), d3.read_text(), SHIM, get_plotlyjs()]
+    scripts = (Path(jquery.BASE_DIR) / "jquery.min.js").read_text(), d3.read_text(), SHIM
+    return "".join(f"<script>{script}</script>" for script in scripts)
 
 
 def measure_pages(rounds: int) -> Iterator[Row]:
     """Make and paint every page in turns."""
     from bertviz import head_view, model_view
+
+    from viz.stage.files import page as our_frame
 
     tools: dict[str, Callable[[np.ndarray], str]] = {
         OURS: our_page,
@@ -128,6 +121,7 @@ def measure_pages(rounds: int) -> Iterator[Row]:
         "BertViz head_view": lambda weights: bertviz_page(head_view, weights),
     }
     scripts, rng = libraries(), np.random.default_rng(0)
+    same_in_all = len(our_frame().encode())
     with chromium() as browser:
         for name, size in SIZES.items():
             rows = {tool: ([], [], []) for tool in tools}
@@ -135,30 +129,35 @@ def measure_pages(rounds: int) -> Iterator[Row]:
                 weights = weights_of(size, rng)
                 for tool, make in tools.items():
                     seconds, html = timed(lambda make=make, weights=weights: make(weights), False)
-                    painted = LIMIT if LIMIT in rows[tool][2] else paint(browser, scripts, html)
+                    is_ours = tool == OURS
+                    size_in_bytes = len(html.encode()) - is_ours * same_in_all
+                    file = html if is_ours else f"<!doctype html><body>{scripts}{html}"
+                    painted = LIMIT if LIMIT in rows[tool][2] else paint(browser, file)
                     if i:  # the first of each warms up
-                        for values, value in zip(rows[tool], (len(html.encode()), seconds, painted), strict=True):
+                        for values, value in zip(rows[tool], (size_in_bytes, seconds, painted), strict=True):
                             values.append(value)
             yield from _page_rows(name, rows)
 
 
-def paint(browser: Any, scripts: list[str], html: str) -> float:
-    """How many seconds a page takes to be drawn; LIMIT where it is not drawn by then."""
+def paint(browser: Any, html: str) -> float:
+    """How many seconds a file takes to be opened and drawn; LIMIT where it is not drawn by then."""
     from playwright.sync_api import TimeoutError as NotDrawn
 
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page = browser.new_page(viewport={"width": 1280, "height": 900}, bypass_csp=True)  # ours lets nothing be evaluated
     page.set_default_timeout(PATIENCE)
-    page.set_content("<!doctype html><body></body>")
-    for script in scripts:
-        page.add_script_tag(content=script)
-    page.evaluate(SETTLED, html)
-    try:
-        page.wait_for_function("window.painted !== undefined", timeout=1000 * LIMIT)
-        return page.evaluate("window.painted")
-    except NotDrawn:
-        return LIMIT
-    finally:
-        page.close()
+    page.route("http*://**", lambda route: route.abort())  # what is loaded from elsewhere is in the file
+    page.add_init_script(SETTLED)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "page.html"
+        file.write_text(html, encoding="utf-8")
+        try:
+            page.goto(file.as_uri(), wait_until="commit")
+            page.wait_for_function("window.painted !== undefined", timeout=1000 * LIMIT)
+            return page.evaluate("window.painted")
+        except NotDrawn:
+            return LIMIT
+        finally:
+            page.close()
 
 
 def _page_rows(name: str, rows: dict[str, tuple[list, list, list]]) -> Iterator[Row]:

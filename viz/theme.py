@@ -17,7 +17,11 @@ SEQUENTIAL: ColorScale = get_colorscale("Viridis")
 DIVERGING: ColorScale = [[0.0, "#08519c"], [0.25, "#6baed6"], [0.5, "#f0f0f0"], [0.75, "#f5a462"], [1.0, "#a63603"]]
 # Values about zero on a dark page: near zero about as dark as the page, the largest the lightest.
 DIVERGING_ON_DARK: ColorScale = [
-    [0.0, "#a6d3f7"], [0.25, "#3f85bd"], [0.5, "#262d35"], [0.75, "#b8641f"], [1.0, "#ffc38f"]
+    [0.0, "#a6d3f7"],
+    [0.25, "#3f85bd"],
+    [0.5, "#262d35"],
+    [0.75, "#b8641f"],
+    [1.0, "#ffc38f"],
 ]
 
 # A mask's two colours.
@@ -51,7 +55,6 @@ MAX_TICK_WIDTH = 14  # letters of a token that a tick shows
 
 # In pixels.
 ROW_HEIGHT = 24
-TILE_HEIGHT = 92  # of a row of heads in the overview
 LEGEND_HEIGHT = 29
 AXIS_TITLE_HEIGHT = 34
 AXIS_HEIGHT = TICK_SIZE + AXIS_TITLE_HEIGHT

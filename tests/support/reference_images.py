@@ -68,10 +68,8 @@ def rate_and_loss() -> Figure:
 FIGURES: dict[str, Callable[[], Figure]] = {
     "attention": lambda: figures.attention_heatmap(attention(), TOKENS, TOKENS, mask=CAUSAL),
     "mask": lambda: figures.mask_heatmap(CAUSAL, TOKENS, TOKENS, look_ahead=~CAUSAL),
-    "heads": lambda: figures.head_overview(attention(2, 3), selected=(1, 2)),
     "difference": lambda: figures.difference_heatmap(attention(2)[0] - attention(2)[1], TOKENS, TOKENS),
     "positions": lambda: figures.positional_heatmap(encoding()),
-    "waves": lambda: figures.positional_waves(encoding(), [0, 8, 16]),
     "similarity": lambda: figures.similarity_heatmap(encoding() @ encoding().T),
     "candidates": candidates,
     "next words": lambda: figures.bars(np.array([[0.6], [0.3], [0.1]]), ["dog", "cat", "hare"], value="probability"),

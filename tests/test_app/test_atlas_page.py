@@ -288,6 +288,12 @@ class TestViews:
             assert f"Best head: layer {layer}, head {head} with {heads.min():.3f}." in text
             about = {"alignment-de-en": "European Parliament", "multi30k/test_2016_flickr": "Sixty"}
             assert about.get(name, "") in text
+        key = "aer-output-weights"
+        at = click_cell(at, key, 1, 2)
+        assert [at.session_state[name] for name in ("kind", "layer", "head")] == ["cross", 1, 2]
+        assert figure(at, key)["layout"]["shapes"][0]["x0"] == 1.5
+        at = click_cell(at, key, 0, heads.shape[1])  # the mean of a layer is no head
+        assert [at.session_state[name] for name in ("kind", "layer", "head")] == ["cross", 1, 2]
 
     def test_without_links_the_command_is_shown(self):
         at = open_page(PAGE, part="alignment")

@@ -90,6 +90,10 @@ class TestHeads:
             np.testing.assert_allclose(importance[head.kind][head.layer, head.head], change, atol=1e-4)
         assert screen.stage(screen.do(at, "importance"))["steering"].get("importance") is None
 
+    def test_an_address_with_a_board_of_importance_has_it_measured(self, recorded):
+        assert screen.stage(open_page(board="importance"))["steering"]["importance"]
+        assert screen.stage(open_page(board="entropy"))["steering"].get("importance") is None
+
 
 def cost(change: float) -> str:
     factor = f"{np.exp(abs(change)):.1f}"

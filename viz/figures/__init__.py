@@ -16,12 +16,11 @@ from viz.figures.curves import (
     deviations,
     encoding_panels,
     offset_lines,
-    positional_waves,
     run_curves,
     wavelength_lines,
 )
 from viz.figures.figure import Figure
-from viz.figures.heads import head_board, head_map, head_overview
+from viz.figures.heads import head_board, head_map
 from viz.figures.maps import (
     attention_heatmap,
     candidates_heatmap,
@@ -31,6 +30,7 @@ from viz.figures.maps import (
     positional_heatmap,
     similarity_heatmap,
     values_heatmap,
+    written_heatmap,
 )
 from viz.figures.scatter import scatter
 from viz.figures.tree import search_tree
@@ -47,16 +47,15 @@ __all__ = [
     "difference_heatmap",
     "head_board",
     "head_map",
-    "head_overview",
     "loss_board",
     "mask_heatmap",
     "offset_lines",
     "positional_heatmap",
-    "positional_waves",
     "run_curves",
     "scatter",
     "search_tree",
     "similarity_heatmap",
     "values_heatmap",
     "wavelength_lines",
+    "written_heatmap",
 ]

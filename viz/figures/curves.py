@@ -52,14 +52,6 @@ def curves(
     return _line_chart(_checked(lines), x_axis, y_axis, say, log_x=log_x, log_y=log_y, marks=marks, reach=reach)
 
 
-def positional_waves(table: np.ndarray, dimensions: Sequence[int], *, say: Say = english) -> Figure:
-    """Draw some dimensions, each once, of a positional encoding (T, D) as lines over the positions."""
-    waves = checks.as_float("table", table, "TD").T[list(dimensions)]
-    names = [say("dimension {dimension}", dimension=dimension) for dimension in dimensions]
-    limit = max(1.0, float(np.abs(waves).max()))
-    return _line_chart(_numbered(waves, names), message("position"), message("value"), say, reach=(-limit, limit))
-
-
 def encoding_panels(
     table: np.ndarray,
     columns: Sequence[int],
@@ -348,9 +340,7 @@ def changes_by_seed(
         table=Points([line for line in lines if len(line[1])]),
     )
     if (first := values[0][~np.isneginf(values[0])]).size:
-        grey = theme.LINES[-1]
-        band = {"x0": first.min(), "x1": first.max(), "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
-        figure.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})
+        _add_band(figure, first.min(), first.max())
     return figure
 
 
@@ -371,3 +361,10 @@ def _dots_of_seeds(
         traces.append(dots(column[rows], rows, numbered, seed, look, hover, mode="markers", text=text))
         lines.append((seed, rows.astype(np.int32), column[rows], row_names))
     return traces, lines
+
+
+def _add_band(figure: Figure, low: float, high: float) -> None:
+    """Lay a grey band over all rows, below what is drawn."""
+    grey = theme.LINES[-1]
+    band = {"x0": low, "x1": high, "y0": 0, "y1": 1, "yref": "paper", "layer": "below"}
+    figure.add_shape(type="rect", **band, fillcolor=grey, opacity=0.3, line={"width": 1, "color": grey})

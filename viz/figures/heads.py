@@ -1,4 +1,4 @@
-"""Heads: a number of each on a board, as points of a plane, and the maps of all of them in one montage."""
+"""Heads: a number of each on a board, and as points of a plane."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,11 @@ import numpy as np
 import plotly.graph_objects as go
 
 from viz import theme
-from viz.figures import checks, heatmap, labels
+from viz.figures import checks, labels
 from viz.figures.figure import BARE, QUIET, Figure, build_figure, dots
 from viz.figures.labels import Say, english, message
-from viz.figures.tables import Board, Points, Tiles
+from viz.figures.maps import written_heatmap, written_numbers
+from viz.figures.tables import Board, Points
 from viz.theme import Settings
 
 MAP_HEIGHT = 380
@@ -18,9 +19,10 @@ SYMBOLS = ("circle", "square", "diamond", "cross", "triangle-up", "x", "star")
 
 def head_board(
     values: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
+    rows: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     *,
+    column_axis: str = message("head"),
     texts: Sequence[Sequence[str]] | None = None,
     names: Sequence[Sequence[str]] | None = None,
     value: str = message("value"),
@@ -29,7 +31,9 @@ def head_board(
     selected: tuple[int, int] | None = None,
     say: Say = english,
 ) -> Figure:
-    """Draw one number per head (R, C).
+    """Draw one number per head (R, C), layers in rows unless `rows` and `columns` name something else.
+
+    Pages show it as the board of the stage, on which heads are chosen (viz/web/plot/heads.js).
 
     Args:
         texts, names: R times C texts for the cells instead of the numbers, and for the hover box.
@@ -37,34 +41,30 @@ def head_board(
         low_is_good: make small numbers bright, unless they are signed.
     """
     values = checks.as_float("values", values, "RC")
-    columns = checks.as_tokens("columns", columns, values.shape[1])
-    texts = texts or [[say("{x:.3g}", x=number) for number in row] for row in values]
-    names = names or [[f"{row}, {column}" for column in columns] for row in rows]
-    texts = [checks.as_tokens("texts", row, len(columns)) for row in texts]
-    if signed:
-        colors: Settings = heatmap.centred(values)
-        legend = say("orange above 0, blue below")
-    else:
-        low = min(0.0, float(values.min()))
-        high = float(values.max())
-        colors = {"zmin": low, "zmax": high if high > low else 1.0, "colorscale": theme.SEQUENTIAL}
-        legend = say("bright where it is small") if low_is_good else say("bright where it is large")
-    figure = heatmap.grid(
+    rows = rows or [say("layer {n}", n=layer) for layer in range(len(values))]
+    columns = columns or list(map(str, range(values.shape[1])))
+    names = names or [[f"{row}, {say(column_axis)} {column}" for column in columns] for row in rows]
+    figure = written_heatmap(
         values,
-        {"rows": rows, "columns": columns},
-        say,
-        value,
-        ("", ""),
-        hover="%{text}<br>" + labels.hover_lines(say, (value, "%{z:.4g}")),
-        texts=[list(map(labels.escape, row)) for row in texts],
-        framed=[selected] if selected else [],
-        text=[list(map(labels.escape, row)) for row in names],
-        showscale=False,
-        reversescale=low_is_good and not signed,
-        **colors,
+        rows,
+        columns,
+        row_axis="",
+        column_axis=column_axis,
+        texts=texts,
+        value=value,
+        signed=signed,
+        low_is_good=low_is_good,
+        selected=selected,
+        say=say,
     )
+    hover = "%{text}<br>" + labels.hover_lines(say, (value, "%{z:.4g}")) + "<extra></extra>"
+    figure.data[0].update(text=[list(map(labels.escape, row)) for row in names], hovertemplate=hover)
+    legend = say("bright where it is small") if low_is_good else say("bright where it is large")
+    if signed:
+        legend = say("orange above 0, blue below")
     figure.description = say("One cell per head: {value}, {colors}.", value=say(value), colors=legend)
-    figure.table = Board(values, names, texts, value)
+    texts = texts or written_numbers(values, say)
+    figure.table = Board(values, names, texts, value, list(rows), list(columns), column_axis, selected)
     return figure
 
 
@@ -113,60 +113,3 @@ def head_map(
         description = say("Each point is a head: {x} from left to right, {y} upwards.", x=across, y=up)
     layout |= {"top": theme.LEGEND_HEIGHT, "dragmode": False}
     return build_figure(traces, MAP_HEIGHT, say, **layout, description=description, table=table)
-
-
-def head_overview(
-    weights: np.ndarray,
-    *,
-    selected: tuple[int, int] | None = None,
-    layer_names: Sequence[str] | None = None,
-    say: Say = english,
-) -> Figure:
-    """Draw the maps (L, H, T, S) of all heads, within [0, 1]: layers, maybe named, in rows, heads in columns.
-
-    A transparent cell over each tile is what is pointed at (data[1], customdata = [layer, head]).
-    """
-    weights = checks.as_probabilities("weights", weights, "LHTS")
-    n_layers, n_heads = weights.shape[:2]
-    rows = layer_names or [say("layer {n}", n=layer) for layer in range(n_layers)]
-    rows = list(map(labels.escape, checks.as_tokens("layer_names", rows, n_layers)))
-    columns = [say("head {n}", n=head) for head in range(n_heads)]
-    texts: list[list[str]] = []
-    for row, heads in zip(rows, weights):
-        largest = [say("largest weight {weight:.3f}", weight=head.max()) for head in heads]
-        texts.append([f"{row}, {column}<br>{text}" for column, text in zip(columns, largest)])
-    cells = go.Heatmap(
-        z=np.zeros((n_layers, n_heads), np.float32),
-        customdata=[[[layer, head] for head in range(n_heads)] for layer in range(n_layers)],
-        text=texts,
-        hovertemplate="%{text}<extra></extra>",
-        colorscale=[[0, theme.TRANSPARENT], [1, theme.TRANSPARENT]],
-        showscale=False,
-        name="heads",
-    )
-    bar = theme.color_bar(labels.escape(say("weight")))
-    return build_figure(
-        [go.Heatmap(**_montage(weights), hoverinfo="skip", colorbar=bar, **heatmap.PROBABILITIES), cells],
-        n_layers * theme.TILE_HEIGHT,
-        say,
-        left=theme.GLYPH_WIDTH * max(map(labels.text_width, rows)),
-        top=theme.TICK_SIZE + theme.MARGIN,
-        bottom=0,
-        yaxis=heatmap.axis(rows, downwards=True, fixedrange=True),
-        xaxis=heatmap.axis(columns, fixedrange=True, side="top", automargin=True),
-        dragmode=False,
-        shapes=[heatmap.frame(*selected, room=0.48)] if selected else [],
-        description=say("All maps: layers in rows, heads in columns; in each tile row = query, column = key."),
-        table=Tiles(weights),
-    )
-
-
-def _montage(weights: np.ndarray) -> Settings:
-    """All heads (L, H, T, S) in one map, NaN between them, whose coordinates count the tiles."""
-    n_layers, n_heads, *sizes = weights.shape
-    down, across = gaps = [max(1, round(n / 10)) for n in sizes]
-    tiles = np.pad(weights, ((0, 0), (0, 0), (0, down), (0, across)), constant_values=np.nan)
-    height, width = tiles.shape[2:]
-    z = tiles.swapaxes(1, 2).reshape(n_layers * height, n_heads * width)[:-down, :-across].copy()
-    y0, x0 = ((1 - n) / 2 / (n + gap) for n, gap in zip(sizes, gaps))
-    return {"z": z, "x0": x0, "dx": 1 / width, "y0": y0, "dy": 1 / height}

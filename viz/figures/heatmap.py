@@ -92,16 +92,10 @@ def grid(
         texts: (T, S), escaped, in the cells, which are then higher and not zoomed.
         framed: (row, column) of cells in an outline.
     """
-    axis_titles: dict[str, list[str]] = {}
-    for side_name, (argument, entries), size in zip("yx", tokens.items(), values.shape):
-        if entries is not None:
-            axis_titles[side_name] = labels.spell_bytes(checks.as_tokens(argument, entries, size))
-    hover_names = {side_name: labels.hover_texts(entries, say) for side_name, entries in axis_titles.items()}
-    if notes is not None:
-        hover_names["y"] = [row + note for row, note in zip(hover_names["y"], notes, strict=True)]
+    axis_titles, hover_names = _names_of_sides(tokens, values.shape, notes, say)
     names = names or titles
     if not hover:
-        y, x = ("%{" + (side_name if side_name in axis_titles else f"{side_name}:d") + "}" for side_name in "yx")
+        y, x = ("%{" + (side if side in axis_titles else f"{side}:d") + "}" for side in "yx")
         hover = labels.hover_lines(say, (names[0], y), (names[1], x), (value, number))
     cells = go.Heatmap(
         z=values.astype(np.uint8) if values.dtype == bool else values,
@@ -114,7 +108,7 @@ def grid(
         "xaxis": side(columns or values.shape[1], titles[1], say, most=most),
         "yaxis": side(rows or len(values), titles[0], say, downwards=True),
     }
-    _add_hover_axes(axes, cells, hover_names)
+    _lay_over(axes, cells, hover_names)
     traces = [cells, TICKS]
     top = 0
     words = dict(zip(("row", "column", "value"), map(say, (*titles, value))), low=cells.zmin, high=cells.zmax)
@@ -142,13 +136,27 @@ def grid(
     )
 
 
-def _add_hover_axes(axes: dict[str, Any], cells: go.Heatmap, names: Mapping[str, Sequence[str]]) -> None:
-    """Put cells on bare axes under those that are seen, with the names of rows "y" and columns "x" in the hover box."""
-    for side_name, entries in names.items():
-        over = axes[f"{side_name}axis"]
-        over["overlaying"] = cells[f"{side_name}axis"] = f"{side_name}2"
+def _names_of_sides(
+    tokens: Mapping[str, Sequence[str] | None], shape: tuple[int, ...], notes: Sequence[str] | None, say: Say
+) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The labels of rows ("y") and columns ("x") where there are any, and their names in hover boxes."""
+    axis_titles: dict[str, list[str]] = {}
+    for side_name, (argument, entries), size in zip("yx", tokens.items(), shape):
+        if entries is not None:
+            axis_titles[side_name] = labels.spell_bytes(checks.as_tokens(argument, entries, size))
+    hover_names = {side_name: labels.hover_texts(entries, say) for side_name, entries in axis_titles.items()}
+    if notes is not None:
+        hover_names["y"] = [row + note for row, note in zip(hover_names["y"], notes, strict=True)]
+    return axis_titles, hover_names
+
+
+def _lay_over(axes: dict[str, Any], cells: go.Heatmap, hover_names: Mapping[str, Sequence[str]]) -> None:
+    """Put cells on axes that nobody sees, whose ticks are the names in hover boxes, below those with the labels."""
+    for name, entries in hover_names.items():
+        over = axes[f"{name}axis"]
+        over["overlaying"] = cells[f"{name}axis"] = f"{name}2"
         ticks = {"tickvals": list(range(len(entries))), "ticktext": entries}
-        axes[f"{side_name}axis2"] = BARE | ticks | {"range": over["range"], "matches": side_name}
+        axes[f"{name}axis2"] = BARE | ticks | {"range": over["range"], "matches": name}
 
 
 def centred(values: np.ndarray, least: float = 0.0) -> Settings:

@@ -48,7 +48,6 @@ def attention_heatmap(
     blank = _hidden("visible", visible, weights.shape)
     texts, number = None, "%{z:.3f}"
     colors = dict(heatmap.PROBABILITIES)
-    notes = np.full(len(weights), "", object)
     if blocked.any() or blank.any():
         texts = _noted(blocked, say(heatmap.NOT_ALLOWED))
         texts += _noted(blank & ~blocked, say("not drawn (below the threshold)"))
@@ -60,13 +59,6 @@ def attention_heatmap(
         colors["zmax"] = top = float(weights.max()) or 1.0
         title = say("{value}<br>(largest<br>{top:.3g})", value=labels.escape(say(value)), top=top)
         colors["colorbar"] = theme.color_bar(title)
-    for name, tokens, note in (("read", read, READ), ("predicted", predicted, PREDICTED)):
-        if tokens is not None:
-            tokens = labels.spell_bytes(checks.as_tokens(name, tokens, len(weights)))
-            notes += [", " + say(note, token=labels.quoted(token, say)) for token in tokens]
-    if removed is not None:
-        shares = checks.as_float("removed", removed, "T")
-        notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
     figure = heatmap.grid(
         np.where(blank, np.float32(np.nan), weights),
         {"queries": queries, "keys": keys},
@@ -76,13 +68,32 @@ def attention_heatmap(
         names=_NAMES,
         number=number,
         blocked=blocked,
-        notes=notes.tolist(),
+        notes=_row_notes(len(weights), read, predicted, removed, say),
         customdata=texts,
         **colors,
     )
     if blank.any():
         figure.description += " " + say("Blank cells are below the threshold.")
     return figure
+
+
+def _row_notes(
+    n_rows: int,
+    read: Sequence[str] | None,
+    predicted: Sequence[str] | None,
+    removed: np.ndarray | None,
+    say: Say,
+) -> list[str]:
+    """What hover boxes say after the name of each row; arguments as in `attention_heatmap`."""
+    notes = np.full(n_rows, "", object)
+    for name, tokens, note in (("read", read, READ), ("predicted", predicted, PREDICTED)):
+        if tokens is not None:
+            tokens = labels.spell_bytes(checks.as_tokens(name, tokens, n_rows))
+            notes += [", " + say(note, token=labels.quoted(token, say)) for token in tokens]
+    if removed is not None:
+        shares = checks.as_float("removed", removed, "T")
+        notes += ["<br>" + say("{mass:.3f} of this row is hidden", mass=share) for share in shares]
+    return notes.tolist()
 
 
 def _hidden(name: str, mask: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
@@ -209,6 +220,53 @@ def values_heatmap(
     values = checks.as_float("values", values, "TD")
     colors = heatmap.centred(values if limit is None else np.array([limit]))
     return heatmap.grid(values, {"tokens": tokens}, say, value, (row_axis, column_axis), most=most_labels, **colors)
+
+
+def written_heatmap(
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    row_axis: str,
+    column_axis: str,
+    texts: Sequence[Sequence[str]] | None = None,
+    value: str = message("value"),
+    signed: bool = False,
+    low_is_good: bool = False,
+    selected: tuple[int, int] | None = None,
+    say: Say = english,
+) -> Figure:
+    """Draw numbers (R, C) that stand in their cells.
+
+    Args:
+        texts: R times C texts for the cells instead of the numbers.
+        signed: make the colours symmetric about 0.
+        low_is_good: make small numbers bright, unless they are signed.
+        selected: row and column of a cell in an outline.
+    """
+    values = checks.as_float("values", values, "RC")
+    texts = texts or written_numbers(values, say)
+    texts = [checks.as_tokens("texts", row, values.shape[1]) for row in texts]
+    low, high = min(0.0, float(values.min())), float(values.max())
+    colors: Settings = {"zmin": low, "zmax": high if high > low else 1.0, "colorscale": theme.SEQUENTIAL}
+    return heatmap.grid(
+        values,
+        {"rows": rows, "columns": columns},
+        say,
+        value,
+        (row_axis, column_axis),
+        number="%{z:.4g}",
+        texts=[list(map(labels.escape, row)) for row in texts],
+        framed=[selected] if selected else [],
+        showscale=False,
+        reversescale=low_is_good and not signed,
+        **(heatmap.centred(values) if signed else colors),
+    )
+
+
+def written_numbers(values: np.ndarray, say: Say) -> list[list[str]]:
+    """Numbers (R, C) as they stand in cells."""
+    return [[say("{x:.3g}", x=number) for number in row] for row in values]
 
 
 def positional_heatmap(

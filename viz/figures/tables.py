@@ -95,12 +95,19 @@ class Cells(Table):
 
 @dataclass
 class Board(Table):
-    """A cell per head: numbers (R, C), what they are in English, names of the heads, and what is written on them."""
+    """A cell per head: numbers (R, C), names of the heads, texts in the cells, and in English what the numbers are.
+
+    `column_axis` says in English what `columns` are, "" where the rows say it; `selected` is the cell in an outline.
+    """
 
     numbers: np.ndarray
     heads: Sequence[Sequence[str]]
     texts: Sequence[Sequence[str]]
     value: str
+    row_names: Sequence[str]
+    column_names: Sequence[str]
+    column_axis: str
+    selected: tuple[int, int] | None
 
     @property
     def header(self) -> list[str]:
@@ -116,31 +123,6 @@ class Board(Table):
         """A line for each row of heads."""
         rows = (zip(*row) for row in zip(self.heads, self.texts))
         return [f"{'; '.join(': '.join(filter(None, cell)) for cell in row)}." for row in rows]
-
-
-@dataclass
-class Tiles(Table):
-    """A row per cell of every head: weights (L, H, T, S)."""
-
-    weights: np.ndarray
-    names = 2
-
-    @property
-    def header(self) -> list[str]:
-        """The names of the columns."""
-        return ["layer", "head", "query", "key", "weight"]
-
-    def rows(self) -> Iterator[Row]:
-        """The rows, each a tuple of cells."""
-        for place, weight in np.ndenumerate(self.weights):
-            yield [*place, _number(weight)]
-
-    def sentence(self, rows: list[Row], say: Say) -> str:
-        """One sentence of the rows that belong together."""
-        return say(
-            "layer {layer}, head {head}: largest weight {weight:.3g}, at query {query} and key {key}.",
-            **dict(zip(self.header, max(rows, key=lambda row: row[-1]))),
-        )
 
 
 @dataclass

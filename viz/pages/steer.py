@@ -139,6 +139,8 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     state["shown-text"] = result.text
     state[view.KEPT] = current_view
     problem = state.pop("steer-problem", "")
+    if came and state[stage_page.QUERY].get("board") == "importance":
+        state[WEIGHED] = True
     weighed = state.get(WEIGHED, False)
     weighed = weighed and stage_page.predicts_words(result)
     if weighed:

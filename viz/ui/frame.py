@@ -254,10 +254,7 @@ def choose_head_by_pixels(
         readers = {"layer": one_of(range(max(map(len, pictures.values())))), "head": one_of(range(n_heads))}
         if headings:
             readers["kind"] = one_of(pictures)
-        values, problems = codes.read(st.query_params.to_dict(), readers)
-        widgets.note_problems(problems)
-        place = values.get("kind", default[0]), values.get("layer", 0), values.get("head", 0)
-        state[HEAD] = place if values else None
+        state[HEAD] = _head_of_address(readers, default[0])
     places = [
         (kind, layer, head)
         for kind, layers in pictures.items()
@@ -293,6 +290,13 @@ def choose_head_by_pixels(
     }
     _mounted()(key="heads-tiles", data=packing.pack(payload), on_selected_change=clicked)
     return selected
+
+
+def _head_of_address(readers: Mapping[str, codes.Reader], default_kind: str) -> tuple[str, int, int] | None:
+    """Kind, layer and head that the address names, each as its reader allows; None where it names none of them."""
+    values, problems = codes.read(st.query_params.to_dict(), readers)
+    widgets.note_problems(problems)
+    return (values.get("kind", default_kind), values.get("layer", 0), values.get("head", 0)) if values else None
 
 
 HEAD = "frame-head"  # in the session: kind, layer and head, None for the most telling one

@@ -15,7 +15,7 @@ from viz.pages.lessons.lessons import LESSONS
 
 pytestmark = pytest.mark.slow
 
-PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg)"
+PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg, .hl-head-board)"
 WIDE, HIGH = 1280, 720
 FOCUSED = "name => Boolean(document.activeElement.closest(`.st-key-${name}`))"
 MOST_TABS = 60

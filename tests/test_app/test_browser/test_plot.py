@@ -17,43 +17,39 @@ from tests.test_viz.test_figures.test_heatmap import contrast
 
 pytestmark = pytest.mark.slow
 
-CELL = """head => {
-  const plot = document.querySelector(".st-key-role-board .js-plotly-plot");
-  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-  return [box.left + xaxis._offset + xaxis.d2p(head), box.top + yaxis._offset + yaxis.d2p(0)];
-}"""
-FILL = "document.querySelector('.st-key-role-board .ytick text').style.fill"
+BOARD = ".st-key-role-board [role=grid]"
+FILL = "document.querySelector('.st-key-scatter .ytick text').style.fill"
 
 
-def open_heads(page: Page, url: str) -> None:
+def open_heads(page: Page, url: str, measure: str = "sharpness") -> None:
     """Opens the page of heads and waits for its figures."""
     page.set_default_timeout(PATIENCE)
-    page.goto(f"{url}/atlas")
-    for part in (".st-key-role-board", ".hl-stage[data-ready]"):
-        expect(page.locator(f"{part} .js-plotly-plot .main-svg").first).to_be_visible()
+    page.goto(f"{url}/atlas?colour={measure}")
+    expect(page.locator(BOARD)).to_be_visible()
+    expect(page.locator(".hl-stage[data-ready] .js-plotly-plot .main-svg").first).to_be_visible()
 
 
-def click(page: Page, head: int) -> None:
-    """Clicks the cell of a head of the encoder's first layer with the mouse."""
-    page.locator(".st-key-role-board .js-plotly-plot").scroll_into_view_if_needed()
-    x, y = page.evaluate(CELL, head)
-    page.mouse.move(x, y)
-    page.wait_for_timeout(100)  # Plotly looks for the point at most every 50 ms
-    page.mouse.click(x, y)
-
-
-def test_a_click_on_a_cell_reaches_python_and_the_node_stays(page, app_server):
+def test_heads_of_a_board_are_chosen_with_the_mouse_and_with_arrow_keys_and_the_node_stays(page, app_server):
     urls: list[str] = []
     page.on("request", lambda request: urls.append(request.url))
     open_heads(page, app_server)
-    page.evaluate("document.querySelector('.st-key-role-board .js-plotly-plot').mine = true")
-    for head in (2, 3):
-        click(page, head)
-        expect(page).to_have_url(re.compile(f"kind=encoder_self.*head={head}|head={head}.*kind=encoder_self"))
-        page.wait_for_timeout(400)  # else the next one is a double click
-    assert page.evaluate("document.querySelector('.st-key-role-board .js-plotly-plot').mine")
-    for name in ("training", "positions"):
-        page.goto(f"{app_server}/{name}")
+    page.evaluate(f"document.querySelector('{BOARD}').mine = true")
+    chosen = page.locator(f"{BOARD} [aria-selected=true]")
+    cell = page.locator(f"{BOARD} [data-row='0'][data-head='2']")
+    cell.click()
+    expect(page).to_have_url(re.compile("kind=encoder_self.*head=2|head=2.*kind=encoder_self"))
+    expect(chosen).to_have_attribute("data-head", "2")
+    assert (name := chosen.get_attribute("aria-label")) and "layer 0, head 2" in name and "sharpness" in name
+    expect(page.locator(".st-key-role-board [role=tooltip]")).to_have_text(name)
+    cell.focus()
+    for key, row, head, address in (("ArrowRight", 0, 3, "head=3"), ("ArrowDown", 1, 3, "layer=1")):
+        page.keyboard.press(key)
+        expect(page).to_have_url(re.compile(address))
+        expect(chosen).to_have_count(1)
+        expect(page.locator(f"{BOARD} [data-row='{row}'][data-head='{head}']")).to_be_focused()
+    assert page.evaluate(f"document.querySelector('{BOARD}').mine")
+    for path in ("training", "positions"):
+        page.goto(f"{app_server}/{path}")
         expect(page.locator(".hl-figure .main-svg").first).to_be_visible()
     assert not [url for url in urls if "PlotlyChart" in url], "Streamlit's own copy of Plotly"
     assert any("plotly.min.js" in url for url in urls)
@@ -94,34 +90,42 @@ def test_zero_has_nearly_the_colour_of_the_page_and_a_saved_picture_that_of_pape
         assert counts.get(PALE, 0) > 1000 and not counts.get(NEARLY_DARK)
 
 
-WRITTEN = """() => {
-  const plot = document.querySelector(".st-key-role-board .js-plotly-plot");
-  const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-  const {x, y, textfont} = plot.data.find(({mode}) => mode === "text");
-  const at = i => [box.left + xaxis._offset + xaxis.d2p(x[i] - 0.4), box.top + yaxis._offset + yaxis.d2p(y[i] - 0.35)];
-  return textfont.color.map((ink, i) => [ink === "#000" ? [0, 0, 0] : [1, 1, 1], ...at(i)]);
-}"""  # of each cell the colour of its text, and a place beside it
+WRITTEN = """board => [...document.querySelectorAll(board + " [role=gridcell]")].map((cell) => {
+  const {left, top} = cell.getBoundingClientRect();
+  return [getComputedStyle(cell).color.match(/\\d+/g).map((part) => part / 255), left + 4, top + 4];
+})"""  # of each cell the colour of its text, and a place beside it
 
 
-def test_a_figure_has_the_colours_of_the_page_while_they_change_and_texts_in_cells_can_be_read(page, app_server):
+def test_texts_in_the_cells_of_heads_can_be_read_while_the_page_changes_its_colours(page, app_server):
     page.emulate_media(color_scheme="light")
-    open_heads(page, app_server)
-    colour = "getComputedStyle(document.querySelector('.st-key-role-board .hl-figure')).color"
-    light = page.evaluate(FILL)
-    assert light == page.evaluate(colour)
+    open_heads(page, app_server, "agreement")  # whose scale follows the page, with a number in every cell
+    first = page.locator(f"{BOARD} [data-row='1'][data-head='1']")
+    light = first.evaluate("cell => getComputedStyle(cell).backgroundColor")
     assert_texts_in_cells_can_be_read(page)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"light => {FILL} !== light && {FILL} === {colour}", arg=light)
+    expect(first).not_to_have_css("background-color", light)
     assert_texts_in_cells_can_be_read(page)
 
 
 def assert_texts_in_cells_can_be_read(page: Page) -> None:
     settle(page)
     window = np.asarray(Image.open(BytesIO(page.screenshot())).convert("RGB")) / 255
-    texts = page.evaluate(WRITTEN)
+    texts = page.evaluate(WRITTEN, BOARD)
     assert len(texts) > 8
     for ink, x, y in texts:
-        assert contrast(ink, window[round(y), round(x)]) >= 4.5
+        assert contrast(tuple(ink[:3]), window[round(y), round(x)]) >= 4.5
+
+
+def test_a_figure_has_the_colours_of_the_page_while_they_change(page, app_server):
+    page.set_default_timeout(PATIENCE)
+    page.emulate_media(color_scheme="light")
+    page.goto(f"{app_server}/atlas?part=scatter")
+    expect(page.locator(".st-key-scatter .main-svg").first).to_be_visible()
+    colour = "getComputedStyle(document.querySelector('.st-key-scatter .hl-figure')).color"
+    light = page.evaluate(FILL)
+    assert light == page.evaluate(colour)
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_function(f"light => {FILL} !== light && {FILL} === {colour}", arg=light)
 
 
 def test_the_numbers_are_a_table_for_the_keyboard_and_the_picture_is_described(page, app_server):

@@ -14,7 +14,7 @@ from viz import figures
 from viz.export import page
 from viz.figures.figure import titled
 
-T, S, L, H = 5, 7, 2, 3
+T, S = 5, 7
 QUERIES = ["<s>", "the", "the", "a,b", '"q"\n']
 KEYS = [f"k{i}" for i in range(S)]
 NASTY = "</script><script>alert(1)</script> $x$ <b>&amp;"
@@ -55,16 +55,6 @@ def test_blank_cells_are_empty_and_masks_are_whole_numbers():
     assert [row[4] for row in rows] == [str(int(cell)) for cell in visible.ravel()]
 
 
-def test_the_overview_becomes_a_row_a_cell_of_every_head():
-    values = weights(L, H, T, S)
-    header, *rows = table(figures.head_overview(values))
-    assert header == ["layer", "head", "query", "key", "weight"]
-    cells = np.full(values.shape, np.nan, np.float32)
-    for row in rows:
-        cells[tuple(map(int, row[:4]))] = row[4]
-    np.testing.assert_array_equal(cells, values)
-
-
 def test_lines_become_a_row_a_point():
     lines = {"a < b": np.array([[1, 2, 4], [0.5, 0.25, 3]]), "c": np.array([[1.0], [2.0]])}
     header, *rows = table(figures.curves(lines))
@@ -74,7 +64,7 @@ def test_lines_become_a_row_a_point():
 
 
 def test_a_figure_for_a_file_has_its_title_inside_and_leaves_the_other_alone():
-    figure = figures.head_overview(weights(L, H, T, S))
+    figure = figures.attention_heatmap(weights(T, S), QUERIES, KEYS)
     before = json.loads(figure.to_json())
     copy = titled(figure, f"Head 1 {NASTY}", f"“{NASTY}” · en-de")
     assert json.loads(figure.to_json()) == before

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from viz import theme
-from viz.figures import attention_heatmap, head_overview
+from viz.figures import attention_heatmap
 from viz.figures.heatmap import TICKS
 from viz.text.language import say, using
 
@@ -130,15 +130,11 @@ def test_hover_names_what_was_read_or_predicted_and_what_is_hidden():
     ]
 
 
-def test_names_of_layers_and_of_numbers_are_drawn():
-    weights = np.full((1, 1, 2, 2), 0.25, dtype=np.float32)
-    figure = head_overview(weights, layer_names=["layer <0>"])
-    assert figure.data[1].text[0][0].startswith("layer &lt;0&gt;, head 0<br>largest weight 0.250")
-    large = attention_heatmap(weights[0, 0], ["a", "b"], ["c", "d"], value="mean weight")
+def test_names_of_numbers_are_drawn():
+    weights = np.full((2, 2), 0.25, dtype=np.float32)
+    large = attention_heatmap(weights, ["a", "b"], ["c", "d"], value="mean weight")
     assert "mean weight %{z:.3f}" in large.data[0].hovertemplate
     assert large.data[0].colorbar.title.text.startswith("mean weight")
-    with pytest.raises(ValueError, match=r"layer_names has 2 labels for 1 entries"):
-        head_overview(weights, layer_names=["a", "b"])
 
 
 def test_labels_travel_once_and_not_with_every_cell():

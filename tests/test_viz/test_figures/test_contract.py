@@ -85,11 +85,6 @@ CASES = {
             **say,
         ),
     ),
-    "head_overview": Case(
-        lambda t, s: {"weights": weights(2, 3, t, s)},
-        lambda a, q, k, **say: viz.figures.head_overview(a["weights"], selected=(1, 2), **say),
-        tokens=(),
-    ),
     "head_board": Case(
         lambda t, s: {"values": signed(t, s)},
         lambda a, q, k, **say: viz.figures.head_board(a["values"], q, k, signed=True, selected=(0, 0), **say),
@@ -103,6 +98,14 @@ CASES = {
         ),
         tokens=(),
         kilobytes=560,
+    ),
+    "written_heatmap": Case(
+        lambda t, s: {"values": signed(t, s)},
+        lambda a, q, k, **say: viz.figures.written_heatmap(
+            a["values"], q, k, row_axis="<i>row</i>", column_axis="column", signed=True, selected=(0, 0), **say
+        ),
+        tokens=("rows", "columns"),
+        kilobytes=560,  # a text per cell
     ),
     "head_map": Case(
         lambda t, s: {"points": signed(2 * t, 2)},
@@ -197,12 +200,6 @@ CASES = {
     "encoding_panels": Case(
         lambda t, s: {"table": positions(t, s)},
         lambda a, q, k, **say: viz.figures.encoding_panels(a["table"], [0, 3], **say),
-        tokens=(),
-        z=False,
-    ),
-    "positional_waves": Case(
-        lambda t, s: {"table": positions(t, s)},
-        lambda a, q, k, **say: viz.figures.positional_waves(a["table"], [0, 3], **say),
         tokens=(),
         z=False,
     ),

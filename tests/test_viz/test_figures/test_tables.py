@@ -56,16 +56,6 @@ def test_numbers_with_a_sign_have_both_ends():
         assert f"(key {low}) = {values[row, low]:.3g}" in sentence
 
 
-def test_an_overview_says_where_every_head_is_surest():
-    values = weights(2, 3, T, S)
-    sentences = figures.head_overview(values).table.in_words()
-    assert len(sentences) == 6
-    for number, (layer, head) in enumerate(np.ndindex(2, 3)):
-        query, key = np.unravel_index(values[layer, head].argmax(), (T, S))
-        where = f"layer {layer}, head {head}: largest weight {values[layer, head].max():.3g}"
-        assert sentences[number] == f"{where}, at query {query} and key {key}."
-
-
 def test_curves_have_their_ends():
     line = np.array([[0, 1, 2, 3], [5.0, 2.0, 9.0, 4.0]])
     (sentence,) = figures.curves({"loss": line}, y_axis="loss").table.in_words()
@@ -77,9 +67,9 @@ def test_a_board_says_what_is_written_on_every_head():
     board = head_board(values, ["Cross 0"], ["0", "1"], texts=[["next", ""]], names=names, signed=True)
     assert board.table.in_words() == ["Cross 0.0: next; <b>."]
     assert list(board.table.rows()) == [["Cross 0.0", 0.5, "next"], ["<b>", -0.25, ""]]
-    plain = head_board(values, ["Cross 0"], ["0", "1"], value="worth")
+    plain = head_board(values, value="worth")
     assert plain.table.header == ["head", "worth", "written"]
-    assert plain.table.in_words() == ["Cross 0, 0: 0.5; Cross 0, 1: -0.25."]
+    assert plain.table.in_words() == ["layer 0, head 0: 0.5; layer 0, head 1: -0.25."]
 
 
 def test_a_board_has_its_colours_and_its_frame():

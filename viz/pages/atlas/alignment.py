@@ -6,9 +6,11 @@ import numpy as np
 import streamlit as st
 
 from model.analysis import maps as analysis
+from model.interventions.edits import Head
 from viz.figures import head_board
 from viz.text.language import message, messages, say
 from viz.ui import controls, explore, shared
+from viz.ui.models.heads_roles import open_head
 from viz.views import recipes
 from viz.views.results import heads_results
 from viz.views.snippets import Plot, program, snippet
@@ -36,17 +38,18 @@ from viz.figures import head_board
 rates = report['alignment'][$links]['aer'][$at][$measure]
 figure = head_board(
     np.column_stack([rates['heads'], rates['mean'], rates['max']]),
-    $rows,
-    $columns,
+    columns=$columns,
+    names=$names,
     value=$value,
+    selected=$selected,
     low_is_good=True,
 )
 figure.show()
 """
 
 
-def show(checkpoint: str, report: dict[str, Any] | None) -> None:
-    """Boards of the error rates of all heads, read from the atlas of a checkpoint."""
+def show(checkpoint: str, report: dict[str, Any] | None, head: Head) -> None:
+    """Boards of the error rates of all heads, read from the atlas of a checkpoint; `head` is the opened one."""
     results = report["alignment"] if report else {}
     if not results:
         line = say(
@@ -67,21 +70,31 @@ def show(checkpoint: str, report: dict[str, Any] | None) -> None:
     )
     shared.write_small(line, "counted")
     boards = [(at, measure, rates) for at, by_measure in result["aer"].items() for measure, rates in by_measure.items()]
+    selected = (head.layer, head.head) if head.kind == "cross" else None
+
+    def clicked(layer: int, column: int) -> None:
+        if column < n_heads:  # not of the mean, nor of the largest
+            open_head("cross", layer, column)
+
     for at, measure, rates in shared.columns(boards, 2):
         heads = np.array(rates["heads"])
         summaries = (message("mean"), message("max"))
-        layer, head = analysis.largest_cell(-heads)
-        best = say("Best head: layer {layer}, head {head} with {error:.3f}.", layer=layer, head=head, error=heads.min())
+        n_heads = heads.shape[1]
+        layer, best_head = analysis.largest_cell(-heads)
+        line = message("Best head: layer {layer}, head {head} with {error:.3f}.")
+        best = say(line, layer=layer, head=best_head, error=heads.min())
         of_all = say("All heads: mean {mean_of_all:.3f}, maximum {max_of_all:.3f}.", **rates)
         values = np.column_stack([rates["heads"], rates["mean"], rates["max"]])
-        rows = [say("layer {n}", n=layer) for layer in range(len(heads))]
-        columns = [*map(str, range(heads.shape[1])), *map(say, summaries)]
+        columns = [*map(str, range(n_heads)), *map(say, summaries)]
         value = message("error rate")
-        figure = head_board(values, rows, columns, value=value, low_is_good=True, say=say)
-        code = snippet(ALIGNMENT, links=name, at=at, measure=measure, rows=rows, columns=columns, value=value)
+        columns_in_words = [*(f"{say('head')} {head}" for head in range(n_heads)), *map(say, summaries)]
+        names = [[f"{say('layer')} {layer}, {column}" for column in columns_in_words] for layer in range(len(heads))]
+        look: dict[str, Any] = {"columns": columns, "names": names, "value": value, "selected": selected}
+        figure = head_board(values, **look, low_is_good=True, say=say)
+        code = snippet(ALIGNMENT, links=name, at=at, measure=measure, **look)
         code = program(recipes.load_code(checkpoint), heads_results.REPORT, code)
         plot = Plot(f"{say(READ_AT[at])} · {say(ALIGNED_FROM[measure])}", f"{checkpoint} · {name}", figure, code)
-        explore.draw(plot, f"aer-{at}-{measure}", line=f"{best} {of_all}")
+        explore.draw(plot, f"aer-{at}-{measure}", on_click=clicked, line=f"{best} {of_all}")
     line = say(
         "A target word is linked to the source word with the largest weight (Chen et al. 2020; contributions: "
         "Kobayashi et al. 2020), special tokens excluded. Error rate: Och and Ney 2003; 0 is perfect, brighter is "

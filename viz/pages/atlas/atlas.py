@@ -85,7 +85,7 @@ def show(places: frame.Places, part: str, result: cached.Result, request: cached
         elif part == "rollout":
             heads_together.show_rollout(result, KINDS, origin)
         elif part == "alignment":
-            alignment.show(request.model, report)
+            alignment.show(request.model, report, head)
         else:
             sources = {say("held-out"): held_out, say("this sentence"): of_text}
             sources = {name: source for name, source in sources.items() if source}

@@ -6,7 +6,7 @@ import torch
 from model.analysis import maps as analysis
 from model.running.translator import Translator
 from model.text.special import BOS_ID, UNK_ID
-from viz.figures import Figure, bars, head_board
+from viz.figures import Figure, bars, head_board, written_heatmap
 from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say
 from viz.ui.stage.effects_results import agreement_of, compute_result
@@ -50,10 +50,8 @@ def _at_steer() -> dict[str, str]:
 
 def _board(answered: bool) -> Figure:
     values = _without() if answered else _direct()
-    rows = [say("layer {n}", n=n) for n in range(len(values))]
-    columns = [say("head {n}", n=n) for n in range(len(values[0]))]
     value = message("loss without the head (nats)") if answered else message("mean size of the direct effect (logits)")
-    return head_board(values, rows, columns, value=value, selected=quiet_head(), say=say)
+    return head_board(values, value=value, selected=quiet_head(), say=say)
 
 
 @cache_results()
@@ -80,9 +78,17 @@ def _gru(answered: bool) -> Figure:
     if not answered:
         return bars(chances[:, None], target, value=message("probability"), top=1.0, say=say)
     row = target.index(BIKE)
-    value = message("drop of the log-probability (nats)")
-    framed = row, int(lost[row].argmax())
-    return head_board(lost.round(1) + 0, target, sources, selected=framed, value=value, signed=True, say=say)  # no "-0"
+    return written_heatmap(
+        lost.round(1) + 0,  # no "-0"
+        target,
+        sources,
+        row_axis=message("written word"),
+        column_axis=message("source word left out"),
+        value=message("drop of the log-probability (nats)"),
+        signed=True,
+        selected=(row, int(lost[row].argmax())),
+        say=say,
+    )
 
 
 STORY = Story(

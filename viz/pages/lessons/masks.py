@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.experiments import cheater
-from viz.figures import Figure, curves, head_board
+from viz.figures import Figure, curves, written_heatmap
 from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say
 from viz.views.cached import cache_results, compute
@@ -49,10 +49,12 @@ def _written(answered: bool) -> Figure:
     examples = [list(dict.fromkeys(map(tuple, texts)))[:SHOWN] for texts in trained()[1]]
     rows = {f"{say(name)} {n}": text for name, texts in zip(NAMES, examples) for n, text in enumerate(texts, 1)}
     columns = range(1, cheater.LONGEST + 1)
-    return head_board(
+    return written_heatmap(
         np.array([[cheater.is_sentence(text) for _ in columns] for text in rows.values()], dtype=float),
         list(rows),
         list(map(str, columns)),
+        row_axis=message("model"),
+        column_axis=message("word"),
         texts=[[*text, *" " * (len(columns) - len(text))] for text in rows.values()],
         value=message("a sentence of the language"),
         say=say,
@@ -66,10 +68,12 @@ def _board(answered: bool) -> Figure:
     for cell in st.session_state.get(CELLS, ()):
         is_open[cell] = True
     inputs = [cheater.STOP, *EXAMPLE[:-1]]
-    return head_board(
+    return written_heatmap(
         np.where(is_open, counts, np.tri(size)),
         [f"{token} → {word}" for token, word in zip(inputs, EXAMPLE)],
         [f"{number} {symbol}" for number, symbol in enumerate(inputs)],
+        row_axis=message("query"),
+        column_axis=message("key"),
         texts=np.where(is_open, np.vectorize("{:.2f}".format)(counts), " ").tolist(),
         value=message("open, or probability of the right word"),
         selected=(ROW, ROW + 1) if answered else None,

@@ -5,7 +5,7 @@ import torch
 
 from model.running.translator import Writer
 from model.taps import intervene
-from viz.figures import Figure, curves, head_board
+from viz.figures import Figure, curves, written_heatmap
 from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
 from viz.text.language import message, say
 from viz.views.cached import cache_results, compute, loaded_as
@@ -64,7 +64,15 @@ def _board(answered: bool) -> Figure:
     words, probabilities, _ = next_words()
     names = [f"{say(name)}, {letter}" for name in (message("no mask"), message("causal")) for letter in "AB"]
     n = len(names) if answered else 2
-    return head_board(probabilities.reshape(-1, MOST)[:n], names[:n], words, value=message("probability"), say=say)
+    return written_heatmap(
+        probabilities.reshape(-1, MOST)[:n],
+        names[:n],
+        words,
+        row_axis=message("mask, text"),
+        column_axis=message("next word"),
+        value=message("probability"),
+        say=say,
+    )
 
 
 STORY = Story(

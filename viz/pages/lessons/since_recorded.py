@@ -77,18 +77,13 @@ def head_name(place: Place) -> str:
     return "{}.{}".format(*place)
 
 
-def _board(values: np.ndarray, value: str, selected: Place | None = None, signed: bool = False) -> Figure:
-    rows = [say("layer {n}", n=n) for n in range(len(values))]
-    columns = [say("head {n}", n=n) for n in range(values.shape[1])]
-    return head_board(values.round(2) + 0, rows, columns, value=value, selected=selected, signed=signed, say=say)
-
-
 def draw_drink(answered: bool) -> Figure:
     """What each head adds to Mary over John; with the answer where the name movers and the strongest head look."""
     recorded = subject(answered)
     heads = recorded.heads
     if not answered:
-        return _board(heads.effects, message("logits added to “Mary” over “John”"), signed=True)
+        value = message("logits added to “Mary” over “John”")
+        return head_board(heads.effects.round(2) + 0, value=value, signed=True, say=say)
     places = list(dict.fromkeys([*heads.movers, heads.strongest]))
     names = [f"{head_name(place)}: {heads.effects[place]:+.1f}" for place in places]
     rows = np.stack([heads.last_rows[place] for place in places])
@@ -100,17 +95,19 @@ def draw_drink(answered: bool) -> Figure:
 def draw_repeated(answered: bool) -> Figure:
     """How much each head gives to the token after the last occurrence."""
     values = subject(answered).induction()
-    return _board(
-        values,
-        message("weight on the token after the last occurrence"),
-        analysis.largest_cell(values) if answered else None,
+    return head_board(
+        values.round(2) + 0,
+        value=message("weight on the token after the last occurrence"),
+        selected=analysis.largest_cell(values) if answered else None,
+        say=say,
     )
 
 
 def draw_sink(answered: bool) -> Figure:
     """How much each head gives to the first token, with the answer to another one that was put before the text."""
     text = "other_first" if answered else "sink"
-    return _board(subject(answered).on_first(text), message("weight on the first token"))
+    values = subject(answered).on_first(text)
+    return head_board(values.round(2) + 0, value=message("weight on the first token"), say=say)
 
 
 def drink_numbers(recorded: Recorded) -> dict:

@@ -92,6 +92,7 @@ figure = head_board(
     values,
     $rows,
     $columns,
+    column_axis=$column_axis,
     texts=$texts,
     names=$names,
     value=$value,
@@ -211,7 +212,8 @@ def show_board(
     elif is_high:  # there is no room for numbers
         texts = board.in_rows(lambda *place: "")
     columns = [str(number + board.is_sorted) for number in range(board.n_heads)]
-    look = {
+    look: dict[str, Any] = {
+        "column_axis": "" if board.is_sorted else message("head"),
         "texts": texts,
         "names": board.in_rows(lambda *place: source.about(*place, name=source.name(*place))),
         "value": MEASURES[measure],

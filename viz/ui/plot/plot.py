@@ -8,7 +8,7 @@ import streamlit as st
 
 from viz.figures import Figure
 from viz.figures.figure import WIDTH
-from viz.figures.tables import Cells
+from viz.figures.tables import Board, Cells
 from viz.stage import assets
 from viz.stage.payload import packing
 from viz.text.language import current, message, say
@@ -51,6 +51,7 @@ def plot(
         "alt": figure.description,
         "least": round(labels + margin.l + margin.r + 70 * has_bar),  # below which labels of columns would overlap
         "table": table,
+        "board": _board(cells) if isinstance(cells, Board) else None,
         "clicks": on_click is not None,
         "fills": fills,
         "language": current(),
@@ -77,6 +78,19 @@ def pictures(figure: Figure, name: str, key: str) -> None:
 
 def _parts(figure: Figure) -> dict[str, Any]:
     return {"data": [trace.to_plotly_json() for trace in figure.data], "layout": figure.layout.to_plotly_json()}
+
+
+def _board(board: Board) -> dict[str, Any]:
+    """What the browser needs beside the cells to draw heads as on the stage (viz/web/plot/heads.js)."""
+    return {
+        "rows": board.row_names,
+        "columns": board.column_names,
+        "corner": board.column_axis and f"{say(board.column_axis)} →",
+        "names": board.heads,
+        "texts": board.texts,
+        "value": say(board.value),
+        "selected": board.selected,
+    }
 
 
 def _clicked(point: Any) -> list[int]:

@@ -1,11 +1,12 @@
 // Any figure of a page, drawn by Plotly, and buttons that make pictures of one.
 
 import { unpack } from "../recording/message/packed.js";
-import { button, dress, el } from "../stage/frame/dom.js";
+import { button, dress, el, setChildren } from "../stage/frame/dom.js";
 import { inks } from "../stage/map/inks.js";
 import { onPage } from "../stage/frame/page_colours.js";
 import { loadedPlotly, plotly } from "../stage/frame/plotly.js";
 import { table } from "../stage/frame/menus.js";
+import { FigureHeads } from "./heads.js";
 
 /**
  * A figure of a page (viz/ui/plot/plot.py).
@@ -18,6 +19,7 @@ import { table } from "../stage/frame/menus.js";
  * @property {Record<string, any>} words
  * @property {number} least  pixels of width
  * @property {[number, number, number] | null} fills  it is as high as the window: least pixels, those below it, its share
+ * @property {import("./heads.js").FigureBoard | null} board  of a number for each head, which is drawn as on the stage
  * @property {boolean} clicks  whether clicks are sent to Python
  * @property {{rows: string[], columns: string[], corner: string} | null} table
  */
@@ -39,6 +41,7 @@ class Plot {
   /** @type {HTMLElement | null} the same as a table */ grid = null;
   /** @type {string | null} what is drawn, and how */ now = null;
   isListening = false;
+  /** @type {FigureHeads | null} */ heads = null;
 
   constructor() {
     this.node = /** @type {PlotElement} */ (/** @type {unknown} */ (el("div", { role: "img" })));
@@ -78,6 +81,11 @@ class Plot {
     const now = [message.stamp, width, height, style.color, style.backgroundColor, style.fontFamily].join(" ");
     if (!this.box.clientWidth || now === this.now) return;
     this.now = now;
+    if (message.board) {
+      this.drawHeads(message, message.board, style.color, height);
+      return;
+    }
+    this.putInBox(node, true);
     node.style.height = `${height}px`;
     const library = await plotly().catch(() => null);
     const { language: locale, words, data, layout, stamp } = message;
@@ -93,6 +101,28 @@ class Plot {
     node.on("plotly_click", ({ points: [{ curveNumber: curve, x, y, customdata }] }) => {
       if (this.message?.clicks) this.click("clicked", { curve, x, y, customdata });
     });
+  }
+
+  /**
+   * @param {PlotMessage} message
+   * @param {import("./heads.js").FigureBoard} board
+   * @param {string} colour  of the page's text
+   * @param {number} height
+   */
+  drawHeads({ data, layout, fills, alt, clicks, stamp }, board, colour, height) {
+    this.heads ??= new FigureHeads(([y, x]) => this.click("clicked", { curve: 0, x, y }));
+    const { box } = this.heads.board;
+    this.putInBox(box, false); // nothing of what names a head is cut off
+    this.heads.show(board, onPage(data, colour)[0], alt, clicks);
+    const { t: top, b: bottom } = layout.margin;
+    this.heads.fit(this.box.clientWidth, fills ? height : layout.height - top - bottom);
+    box.dataset.stamp = stamp;
+  }
+
+  /** Puts a picture in the place of the one before, which may be of the other sort. @param {Element} picture @param {boolean} scrolled */
+  putInBox(picture, scrolled) {
+    setChildren(this.box, picture);
+    dress(this.box, { scrolled });
   }
 
   /**

@@ -89,7 +89,7 @@ export class Open {
       step: !this.beside && step >= 0 && step < this.result.target.tokens.length ? step : null,
       lines: request.lines === "layer" && !this.beside ? "layer" : "head",
       sort: ORDERS.includes(request.sort) ? request.sort : null,
-      board: BOARDS.includes(request.board) ? request.board : null,
+      board: this.boardOf(request.board),
       seeks: request.seeks ?? (request.measure === "effects" && (request.layer ?? null) === null),
       picture: 0,
       options: this.mapOptions,
@@ -162,6 +162,16 @@ export class Open {
   pinnedToken() {
     const pin = this.pinOf();
     return pin && (!this.beside || (pin.of === "before") === (this.version === "before")) ? pin.token : null;
+  }
+
+  /**
+   * The measure of the board that an address asks for; importance only where it was measured, so that no address names
+   * another measure than the one that is shown.
+   * @param {string | null | undefined} code
+   */
+  boardOf(code) {
+    const isThere = code !== "importance" || this.message.steering?.importance;
+    return code && BOARDS.includes(code) && isThere ? code : null;
   }
 
   /** Keeps what is open for the next message and the next visit, and writes it into the address. */

@@ -11,11 +11,14 @@ const EQUAL = 0.179; // relative luminance at which black and white stand out al
  */
 export function inks({ z, zmin, zmax, colorscale }) {
   const steps = colours(colorscale);
-  const of = steps.map((step) => (luminance(step) > EQUAL ? "#000" : "#fff"));
+  const of = steps.map(inkOn);
   /** @param {number} value */
   const place = (value) => Math.round((steps.length - 1) * Math.min(1, Math.max(0, (value - zmin) / (zmax - zmin))));
   return z.flatMap((/** @type {Iterable<number>} */ row) => Array.from(row, (value) => of[place(value) || 0]));
 }
+
+/** Black or white, whichever stands out more. @param {number[]} colour  red, green and blue from 0 to 255 */
+export const inkOn = (colour) => (luminance(colour) > EQUAL ? "#000" : "#fff");
 
 /** The relative luminance of WCAG 2.2. @param {number[]} colour  red, green and blue from 0 to 255 */
 function luminance(colour) {

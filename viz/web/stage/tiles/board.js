@@ -3,6 +3,7 @@
 
 import { dress, el, mark, setChildren } from "../frame/dom.js";
 import { arrows } from "../frame/widgets.js";
+import { inkOn } from "../map/inks.js";
 
 const [LOWEST, HIGHEST] = [6, 20]; // pixels of a cell
 const LOW = 12; // pixels below which the numbers of rows would touch each other
@@ -21,8 +22,10 @@ const GAP = 4; // pixels between a cell and what is said of it
  * @property {number[][]} colours  red, green and blue from 0 to 255, from the lowest number of `range` to the highest
  * @property {[number, number]} range  the numbers at which the colours end
  * @property {string[]} ends  both of them, as they are written
- * @property {number[]} layers  how the model numbers the layers
+ * @property {(number | string)[]} layers  how the model numbers the layers, or what the rows are called
+ * @property {string[]} [heads]  what the columns are called; numbers from 0 if not
  * @property {[string, string]} axes  what stands at the numbers of columns: of layers, of heads
+ * @property {string[][]} [texts]  what stands in the cells
  * @property {boolean} [lies]  whether layers are columns and heads are rows
  * @property {(place: Place) => string} describe  names a head and its number, for whoever points at it
  * @property {(place: Place, options: {focus: boolean, shift: boolean}) => unknown} open  opens a head
@@ -90,7 +93,7 @@ export class Board {
     this.selected = null;
     this.grid.ariaLabel = data.label;
     this.cells = data.values.map((heads, row) => Array.from(heads, (_, head) => this.cell(row, head)));
-    const heads = Array.from(data.values[0] ?? [], (_, head) => head);
+    const heads = data.heads ?? Array.from(data.values[0] ?? [], (_, head) => head);
     const [columns, rows] = data.lies ? [data.layers, heads] : [heads, data.layers];
     const every = columns.length > MANY ? EVERY : 1;
     const top = columns.map((n, i) => el("div.axis", { role: "columnheader" }, i % every ? "" : String(n)));
@@ -107,9 +110,9 @@ export class Board {
 
   /** @param {number} row @param {number} head */
   cell(row, head) {
-    const { layers, decorate } = this.data;
+    const { layers, decorate, texts } = this.data;
     const about = { role: "gridcell", "data-row": row, "data-layer": layers[row], "data-head": head };
-    const cell = el("div.cell", about);
+    const cell = el("div.cell", about, texts?.[row][head]);
     mark(cell, false);
     decorate?.(cell, [row, head]);
     return cell;
@@ -125,6 +128,7 @@ export class Board {
         const share = (values[layer][head] - low) / (high - low || 1);
         const colour = colours[Math.round(Math.max(0, Math.min(1, share)) * (colours.length - 1))];
         cell.style.background = colour ? `rgb(${colour.join(" ")})` : "none";
+        if (cell.textContent) cell.style.color = inkOn(colour);
         cell.ariaLabel = [describe([layer, head]), cell.dataset.signs].filter(Boolean).join(", ");
       }),
     );
@@ -160,12 +164,17 @@ export class Board {
     this.tip.style.bottom = isLow ? `${bottom - at.top + GAP}px` : "";
   }
 
-  /** Gives the cells as much height as there is room for, in pixels; a whole board is always seen. @param {number} room */
-  fit(room) {
+  /**
+   * Gives the cells as much height as there is room for, in pixels; a whole board is always seen.
+   * @param {number} room
+   * @param {number} most  of a cell
+   */
+  fit(room, most = HIGHEST) {
     const { lies, values } = this.data;
     const rows = (lies ? values[0]?.length : values.length) || 1;
-    const height = Math.max(LOWEST, Math.min(HIGHEST, Math.floor((room - TOP) / rows)));
+    const height = Math.max(LOWEST, Math.min(most, Math.floor((room - TOP) / rows)));
     this.grid.style.setProperty("--hl-cell", `${height}px`);
     dress(this.grid, { low: height < LOW });
+    return height;
   }
 }
