@@ -283,10 +283,13 @@ def _largest(effects: np.ndarray, count: int) -> list[Place]:
 def record(folder: Path) -> None:
     """Read the texts with the model in a folder, and write FILE."""
     from model.adapters.loading import load_model
+    from model.experiments import recorded_circuit
 
-    recorded = study(load_model(str(folder)))
+    reader = load_model(str(folder))
+    recorded = study(reader)
     arrays = {"on_words": recorded.on_words.astype(np.float16), "chances": recorded.chances}
     arrays |= {name: _bytes(weights) for name, weights in recorded.weights.items()}
+    arrays |= recorded_circuit.study(reader)
     about = {
         "licence": LICENCE,
         "tokens": recorded.tokens,

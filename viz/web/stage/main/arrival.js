@@ -32,7 +32,7 @@ export async function present(stage, message, recordings, bytes) {
   Object.assign(stage, { message, bytes, memory, words, language, recordings });
   if (setting) Object.assign(stage, { state: null, openHeads: null });
   stage.isDark = isDark(stage.root);
-  dress(stage.root, { set: setting, board: setting && message.steering });
+  dress(stage.root, { set: setting, walks: setting?.walks, board: setting && message.steering });
   if (!(await update(stage)) || message !== stage.message) return;
   if (!setting && stage.host.ask) stage.host.write(message.address);
   stage.remember();

@@ -108,7 +108,7 @@ function isAbout(why, { key, ...row }) {
 /** The picture of the row that is asked about; null until the host has sent it. @param {Stage} stage @returns {View | null} */
 function buildView(stage) {
   const why = payloadOf(stage);
-  if (!why) return request(stage, { view: "why", ...placeOf(stage) });
+  if (!why) return request(stage, { view: "why", ...placeOf(stage), trail: codesOfTrail(stage.state.why.trail) });
   if ("reason" in why) return null;
   const { folds, picture } = stage.state.why;
   const { keys } = axisTokens(stage.result.recording, why.place.kind, stage.result.options.rows);
