@@ -70,7 +70,7 @@ class FourHeads:
 
 STORY = Story(
     "Why there?",
-    "What decides where a head looks: a position, a word, or what an earlier head wrote.",
+    "What decides where a head looks: words, positions, other heads.",
     "Elhage et al. 2021 · Ke et al. 2021 · Olsson et al. 2022 · recorded: SmolLM2-135M, Apache-2.0",
 )
 

@@ -17,7 +17,7 @@ from viz.text.language import message, say
 from viz.ui.stage import stage_page
 from viz.views.view import PLACE
 
-LOW = 150  # pixels of the picture below the bars of the view Why
+LOW = 138  # pixels of the picture below the bars of the view Why
 Cell = tuple[int, int]  # a row and a column
 
 

@@ -7,6 +7,7 @@ import { causeOf, headOfPart, sidesOf, totalOf } from "../../recording/pictures/
 import { formatNumber } from "../../recording/text/sentences.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { button, dress, el, setChildren } from "../frame/dom.js";
+import { isNarrow } from "../frame/size.js";
 import { tabs } from "../frame/widgets.js";
 import { request } from "../main/request.js";
 import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
@@ -22,6 +23,7 @@ import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
 
 const MARK = "\u0001"; // where a name stands in a sentence that becomes a link
 const HELD = 12; // cells whose numbers stay
+const WRITTEN = 9; // columns of a narrow page, up to which numbers stand in the cells
 /** @typedef {NonNullable<import("../../recording/message/payloads.js").VersionPayload["why"]>} Answer */
 /** @type {WeakMap<Stage, Map<string, Answer>>} by the text and the cell */
 const caches = new WeakMap();
@@ -112,7 +114,8 @@ function buildView(stage) {
   if ("reason" in why) return null;
   const { folds, picture } = stage.state.why;
   const { keys } = axisTokens(stage.result.recording, why.place.kind, stage.result.options.rows);
-  return { ...whyPicture(why, sidesOf(why, folds), picture, tokenNames(keys), stage), line: foot(stage, why) };
+  const written = isNarrow(stage) ? WRITTEN : undefined;
+  return { ...whyPicture(why, sidesOf(why, folds), picture, tokenNames(keys), stage, written), line: foot(stage, why) };
 }
 
 /** What all numbers are, in a line under the picture. @param {Stage} stage @param {WhyPayload} why */
