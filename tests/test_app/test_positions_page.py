@@ -16,6 +16,7 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words import number
+from viz.views import view
 from viz.views.results.position_results import ENCODINGS, RELATIVE
 
 EXAMPLE = "A man is riding a bicycle down the street."
@@ -301,7 +302,7 @@ def all_html(at) -> str:
 def links_of_heads(at) -> list[tuple[dict[str, str], str]]:
     """The heads that are said to read an encoding: the query of each link, and its label."""
     _, _, links = all_html(at).partition("positions-read")
-    found = re.findall(r'href="\./\?([^"]*)"[^>]*>([^<]*)</a>', links)
+    found = re.findall(r'href="\./(?:language_model)?\?([^"]*)"[^>]*>([^<]*)</a>', links)
     return [(dict(parse_qsl(query.replace("&amp;", "&"))), label) for query, label in found]
 
 
@@ -331,7 +332,7 @@ def test_the_heads_that_read_an_encoding_are_those_whose_scores_follow_it(record
         assert label.endswith(f"{shares[best]:.0%}")
     page = screen.open_page("translate.py", **links[0][0])
     assert not page.exception and screen.warnings(page) == []
-    assert screen.stage(page)["why"]["place"] if "why" in screen.stage(page) else True
+    assert links[0][0]["view"] == "why" and screen.message(page)["after"]["splits"]
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"sinusoidal"}))
@@ -363,3 +364,19 @@ def test_without_a_model_nothing_is_said_of_heads(monkeypatch, tmp_path) -> None
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = open_page(first="sinusoidal")
     assert links_of_heads(at) == [] and not at.warning and "table" in screen.charts(at)
+
+
+def test_the_language_model_that_was_open_is_asked(modern, monkeypatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
+    at = open_page(first="sinusoidal", text="the cat sat on the mat .")
+    assert links_of_heads(at) == [], "there is no translator"
+    at.session_state[view.KEPT] = view.View(model="adding")
+    ((place, label), *_) = links_of_heads(at.run())
+    writer = load_translator(str(modern / "adding"))
+    parts = writer.score_parts(writer.read(place["text"]), "decoder_self", int(place["layer"]), int(place["head"]))
+    share = parts.shares[parts.query_names.index("positions"), parts.key_names.index("positions")]
+    assert label.startswith("Decoder") and label.endswith(f"{share:.0%}")
+    page = screen.open_page("language_model.py", **place)
+    assert not page.exception and screen.warnings(page) == []
+    at.session_state[view.KEPT] = view.View(model="turning")
+    assert "No head of turning reads it: its encoding is “rotary”" in all_html(at.run())

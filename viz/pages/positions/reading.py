@@ -32,7 +32,7 @@ def reading(page: Page) -> str:
     name = _model()
     if name is None:
         return ""
-    own: str = getattr(cached.translator(name).config, "positional", "")
+    own: str = cached.translator(name).config.positional
     if own == "none":
         return escape(say("{model} has no positions that its heads could read.", model=name))
     if page.first != own:
@@ -51,7 +51,8 @@ def _model() -> str | None:
     kept = st.session_state.get(view.KEPT, View()).model
     for name in dict.fromkeys(filter(None, (kept, cached.default_checkpoint()))):
         with suppress(ValueError):
-            if isinstance(cached.translator(name), Translator | Writer):
+            loaded = cached.translator(name)
+            if isinstance(loaded, Translator | Writer) and hasattr(loaded.config, "positional"):  # not a recurrent one
                 return name
     return None
 
@@ -70,7 +71,11 @@ def _strongest(page: Page, name: str) -> str:
     strongest = [place for place in np.argsort(-values, kind="stable")[:MOST] if values[place] >= LEAST]
     if not strongest:
         return escape(say("In this sentence no head of {model} reads it.", model=name))
-    query = View(text=request.text, model=name, beam=request.beam).address() | {"view": "why"}
+    if isinstance(cached.translator(name), Writer):
+        stage, shown = "language_model", View(text=request.text, model=name)
+    else:
+        stage, shown = "", View(text=request.text, model=name, beam=request.beam)
+    query = shown.address() | {"view": "why"}
     links = []
     for place in strongest:
         kind, layer, head = places[place]
@@ -81,7 +86,7 @@ def _strongest(page: Page, name: str) -> str:
             head=head,
             share=values[place],
         )
-        links.append(language_menu.link(label, "", query | place_of_head(*places[place])))
+        links.append(language_menu.link(label, stage, query | place_of_head(*places[place])))
     line = message("Of the heads of {model} these read it most, as share of what decides where they look:")
     about = escape(say(line, model=name))
     return f'{about} <span data-testid="positions-read">{" · ".join(links)}</span>'
