@@ -3,8 +3,10 @@
 The first head looks from a word at the word after its last occurrence, because of what the second one, a
 previous-token head, wrote there (Elhage et al. 2021, Olsson et al. 2022). Of one query of each head
 the file of `recorded_model` has all parts of the query and of its keys, as 16-bit floats.
+`python -m model.experiments.recorded_circuit DIR` writes the whole file.
 """
 
+import argparse
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +16,7 @@ import numpy as np
 
 from model.adapters.readers.reader import Reader
 from model.analysis.score_parts import ScoreParts, split_scores
+from model.experiments import recorded_model
 from model.experiments.recorded_model import FILE, FOLDER, REPEATED, WORDS
 from model.storage.checkpoint import checkpoints_folder
 from model.text.errors import Problem
@@ -60,7 +63,7 @@ def study(reader: Reader) -> dict[str, np.ndarray]:
 
 @cache
 def read(path: Path) -> list[RecordedRow]:
-    """What `recorded_model.record` wrote; a ValueError where it is not there."""
+    """The rows of a file that `record` wrote; a ValueError where it is not there."""
     if not path.is_file():
         raise Problem("the recording {path} is missing", path=path)
     with np.load(path) as file:
@@ -91,3 +94,20 @@ def _row(arrays: dict[str, np.ndarray], about: dict, n_tokens: int) -> RecordedR
         scale=1.0,
     )
     return RecordedRow(about["layer"], about["head"], about["query"], parts)
+
+
+def record(folder: Path) -> None:
+    """Read the texts with the model in a folder, and write the file of `recorded_model` with these rows."""
+    from model.adapters.loading import load_model
+
+    reader = load_model(str(folder))
+    path = checkpoints_folder() / FOLDER / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = recorded_model.record(reader) | study(reader)
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=record.__doc__)
+    parser.add_argument("folder", type=Path, help="a model of transformers")
+    record(parser.parse_args().folder)
