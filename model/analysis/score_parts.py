@@ -104,6 +104,14 @@ class ScoreParts:
         self._check(query, 0)
         return self._with_distance(self._queries[:, query] @ self._keys.sum(0).T, query)
 
+    def row_parts(self, query: int) -> tuple[np.ndarray, np.ndarray]:
+        """The parts of one query, float64 (A, K), divided as scores are, and those of all keys, float64 (B, S, K).
+
+        Their products are the parts of the scores, without what is added for a distance.
+        """
+        self._check(query, 0)
+        return self._queries[:, query], self._keys
+
     def without(self, side: str, parts: Callable[[str], bool]) -> np.ndarray:
         """By how much scores change, float64 (T, S), without some parts of the "queries" or "keys", norms held.
 

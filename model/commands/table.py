@@ -42,8 +42,9 @@ not overlap. Each card has the signature and the command of its scores.
 ¹ Made with another tokenizer (words of spaCy, lowercased) and another BLEU: to be compared with care.
 
 `recordings/smollm2-135m.npz` is not a checkpoint: attention maps of five texts and numbers of heads of SmolLM2-135M
-(Hugging Face, Apache-2.0), which the lesson "Since 2017" shows. `python -m model.experiments.recorded_model DIR` writes
-it from a folder with that model.
+(Hugging Face, Apache-2.0), which the lessons "Since 2017" and "Why there?" show, and for the latter the parts of one
+query and of its keys in two heads. `python -m model.experiments.recorded_circuit DIR` writes it from a folder with that
+model.
 
 `since-2017/board.json` has twelve short runs of a language model on WikiText-2: as in 2017, with one change at a time,
 with all of them, from two seeds each. `python -m model board` makes them again.

@@ -1,10 +1,9 @@
 """What a language model does with some texts: its heads, what they add. Of one from elsewhere small enough to ship.
 
-`python -m model.experiments.recorded_model DIR` writes FILE from a model of transformers. Maps travel as bytes (an
+`python -m model.experiments.recorded_circuit DIR` writes FILE from a model of transformers. Maps travel as bytes (an
 error of at most 1 / 510), numbers of heads as 16-bit floats.
 """
 
-import argparse
 import json
 import random
 from dataclasses import dataclass
@@ -108,7 +107,7 @@ class Recorded:
 
 @cache
 def read(path: Path) -> Recorded:
-    """What `record` wrote; a ValueError where it is not there."""
+    """What was recorded; a ValueError where it is not there."""
     if not path.is_file():
         raise Problem("the recording {path} is missing", path=path)
     with np.load(path) as arrays:
@@ -281,11 +280,9 @@ def _largest(effects: np.ndarray, count: int) -> list[Place]:
     return list(zip(layers.tolist(), heads.tolist()))
 
 
-def record(folder: Path) -> None:
-    """Read the texts with the model in a folder, and write FILE."""
-    from model.adapters.loading import load_model
-
-    recorded = study(load_model(str(folder)))
+def record(reader: Reader) -> dict[str, np.ndarray]:
+    """The arrays of FILE by name, from a model of transformers."""
+    recorded = study(reader)
     arrays = {"on_words": recorded.on_words.astype(np.float16), "chances": recorded.chances}
     arrays |= {name: _bytes(weights) for name, weights in recorded.weights.items()}
     about = {
@@ -295,9 +292,7 @@ def record(folder: Path) -> None:
         "asked_at": recorded.asked_at,
         "n_key_value_heads": recorded.n_key_value_heads,
     }
-    path = checkpoints_folder() / FOLDER / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(path, about=json.dumps(about), **arrays)
+    return {"about": np.array(json.dumps(about))} | arrays
 
 
 def _bytes(weights: np.ndarray) -> np.ndarray:
@@ -307,9 +302,3 @@ def _bytes(weights: np.ndarray) -> np.ndarray:
 def _softmax(logits: np.ndarray) -> np.ndarray:
     chances = np.exp(logits.astype(np.float64) - logits.max())
     return chances / chances.sum()
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=record.__doc__)
-    parser.add_argument("folder", type=Path, help="a model of transformers")
-    record(parser.parse_args().folder)

@@ -23,7 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 from model import attach, load_translator
 from model.adapters.readers.reader import Reader
-from model.experiments import cheater, inside, recorded_model
+from model.experiments import cheater, inside, recorded_circuit, recorded_model
 from model.experiments import positions as experiments
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import of_words
@@ -32,8 +32,9 @@ from model.taps import intervene, record
 from model.text.special import BOS_ID, UNK_ID
 from tests.support.repeated import first_quick
 from tests.test_app import screen
-from viz.pages.lessons import attention, heads, masks, positions, since
+from viz.pages.lessons import attention, heads, masks, positions, since, why, why_recorded
 from viz.pages.lessons.lessons import CARDS, LESSONS
+from viz.stage.payload import why as payloads
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
 RIGHT, WRONG = "Right.", "Not quite."
@@ -82,7 +83,7 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
         if guess is not None:
             at = at.button(key=f"guess-{guess}").click().run(timeout=120)
         assert not at.exception and not at.warning
-        assert screen.has_stage(at) or "lesson-figure-0" in screen.charts(at)
+        assert screen.has_stage(at) or "lesson-figure-0" in screen.charts(at) or screen.head(at, "four-7").any()
         answer, detail = screen.framed(at, "answer"), screen.framed(at, "answer-note")
         assert answer.startswith((RIGHT, WRONG)) == (guess is not None)
         if guess is not None:
@@ -99,11 +100,25 @@ def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: 
 @pytest.mark.parametrize("value", ["attention-9", "recurrent-1", "masks-²"])
 def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     at = screen.open_page("lessons.py", lesson=value)
-    lessons = "attention, masks, positions, heads, warmup, effects, since"
+    lessons = "attention, masks, positions, heads, warmup, effects, since, why"
     warning = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
     assert not at.exception and screen.warnings(at) == [warning]
     at = at.button(key="lesson-masks").click().run(timeout=120)
     assert not at.warning and at.button(key="guess-0").label == LESSONS["masks"].cards[0].guesses[0]
+
+
+def test_a_small_model_that_is_named_as_one_that_ships_gets_a_sentence(
+    checkpoints: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has neither the heads nor the words of the cards."""
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
+    for card in ("heads-1", "heads-3", "why-1", "why-3"):
+        at = screen.open_page("lessons.py", lesson=card)
+        at = at.button(key="guess-0").click().run(timeout=120)
+        assert not at.exception, card
+        assert screen.warnings(at) == ["This card needs the models and the runs that ship with Headlight."], card
+    at = screen.open_page("lessons.py")
+    assert not at.exception and not at.warning
 
 
 def test_the_choice_says_how_far_one_is() -> None:
@@ -509,6 +524,123 @@ def test_since_2017() -> None:
             (1, {"whole": size_mb, "grouped": size_mb * about["n_key_value_heads"] / 9}),
         ],
     )
+
+
+@torch.inference_mode()
+def positions_of_first_layer(text: str) -> tuple[np.ndarray, np.ndarray]:
+    """Shares (H,) of position x position and of any part of the query x words in layer 0 of the encoder.
+
+    From embeddings and table, through the first norm, whose deviation is held, and the projections of the model.
+    """
+    translator = loaded()
+    model, d_head = translator.model, translator.config.d_head
+    result = translated(text)
+    n = len(result.source_tokens)
+    layer, stream = model.encoder.layers[0], model.encoder.input
+    norm, attention = layer.residual_self.norm, layer.self_attention
+    tokens = (stream.embedding(torch.tensor(translator.source_ids(result.source))) * stream.scale).double()
+    places = stream.table[:n].double()
+    deviation = (tokens + places).var(-1, correction=0, keepdim=True).add(norm.eps).sqrt()
+
+    def projected(x: torch.Tensor, projection: torch.nn.Module, whole: bool = False) -> torch.Tensor:
+        x = (x - x.mean(-1, keepdim=True)) / deviation * norm.weight.double() + (norm.bias.double() if whole else 0)
+        x = x @ projection.weight.double().T
+        if whole and projection.bias is not None:
+            x = x + projection.bias.double()
+        return x.view(n, -1, d_head).transpose(0, 1)  # (H, n, K)
+
+    def share(part: torch.Tensor) -> np.ndarray:
+        part, every = (x - x.mean(-1, keepdim=True) for x in (part, scores))
+        return ((part * every).sum((1, 2)) / every.square().sum((1, 2))).numpy()
+
+    q, k = attention.q_projection, attention.k_projection
+    queries = projected(tokens + places, q, whole=True)
+    scores = queries @ projected(tokens + places, k, whole=True).mT
+    recorded = torch.from_numpy(result.trace["encoder.layers.0.self_attention.raw_scores"]).double()
+    assert (scores - recorded).abs().max() < 1e-3
+    return share(projected(places, q) @ projected(places, k).mT), share(queries @ projected(tokens, k).mT)
+
+
+def test_why_there() -> None:
+    """Shares by hand from weights and streams; the circuit from the file that ships, without ScoreParts."""
+    shares, of_words = positions_of_first_layer(why.SENTENCE.text)
+    assert shares[[0, 1, 6, 7]] == pytest.approx([0.93, 0.66, 0.94, 0.98], abs=0.006), "as the design of the story says"
+    assert sorted(why.SHUFFLED.text.split()) == sorted(why.SENTENCE.text.split())
+    largest = [translated(each.text).attention("encoder_self")[0].argmax(-1) for each in (why.SENTENCE, why.SHUFFLED)]
+    stays = (largest[0] == largest[1]).sum(-1)  # (H,)
+    n = largest[0].shape[1]
+    with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as file:
+        tokens = [token.lstrip("▁Ġ") for token in json.loads(str(file["about"]))["tokens"]["repeated"]]
+        maps = file["repeated"] / 255
+        rows = {}
+        for number, about in enumerate(json.loads(str(file["circuit"]))):
+            q, k = (file[f"circuit_{number}_{side}"].astype(np.float64) for side in ("queries", "keys"))
+            products = np.einsum("ak,bsk->bs", q, k)  # (parts of the key, keys)
+            scores = products.sum(0)
+            weights = np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum()
+            place = about["layer"], about["head"], about["query"]
+            assert np.abs(weights - maps[place][: len(weights)]).max() < 0.5 / 255 + 1e-3, "these are its weights"
+            assert np.abs(scores - file[f"circuit_{number}_scores"]).max() < 0.02
+            above = products - products.mean(-1, keepdims=True)
+            rows[place] = dict(zip(about["key_names"], above)), int(weights.argmax())
+    second, first = (i for i, token in enumerate(tokens[::-1]) if token == "cat")
+    second, first = len(tokens) - 1 - second, len(tokens) - 1 - first
+    (induction, after), (previous, before) = rows[18, 6, second], rows[16, 0, first + 1]
+    assert after == first + 1 and before == first and tokens[after] == "seven"
+    at_seven, at_cat = (
+        {name: part[key] for name, part in parts.items()} for parts, key in ((induction, after), (previous, before))
+    )
+    assert max(at_seven, key=at_seven.__getitem__) == "head 16.0"
+    is_previous = maps[16, 0].argmax(-1)[1:] == np.arange(len(tokens) - 1)
+    alone = max(at_cat.values()) < 0.25 * sum(at_cat.values())
+    check(
+        "why",
+        [
+            (
+                int(shares[[0, 1, 6, 7]].argmin()),
+                dict(zip(("first", "mixed", "second", "most"), shares[[0, 1, 6, 7]])) | {"words": of_words[1]},
+            ),
+            (
+                1 if stays[7] > 0.8 * n else 0,
+                {"same": stays[7], "total": n, "other": stays[4], "share": shares[4]},
+            ),
+            (1, {"part": at_seven["head 16.0"], "sum": sum(at_seven.values()), "word": at_seven["tokens"]}),
+            (1, {"weight": maps[16, 0, after, first], "n": is_previous.sum(), "total": len(tokens) - 1}),
+            (2 if alone else 1, {"part": max(at_cat.values()), "sum": sum(at_cat.values())}),
+        ],
+    )
+
+
+def test_the_circuit_is_recorded_as_a_reader_splits_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = llama_that_knows(*recorded_model.TEXTS.values())
+    monkeypatch.setattr(recorded_circuit, "INDUCTION", (1, 2))
+    monkeypatch.setattr(recorded_circuit, "PREVIOUS", (0, 3))
+    path = tmp_path / "circuit.npz"
+    result = reader.read(recorded_model.REPEATED)
+    np.savez(path, repeated=result.attention("decoder_self"), **recorded_circuit.study(reader))
+    for row, place in zip(recorded_circuit.read(path), ((1, 2, 17), (0, 3, 8)), strict=True):
+        layer, head, query = place
+        assert (row.layer, row.head, row.query) == place
+        parts = reader.score_parts(result, "decoder_self", layer, head)
+        assert row.parts.key_names == parts.key_names and row.parts.rest < 2e-3
+        assert np.array_equal(row.parts.mask[0], parts.mask[query])
+        for key in (0, query):
+            expected = parts.at(query, key, above_mean=True)
+            np.testing.assert_allclose(row.parts.at(0, key, above_mean=True), expected, atol=2e-3)
+
+
+def test_the_walk_of_the_story_is_answered_from_the_recording() -> None:
+    """The rows of the cards are; any other cell gets one sentence."""
+    cell = payloads.Cell("decoder_self", 18, 6, 17, 8)
+    sent = why_recorded.payload(cell)
+    assert sent["place"] == {"kind": "decoder_self", "layer": 18, "head": 6, "row": 17, "key": 8}
+    for parts in (sent["of_keys"], sent["of_queries"]):
+        np.testing.assert_allclose(parts.sum(0), sent["scores"], atol=1e-6)
+    assert sent["pairs"].sum() == pytest.approx(sent["scores"][8])
+    assert sent["mask"].sum() == 18 and len(sent["weights"]) == 20
+    assert why_recorded.payload(payloads.Cell("decoder_self", 16, 0, 8))["place"]["key"] == 7
+    for other in ((18, 6, 16, 3), (18, 6, 17, 19), (17, 8, 17, 8), (99, 0, 0, 0), (16, 0, 8, -1)):
+        assert "two rows only" in why_recorded.payload(payloads.Cell("decoder_self", *other))["reason"]
 
 
 MODERN = "wikitext2-modern"

@@ -12,9 +12,11 @@ from model import load_translator, positional
 from model.experiments import positions as experiments
 from model.measures import context, reports
 from tests.test_app import screen
+from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words import number
+from viz.views import view
 from viz.views.results.position_results import ENCODINGS, RELATIVE
 
 EXAMPLE = "A man is riding a bicycle down the street."
@@ -291,3 +293,90 @@ def test_what_was_measured_beyond_the_trained_length(modern, monkeypatch):
     assert len([key for key in charts if key.startswith("beyond")]) == 2
     alone = screen.choose_tile(at, "measured-tiles", "turning")
     assert not alone.exception and list(screen.charts(alone)) == ["beyond-turning"]
+
+
+def all_html(at) -> str:
+    return " ".join(html.proto.body for html in at.get("html"))
+
+
+def links_of_heads(at) -> list[tuple[dict[str, str], str]]:
+    """The heads that are said to read an encoding: the query of each link, and its label."""
+    _, _, links = all_html(at).partition("positions-read")
+    found = re.findall(r'href="\./(?:language_model)?\?([^"]*)"[^>]*>([^<]*)</a>', links)
+    return [(dict(parse_qsl(query.replace("&amp;", "&"))), label) for query, label in found]
+
+
+def by_position(recorded) -> dict[tuple[str, str, str], float]:
+    """The share of position x position in the scores of each head, from the parts of each."""
+    result = recorded.translate(EXAMPLE, beam=1)
+    shares = {}
+    for kind in KINDS:
+        for layer, head in np.ndindex(result.attention(kind).shape[:2]):
+            parts = recorded.score_parts(result, kind, layer, head)
+            if "positions" in parts.query_names and "positions" in parts.key_names:
+                share = parts.shares[parts.query_names.index("positions"), parts.key_names.index("positions")]
+                shares[kind, str(layer), str(head)] = share
+    return shares
+
+
+@pytest.mark.parametrize("text", [EXAMPLE, "x" * 3000, ""])
+def test_the_heads_that_read_an_encoding_are_those_whose_scores_follow_it(recorded, text) -> None:
+    """Of a sentence that cannot be read the example is taken, and nothing is complained of."""
+    at = open_page(first="sinusoidal", text=text)
+    shares = by_position(recorded)
+    links = links_of_heads(at)
+    strongest = sorted(shares, key=shares.__getitem__, reverse=True)[: len(links)]
+    assert len(links) == 3
+    for (place, label), best in zip(links, strongest, strict=True):
+        assert (place["kind"], place["layer"], place["head"]) == best and place["text"] == EXAMPLE
+        assert label.endswith(f"{shares[best]:.0%}")
+    page = screen.open_page("translate.py", **links[0][0])
+    assert not page.exception and screen.warnings(page) == []
+    assert links[0][0]["view"] == "why" and screen.message(page)["after"]["splits"]
+
+
+@pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"sinusoidal"}))
+def test_no_head_is_said_to_read_an_encoding_that_the_model_lacks(name: str) -> None:
+    at = open_page(first=name)
+    assert links_of_heads(at) == []
+    text = all_html(at)
+    assert ("do not stand in the stream" if name == "rotary" else "No head of en-de reads it") in text
+
+
+@pytest.mark.parametrize("positional", ["alibi", "none"])
+def test_heads_that_read_distances_or_nothing(monkeypatch, tmp_path, positional) -> None:
+    """ALiBi adds to scores: the share of what it adds counts. Without positions no head reads any."""
+    save_tiny(tmp_path / "en-de", positional=positional)
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    at = open_page(first=positional)
+    links = links_of_heads(at)
+    if positional == "none":
+        assert links == [] and "en-de has no positions" in all_html(at)
+        return
+    translator = load_translator(str(tmp_path / "en-de"))
+    result = translator.translate(EXAMPLE, beam=1)
+    place = links[0][0]
+    parts = translator.score_parts(result, place["kind"], int(place["layer"]), int(place["head"]))
+    assert links[0][1].endswith(f"{parts.shares[-1, -1]:.0%}") and parts.key_names[-1] == "distance"
+
+
+def test_without_a_model_nothing_is_said_of_heads(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
+    at = open_page(first="sinusoidal")
+    assert links_of_heads(at) == [] and not at.warning and "table" in screen.charts(at)
+
+
+def test_the_language_model_that_was_open_is_asked(modern, monkeypatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
+    at = open_page(first="sinusoidal", text="the cat sat on the mat .")
+    assert links_of_heads(at) == [], "there is no translator"
+    at.session_state[view.KEPT] = view.View(model="adding")
+    ((place, label), *_) = links_of_heads(at.run())
+    writer = load_translator(str(modern / "adding"))
+    parts = writer.score_parts(writer.read(place["text"]), "decoder_self", int(place["layer"]), int(place["head"]))
+    share = parts.shares[parts.query_names.index("positions"), parts.key_names.index("positions")]
+    assert label.startswith("Decoder") and label.endswith(f"{share:.0%}")
+    page = screen.open_page("language_model.py", **place)
+    assert not page.exception and screen.warnings(page) == []
+    at.session_state[view.KEPT] = view.View(model="turning")
+    assert "No head of turning reads it: its encoding is “rotary”" in all_html(at.run())

@@ -120,3 +120,24 @@ def test_a_click_on_a_tile_switches_a_head_off_and_the_address_stays(page, app_s
     expect(page).to_have_url(f"{app_server}/lessons?lesson=heads-1")
     tile.click()
     expect(page.get_by_test_id("stage-cost")).to_be_hidden(timeout=PATIENCE)
+
+
+def test_a_circuit_is_walked_on_a_card_in_three_clicks(page, app_server):
+    """The guess, the head that the sentence names, and Why again; the stage answers from the recording."""
+    page.set_viewport_size({"width": WIDE, "height": HIGH})
+    page.goto(f"{app_server}/lessons?lesson=why-3")
+    wait_for_card(page, "why", 3)
+    page.locator(".st-key-not-guessed-1 button").click()
+    title = page.locator(".hl-stage .hl-title")
+    expect(title).to_contain_text("Head 18.6 looks from “cat” to “seven”", timeout=PATIENCE)
+    wait_for_card(page, "why", 3)
+    assert_the_picture_is_in_the_window(page, "why-3, answered")
+    title.get_by_role("button", name="head 16.0").click()
+    expect(title).to_contain_text("layer 16 · head 0", timeout=PATIENCE)
+    page.get_by_role("tab", name="Why", exact=True).click()
+    expect(title).to_contain_text("Head 16.0 looks from “seven” to “cat”", timeout=PATIENCE)
+    expect(page.get_by_test_id("stage-crumbs").locator("li")).to_have_count(2)
+    expect(page).to_have_url(f"{app_server}/lessons?lesson=why-3")
+    page.set_viewport_size({"width": 400, "height": 860})
+    for element in (page.locator("html"), page.locator(".stMain")):
+        assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0

@@ -1,4 +1,4 @@
-"""The page Lessons: seven stories of a few cards, each a question beside one picture."""
+"""The page Lessons: eight stories of a few cards, each a question beside one picture."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -7,8 +7,8 @@ from html import escape
 
 import streamlit as st
 
-from viz.pages.lessons import attention, effects, heads, masks, positions, since, warmup
-from viz.pages.lessons.card import REQUESTED, Card, Story
+from viz.pages.lessons import attention, effects, heads, masks, positions, since, warmup, why
+from viz.pages.lessons.card import REQUESTED, Card, Link, Story
 from viz.stage import assets
 from viz.text import errors
 from viz.text.language import current, message, say, using
@@ -18,7 +18,7 @@ LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(
         part.STORY, cards=[card for card in vars(part).values() if type(card) is Card]
     )
-    for part in (attention, masks, positions, heads, warmup, effects, since)
+    for part in (attention, masks, positions, heads, warmup, effects, since, why)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 ADDRESS, PROJECTOR = "lesson", "projector"  # in an address
@@ -61,8 +61,11 @@ def _key(name: str, number: int) -> str:
     return f"lesson-guess-{name}-{number}"
 
 
-def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, object] | None:
-    """Show the picture of a card, and say the numbers of its answer; None where the models are not those that ship."""
+def draw(name: str, number: int, guessed: int | None = None) -> tuple[Mapping[str, object], Link] | None:
+    """Show the picture of a card; returns the numbers of its answer, and where one can go on.
+
+    None where the models are not those that ship.
+    """
     state = st.session_state
     card = LESSONS[name].cards[number - 1]
     if state.get(OPEN) != (name, number, guessed):  # what was asked for on the stage belongs to the card as it was
@@ -71,7 +74,7 @@ def draw(name: str, number: int, guessed: int | None = None) -> Mapping[str, obj
     try:
         numbers = {} if guessed is None else card.numbers()
         card.picture.draw(guessed is not None)
-        return numbers
+        return numbers, card.picture.link()
     except (ValueError, LookupError):
         return None
 
@@ -193,8 +196,9 @@ def show(places: frame.Places, name: str, number: int) -> None:
         with places.answer:
             frame.answer(say("Guess first: one of these {n} is right.", n=len(card.guesses)), say(story.line))
     with places.right:
-        numbers = draw(name, number, guessed)
-    if numbers is None:
+        shown = draw(name, number, guessed)
+    numbers, link = shown or ({}, None)
+    if link is None:
         with places.notes:
             shared.warn(say("This card needs the models and the runs that ship with Headlight."))
     if numbers:
@@ -207,9 +211,9 @@ def show(places: frame.Places, name: str, number: int) -> None:
         frame.note(story.sources)
         show_others(name)
     with places.right_controls:
-        if numbers is not None:
-            link = language_menu.link(say("Try it on your own sentence"), *card.picture.link())
-            st.html(f'<p class="hl-note">{link}</p>', width="content")
+        if link is not None:
+            html = language_menu.link(say("Try it on your own sentence"), *link)
+            st.html(f'<p class="hl-note">{html}</p>', width="content")
 
 
 @widgets.fragment

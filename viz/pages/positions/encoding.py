@@ -1,10 +1,13 @@
 """One encoding: its table over some of its waves, and what it does in the numbers of this table."""
 
+from html import escape
+
 import numpy as np
 import streamlit as st
 
 from viz.figures import encoding_panels, positional_heatmap
 from viz.pages.positions.page import Page, Sizes
+from viz.pages.positions.reading import reading
 from viz.text import words
 from viz.text.language import message, say
 from viz.ui import controls, frame, language_menu
@@ -14,6 +17,7 @@ from viz.views.results.position_results import ENCODINGS
 from viz.views.snippets import Code, Origin, Plot, program, snippet
 
 MAX_WAVES = 8
+LINE = 20  # pixels of a second line under the picture
 ON_STEER = {
     message("positions off"): {"scale": "0"},
     message("off in the encoder"): {"scale": "0", "stacks": "encoder"},
@@ -138,13 +142,9 @@ def show_encoding(page: Page) -> None:
         figure = encoding_panels(encodings.tables["first"], dimensions, **axes, say=say)
         code = program(origin.code, snippet(PANELS, dimensions=dimensions, **axes))
         plot = Plot(title, origin.note, figure, code)
-        frame.pictures({"table": plot}, on_click=add_wave, is_map=False)
-        frame.note(
-            say(
-                "Above, a row per {column}; below, some of them as lines. Click a row to see its line.",
-                column=say(column),
-            )
-        )
+        frame.pictures({"table": plot}, on_click=add_wave, is_map=False, below=LINE)
+        line = message("Above, a row per {column}; below, some of them as lines. Click a row to see its line.")
+        st.html(f'<p class="hl-note">{escape(say(line, column=say(column)))} {reading(page)}</p>')
     with page.places.left:
         text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
         links = [language_menu.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]

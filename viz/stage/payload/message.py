@@ -93,7 +93,7 @@ def message(
         owned: further parameters of the address that the message sets or takes out.
         setting: what is open, by names of `view.PLACE`, "rings", cells to frame, and "room", the share of what is left
             of the window that the large picture takes, on a page that sets the stage itself: the address does not
-            count, and only the picture or, for steering, the tiles are shown.
+            count, and only the picture or, for steering, the tiles are shown; with "walks" also the choice of a view.
         least: pixels that the large picture has at least, on a page with less room than others.
         report: how the translation came about (report.py), which stands below the stage in the file that it is kept as.
     """

@@ -146,6 +146,13 @@ def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, a
 
 
 @cached.cache_results()
+def read_by(request: cached.Request) -> dict[str, np.ndarray]:
+    """By kind, how much of what decides where each head looks comes from the positions of both tokens, (L, H)."""
+    shares = cached.shares_of(request)
+    return {kind: shares.of_positions(kind) for kind in shares.shares}
+
+
+@cached.cache_results()
 def shuffled(checkpoint: str, text: str, seed: int) -> tuple[str, tuple[float, float]]:
     """A sentence shuffled, and how order-blind the encoder is without its positions and as trained."""
     translator = cached.loaded_as(Translator, checkpoint)

@@ -20,7 +20,7 @@ const PARTS = Object.fromEntries(
     .concat(["mamba", "linear attn", "input"])
     .map((module) => [module, `why_part_${module.replace(/[ -]/g, "_")}`]),
 );
-const WRITTEN = 22; // columns, up to which numbers stand in the cells
+const WRITTEN = 22; // columns of a wide page, up to which numbers stand in the cells
 const SLIGHT = 0.04; // of the largest, below which a number is not written
 const NO_TEXT = "\u00a0"; // Plotly loses texts where some were empty
 const [ROW, COLUMN] = [0, 1].map((place) => `%{customdata[${place}]}`);
@@ -50,23 +50,23 @@ export function partText(name, say) {
  * @param {string} picture  of PICTURES
  * @param {string[]} keys  the tokens
  * @param {Speech} speech
- * @param {number} rowHeight  in pixels
+ * @param {{rowHeight: number, written?: number}} room  pixels of a row; columns, up to which numbers stand in the cells
  */
-export function whyPicture(why, sides, picture, keys, speech, rowHeight) {
+export function whyPicture(why, sides, picture, keys, speech, room) {
   const { say } = speech;
   const sum = say("why_sum");
   if (picture === "pairs") {
     const bottom = totalOf(sides.pairs.map((numbers) => ({ name: "", count: 1, numbers })));
     const z = [...sides.pairs, bottom].map((row) => [...Array.from(row), sumOf(row)]);
     const [rows, columns] = [sides.queries, sides.keys].map((parts) => [...parts.map((part) => nameOf(part, say)), sum]);
-    return heatmap(z, rows, columns, [say("why_of_query"), say("why_of_key")], speech, rowHeight, true);
+    return heatmap(z, rows, columns, [say("why_of_query"), say("why_of_key")], speech, room, true);
   }
   const parts = picture === "keys" ? sides.keys : sides.queries;
   const blank = (/** @type {Row} */ row) => Array.from(row, (value, key) => (why.mask[key] ? value : Number.NaN));
   const z = [...parts.map(({ numbers }) => numbers), totalOf(parts)].map(blank);
   const rows = [...parts.map((part) => nameOf(part, say)), sum];
   const titles = [say(picture === "keys" ? "why_of_key" : "why_of_query"), say("key")];
-  const view = heatmap(z, rows, keys, titles, speech, rowHeight, false);
+  const view = heatmap(z, rows, keys, titles, speech, room, false);
   const weight = (/** @type {number} */ key) => formatNumber(why.weights[key], ".2f", speech.language);
   view.look.hover.columns = view.look.hover.columns.map((text, key) => `${text}<br>${escape(say("weight"))} ${weight(key)}`);
   return view;
@@ -78,10 +78,10 @@ export function whyPicture(why, sides, picture, keys, speech, rowHeight) {
  * @param {string[]} columns
  * @param {string[]} titles
  * @param {Speech} speech
- * @param {number} rowHeight
+ * @param {{rowHeight: number, written?: number}} room
  * @param {boolean} isOfParts  columns are parts, too
  */
-function heatmap(z, rows, columns, titles, speech, rowHeight, isOfParts) {
+function heatmap(z, rows, columns, titles, speech, { rowHeight, written = WRITTEN }, isOfParts) {
   const inner = isOfParts ? z.slice(0, -1).map((row) => row.slice(0, -1)) : z.slice(0, -1);
   const most = Math.max(...inner.map((row) => largestSize(row.map((value) => value || 0)))) || 1;
   const hover = `${escape(titles[0])} ${ROW}<br>${escape(titles[1])} ${COLUMN}<br>%{z:+.3f}`;
@@ -89,7 +89,7 @@ function heatmap(z, rows, columns, titles, speech, rowHeight, isOfParts) {
   const isWritten = (/** @type {number} */ value) => Math.abs(value) >= SLIGHT * most;
   const text = (/** @type {number} */ value) => (isWritten(value) ? formatNumber(value, "+.1f", speech.language) : NO_TEXT);
   look.layout.margin.t -= 24;
-  if (columns.length <= WRITTEN) look.texts = z.map((row) => row.map(text));
+  if (columns.length <= written) look.texts = z.map((row) => row.map(text));
   look.hover.rows = rows.map(escape);
   if (isOfParts) look.hover.columns = columns.map(escape);
   if (rows.length <= theme.MAX_LABELS) {

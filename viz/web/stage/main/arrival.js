@@ -34,7 +34,7 @@ export async function present(stage, message, recordings, bytes) {
   if (setting || stoodIn) Object.assign(stage, { state: null, openHeads: null });
   if (stoodIn) for (const name of Object.keys(memory)) delete memory[name];
   stage.isDark = isDark(stage.root);
-  dress(stage.root, { set: setting, board: setting && message.steering });
+  dress(stage.root, { set: setting, walks: setting?.walks, board: setting && message.steering });
   if (!(await update(stage)) || message !== stage.message) return;
   if (!setting && stage.host.ask) stage.host.write(message.address);
   stage.remember();

@@ -77,7 +77,7 @@ function mountStage() {
       mounted.trigger("asked", search);
     },
     act: (action) => mounted.trigger("did", action),
-    step,
+    step: () => stage.message.setting || step(), // a page that sets the stage has its own address
   });
   /** @type {Mounted} */
   const mounted = { stage, trigger: () => {}, colour: "" };

@@ -7,6 +7,7 @@ import { ofParts } from "../../recording/message/python.js";
 import { formatNumber } from "../../recording/text/sentences.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { button, dress, el, setChildren } from "../frame/dom.js";
+import { isNarrow } from "../frame/size.js";
 import { tabs } from "../frame/widgets.js";
 import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
 import { askForOpen, payloadOf, placeOf } from "./why_answers.js";
@@ -23,6 +24,7 @@ import { askForOpen, payloadOf, placeOf } from "./why_answers.js";
 const LOW = 800; // pixels of height of a window
 const FEW = 5; // parts that have a bar in it, beside the others
 const MARK = "\u0001"; // where a name stands in a sentence that becomes a link
+const WRITTEN = 9; // columns of a narrow page, up to which numbers stand in the cells
 /** @type {Record<string, string>} sentences of parts that nothing in the model wrote */
 const OF_QUERY = { tokens: "why_word_asks", positions: "why_position_asks", bias: "why_bias_asks" };
 /** @type {Record<string, string>} */
@@ -70,7 +72,8 @@ function buildView(stage) {
   const { folds, picture } = stage.state.why;
   const { keys } = axisTokens(stage.result.recording, why.place.kind, stage.result.options.rows);
   const sides = sidesOf(why, folds, partCount());
-  return { ...whyPicture(why, sides, picture, tokenNames(keys), stage, rowHeight()), line: foot(stage, why) };
+  const room = { rowHeight: rowHeight(), written: isNarrow(stage) ? WRITTEN : undefined };
+  return { ...whyPicture(why, sides, picture, tokenNames(keys), stage, room), line: foot(stage, why) };
 }
 
 /** How many parts have a bar: in a low window the picture under the bars is to be seen, too. */

@@ -3,6 +3,7 @@
 import { at } from "../../recording/maps/drawing.js";
 import { unpack } from "../../recording/message/packed.js";
 import { request } from "../main/request.js";
+import { codesOfTrail } from "../main/trail.js";
 
 /** @typedef {import("../../recording/message/payloads.js").CellPlace} CellPlace */
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -60,6 +61,9 @@ function isAbout(why, { key, ...row }) {
   return isKey && JSON.stringify(there) === JSON.stringify(row);
 }
 
+/** What the page is asked for: the trail that led there, too. @param {Stage} stage @param {AskedPlace | null} place */
+const asking = (stage, place) => ({ view: "why", ...place, trail: codesOfTrail(stage.state.why.trail) });
+
 /**
  * Asks once for the numbers of the row that is open; the stage is drawn again once they are here.
  * @param {Stage} stage
@@ -68,7 +72,7 @@ function isAbout(why, { key, ...row }) {
 export function askForOpen(stage) {
   const { parts } = stage.result.payload;
   const place = placeOf(stage);
-  if (!parts || !place || !stage.host.ask) return request(stage, { view: "why", ...place });
+  if (!parts || !place || !stage.host.ask) return request(stage, asking(stage, place));
   const name = nameOf(stage, place);
   if (stage.requested !== name) fetchParts(stage, parts, place, name);
   return null;
@@ -88,7 +92,7 @@ async function fetchParts(stage, address, place, name) {
   try {
     keep(stage, name, unpack(new Uint8Array(await stage.host.part(`${address}?${query}`))));
   } catch {
-    if (isWanted()) request(stage, { view: "why", ...place }); // the host has forgotten the address
+    if (isWanted()) request(stage, asking(stage, place)); // the host has forgotten the address
     return;
   }
   if (!isWanted()) return;

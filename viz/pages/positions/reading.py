@@ -1,0 +1,92 @@
+"""Who reads an encoding: the heads of a model whose scores come from positions, each with a link to its map."""
+
+from contextlib import suppress
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from model.running.translator import Translator, Writer
+from viz.pages.positions.page import EXAMPLE, Page
+from viz.text import words
+from viz.text.language import message, say
+from viz.ui import language_menu
+from viz.views import cached, view
+from viz.views.cached import Request
+from viz.views.results import position_results
+from viz.views.results.position_results import ENCODINGS, ROTARY
+from viz.views.view import View, place_of_head
+
+MOST = 3  # heads that are named
+LEAST = 0.01  # of what decides where a head looks: with less it does not read positions
+
+
+def reading(page: Page) -> str:
+    """Which heads read the chosen encoding, in the model that was open last, as HTML; "" where no model can be used."""
+    if page.first == ROTARY:
+        line = message(
+            "Rotary positions do not stand in the stream: they turn queries and keys, so no part of a score is theirs "
+            "alone."
+        )
+        return escape(say(line))
+    name = _model()
+    if name is None:
+        return ""
+    own: str = cached.translator(name).config.positional
+    if own == "none":
+        return escape(say("{model} has no positions that its heads could read.", model=name))
+    if page.first != own:
+        label = say(ENCODINGS[code][0]) if (code := _code(own)) in ENCODINGS else own
+        return escape(say("No head of {model} reads it: its encoding is “{own}”.", model=name, own=label))
+    return _strongest(page, name)
+
+
+def _code(positional: str) -> str:
+    """The encoding of this page that a configuration names."""
+    return ROTARY if positional.startswith(ROTARY) else positional
+
+
+def _model() -> str | None:
+    """The model that the visitor had open last, if it is one of ours that can be used, else the default one."""
+    kept = st.session_state.get(view.KEPT, View()).model
+    for name in dict.fromkeys(filter(None, (kept, cached.default_checkpoint()))):
+        with suppress(ValueError):
+            loaded = cached.translator(name)
+            if isinstance(loaded, Translator | Writer) and hasattr(loaded.config, "positional"):  # not a recurrent one
+                return name
+    return None
+
+
+def _strongest(page: Page, name: str) -> str:
+    """The heads with the largest shares, as links that open them with the view Why."""
+    for text in dict.fromkeys((page.text, EXAMPLE)):
+        request = Request(text, name, 1)
+        with suppress(ValueError):
+            shares = position_results.read_by(request)
+            break
+    else:
+        return ""
+    places = [(kind, *place) for kind, of_kind in shares.items() for place in np.ndindex(of_kind.shape)]
+    values = np.concatenate([of_kind.ravel() for of_kind in shares.values()])
+    strongest = [place for place in np.argsort(-values, kind="stable")[:MOST] if values[place] >= LEAST]
+    if not strongest:
+        return escape(say("In this sentence no head of {model} reads it.", model=name))
+    if isinstance(cached.translator(name), Writer):
+        stage, shown = "language_model", View(text=request.text, model=name)
+    else:
+        stage, shown = "", View(text=request.text, model=name, beam=request.beam)
+    query = shown.address() | {"view": "why"}
+    links = []
+    for place in strongest:
+        kind, layer, head = places[place]
+        label = say(
+            "{kind} {layer}.{head} {share:.0%}",
+            kind=say(words.SHORT_KINDS[kind]),
+            layer=layer,
+            head=head,
+            share=values[place],
+        )
+        links.append(language_menu.link(label, stage, query | place_of_head(*places[place])))
+    line = message("Of the heads of {model} these read it most, as share of what decides where they look:")
+    about = escape(say(line, model=name))
+    return f'{about} <span data-testid="positions-read">{" · ".join(links)}</span>'
