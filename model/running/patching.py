@@ -229,8 +229,8 @@ class Patching:
         n_donor, n_own = len(self._donor.tokens[side]), len(self._own.tokens[side])
         if n_donor == n_own:
             return [(i, i) for i in range(n_own)]
-        beyond = [(n_donor - n, n_own - n) for n in range(self.step, 0, -1)]  # the same words, written after both
-        return [*self.donor.pairs[side], *beyond] if n_donor and n_own else []
+        n_written = self.step if side == "target" else 0  # the same words, after both texts
+        return [*self.donor.pairs[side], *((n_donor - n, n_own - n) for n in range(n_written, 0, -1))]
 
     def _modules(self, kind: str) -> list[tuple[int, str]]:
         """The layers with a kind of attention, and the address of the attention of each."""

@@ -22,6 +22,7 @@ from model.adapters.readers.effects import check_effects, direct_effects
 from model.adapters.readers.handed_out import add_maps, check_axes
 from model.adapters.readers.layout import DECODER, ENCODER
 from model.adapters.readers.lens import layer_lens
+from model.adapters.readers.patch_passes import compare
 from model.adapters.readers.pictures import OTHER_INPUTS, towers_of
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.removal import Words, without_each_head, without_each_token
@@ -35,6 +36,8 @@ from model.interventions.edits import Edits, Head
 from model.results.translation import as_array
 from model.running.attribution import Lens, whole_trace
 from model.running.cut_path import PathCut, compare_cut
+from model.running.patching import Patching
+from model.running.patching_words import ComparedWords
 from model.taps import intervene, record
 from model.text.errors import Problem, check_tokens
 
@@ -219,6 +222,41 @@ class Reader(Connection):
             read_again = partial(read_again, logits_to_keep=words.places)
             words = words.at_the_front()
         return without_each_head(read_again, result.inputs, self.config, words, self.layout.shared is None, progress)
+
+    def patching(
+        self,
+        a: Reading,
+        b: Reading,
+        *,
+        answer: str | int | None = None,
+        against: str | int | None = None,
+        step: int | None = None,
+        reverse: bool = False,
+    ) -> Patching:
+        """Find what part of the model carries what two texts differ in; see `model.running.patching.Patching`.
+
+        Args:
+            a, b: what this reader read or wrote, with their edits: into the pass over the text of b is put what a's
+                had.
+            answer: the word of a whose logit is measured, one token or an id. Left out, it and the next are the first
+                words in which what both write differs, given the same beginning: of an encoder-decoder its output, of
+                a decoder what it goes on with greedily, of an encoder its masked words.
+            against: the word of b that it is compared with.
+            step: how many words of a's output both have read by then; of an encoder the number of the masked word.
+            reverse: put what b had into a's pass instead.
+
+        Raises:
+            ValueError: for results of another model, words that are not one token or say nothing of the difference.
+        """
+        for result in (a, b):
+            self._check_own(result)
+            self._check_words(result)
+        ids = [None if word is None else self.token(word) for word in (answer, against)]
+        return compare(self, a, b, ComparedWords(*ids, step), reverse)
+
+    def words_measured(self, result: Reading) -> Words:
+        """The words of a result that measures are about."""
+        return self._words(result)
 
     def occlusion(self, result: Reading) -> np.ndarray:
         """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.
