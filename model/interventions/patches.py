@@ -1,8 +1,8 @@
-"""Activation patching: what a pass computed for one text put into a pass over another (Vig et al. 2020; Meng et al. 2022).
+"""Activation patching: what a pass computed for one text, put into a pass over another.
 
-Of one head its output, its weights alone (where it looks) or its values alone (what it carries); of the residual stream
-one position. What is put where is plain data; a `Donor` has the arrays, and says which positions of the two texts
-belong together. All other positions are left alone.
+Vig et al. 2020; Meng et al. 2022. Of one head its output, its weights alone (where it looks) or its values alone (what
+it carries); of the residual stream one position. What is put where is plain data; a `Donor` has the arrays, and says
+which positions of the two texts belong together. All other positions are left alone.
 """
 
 import hashlib

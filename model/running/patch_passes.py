@@ -13,8 +13,8 @@ from model.running.patching import Hook, Pass, Patching
 from model.running.patching_words import ComparedWords, MakePass, compare_continuations, compare_outputs
 from model.storage.checkpoint import AnyModel
 from model.taps import hooked
-from model.text.special import BOS_ID, Vocabulary
 from model.text.errors import Problem
+from model.text.special import BOS_ID, Vocabulary
 from model.transformer import Transformer
 
 IdsOf = Callable[[Translation], list[int]]

@@ -80,8 +80,8 @@ class Pass:
 class Patching:
     """What comes back of text A in text B, part by part: 0 is as in B, 1 is as in A.
 
-    Every share is measured by a pass in which that part was replaced, but those of `estimate`. Positions of B that belong
-    to no position of A are left alone, and `unaligned` says which they are. What is left alone has the share NaN.
+    Every share is measured by a pass in which that part was replaced, but those of `estimate`. Positions of B that
+    belong to no position of A are left alone: `unaligned` says which they are, and their share is NaN.
 
     Attributes:
         words: the word that A writes and the one of B that it is compared with, as they are written on axes.
@@ -93,7 +93,15 @@ class Patching:
     """
 
     def __init__(
-        self, a: Pass, b: Pass, answer: int, against: int, words: tuple[str, str], step: int, donor: Donor, reverse: bool
+        self,
+        a: Pass,
+        b: Pass,
+        answer: int,
+        against: int,
+        words: tuple[str, str],
+        step: int,
+        donor: Donor,
+        reverse: bool,
     ) -> None:
         """Compare two passes of one model at the same step; see `Translator.patching`, which makes them.
 
@@ -122,6 +130,10 @@ class Patching:
     def kinds(self) -> list[str]:
         """The kinds of attention that can be patched."""
         return [kind for kind in KINDS if self._modules(kind)]
+
+    def layers(self, kind: str) -> list[int]:
+        """The number in the model of each layer of `heads(kind)`."""
+        return [layer for layer, _ in self._modules_of(kind)]
 
     @property
     def sides(self) -> list[str]:
@@ -176,8 +188,8 @@ class Patching:
     def sublayers(self, side: str, progress: Progress = lambda share: None) -> dict[str, np.ndarray]:
         """By name float64 (L, T): the share that comes back with what one sublayer writes at one position.
 
-        The names are "attention", in a decoder that reads a source "cross", and "feed-forward". NaN where a layer has no
-        such sublayer.
+        The names are "attention", in a decoder that reads a source "cross", and "feed-forward". NaN where a layer has
+        no such sublayer.
         """
         places = self._places(side)
         shares = {}
@@ -247,13 +259,17 @@ class Patching:
 
     def _outputs(self, module: str) -> list[str]:
         """The addresses of what a sublayer writes: of some models a feed-forward has several."""
-        return [address for address in self._own.trace if re.fullmatch(rf"{re.escape(module)}(\.\d+)?\.output", address)]
+        return [
+            address for address in self._own.trace if re.fullmatch(rf"{re.escape(module)}(\.\d+)?\.output", address)
+        ]
 
     def _n_layers(self, side: str) -> int:
         check_stack(side)
         if side not in self.sides:
             raise Problem("this model has no {side} whose stream is seen between its layers", side=side)
-        return sum(address.startswith(f"{side}.") and address.endswith("residual_ff.stream") for address in self._own.trace)
+        return sum(
+            address.startswith(f"{side}.") and address.endswith("residual_ff.stream") for address in self._own.trace
+        )
 
     def _places(self, side: str) -> Pairs:
         check_stack(side)

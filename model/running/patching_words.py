@@ -26,7 +26,9 @@ class ComparedWords:
     step: int | None = None
 
 
-MakePass = Callable[[Translation, Sequence[int]], Pass]  # of a result the pass over its text, with written words after it
+MakePass = Callable[
+    [Translation, Sequence[int]], Pass
+]  # of a result the pass over its text, with written words after it
 Spell = Callable[[list[int]], list[str]]  # ids as they are written on an axis
 
 

@@ -66,9 +66,7 @@ def without_each_head(
         grows: False where layers share a module and the stream between them is not seen: all rows are there at once.
         progress: called with the share of the heads that are done, from 0 to 1.
     """
-    changes = [
-        _head_off(attention, head) for attention in config.attention for head in range(attention.n_heads)
-    ]
+    changes = [_head_off(attention, head) for attention in config.attention for head in range(attention.n_heads)]
     most = max(1, MOST // ((int(words.places.max()) + 1) * config.vocab_size))
     most = max(1, min(most, MOST_TOKENS // _length(inputs)))
     losses = np.zeros((len(changes), len(words.ids)), np.float32)

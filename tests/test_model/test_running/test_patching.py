@@ -124,7 +124,7 @@ def test_streams_and_sublayers_are_what_single_passes_say(name: str) -> None:
         steps = [(i, i) for i in range(len(BEGINNING) + 1)]
         for stack, belong in ("encoder", pairs), ("decoder", steps):
             streams = ["input.stream", "layers.0.residual_ff.stream", "layers.1.residual_ff.stream"]
-            measured = {address: row for address, row in zip(streams, patching.streams(stack))}
+            measured = dict(zip(streams, patching.streams(stack), strict=True))
             for layer in range(2):
                 names = {"attention": "self_attention", "feed-forward": "feed_forward", "cross": "cross_attention"}
                 for part, shares in patching.sublayers(stack).items():

@@ -211,7 +211,11 @@ def test_patches_hold_while_text_is_written(name: str) -> None:
     """What is written greedily with a cache is what whole passes with the patch would write."""
     reader, b, patching = patching_of(name, A, LONGER)
     text = " ".join(map(str, LONGER))
-    for patch in (HeadPatch("decoder_self", 1, 2, "values"), HeadPatch("decoder_self", 0, 1), StreamPatch("decoder", 1, 3)):
+    for patch in (
+        HeadPatch("decoder_self", 1, 2, "values"),
+        HeadPatch("decoder_self", 0, 1),
+        StreamPatch("decoder", 1, 3),
+    ):
         edits = patching.edits(patch)
         written = reader.generate(text, tokens=4, edits=edits)
         again = reader.read(input_ids=written.inputs["input_ids"], edits=edits)
@@ -221,7 +225,7 @@ def test_patches_hold_while_text_is_written(name: str) -> None:
 
 
 def test_estimates_come_near_small_changes() -> None:
-    """Of a change that is small the gradient says nearly all; here of the first layer's heads in a model of one layer."""
+    """In a model of random weights heads are nearly linear."""
     _, _, patching = patching_of("llama")
     estimate, exact = patching.estimate("decoder_self"), patching.heads("decoder_self")
     assert estimate.shape == exact.shape
