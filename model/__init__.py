@@ -20,7 +20,7 @@ def __getattr__(name: str):
         from model.adapters.torch_modules import record_attention
 
         return record_attention
-    if name in ("Cut", "Edits", "Head"):
+    if name in ("Cut", "Edits", "Head", "HeadPatch", "StreamPatch"):
         from model.interventions import edits
 
         return getattr(edits, name)

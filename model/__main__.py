@@ -157,6 +157,17 @@ _COMMANDS = {
             help="switch heads off: 23-0; of an encoder-decoder e0-1, d0-1 or c0-1 (encoder, decoder, cross)",
         ),
         _option(
+            "--patch",
+            metavar="LAYER-HEAD",
+            nargs="+",
+            default=[],
+            help="put in what heads had in the text of --from: 18-6; of an encoder-decoder c0-1",
+        ),
+        _option("--from", dest="source", metavar="TEXT", help="with --patch: the text that they are taken from"),
+        _option(
+            "--what", choices=["both", "weights", "values"], default="both", help="of a head; default: %(default)s"
+        ),
+        _option(
             "--effects", metavar="WORD", help="print which heads add most to the logit of the next word being WORD"
         ),
         _option("--against", metavar="WORD", help="with --effects: compare with this word"),

@@ -39,7 +39,8 @@ TRANSFORMERLENS = (
     "clean = reader.read",
     "without = reader.read",
     "def sharpen",
-    "def patch",
+    "patching = reader.patching",
+    "patched = reader.read",
     "effects = reader.effects",
     "parts = reader.score_parts",
 )
@@ -57,7 +58,8 @@ def block_with(words: str) -> str:
 
 
 def test_every_block_is_run() -> None:
-    ran = ("result.text ", "record(", 'Head("cross"', "head_view", "stage(result", "attention_of", "attention_heatmap")
+    ran = ("result.text ", "record(", 'off=(Head("cross"', "translator.patching", "head_view", "stage(result")
+    ran += ("attention_of", "attention_heatmap")
     ran += (OF_A_MODULE, OF_ONES_OWN, OF_A_CHAT)
     ran += ("def live", "np.savez", *ANY_MODEL, *TRANSFORMERLENS)
     assert {block_with(words) for words in ran} == set(BLOCKS)
@@ -89,7 +91,7 @@ def test_ten_lines_of_numpy_write_a_recording(tmp_path, monkeypatch) -> None:
 
 def test_the_python_of_the_docs_runs() -> None:
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
-    for words in ("result.text ", "record(", 'Head("cross"', "stage(result", "head_view"):
+    for words in ("result.text ", "record(", 'off=(Head("cross"', "translator.patching", "stage(result", "head_view"):
         exec(block_with(words), names)  # our own pages
     result = names["result"]
     assert result.text.startswith("Das Tier")
@@ -97,6 +99,7 @@ def test_the_python_of_the_docs_runs() -> None:
     assert np.isneginf(result.trace["decoder.layers.0.self_attention.scores"]).any()
     assert set(names["trace"]) == {address for address in result.trace if address.endswith(".weights")}
     assert not names["trace"]["decoder.layers.2.cross_attention.weights"].any()
+    assert names["patching"].words == ("▁mein", "▁meine")
 
 
 def test_its_figure_is_the_head_that_it_names() -> None:
@@ -139,11 +142,13 @@ def test_what_transformerlens_does_is_done(small_smollm: Reader) -> None:
     sharpened = squares / squares.sum(-1, keepdims=True)
     np.testing.assert_allclose(changed.attention("decoder_self")[23], sharpened, atol=1e-6)
     assert not without.attention("decoder_self")[23, 0].any()
-    streams = [names[run].trace[names["address"]] for run in ("patched", "clean", "corrupt")]
-    np.testing.assert_array_equal(streams[0][-1], streams[1][-1])
-    np.testing.assert_array_equal(streams[0][:-1], streams[2][:-1])
-    difference = clean.logits[-1, names["mary"]] - clean.logits[-1, names["john"]]
+    runs = [names[run].attention("decoder_self")[23, 0] for run in ("patched", "clean")]
+    np.testing.assert_allclose(*runs, atol=1e-6)
+    assert names["shares"].shape == (30, 9)
+    mary, john = (names["reader"].token(f" {name}") for name in ("Mary", "John"))
+    difference = clean.logits[-1, mary] - clean.logits[-1, john]
     assert names["effects"].logits[-1] == pytest.approx(difference, abs=1e-4)
+    assert names["patching"].clean == pytest.approx(difference, abs=1e-4)
 
 
 def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from tqdm import tqdm
 from model.adapters.loading import load_model
 from model.adapters.readers.inputs.chat import message_of
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
+from model.commands.patches import patched
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits, Head
 
@@ -51,8 +52,13 @@ def read(args: Namespace) -> None:
     runs = [reader.read(**given)]
     if args.off:
         runs.append(reader.read(**given, edits=heads_off(args.off, reader.config.kinds)))
+    about_patches: list[str] = []
+    if args.patch or args.source is not None:
+        heads = heads_off(args.patch, reader.config.kinds, "--patch")
+        changed, about_patches = patched(args, reader, given, runs[0], heads)
+        runs.append(changed)
     print(describe(reader.config))
-    print(*predictions(reader, runs), sep="\n")
+    print(*predictions(reader, runs), *about_patches, sep="\n")
     result = runs[-1]
     arrays = {}
     if args.effects:
@@ -78,17 +84,17 @@ def translate(args: Namespace, texts: Iterable[str]) -> None:
             print(reader.translate(text, beam=args.beam).text if text.strip() else "", flush=True)
 
 
-def heads_off(codes: Iterable[str], kinds: Sequence[str]) -> Edits:
+def heads_off(codes: Iterable[str], kinds: Sequence[str], option: str = "--off") -> Edits:
     """The edit that switches heads off, of codes like "23-0" or "c0-1"; `kinds` are those that the model has."""
     letters = [letter for letter, kind in KIND_LETTERS.items() if kind in kinds]
     off = []
     for code in codes:
         match = _HEAD.fullmatch(code)
         if not match:
-            raise ValueError(f"--off takes heads as LAYER-HEAD, 23-0 for example, got {code!r}")
+            raise ValueError(f"{option} takes heads as LAYER-HEAD, 23-0 for example, got {code!r}")
         if not match[1] and len(letters) > 1:
             choices = ", ".join(letter + code for letter in letters)
-            raise ValueError(f"--off {code}: say which kind of attention, {choices} (encoder, decoder, cross)")
+            raise ValueError(f"{option} {code}: say which kind of attention, {choices} (encoder, decoder, cross)")
         off.append(Head(KIND_LETTERS[match[1] or letters[0]], int(match[2]), int(match[3])))
     return Edits(off=tuple(off))
 
@@ -108,7 +114,7 @@ def describe(config: Any) -> str:
 def predictions(reader: Any, runs: Sequence[Any]) -> Iterator[str]:
     """Lines for recordings of one text, the unchanged one first: what the model predicts, or writes."""
     result = runs[0]
-    beside = ", and with heads off" if len(runs) > 1 else ""
+    beside = ", and changed" if len(runs) > 1 else ""
     if reader.config.task == ENCODER_DECODER:
         yield f"{len(result.source_tokens)} tokens; the text that it writes, and its log-probability{beside}:"
         for run in runs:

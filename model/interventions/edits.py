@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from model.config import HeadsByLayer
 from model.interventions.cut_streams import cut_paths
 from model.interventions.cuts import Cut
+from model.interventions.patches import Donor, HeadPatch, Patch, Patcher, StreamPatch, read_patch
 from model.results.translation import IN_WORDS, KINDS, SIDES, module_of
-from model.taps import Change, intervene
+from model.taps import Change, hooked, intervene
 from model.text.errors import Problem
 
 VERSION = "v1"
@@ -96,10 +97,12 @@ class Edits:
     forced: tuple[Force, ...] = ()  # a head that is off stays off
     cells: tuple[Cell, ...] = ()
     cut: tuple[Cut, ...] = ()  # paths into the queries or keys of single heads; those of one head are cut together
+    patched: tuple[Patch, ...] = ()  # heads and streams that are as they were in another text
+    donor: Donor | None = None  # what these are taken from; not part of the code
 
     def __post_init__(self) -> None:
-        for name, items in vars(self).copy().items():
-            object.__setattr__(self, name, tuple(sorted(set(items))))
+        for name, items in self._items().items():
+            object.__setattr__(self, name, tuple(sorted(set(items), key=_order)))
         for both in sorted(set(self.off) & set(self.uniform)):
             place = f"{IN_WORDS[both.kind]}, layer {both.layer}, head {both.head}"
             raise ValueError(f"a head is either switched off or made uniform, but both are set for {place}")
@@ -111,9 +114,21 @@ class Edits:
             share_a_head = not first.heads or not second.heads or set(first.heads) & set(second.heads)
             if (first.kind, first.query) == (second.kind, second.query) and share_a_head:
                 raise ValueError(f"the attention of step {first.query} is forced twice in the same head")
+        self._check_patched_heads()
+
+    def _check_patched_heads(self) -> None:
+        places = [Head(patch.kind, patch.layer, patch.head) for patch in self.patched if isinstance(patch, HeadPatch)]
+        changed = {*self.off, *self.uniform, *(head for head in places if places.count(head) > 1)}
+        for both in sorted(changed & set(places)):
+            place = f"{IN_WORDS[both.kind]}, layer {both.layer}, head {both.head}"
+            raise ValueError(f"a head that is patched is patched once and not changed otherwise, but not so {place}")
 
     def __bool__(self) -> bool:
-        return any(vars(self).values())
+        return any(self._items().values())
+
+    def _items(self) -> dict[str, tuple[Any, ...]]:
+        """The changes by field."""
+        return {name: items for name, items in vars(self).items() if name != "donor"}
 
     @property
     def without_future(self) -> Self:
@@ -132,6 +147,7 @@ class Edits:
             items.append(f"f{kind}{force.query}-{force.key}-{strength}{heads}")
         items += [f"{'a' if cell.open else 'b'}{cell.kind[0]}{cell.query}-{cell.key}" for cell in self.cells]
         items += [cut.code for cut in self.cut]
+        items += [patch.code for patch in self.patched]
         return "_".join([VERSION, *items]) if items else ""
 
     @classmethod
@@ -162,8 +178,13 @@ class Edits:
             raise Problem("this model has no attention heads that can be changed")
         forced = (Head(force.kind, *head) for force in self.forced for head in force.heads)
         cut = (Head(cut.kind, cut.layer, cut.head) for cut in self.cut)
-        for head in (*self.off, *self.uniform, *forced, *cut):
+        patched = (Head(patch.kind, patch.layer, patch.head) for patch in self.patched if isinstance(patch, HeadPatch))
+        for head in (*self.off, *self.uniform, *forced, *cut, *patched):
             check_head(config, head)
+        for patch in self.patched:
+            if self.donor is None:
+                raise Problem("a patch needs a recording of another text, from which it is taken")
+            self.donor.check(patch, n_source, n_target)
         for cell in (*self.cells, *self.forced):
             _layers_of(config, cell.kind)
             if n_source is None or n_target is None:
@@ -178,7 +199,8 @@ class Edits:
         """The interventions that make these edits, by address, as `model.taps.intervene` takes them.
 
         The edits must fit the model (`check`). The changes share state: a mapping is for one pass or search at a time,
-        in one thread. Cuts of paths need the model and are not among them: `applied` makes them, and so do readers.
+        in one thread. Cuts of paths need the model, and patches count positions, so they are not among them: `applied`
+        makes them, and so do readers.
         """
         first = 0  # the position of the decoder's first query in the pass that is running
         heads = config.heads_by_layer
@@ -230,14 +252,26 @@ class Edits:
         return dict(change for kind in heads for layer in heads[kind] for change in changes_of_layer(kind, layer))
 
     @contextmanager
+    def patching(self) -> Iterator[None]:
+        """Make the patches, in one whole pass or one search in this block and thread."""
+        if not self.patched:
+            yield
+            return
+        assert self.donor is not None  # which `check` makes sure of
+        with hooked(Patcher(self.patched, self.donor).pass_tap):
+            yield
+
+    @contextmanager
     def applied(self, model: nn.Module, stack: str) -> Iterator[None]:
         """Make the edits of the "encoder" or the "decoder" of a model of ours, which must run in the block.
 
-        They hold in this thread only. Cuts of cross-attention keys are made where the encoder runs.
+        They hold in this thread only. Cuts of cross-attention keys are made where the encoder runs. Patches hold in one
+        whole pass or one search.
         """
         changes = self.changes(cast(Any, model).config).items() if self else ()
         of_stack = {address: change for address, change in changes if address.startswith(f"{stack}.")}
         with ExitStack() as block:
+            block.enter_context(self.patching())
             if of_stack:  # with nothing to change the fast paths stay open
                 block.enter_context(intervene(of_stack))
             if self.cut:
@@ -286,7 +320,12 @@ def _check_place(kind: str, name: str, place: int, count: int, where: str = "") 
         raise ValueError(f"{allowed}, got {name} {place}")
 
 
-def _read_edit(item: str) -> tuple[str, Head | Force | Cell | Cut]:
+def _order(edit: Head | Force | Cell | Cut | Patch) -> tuple[bool, Any]:
+    """Edits of one field in their order; streams stand after heads."""
+    return isinstance(edit, StreamPatch), edit
+
+
+def _read_edit(item: str) -> tuple[str, Head | Force | Cell | Cut | Patch]:
     """The field of `Edits` and the edit that one part of a code stands for."""
     if match := _PLACE.fullmatch(item):
         operation, letter, row, column = match.groups()
@@ -301,4 +340,6 @@ def _read_edit(item: str) -> tuple[str, Head | Force | Cell | Cut]:
         return "forced", Force(int(query), int(key), float(strength), forced_heads, _LETTERS[letter or "c"])
     if cut := Cut.from_code(item):
         return "cut", cut
+    if patch := read_patch(item):
+        return "patched", patch
     raise ValueError(f"the edits cannot be read: {item[:20]!r} is not a valid edit")

@@ -20,6 +20,9 @@ from model.language_model import LanguageModel, TextState
 from model.results.translation import Translation, as_array
 from model.running import attribution
 from model.running.cut_path import PathCut, compare_cut
+from model.running.patch_passes import compare, token_of
+from model.running.patching import Patching
+from model.running.patching_words import ComparedWords
 from model.running.stepper import Stepper, lay_out
 from model.storage.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
 from model.taps import record
@@ -78,6 +81,38 @@ class System(Generic[Model, Words, Settings]):
         edits.check(self.config)
         parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
         return compare_cut(cut, parts, result, self._read_again(result, edits))
+
+    def patching(
+        self,
+        a: Translation,
+        b: Translation,
+        *,
+        answer: str | int | None = None,
+        against: str | int | None = None,
+        step: int | None = None,
+        reverse: bool = False,
+    ) -> Patching:
+        """Find what part of the model carries what two texts differ in; see `model.running.patching.Patching`.
+
+        Args:
+            a, b: two results of this model, unchanged: into the pass over the text of b is put what a's had.
+            answer: the word of a whose logit is measured, one token or an id. Left out, it and the next are the first
+                words in which what both write differs, given the same beginning.
+            against: the word of b that it is compared with.
+            step: how many words of a's output both have read by then.
+            reverse: put what b had into a's pass instead.
+
+        Raises:
+            ValueError: for results of another model or a recurrent one, or words that say nothing of the difference.
+        """
+        target = self.tokenizer.target
+        size = self.config.vocab_sizes[1]
+        compared = ComparedWords(token_of(target, answer, size), token_of(target, against, size), step)
+        return compare(self.model, target, self._ids_read, a, b, compared, reverse)
+
+    def _ids_read(self, result: Translation) -> list[int]:
+        """The ids of what an encoder, or a language model, read for a result."""
+        raise NotImplementedError
 
     def _read_again(self, result: Translation, edits: Edits) -> Translation:
         """Record what the model computes when it reads a result with edits."""
@@ -157,6 +192,7 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         with edits.applied(self.model, "decoder"):
             search = self._search([ids], state.fresh(), beam, length_penalty, [prefix])[0]
             output_ids = search.tree.path(search.hypotheses[0].node)
+        with edits.applied(self.model, "decoder"):
             return self._record(tidied, ids, trace, state, output_ids, search)
 
     def source_ids(self, text: str) -> list[int]:
@@ -178,6 +214,9 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         trace, state = self._encode(ids, edits)
         with edits.applied(self.model, "decoder"):
             return self._record(tidied, ids, trace, state, target_ids)
+
+    def _ids_read(self, result: Translation) -> list[int]:
+        return self.source_ids(result.source)
 
     def _read_again(self, result: Translation, edits: Edits) -> Translation:
         return self.force(result.source, result, edits)
@@ -297,8 +336,11 @@ class Writer(System[LanguageModel, TextWords, LanguageModelConfig]):
         """
         return self._record(self.ids(text), edits)
 
+    def _ids_read(self, result: Translation) -> list[int]:
+        return self.ids("")[:1] + result.predicted_ids[:-1]
+
     def _read_again(self, result: Translation, edits: Edits) -> Translation:
-        return self._record(self.ids("")[:1] + result.predicted_ids[:-1], edits)
+        return self._record(self._ids_read(result), edits)
 
     @torch.inference_mode()
     def _record(self, ids: list[int], edits: Edits) -> Translation:

@@ -12,6 +12,7 @@ from torch import Tensor
 from model.adapters.readers.explanation.effects import check_effects, direct_effects
 from model.adapters.readers.explanation.layer_inputs import ROOM, LayerInputs
 from model.adapters.readers.explanation.lens import layer_lens
+from model.adapters.readers.explanation.patch_passes import compare
 from model.adapters.readers.explanation.removal import Words, without_each_head, without_each_token
 from model.adapters.readers.explanation.rotation import rotation_of
 from model.adapters.readers.explanation.score_parts import (
@@ -30,6 +31,8 @@ from model.interventions.cuts import Cut
 from model.interventions.edits import Head
 from model.running.attribution import Lens, whole_trace
 from model.running.cut_path import PathCut, compare_cut
+from model.running.patching import Patching
+from model.running.patching_words import ComparedWords
 from model.text.errors import Problem
 
 
@@ -154,6 +157,41 @@ class Reader(Recorder):
             read_again = partial(read_again, logits_to_keep=words.places)
             words = words.at_the_front()
         return without_each_head(read_again, result.inputs, self.config, words, self.layout.shared is None, progress)
+
+    def patching(
+        self,
+        a: Reading,
+        b: Reading,
+        *,
+        answer: str | int | None = None,
+        against: str | int | None = None,
+        step: int | None = None,
+        reverse: bool = False,
+    ) -> Patching:
+        """Find what part of the model carries what two texts differ in; see `model.running.patching.Patching`.
+
+        Args:
+            a, b: what this reader read or wrote, with their edits: into the pass over the text of b is put what a's
+                had.
+            answer: the word of a whose logit is measured, one token or an id. Left out, it and the next are the first
+                words in which what both write differs, given the same beginning: of an encoder-decoder its output, of
+                a decoder what it goes on with greedily, of an encoder its masked words.
+            against: the word of b that it is compared with.
+            step: how many words of a's output both have read by then; of an encoder the number of the masked word.
+            reverse: put what b had into a's pass instead.
+
+        Raises:
+            ValueError: for results of another model, words that are not one token or say nothing of the difference.
+        """
+        for result in (a, b):
+            self._check_own(result)
+            self._check_words(result)
+        ids = [None if word is None else self.token(word) for word in (answer, against)]
+        return compare(self, a, b, ComparedWords(*ids, step), reverse)
+
+    def words_measured(self, result: Reading) -> Words:
+        """The words of a result that measures are about."""
+        return self._words(result)
 
     def occlusion(self, result: Reading) -> np.ndarray:
         """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.

@@ -166,7 +166,7 @@ class Recorder(Connection):
         """
         if edits.cut and inputs is None:
             raise Problem("a path is cut in a text that is read as a whole, not while one is written: have it read")
-        with intervene(edits.changes(self.config)) if edits else nullcontext():
+        with edits.patching(), intervene(edits.changes(self.config)) if edits else nullcontext():
             with cut_paths(self.layout, self.config, self.forward, inputs or {}, edits.cut):
                 yield
 

@@ -278,3 +278,17 @@ def test_the_tokenizer_of_another_model(run, folders: dict[str, str], tmp_path: 
     (folder / "tokenizer.json").write_text(json.dumps(values), "utf-8")
     code, _, err = run("read", "a mouse", "--model", folder)
     assert code == 2 and "gives the id 500, the model has ids below 19" in err
+
+
+def test_heads_of_another_text(folders: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+    reader = load_model(folders["llama"])
+    texts = "the dog ran on the", TEXT
+    patching = reader.patching(*map(reader.read, texts))
+    shares = patching.heads("decoder_self", "values")
+    command = ["read", TEXT, "--model", folders["llama"], "--patch", "1-2", "2-0", "--what", "values"]
+    assert main([*command, "--from", texts[0]]) == 0
+    out = capsys.readouterr().out
+    assert f"{shares[1, 2]:8.1%}  of the difference comes back with decoder_self 1-2 (values)" in out
+    assert f"{shares[2, 0]:8.1%}  of the difference comes back with decoder_self 2-0 (values)" in out
+    assert main(command) == 2
+    assert "--patch needs --from" in capsys.readouterr().err

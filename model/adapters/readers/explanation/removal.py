@@ -1,6 +1,6 @@
 """What a model of transformers loses without a head or without a token: many passes as the rows of one batch."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -9,8 +9,9 @@ import torch
 from torch import Tensor
 
 from model import masks
-from model.adapters.readers.layout import ReaderConfig
+from model.adapters.readers.layout import AttentionLayer, ReaderConfig
 from model.decoding.protocol import between_steps
+from model.interventions.growing_batch import GrowingBatch, RowChange, groups
 from model.results.translation import MODULES
 from model.taps import hooked
 
@@ -65,92 +66,35 @@ def without_each_head(
         grows: False where layers share a module and the stream between them is not seen: all rows are there at once.
         progress: called with the share of the heads that are done, from 0 to 1.
     """
-    losses = {kind: [] for kind in config.kinds}
+    changes = [_head_off(attention, head) for attention in config.attention for head in range(attention.n_heads)]
     most = max(1, MOST // ((int(words.places.max()) + 1) * config.vocab_size))
     most = max(1, min(most, MOST_TOKENS // _length(inputs)))
-    n_heads = sum(attention.n_heads for attention in config.attention)
+    losses = np.zeros((len(changes), len(words.ids)), np.float32)
     n_done = 0
-    for stack in dict.fromkeys(MODULES[kind][0] for kind in config.kinds):
-        for layers in _groups(config, stack, most):
-            between_steps()
-            batch = _GrowingBatch(config, stack, layers)
-            model_inputs = inputs if grows else _repeated(inputs, batch.begin_with_all())
-            with hooked(batch.pass_tap):
-                scores = words.log_probabilities(outputs_of(model_inputs)["logits"])  # (rows, words)
-            for kind, rows in batch.rows_of:
-                losses[kind].append(scores[0] - scores[rows])  # (heads, words)
-                n_done += len(scores[rows])
-            progress(n_done / n_heads)
-    return {kind: np.stack(layers) for kind, layers in losses.items()}
+    for numbers in groups(changes, most):
+        between_steps()
+        batch = GrowingBatch([changes[number] for number in numbers])
+        model_inputs = inputs if grows else _repeated(inputs, batch.begin_with_all())
+        with hooked(batch.pass_tap):
+            scores = words.log_probabilities(outputs_of(model_inputs)["logits"])  # (rows, words)
+        losses[numbers] = scores[0] - scores[1:]
+        n_done += len(numbers)
+        progress(n_done / len(changes))
+    of_layers = np.split(losses, np.cumsum([attention.n_heads for attention in config.attention])[:-1])
+    by_kind: dict[str, list[np.ndarray]] = {kind: [] for kind in config.kinds}
+    for attention, of_layer in zip(config.attention, of_layers, strict=True):
+        by_kind[attention.kind].append(of_layer)
+    return {kind: np.stack(layers) for kind, layers in by_kind.items()}
 
 
-def _groups(config: ReaderConfig, stack: str, most: int) -> Iterator[list[int]]:
-    """The layers of a stack in groups of a limited number of heads, or of one layer."""
-    group = []
-    heads = 0
-    counts: dict[int, int] = {}
-    for attention in config.attention:
-        if MODULES[attention.kind][0] == stack:
-            counts[attention.layer] = counts.get(attention.layer, 0) + attention.n_heads
-    for layer in sorted(counts):
-        if group and heads + counts[layer] >= most:
-            yield group
-            group = []
-            heads = 0
-        group.append(layer)
-        heads += counts[layer]
-    if group:
-        yield group
+def _head_off(attention: AttentionLayer, head: int) -> RowChange:
+    """What a head returns becomes 0, which equals its weights being so."""
 
+    def replace(context: Tensor) -> Tensor:  # (H, T, K)
+        context[head] = 0
+        return context
 
-class _GrowingBatch:
-    """A pass in which rows come to the batch before some layers: copies of the first, one per head of the layer.
-
-    The first row is the whole model. What a row's head returns in its layer is 0, which equals its weights being so.
-    """
-
-    def __init__(self, config: ReaderConfig, stack: str, layers: Sequence[int]) -> None:
-        self.config = config
-        self.stack = stack
-        self.layers = layers
-        self.rows = 1
-        self.rows_of: list[tuple[str, slice]] = []  # kind and rows of the heads, in the order of the layers
-        self._rows_at: dict[str, slice] = {}  # the same by the address of their contexts
-
-    def pass_tap(self, address: str, value: Tensor) -> Tensor:
-        """Take the value of a tap and return it changed: a hook for `model.taps.hooked`."""
-        if address.endswith(".stream"):
-            return self._grow(address, value)
-        if address in self._rows_at:
-            value = value.clone()  # (rows, H, T, K)
-            rows = self._rows_at[address]
-            value[rows].diagonal(dim1=0, dim2=1).zero_()
-        return value
-
-    def _grow(self, address: str, stream: Tensor) -> Tensor:
-        stack, _, place = address.partition(".")
-        if stack != self.stack:  # a decoder after an encoder whose heads are off has as many rows
-            return stream.expand(max(self.rows, stream.size(0)), -1, -1) if stack == "decoder" else stream
-        following = 0 if place == "input.stream" else int(place.split(".")[1]) + 1
-        n_added = self._add_rows(following) if following in self.layers else 0
-        return torch.cat([stream, stream[:1].expand(n_added, -1, -1)]) if n_added else stream
-
-    def begin_with_all(self) -> int:
-        """Give all heads their rows before the pass; returns how many rows there are."""
-        for layer in self.layers:
-            self._add_rows(layer)
-        return self.rows
-
-    def _add_rows(self, layer: int) -> int:
-        """Give every head of a layer its row; returns how many there are."""
-        before = self.rows
-        for attention in self.config.attention:
-            if attention.layer == layer and MODULES[attention.kind][0] == self.stack:
-                rows = slice(self.rows, self.rows + attention.n_heads)
-                self._rows_at[f"{attention.address}.context"] = rows
-                self.rows_of.append((attention.kind, rows))
-                self.rows += attention.n_heads
-        return self.rows - before
+    return RowChange(MODULES[attention.kind][0], attention.layer, {f"{attention.address}.context": replace})
 
 
 @torch.inference_mode()

@@ -1,0 +1,45 @@
+"""What `read --patch` does: heads of one text as they were in another (`--from`), and how much comes back with them."""
+
+from argparse import Namespace
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from model.interventions.edits import Edits
+from model.interventions.patches import HeadPatch
+
+
+def patched(args: Namespace, reader: Any, given: Mapping[str, Any], result: Any, heads: Edits) -> tuple[Any, list[str]]:
+    """The text read with the heads patched, and lines that say how much of the difference comes back with each.
+
+    Args:
+        given: what the text was read with, which `--from` takes the place of.
+        heads: those of `--patch`, as `off`.
+
+    Raises:
+        ValueError: if one of the options stands without the other, or the texts cannot be compared.
+    """
+    if not args.patch or args.source is None:
+        raise ValueError("--patch needs --from, and --from needs --patch: the other text, and the heads taken from it")
+    if "messages" in given:
+        raise ValueError("--patch and --chat do not go together: give both texts as they are read")
+    other = reader.read(**{**given, "text": args.source})
+    patching = reader.patching(other, result)
+    patches = [HeadPatch(head.kind, head.layer, head.head, args.what) for head in heads.off]
+    edits = patching.edits(*patches)
+    changed = reader.read(**given, edits=edits)
+    return changed, list(_lines(patching, patches))
+
+
+def _lines(patching: Any, patches: list[HeadPatch]) -> Iterator[str]:
+    answer, against = patching.words
+    yield f"logit of {answer} less that of {against}:"
+    yield f"{patching.clean:8.3f}  in the other text"
+    yield f"{patching.corrupted:8.3f}  here"
+    shares = {kind: patching.heads(kind, patches[0].what) for kind in {patch.kind for patch in patches}}
+    layers = {kind: patching.layers(kind) for kind in shares}
+    for patch in patches:
+        share = shares[patch.kind][layers[patch.kind].index(patch.layer), patch.head]
+        yield f"{share:8.1%}  of the difference comes back with {patch.kind} {patch.layer}-{patch.head} ({patch.what})"
+    side = "decoder" if "decoder" in patching.sides else "encoder"
+    if alone := patching.unaligned("encoder" if patching.tokens("encoder") else side):
+        yield f"left alone, as the other text has no token in their place: {', '.join(map(str, alone))}"

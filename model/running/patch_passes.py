@@ -1,0 +1,95 @@
+"""Passes of our own models that can be repeated with changes, as `Patching` needs them."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from model import masks
+from model.gru import GruModel
+from model.language_model import LanguageModel
+from model.results.translation import Translation
+from model.running.patching import Hook, Pass, Patching
+from model.running.patching_words import ComparedWords, MakePass, compare_continuations, compare_outputs
+from model.storage.checkpoint import AnyModel
+from model.taps import hooked
+from model.text.errors import Problem
+from model.text.special import BOS_ID, Vocabulary
+from model.transformer import Transformer
+
+IdsOf = Callable[[Translation], list[int]]
+
+
+def compare(
+    model: AnyModel,
+    target: Vocabulary,
+    ids_of: IdsOf,
+    a: Translation,
+    b: Translation,
+    compared: ComparedWords,
+    reverse: bool,
+) -> Patching:
+    """Patch between two results of a model of ours; see `Translator.patching`.
+
+    Args:
+        target: names the words that it writes.
+        ids_of: of a result the ids that the encoder read, of a language model those of the text.
+    """
+    if isinstance(model, GruModel):
+        raise ValueError("patching needs a Transformer: a recurrent network has no residual stream")
+    for result in (a, b):
+        if result.config != model.config:
+            raise ValueError("the result was made by another model: it has other sizes or choices")
+    if isinstance(model, LanguageModel):
+        return compare_continuations(_reading(model, target, ids_of), target.tokens, a, b, compared, reverse)
+    return compare_outputs(_translating(model, target, ids_of), target.tokens, a, b, compared, reverse)
+
+
+def token_of(vocabulary: Vocabulary, word: str | int | None, size: int) -> int | None:
+    """The id of a word that is one token of a vocabulary of a size; else a ValueError."""
+    if word is None:
+        return None
+    ids = [word] if isinstance(word, int) else vocabulary.encode(word)
+    if len(ids) != 1:
+        raise Problem(
+            "{word!r} is {n} tokens of this model ({tokens}); give one",
+            word=word,
+            n=len(ids),
+            tokens=", ".join(vocabulary.tokens(ids)),
+        )
+    if not 0 <= ids[0] < size:
+        raise ValueError(f"ids of words are 0 to {size - 1}, got {ids[0]}")
+    return ids[0]
+
+
+def _translating(model: Transformer, target: Vocabulary, ids_of: IdsOf) -> MakePass:
+    def make_pass(result: Translation, beginning: Sequence[int]) -> Pass:
+        src = torch.tensor([ids_of(result)])
+        tgt = torch.tensor([[BOS_ID, *beginning]])
+        mask = masks.decoder_mask(tgt)
+
+        def run(hook: Hook, rows: int) -> Tensor:
+            with hooked(hook):
+                state = model.start(src.expand(rows, -1))
+                hidden = model.decoder(tgt.expand(rows, -1), mask, state)  # (rows, T, D)
+            return model.output(hidden[:, -1])
+
+        tokens = {"source": result.source_tokens, "target": target.tokens(tgt[0].tolist())}
+        return Pass(run, tokens, len(beginning))
+
+    return make_pass
+
+
+def _reading(model: LanguageModel, target: Vocabulary, ids_of: IdsOf) -> MakePass:
+    def make_pass(result: Translation, beginning: Sequence[int]) -> Pass:
+        ids = torch.tensor([[*ids_of(result), *beginning]])
+        mask = masks.causal_mask(ids.size(1))
+
+        def run(hook: Hook, rows: int) -> Tensor:
+            with hooked(hook):
+                hidden = model.decoder(ids.expand(rows, -1), mask)  # (rows, T, D)
+            return model.softmax(hidden[:, -1])
+
+        return Pass(run, {"source": [], "target": target.tokens(ids[0].tolist())}, ids.size(1) - 1)
+
+    return make_pass
