@@ -319,10 +319,12 @@ def predicts_words(result: Translation) -> bool:
 def version_of(
     result: cached.Result, request: cached.Request, current_view: View, rowwise: bool = True
 ) -> stage_message.Version:
-    """What the stage shows of a translation; `rowwise`: also how its rows are computed, where nothing is changed."""
-    is_whole = rowwise and not request.changes
-    rowwise = is_whole and has_rows(result)
-    splits = is_whole and splits_scores(result)
+    """What the stage shows of a translation, of an unchanged one also why heads look where they look.
+
+    `rowwise`: also how its rows are computed, where nothing is changed.
+    """
+    rowwise = rowwise and not request.changes and has_rows(result)
+    splits = not request.changes and splits_scores(result)
     notes = []
     code = recipes.origin(request).code
     if request.reference is not None and recipes.writes_target(request.model):

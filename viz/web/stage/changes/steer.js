@@ -1,6 +1,7 @@
 // What can be changed on the stage: changes as chips, forced cells, positions. The host computes every change.
 
 import { button, copyText, el, markDifferences, labelAttributes, setChildren } from "../frame/dom.js";
+import { canCut } from "./cuts.js";
 import { HeadSwitches, has } from "./head_switches.js";
 import { fields, form } from "../frame/menus.js";
 import { paint } from "./paint.js";
@@ -102,13 +103,15 @@ export class Steering {
       const isReset = Object.values(values).includes(null);
       this.act({ do: "positions", ...(isReset ? { scale: 1, shift: 0 } : values) });
     };
-    this.bar.hidden = !this.acts || !kind || state.view === "inside";
+    const offers = state.view === "why" ? canCut(this.stage) : this.acts && state.view !== "inside";
+    this.bar.hidden = !offers || !kind;
     if (this.bar.hidden) return;
     /** @type {Record<string, () => import("../frame/dom.js").Children>} */
     const parts = {
       map: () => (kind?.plain ? this.forceControls() : words.with_options),
       mask: () => words.click_cell,
       words: () => words.click_word,
+      why: () => words.click_cut,
       positions: () => form(this.payload.positions, words, changePositions),
     };
     setChildren(this.bar, parts[state.view]());

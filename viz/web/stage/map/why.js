@@ -6,6 +6,7 @@ import { PICTURES, nameOf, partText, whyPicture } from "../../recording/pictures
 import { causeOf, headOfPart, sidesOf, totalOf } from "../../recording/pictures/why_parts.js";
 import { formatNumber } from "../../recording/text/sentences.js";
 import { tokenNames } from "../../recording/text/text.js";
+import { canCut, cutButton, cutParameters } from "../changes/cuts.js";
 import { button, dress, el, setChildren } from "../frame/dom.js";
 import { tabs } from "../frame/widgets.js";
 import { request } from "../main/request.js";
@@ -58,11 +59,13 @@ function restore(stage, { why, row, key, trail }) {
 const nothing = () => ({ cell: null, trail: [], folds: FOLDED, picture: PICTURES[0] });
 
 /** What the address has of it. @param {Open} stage @returns {Record<string, string | number | null>} */
-function parameters({ state: { view, why } }) {
+function parameters(stage) {
+  const { view, why } = stage.state;
   const isOpen = view === "why";
   return {
     ...(isOpen ? why.cell && { row: why.cell.row } : {}),
     key: isOpen ? (why.cell?.key ?? null) : null,
+    ...(!isOpen && view !== "inside" && cutParameters(stage)),
     trail: codesOfTrail(why.trail),
   };
 }
@@ -303,17 +306,19 @@ function side(stage, why, parts, side, title) {
   const values = parts.map(({ numbers }) => numbers[key]);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const width = high - low || 1;
+  const cuts = canCut(stage);
   const share = (/** @type {number} */ value) => `${(100 * value) / width}%`;
   const rows = parts.map((part, i) => {
     const [from, to] = [Math.min(0, values[i]), Math.max(0, values[i])];
     const look = `left: ${share(from - low)}; width: ${share(to - from)}`;
     const bar = el(values[i] < 0 ? "span.bar-of-part.less" : "span.bar-of-part", { style: look });
     const number = formatNumber(values[i], "+.2f", stage.language);
-    return el("li", el("span.name", partName(stage, why, part, side)), el("span.track", bar), el("span.number", number));
+    const cut = cuts && cutButton(stage, why.place, part.name, side === "query" ? "queries" : "keys");
+    return el("li", el("span.name", partName(stage, why, part, side)), el("span.track", bar), el("span.number", number), cut);
   });
   const sum = formatNumber(totalOf(parts)[key], "+.2f", stage.language);
   rows.push(el("li.sum", el("span.name", stage.say("why_sum")), el("span.track"), el("span.number#why-sum", sum)));
-  return el("section", { "data-side": side }, el("h3", title), el("ol.parts", rows));
+  return el("section", { "data-side": side }, el("h3", title), el(cuts ? "ol.parts.cuttable" : "ol.parts", rows));
 }
 
 /**
