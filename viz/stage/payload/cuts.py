@@ -24,7 +24,7 @@ def payload(
 ) -> CutPayload:
     """What travels of a cut, given the tokens of rows and columns.
 
-    Its cell is the one that the address asks about, else the one whose weight changes most.
+    Its cell is the one of its kind of attention that the address asks about, else the one whose weight changes most.
     """
     row, key = _cell_of(cut, weights, address)
     return {
@@ -43,7 +43,7 @@ def _cell_of(cut: Cut, weights: CutWeights, address: Mapping[str, str]) -> tuple
     asked, _ = codes.read(address, {"row": int, "key": int})
     rows, columns = weights.before.shape
     row, key = asked.get("row", -1), asked.get("key", -1)
-    if address.get("kind", cut.kind) == cut.kind and 0 <= row < rows:
+    if address.get("kind") == cut.kind and 0 <= row < rows:
         return row, key if 0 <= key < columns else int(weights.before[row].argmax())
     most = int(np.abs(weights.actual - weights.before).argmax())
     return most // columns, most % columns

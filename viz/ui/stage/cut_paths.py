@@ -26,15 +26,18 @@ def cuts_of(request: Request) -> tuple[list[CutPayload], str]:
 
     Each is made alone in the text as the unchanged model reads or writes it.
     """
-    payloads = []
+    payloads: list[CutPayload] = []
+    if not request.changes.edits.cut:
+        return payloads, ""
     old = cached.compute(request.plain)
+    address = {"kind": old.kinds[0]} | st.session_state[stage_page.QUERY]
     for cut in request.changes.edits.cut:
         queries, keys, _ = axis_tokens(old, cut.kind)
         try:
             weights = weights_of(request.plain, cut)
         except ValueError as error:
             return payloads, errors.sentence(error)
-        payloads.append(cuts.payload(cut, weights, queries, keys, st.session_state[stage_page.QUERY]))
+        payloads.append(cuts.payload(cut, weights, queries, keys, address))
     return payloads, ""
 
 

@@ -47,7 +47,7 @@ export function renderCuts(stage) {
 function section({ say, language }, { place, side, part, query, keys, ...weights }) {
   const title = say(`cut_of_${side}`, { head: `${place.layer}.${place.head}`, part: partText(part, say), query });
   const columns = { cut_before: weights.before, cut_predicted: weights.predicted, cut_actual: weights.actual };
-  const head = [el("th", { scope: "col" }, say("cut_key")), ...Object.keys(columns).map((name) => el("th", { scope: "col" }, say(name)))];
+  const head = [el("th", { scope: "col" }, say("key")), ...Object.keys(columns).map((name) => el("th", { scope: "col" }, say(name)))];
   const rows = keysShown(place.key, weights).map((key) =>
     el(
       "tr",
@@ -70,11 +70,13 @@ function keysShown(asked, { before, predicted, actual }) {
 }
 
 /**
- * The row and the key that the address keeps where paths are cut; nothing elsewhere.
+ * The row and the key that the address keeps where paths into the kind that is open are cut; nothing elsewhere.
  * @param {import("../main/state.js").Open} stage
  * @returns {{row?: number, key?: number}}
  */
-export function cutParameters({ message }) {
-  const place = message.steering?.cuts?.[0]?.place;
+export function cutParameters({ message, kind }) {
+  const places = (message.steering?.cuts ?? []).map(({ place }) => place).filter(({ kind: code }) => code === kind?.code);
+  const open = kind && String(kind.headAt(kind.open));
+  const place = places.find(({ layer, head }) => String([layer, head]) === open) ?? places[0];
   return place ? { row: place.row, key: place.key } : {};
 }

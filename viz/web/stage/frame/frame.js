@@ -80,7 +80,7 @@ export function build(stage) {
   setChildren(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.place, stage.film.box, stage.legend, stage.card);
   const head = el("div.head", el("div.titles", stage.crumbs, stage.title), places.measures);
-  const right = el("div.right", head, !steering && settings, stage.whyBox, stage.cutBox, map.box, stage.says);
+  const right = el("div.right", head, !steering && settings, stage.cutBox, stage.whyBox, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", fold.button, ofTiles, ofPicture, left, right);
   setChildren(stage.root, above, lines.box, steering?.wordMenu.box, main);
