@@ -12,7 +12,7 @@ _HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
 def head_of(option: str, code: str, kinds: Iterable[str]) -> Head:
     """The head that a code like "23-0" or "c0-1" names; `kinds` are those that the model has.
 
-    A ValueError, which names the option, for what is no code or does not say which kind of attention.
+    A ValueError, which names the option, where the code cannot be read or does not say which kind of attention.
     """
     kinds = list(kinds)
     letters = [letter for letter, kind in KIND_LETTERS.items() if kind in kinds]

@@ -86,14 +86,17 @@ def _because(cause: Cause, query: str) -> str:
     if cause.side == "query":
         return _OF_QUERY.get(cause.name, f"what {cause.name} asks for").format(query=query)
     is_writer = "head" in cause.name or cause.name.startswith("feed-forward")
-    return _OF_KEY.get(cause.name, f"what {cause.name} wrote there" if is_writer else f"what comes from {cause.name} there")
+    written = f"what {cause.name} wrote there" if is_writer else f"what comes from {cause.name} there"
+    return _OF_KEY.get(cause.name, written)
 
 
 def cut_path(system: Any, result: Translation, args: Namespace) -> PathCut:
     """Cut the path of --cut in what a system translated or read."""
     code, side, part = args.cut
     if side not in SIDES_IN_WORDS:
-        raise ValueError(f"--cut takes a head, queries or keys, and a part, such as 18-6 keys 'head 16.0'; got {side!r}")
+        raise ValueError(
+            f"--cut takes a head, queries or keys, and a part, such as 18-6 keys 'head 16.0'; got {side!r}"
+        )
     head = head_of("--cut", code, system.config.heads_by_layer)
     check_head(system.config, head)
     return system.cut_path(result, Cut(head.kind, head.layer, head.head, side, part))
@@ -127,7 +130,7 @@ def _printed(token: str) -> str:
 
 
 def _place(name: str, text: str | None, tokens: Sequence[str], otherwise: int) -> int:
-    """The place of a row or key that a number from 0 or a token names."""
+    """The place of a row or key, which a token or its number names."""
     if text is None:
         return otherwise
     if text.isascii() and text.isdigit():

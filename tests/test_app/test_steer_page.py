@@ -277,9 +277,7 @@ class TestCuts:
         at = open_page(edits=Edits(cut=(cut,)).code, **place)
         before = screen.message(at)["before"]
         parts = recorded.score_parts(plain, "encoder_self", 1, 2)
-        np.testing.assert_allclose(
-            before["why"]["of_keys"], parts.above_mean(parts.of_keys)[:, 1], atol=1e-4
-        )
+        np.testing.assert_allclose(before["why"]["of_keys"], parts.above_mean(parts.of_keys)[:, 1], atol=1e-4)
         assert before["splits"] and not screen.message(at)["after"]["splits"]
 
 

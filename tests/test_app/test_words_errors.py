@@ -68,6 +68,8 @@ ELSEWHERE = {
     "adapters/readers/wrappers.py",
     "measures/context.py",
     "commands/any_model.py",
+    "commands/heads.py",
+    "commands/why.py",
     "commands/refresh.py",
     "measures/text_roles.py",
     "measures/evaluate.py",

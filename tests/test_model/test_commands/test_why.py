@@ -102,7 +102,9 @@ def test_translate_says_why_a_head_looks_where_it_looks(run, root: Path, code: s
     expect_parts(lines, parts, weights, 1)
 
 
-@pytest.mark.parametrize(("model", "code", "kind"), [("llama", "2-3", "decoder_self"), ("bart", "e0-1", "encoder_self")])
+@pytest.mark.parametrize(
+    ("model", "code", "kind"), [("llama", "2-3", "decoder_self"), ("bart", "e0-1", "encoder_self")]
+)
 def test_read_says_it_of_models_of_transformers(run, root: Path, model: str, code: str, kind: str) -> None:
     status, lines, err = run("read", TEXT, "--model", root / model, "--why", code, "--row", "cat")
     assert (status, err) == (0, "")
@@ -162,7 +164,7 @@ def test_translate_cuts_a_path(run, root: Path) -> None:
         (("--why", "e0-0", "--json"), "--why and --cut are about one TEXT, without --json"),
         (("--row", "1"), "--row needs --why or --cut"),
         (("--cut", "e0-0", "values", "tokens"), "--cut takes a head, queries or keys, and a part"),
-        (("--cut", "e1-0", "keys", "head 7.7"), "the keys of head 1.0 (encoder self-attention) have no part 'head 7.7'"),
+        (("--cut", "e1-0", "keys", "head 7.7"), "(encoder self-attention) have no part 'head 7.7'; they have"),
         (("--cut", "e1-0", "keys", "bias"), "only a part that stands in the stream can be cut, and 'bias' does not"),
         (("--cut", "e1-0", "keys", "!"), "'!' is not the name of a part"),
         (("--why", "e0-0", "--model", "x"), "of a model of transformers use 'read'"),
