@@ -111,6 +111,22 @@ _MODEL = (
     ),
     _option("--revision", metavar="NAME", help="a branch or a commit on the hub"),
 )
+_WHY = (
+    _option(
+        "--why",
+        metavar="LAYER-HEAD",
+        help="print why a head looks where it looks: 18-6; of an encoder-decoder e0-1, d0-1 or c0-1",
+    ),
+    _option(
+        "--cut",
+        nargs=3,
+        metavar=("LAYER-HEAD", "SIDE", "PART"),
+        help="leave a part out of the queries or keys of one head only: 18-6 keys 'head 16.0'; prints its weights "
+        "before, as the split of its scores predicts them, and with the cut, and the output without and with it",
+    ),
+    _option("--row", metavar="TOKEN|N", help="with --why or --cut: the row, by its token or from 0; default: the last"),
+    _option("--key", metavar="TOKEN|N", help="with --why or --cut: the key; default: that with the largest weight"),
+)
 _LINES = "lines of source<TAB>reference, raw text"
 _PAIRS = _path("--data", _LINES, "FILE[.gz]")
 _NEW = _path("--out", "the new checkpoint's folder")
@@ -141,6 +157,7 @@ _COMMANDS = {
         _CHECKPOINT,
         *_MODEL,
         *_SEARCH,
+        *_WHY,
     ),
     "read": (
         "let any model of transformers read a text: what it predicts, with heads off, and what each head adds",
@@ -171,6 +188,7 @@ _COMMANDS = {
             "--effects", metavar="WORD", help="print which heads add most to the logit of the next word being WORD"
         ),
         _option("--against", metavar="WORD", help="with --effects: compare with this word"),
+        *_WHY,
         _path("--out", "write tokens and every recorded array", "FILE.npz", required=False),
     ),
     "trace": ("write tokens and every recorded array of one translation to a file", *_RECORDED),

@@ -1,7 +1,6 @@
 """What `read` and `translate` do with a model of transformers (`--model`)."""
 
 import json
-import re
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,12 +11,12 @@ from tqdm import tqdm
 from model.adapters.loading import load_model
 from model.adapters.readers.inputs.chat import message_of
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
+from model.commands import why
+from model.commands.heads import head_of
 from model.commands.patches import patched
 from model.commands.results import as_json, save
-from model.interventions.edits import Edits, Head
+from model.interventions.edits import Edits
 
-KIND_LETTERS = {"e": "encoder_self", "d": "decoder_self", "c": "cross"}
-_HEAD = re.compile(r"([edc]?)(\d{1,3})-(\d{1,3})", re.ASCII)
 LENGTH_PENALTY = 0.6  # the default of checkpoints
 MOST_WORDS, MOST_HEADS = 5, 10  # that are printed
 
@@ -44,6 +43,7 @@ def read(args: Namespace) -> None:
     """Print what a model predicts or writes, without the heads of --off, too; print --effects, and write --out."""
     if args.against and not args.effects:
         raise ValueError("--against needs --effects: the word whose logit is explained")
+    why.check(args)
     reader = load(args)
     if args.target is not None and reader.config.task != ENCODER_DECODER:
         raise ValueError(f"--target is for encoder-decoders; a {reader.config.architecture} is not one")
@@ -57,9 +57,14 @@ def read(args: Namespace) -> None:
         heads = heads_off(args.patch, reader.config.kinds, "--patch")
         changed, about_patches = patched(args, reader, given, runs[0], heads)
         runs.append(changed)
-    print(describe(reader.config))
-    print(*predictions(reader, runs), *about_patches, sep="\n")
     result = runs[-1]
+    lines = [describe(reader.config), *predictions(reader, runs, "changed"), *about_patches]
+    lines += why.explained(reader, result, args)
+    if args.cut:
+        path = why.cut_path(reader, result, args)
+        lines += why.compared(path, result, args)
+        lines += predictions(reader, [result, path.result], "with the path cut")
+    print(*lines, sep="\n")
     arrays = {}
     if args.effects:
         words = [_one_token(reader, word) for word in (args.effects, args.against) if word]
@@ -86,17 +91,7 @@ def translate(args: Namespace, texts: Iterable[str]) -> None:
 
 def heads_off(codes: Iterable[str], kinds: Sequence[str], option: str = "--off") -> Edits:
     """The edit that switches heads off, of codes like "23-0" or "c0-1"; `kinds` are those that the model has."""
-    letters = [letter for letter, kind in KIND_LETTERS.items() if kind in kinds]
-    off = []
-    for code in codes:
-        match = _HEAD.fullmatch(code)
-        if not match:
-            raise ValueError(f"{option} takes heads as LAYER-HEAD, 23-0 for example, got {code!r}")
-        if not match[1] and len(letters) > 1:
-            choices = ", ".join(letter + code for letter in letters)
-            raise ValueError(f"{option} {code}: say which kind of attention, {choices} (encoder, decoder, cross)")
-        off.append(Head(KIND_LETTERS[match[1] or letters[0]], int(match[2]), int(match[3])))
-    return Edits(off=tuple(off))
+    return Edits(off=tuple(head_of(option, code, kinds) for code in codes))
 
 
 def describe(config: Any) -> str:
@@ -111,10 +106,10 @@ def describe(config: Any) -> str:
     return f"{config.architecture}: {', '.join(parts)}"
 
 
-def predictions(reader: Any, runs: Sequence[Any]) -> Iterator[str]:
+def predictions(reader: Any, runs: Sequence[Any], change: str) -> Iterator[str]:
     """Lines for recordings of one text, the unchanged one first: what the model predicts, or writes."""
     result = runs[0]
-    beside = ", and changed" if len(runs) > 1 else ""
+    beside = f", and {change}" if len(runs) > 1 else ""
     if reader.config.task == ENCODER_DECODER:
         yield f"{len(result.source_tokens)} tokens; the text that it writes, and its log-probability{beside}:"
         for run in runs:

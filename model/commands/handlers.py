@@ -14,7 +14,7 @@ from typing import Any
 from tqdm import tqdm
 
 from model.adapters.marian import import_marian
-from model.commands import any_model, table
+from model.commands import any_model, table, why
 from model.commands.refresh import refresh
 from model.commands.results import as_json, save
 from model.measures import atlas, checks, context, reports
@@ -124,6 +124,10 @@ def run_translate(args: Namespace) -> None:
 
     Lines are read and checked as a whole before the first is translated, those of a terminal one by one.
     """
+    why.check(args)
+    if args.why or args.cut:
+        _explain(args)
+        return
     if args.model:
         any_model.translate(args, args.texts or _lines_of_stdin())
         return
@@ -143,6 +147,24 @@ def run_translate(args: Namespace) -> None:
     else:
         for line in lines:
             print(*translator.translate_lines([line], **search), flush=True)
+
+
+def _explain(args: Namespace) -> None:
+    """Print one translation, why a head looks where it looks, and the translation with a path cut."""
+    if args.model:
+        raise ValueError("--why and --cut are for checkpoints here: of a model of transformers use 'read'")
+    if args.json or len(args.texts) != 1:
+        raise ValueError("--why and --cut are about one TEXT, without --json")
+    translator = _translator(args)
+    search = _search(args)
+    [text] = args.texts
+    result = translator.translate(text, **search)
+    lines = [result.text, *why.explained(translator, result, args)]
+    if args.cut:
+        path = why.cut_path(translator, result, args)
+        lines += why.compared(path, result, args)
+        lines.append(translator.translate(text, edits=path.edits, **search).text)
+    print(*lines, sep="\n")
 
 
 def _lines_of_stdin() -> Iterator[str]:

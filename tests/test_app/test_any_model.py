@@ -13,7 +13,7 @@ import torch
 import transformers
 from streamlit.testing.v1 import AppTest
 
-from model import Edits, Head, attach, load_model, load_translator
+from model import Cut, Edits, Head, attach, load_model, load_translator
 from model.adapters.readers.reading import Reading
 from model.measures import atlas
 from model.measures.heads import text_roles
@@ -103,6 +103,32 @@ def test_a_head_of_a_decoder_off(shelf: model_shelf.Shelf, folders: dict[str, Pa
         best = int(reading.logits[-1].argmax())
         chance = float(np.exp(reading.logits[-1] - reading.logits[-1].max()).sum() ** -1)
         assert text.startswith(f"{label(reader.words([best])[0])} {chance:.1%}")
+
+
+def test_a_path_of_a_decoder_cut(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
+    reader = load_model(folders["gpt2"])
+    cut = Cut("decoder_self", 1, 2, "keys", "head 0.1")
+    edits = Edits(cut=(cut,))
+    at = screen.open_page("steer.py", text=TEXT, model="gpt2", edits=edits.code, row="3")
+    assert not at.exception and not at.error and not screen.warnings(at)
+    changed = reader.read(TEXT, edits=edits)
+    np.testing.assert_allclose(screen.weights(at, "decoder_self"), changed.attention("decoder_self"), atol=2e-5)
+    steering = screen.message(at)["steering"]
+    assert [code for code, _ in steering["chips"]] == [cut.code]
+    path = reader.cut_path(reader.read(TEXT), cut)
+    for name, weights in (("before", path.weights), ("predicted", path.predicted), ("actual", path.actual)):
+        np.testing.assert_allclose(steering["cuts"][0][name], weights[3], atol=1e-6)
+
+
+def test_no_path_of_an_encoder_decoder_is_cut_while_it_writes(shelf: model_shelf.Shelf) -> None:
+    """It says so; its output that was typed is read with a path cut."""
+    code = Edits(cut=(Cut("encoder_self", 1, 2, "keys", "head 0.1"),)).code
+    at = screen.open_page("steer.py", text=TEXT, model="bart", edits=code)
+    (warning,) = screen.warnings(at)
+    assert "a path is cut in a text that is read as a whole, not while one is written" in warning.lower()
+    assert "cuts" not in screen.message(at)["steering"]
+    at = screen.open_page("steer.py", text=TEXT, model="bart", edits=code, reference="a dog ran")
+    assert not screen.warnings(at) and len(screen.message(at)["steering"]["cuts"]) == 1
 
 
 def test_heads_that_are_off_or_uniform_keep_the_roles_that_they_had(

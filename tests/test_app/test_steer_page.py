@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from model.experiments.positions import changed_positions
-from model.interventions.edits import Cell, Edits, Force, Head, all_heads
+from model.interventions.edits import Cell, Cut, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
@@ -232,6 +232,58 @@ class TestChips:
         assert codes(at) == {}
 
 
+def expect_cut(payload, path, row, key):
+    """What travels of a cut is what Python says of the path: the weights before, as predicted, and as they are."""
+    place = payload["place"]
+    assert (place["kind"], place["layer"], place["head"]) == (path.cut.kind, path.cut.layer, path.cut.head)
+    assert (place["row"], place["key"], payload["side"], payload["part"]) == (row, key, path.cut.side, path.cut.part)
+    for name, weights in (("before", path.weights), ("predicted", path.predicted), ("actual", path.actual)):
+        np.testing.assert_allclose(payload[name], weights[row], atol=1e-6)
+
+
+class TestCuts:
+    @pytest.mark.parametrize(
+        "cut",
+        [
+            Cut("encoder_self", 1, 2, "keys", "positions"),
+            Cut("decoder_self", 1, 0, "queries", "attention 0"),
+            Cut("cross", 1, 3, "keys", "head 0.1"),
+        ],
+    )
+    def test_a_path_is_cut_and_no_longer(self, recorded, plain, cut):
+        at = screen.do(open_page(), "cut", **vars(cut))
+        assert_steered(at, recorded, {"cut": (cut,)})
+        steering = screen.stage(at)["steering"]
+        assert [code for code, _ in steering["chips"]] == [cut.code]
+        path = recorded.cut_path(plain, cut)
+        change = np.abs(path.actual - path.weights)
+        expect_cut(steering["cuts"][0], path, *np.unravel_index(change.argmax(), change.shape))
+        at = screen.do(at, "cut", **vars(cut))
+        assert_shown(at, plain)
+        assert not screen.stage(at)["steering"].get("cuts")
+
+    def test_a_link_says_which_row_each_cut_is_shown_in_alone(self, recorded, plain):
+        """Both paths are cut in the translation; the numbers of one are those without the other."""
+        cuts = Cut("cross", 1, 1, "queries", "tokens"), Cut("encoder_self", 1, 0, "queries", "head 0.2")
+        at = open_page(edits=Edits(cut=cuts).code, kind="encoder_self", row="3", key="2", prefix="v1_300")
+        assert_steered(at, recorded, {"cut": cuts}, (300,))
+        of_cross, of_encoder = screen.stage(at)["steering"]["cuts"]
+        expect_cut(of_encoder, recorded.cut_path(plain, cuts[1]), 3, 2)
+        path = recorded.cut_path(plain, cuts[0])
+        change = np.abs(path.actual - path.weights)
+        expect_cut(of_cross, path, *np.unravel_index(change.argmax(), change.shape))
+        assert of_encoder["keys"] == [token.replace("▁", "") for token in plain.source_tokens]
+
+    def test_why_stays_to_be_asked_of_the_unchanged_model(self, recorded, plain):
+        cut = Cut("encoder_self", 1, 2, "keys", "positions")
+        place = {"view": "why", "version": "before", "kind": "encoder_self", "layer": "1", "head": "2", "row": "1"}
+        at = open_page(edits=Edits(cut=(cut,)).code, **place)
+        before = screen.message(at)["before"]
+        parts = recorded.score_parts(plain, "encoder_self", 1, 2)
+        np.testing.assert_allclose(before["why"]["of_keys"], parts.above_mean(parts.of_keys)[:, 1], atol=1e-4)
+        assert before["splits"] and not screen.message(at)["after"]["splits"]
+
+
 class TestSentences:
     def test_changes_that_name_no_word_hold_for_another_sentence_and_the_others_can_be_taken_back(self, recorded):
         at = open_page(edits="v1_oc0-1_bc1-0", prefix="v1_300")
@@ -262,6 +314,8 @@ class TestSentences:
             ({"edits": "v1_f1-99-1"}, "of the cross-attention are 0 to"),
             ({"edits": "v1_f1-1-7"}, "from 0 to 1, got 7"),
             ({"edits": "v1_oc9-0"}, "layers of the cross-attention are 0 to 1, got layer 9"),
+            ({"edits": "v1_kc0-1-head.9.0"}, "have no part 'head 9.0'; they have tokens, positions"),
+            ({"edits": "v1_kc0-1-bias"}, "only a part that stands in the stream can be cut, and 'bias' does not"),
             ({"scale": "nan"}, "allowed is scale 0 - 2"),
             ({"shift": "1e9"}, "allowed is scale 0 - 2"),
             ({"scale": "0.5", "stacks": "all"}, "allowed is scale 0 - 2, shift 0 - 100, stacks both, encoder, decoder"),
@@ -283,6 +337,10 @@ class TestSentences:
         {"do": "type", "step": 0, "text": " "},
         {"do": "type", "step": 99, "text": "x"},
         {"do": "type", "step": 0, "text": "tired " * 100},
+        {"do": "cut", "kind": "cross", "layer": 0, "head": 1, "side": "keys", "part": "head 9.0"},
+        {"do": "cut", "kind": "cross", "layer": 0, "head": 1, "side": "keys", "part": "bias"},
+        {"do": "cut", "kind": "cross", "layer": 9, "head": 1, "side": "keys", "part": "tokens"},
+        {"do": "cut", "kind": "cross", "layer": 0, "head": 1, "side": "values", "part": "tokens"},
         {"do": "drop", "code": ["x"]},
         {"do": "none"},
         {},

@@ -69,6 +69,8 @@ ELSEWHERE = {
     "adapters/readers/attachment/wrappers.py",
     "measures/context.py",
     "commands/any_model.py",
+    "commands/heads.py",
+    "commands/why.py",
     "commands/refresh.py",
     "measures/evaluate.py",
     "commands/table.py",

@@ -137,7 +137,7 @@ def show(names: list[str], current_view: View, came: bool) -> None:
     names = []
     about = []
     for side, request, result in zip("AB", pair, results):
-        version = stage_page.version_of(result, request, current_view, rowwise=False)
+        version = stage_page.version_of(result, request, current_view, rowwise=False, splits=False)
         sides.append(replace(version, effects=None, address=dict(version.address) | chose))
         differing = {"sentence": "", "model": request.model, "search": recipes.decoded(request.beam)}[versus]
         names.append(f"{side} · {differing}" if differing else side)

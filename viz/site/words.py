@@ -97,6 +97,8 @@ WORDS = messages(
     other_heads="Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.",
     other_languages="A translates {a}, B {b}: one of them reads a language it was not trained on.",
 )
+# A problem that only the engine in the browser has, in the words that stand there.
+NO_CUTS = message("pages without a server cannot cut a path: open the link in the app")
 SOURCE = message("Source")  # where the card of a model does not name its language
 
 

@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 import pytest
 from playwright.sync_api import Page, expect
 
+from model.interventions.cuts import Cut
 from tests.support import PATIENCE
 from tests.test_app.test_browser.test_stage import map_values, part, ready, selected_head, show, wait_for_map
 from viz.stage.payload import why
@@ -161,6 +162,37 @@ def test_why_is_asked_where_heads_are_changed(page, app_server, recorded):
     show(page, app_server, f"steer{WHY}")
     wait_for_parts(page, LAYER, HEAD)
     wait_for_sums(page, payload_of(recorded)["scores"])
+
+
+def test_a_path_is_cut_beside_its_part_and_taken_back(page, app_server, recorded):
+    """Steer opens the map that results, with both weights; Why is still there for the unchanged model."""
+    page.goto(f"{app_server}/steer{WHY}")
+    ready(page)
+    wait_for_parts(page, LAYER, HEAD)
+    cut_of_bias = part(page, "why").locator("[data-side=key] [data-part=bias]")
+    expect(cut_of_bias).to_have_count(0)
+    part(page, "why").locator("[data-side=key] [data-part=positions]").click()
+    path = recorded.cut_path(recorded.translate(TEXT), Cut("encoder_self", LAYER, HEAD, "keys", "positions"))
+    changed = recorded.translate(TEXT, edits=path.edits)
+    wait_for_map(page, changed.attention("encoder_self")[LAYER, HEAD])
+    expect(part(page, "translation")).to_have_text(changed.text)
+    rows = part(page, "cut-path").locator("tbody tr")
+    key = int(path.weights[ROW].argmax())
+    numbers = [float(text) for text in rows.first.locator("td").all_inner_texts()]
+    expected = [weights[ROW, key] for weights in (path.weights, path.predicted, path.actual)]
+    np.testing.assert_allclose(numbers, expected, atol=6e-4)
+    expect(page).to_have_url(re.compile(f"edits=v1_ke{LAYER}-{HEAD}-positions.*key={key}|key={key}.*edits=v1_ke"))
+    page.reload()
+    ready(page)
+    expect(rows.first.locator("td").first).to_have_text(f"{expected[0]:.3f}")
+    part(page, "versions").locator("[data-version=before]").click()
+    part(page, "views").get_by_role("tab", name="Why", exact=True).click()
+    wait_for_parts(page, LAYER, HEAD)
+    pressed = part(page, "why").locator("[data-side=key] [data-part=positions]")
+    expect(pressed).to_have_attribute("aria-pressed", "true")
+    part(page, "changes").locator("[data-code]").click()
+    expect(part(page, "cuts")).to_be_hidden()
+    expect(page).not_to_have_url(re.compile("edits="))
 
 
 def test_cards_say_what_decides_where_a_head_looks(page, app_server, recorded):

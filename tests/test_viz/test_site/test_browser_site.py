@@ -246,6 +246,11 @@ def test_an_address_holds_everything(visitor: Visitor, address: str, translators
     visitor.sees(changed.attention("decoder_self")[1, 2])
     visitor.opens(f"{address}#model=nobody&beam=99")
     expect(visitor.part("problem")).to_contain_text("model=nobody; beam=99")
+    visitor.opens(f"{address}#page=steer&text={TEXT}&edits=v1_ke1-2-positions&view=why&kind=encoder_self&lang=de")
+    expect(visitor.part("problem")).to_contain_text("Seiten ohne Server können keinen Pfad kappen")
+    visitor.reads(translators["en-de"].translate(TEXT).text)
+    expect(visitor.part("why").locator("[data-side=key] li").first).to_be_visible()
+    expect(visitor.part("cut")).to_have_count(0)
 
 
 def test_a_recorded_sentence_is_there_before_the_weights(visitor: Visitor, address: str, translators) -> None:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from model.analysis.score_cause import cause_of
 from model.analysis.score_parts import by_group
+from tests.support.javascript import node
 from viz.stage.payload import why
+
+CAUSES = """
+import { readFileSync } from "node:fs";
+import { causeOf } from "%s";
+process.stdout.write(JSON.stringify(JSON.parse(readFileSync(process.argv[1], "utf-8")).map(causeOf)));
+"""
 
 ASKED = {"view": "why", "kind": "cross", "layer": "1", "head": "2", "row": "3", "key": "0"}
 KINDS = ("cross", "encoder_self", "decoder_self")
@@ -63,3 +74,26 @@ def test_the_shares_of_all_heads_are_those_of_each(tiny, result) -> None:
                 places = [payload["groups"].index(group) for group in cell["groups"]]
                 np.testing.assert_allclose(shares[np.ix_(places, places)], cell["shares"], atol=1e-9)
                 assert shares.sum() == pytest.approx(1)
+
+
+def test_browsers_name_the_same_cause(tiny, result, tmp_path: Path) -> None:
+    """For every row of every head, at the key with the largest weight and at the first."""
+    payloads, causes = [], []
+    for kind in KINDS:
+        for layer, head in np.ndindex(result.attention(kind).shape[:2]):
+            parts = tiny.score_parts(result, kind, layer, head)
+            weights = result.attention(kind)[layer, head]
+            for row in range(len(weights)):
+                for key in (None, 0):
+                    payload = why.payload(why.Cell(kind, layer, head, row, key), parts, weights)
+                    payloads.append(payload)
+                    causes.append(vars(cause_of(parts, row, payload["place"]["key"])))
+    module = Path("viz/web/recording/pictures/why_parts.js").resolve().as_uri()
+    file = tmp_path / "payloads.json"
+    file.write_text(json.dumps(payloads, default=lambda array: array.tolist()), "utf-8")
+    finished = node("--input-type=module", "--eval", CAUSES % module, file)
+    assert finished.returncode == 0, finished.stderr
+    assert {cause["side"] for cause in causes} >= {"key", "query", "alone"}
+    for expected, actual in zip(causes, json.loads(finished.stdout), strict=True):
+        assert (actual["side"], actual["name"]) == (expected["side"], expected["name"])
+        assert (actual["part"], actual["sum"]) == pytest.approx((expected["part"], expected["sum"]), abs=1e-9)

@@ -15,6 +15,7 @@ from viz.stage.payload.effects import EffectsPayload
 from viz.stage.payload.sampling import NextPayload
 
 KindCode = Literal["cross", "encoder_self", "decoder_self"]
+SideCode = Literal["queries", "keys"]
 
 
 class Field(TypedDict):
@@ -210,6 +211,19 @@ class VersionPayload(TypedDict):
     next: NextPayload | None
 
 
+class CutPayload(TypedDict):
+    """One row of a head, over its S keys, whose queries or keys do without a part (cuts.py)."""
+
+    place: CellPlace
+    side: SideCode  # from which the part is left out
+    part: str
+    query: str
+    keys: Sequence[str]  # S
+    before: np.ndarray  # (S,), weights without the cut
+    predicted: np.ndarray  # (S,), by the split of the scores, with norms held
+    actual: np.ndarray  # (S,), with this path cut and nothing else changed, in the same tokens
+
+
 class SteeringPayload(TypedDict):
     """What can be changed, and what is."""
 
@@ -221,6 +235,7 @@ class SteeringPayload(TypedDict):
     locked: Sequence[int]  # ids of the tokens that the translation begins with
     importance: Mapping[str, np.ndarray] | None  # by kind (L, H), in nats
     positions: Sequence[Field]
+    cuts: NotRequired[Sequence[CutPayload]]  # of paths; missing where none can be cut
     pairs: NotRequired[Sequence[Sequence[str]]]  # words before and after
     cost: NotRequired[str]  # of the changes
     future: NotRequired[str]  # a warning
@@ -306,6 +321,17 @@ class ForceAction(TypedDict):
     heads: Sequence[Sequence[int]]
 
 
+class CutAction(TypedDict):
+    """Leave a part out of the queries or keys of one head only, or no longer."""
+
+    do: Literal["cut"]
+    kind: KindCode
+    layer: int
+    head: int
+    side: SideCode
+    part: str
+
+
 class PositionsAction(TypedDict):
     """Scale and shift positions; what is missing stays."""
 
@@ -356,6 +382,7 @@ Action = (
     | LayerAction
     | CellsAction
     | ForceAction
+    | CutAction
     | PositionsAction
     | KeepAction
     | WriteAction

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.analysis.score_cause import row_above_mean
 from model.analysis.score_parts import ScoreParts, ScoreShares, by_group
 from model.results.translation import KINDS
 from viz.stage.payload.payloads import CellPlace, KindCode, NoWhyPayload, SharesPayload, WhyPayload
@@ -45,10 +46,10 @@ def payload(cell: Cell, parts: ScoreParts, weights: np.ndarray) -> WhyPayload:
         "place": CellPlace(kind=cell.kind, layer=cell.layer, head=cell.head, row=row, key=key),
         "query_names": parts.query_names,
         "key_names": parts.key_names,
-        "of_queries": _above_mean(parts.queries_of_row(row), mask),
-        "of_keys": _above_mean(parts.keys_of_row(row), mask),
+        "of_queries": row_above_mean(parts.queries_of_row(row), mask),
+        "of_keys": row_above_mean(parts.keys_of_row(row), mask),
         "pairs": pairs,
-        "scores": _above_mean(parts.scores[row], mask),
+        "scores": row_above_mean(parts.scores[row], mask),
         "weights": weights[row],
         "mask": mask.astype(np.uint8),
         "cap": parts.cap,
@@ -69,13 +70,6 @@ def no_payload(cell: Cell, reason: str) -> NoWhyPayload:
 def shares_payload(shares: ScoreShares) -> SharesPayload:
     """What travels of all heads."""
     return {"groups": shares.names, "shares": shares.shares}
-
-
-def _above_mean(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Values (..., S) less their mean over the keys that a mask (S,) allows; 0 at other keys."""
-    if not mask.any():
-        return np.zeros_like(values)
-    return np.where(mask, values - values[..., mask].mean(axis=-1, keepdims=True), 0.0)
 
 
 def _shares_of(parts: ScoreParts) -> tuple[list[str], np.ndarray]:

@@ -205,7 +205,7 @@ def show_head(
         roles: by kind the roles of all heads, if not those that `version_of` finds.
     """
     st.session_state[QUERY] = place
-    version = version_of(result, request, View(text=request.text), rowwise=False)
+    version = version_of(result, request, View(text=request.text), rowwise=False, splits=False)
     if roles is not None:
         version = replace(version, roles=roles)
     show_map(version, place, rings)
@@ -295,12 +295,16 @@ def predicts_words(result: Translation) -> bool:
 
 
 def version_of(
-    result: cached.Result, request: cached.Request, current_view: View, rowwise: bool = True
+    result: cached.Result, request: cached.Request, current_view: View, rowwise: bool = True, splits: bool = True
 ) -> stage_message.Version:
-    """What the stage shows of a translation; `rowwise`: also how its rows are computed, where nothing is changed."""
-    is_whole = rowwise and not request.changes
-    rowwise = is_whole and has_rows(result)
-    splits = is_whole and splits_scores(result)
+    """What the stage shows of a translation.
+
+    Args:
+        rowwise: whether also how its rows are computed, where nothing is changed.
+        splits: whether also why its heads look where they look, where nothing is changed.
+    """
+    rowwise = rowwise and not request.changes and has_rows(result)
+    splits = splits and not request.changes and splits_scores(result)
     notes = []
     code = recipes.origin(request).code
     if request.reference is not None and recipes.writes_target(request.model):

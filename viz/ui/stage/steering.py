@@ -11,6 +11,7 @@ from model.adapters.readers.reader import Reader
 from model.analysis import comparison
 from model.analysis import maps as analysis
 from model.decoding import Search
+from model.interventions.cuts import Cut
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from model.results.recording import axis_tokens
@@ -25,7 +26,7 @@ from viz.stage.payload.payloads import Action, SteeringPayload
 from viz.stage.payload.roles import keep_roles
 from viz.stage.words import field, unique_labels
 from viz.text.language import message, messages, say
-from viz.ui.stage import stage_page
+from viz.ui.stage import cut_paths, stage_page
 from viz.views import cached, recipes
 from viz.views import changes as change
 from viz.views.cached import Request, cache_results, compute
@@ -84,6 +85,9 @@ def _done(request: Request, action: Mapping) -> Changes:
             locked = changes.locked if new.kind == "encoder_self" else predicted[: new.query]
             forced = *filter(is_other, edits.forced), new
             return replace(changes, edits=replace(edits, forced=forced), locked=locked)
+        case "cut":
+            cut = Cut(action["kind"], int(action["layer"]), int(action["head"]), action["side"], str(action["part"]))
+            return replace(changes, edits=replace(edits, cut=tuple(set(edits.cut) ^ {cut})))
         case "positions":
             positions = {
                 name: str(action[name]) for name in ("scale", "shift", "stacks") if action.get(name) is not None
@@ -307,6 +311,9 @@ def payload(
             field("choice", "stacks", say("in"), changes.stacks, options=change.STACK_NAMES),
         ],
     }
+    if cut_paths.can_cut(request, result):
+        steering["cuts"], refusal = cut_paths.cuts_of(request)
+        problem = problem or refusal
     if changes:
         old = compute(request.plain)
         before = stage_page.version_of(old, request.plain, current_view, rowwise=False)

@@ -1,6 +1,7 @@
 // What can be changed on the stage: changes as chips, forced cells, positions. The host computes every change.
 
 import { button, copyText, el, markDifferences, labelAttributes, setChildren } from "../frame/dom.js";
+import { canCut } from "./cuts.js";
 import { HeadSwitches, has } from "./head_switches.js";
 import { fields, form } from "../frame/menus.js";
 import { paint } from "./paint.js";
@@ -107,9 +108,11 @@ export class Steering {
       map: () => (kind?.plain ? this.forceControls() : words.with_options),
       mask: () => words.click_cell,
       words: () => words.click_word,
+      why: () => words.click_cut,
       positions: () => form(this.payload.positions, words, changePositions),
     };
-    this.bar.hidden = !this.acts || !kind || !(state.view in parts);
+    const offers = state.view === "why" ? canCut(this.stage) : this.acts && state.view in parts;
+    this.bar.hidden = !offers || !kind;
     if (this.bar.hidden) return;
     setChildren(this.bar, parts[state.view]());
   }

@@ -32,6 +32,7 @@ export class Elements extends Open {
   /** @type {HTMLElement} */ says;
   /** @type {HTMLElement} the way from head to head */ crumbs;
   /** @type {HTMLElement} above the picture of the view "why" */ whyBox;
+  /** @type {HTMLElement} weights of heads whose paths are cut */ cutBox;
   /** @type {HTMLElement} */ legend;
   /** @type {HTMLElement & {of?: unknown}} */ switches;
   /** @type {HTMLElement | null} of several pictures of a view */ choice = null;

@@ -1,6 +1,7 @@
 // The parts of the stage, where they stand, and what changes in them with the translation.
 
 import { codesOf, fields } from "../../recording/message/options.js";
+import { renderCuts } from "../changes/cuts.js";
 import { Beside } from "../lines/beside.js";
 import { button, el, icon, setChildren } from "./dom.js";
 import { menu, tabs } from "./widgets.js";
@@ -44,6 +45,7 @@ export function build(stage) {
     says: el("p.says", { "aria-live": "polite" }),
     crumbs: el("nav.crumbs#crumbs", { "aria-label": words.why_way }),
     whyBox: el("section.why#why", { hidden: true }),
+    cutBox: el("section.cuts#cuts", { hidden: true }),
     legend: el("div.legend"),
     switches: el("div.switches", { hidden: true }),
     places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div.versions") },
@@ -78,7 +80,7 @@ export function build(stage) {
   setChildren(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.place, stage.film.box, stage.legend, stage.card);
   const head = el("div.head", el("div.titles", stage.crumbs, stage.title), places.measures);
-  const right = el("div.right", head, !steering && settings, stage.whyBox, map.box, stage.says);
+  const right = el("div.right", head, !steering && settings, stage.cutBox, stage.whyBox, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", fold.button, ofTiles, ofPicture, left, right);
   setChildren(stage.root, above, lines.box, steering?.wordMenu.box, main);
@@ -112,6 +114,7 @@ export function fillIn(stage) {
   const turn = (/** @type {Change} */ change) => stage.turn(change);
   setChildren(places.versions, versions.length > 1 && tabs(words, "versions", "version", versions, version, turn));
   stage.steering?.fillIn();
+  renderCuts(stage);
   beside?.fillIn();
   const count = Object.values(codesOf(stage.mapOptions)).filter((code) => code !== null).length;
   stage.options?.renew(count ? stage.say("options_set", { n: count }) : words.options);

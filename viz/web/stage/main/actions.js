@@ -41,6 +41,17 @@
  */
 
 /**
+ * Leaves a part out of the queries or keys of one head only, or no longer.
+ * @typedef {object} CutAction
+ * @property {"cut"} do
+ * @property {KindCode} kind
+ * @property {number} layer
+ * @property {number} head
+ * @property {"queries" | "keys"} side
+ * @property {string} part
+ */
+
+/**
  * Scales and shifts positions; what is missing stays.
  * @typedef {object} PositionsAction
  * @property {"positions"} do
@@ -87,8 +98,8 @@
 
 /**
  * A change that a visitor makes; layers are numbered as in the model.
- * @typedef {HeadAction | LayerAction | CellsAction | ForceAction | PositionsAction | KeepAction | WriteAction
- *   | TypeAction | DropAction | PlainAction} Action
+ * @typedef {HeadAction | LayerAction | CellsAction | ForceAction | CutAction | PositionsAction | KeepAction
+ *   | WriteAction | TypeAction | DropAction | PlainAction} Action
  */
 
 export {};

@@ -9,9 +9,23 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
 /** @typedef {import("../../recording/message/payloads.js").ProgramPayload} ProgramPayload */
 /** @typedef {import("../../recording/message/payloads.js").VersionPayload} VersionPayload */
 
+/** @typedef {import("../../recording/message/payloads.js").CellPlace} CellPlace */
 /** @typedef {import("../../recording/message/payloads.js").Field} Field */
 /** @typedef {Record<string, any>} Parameters  of an address and of what is open, by name; null: the default */
 /** @typedef {Record<string, any>} FieldValues  values of controls by name; null: the default */
+
+/**
+ * One row of a head, over its S keys, whose queries or keys do without a part.
+ * @typedef {object} CutPayload
+ * @property {CellPlace} place
+ * @property {"queries" | "keys"} side  from which the part is left out
+ * @property {string} part
+ * @property {string} query
+ * @property {string[]} keys  S
+ * @property {ArrayLike<number>} before  (S,), weights without the cut
+ * @property {ArrayLike<number>} predicted  (S,), by the split of the scores, with norms held
+ * @property {ArrayLike<number>} actual  (S,), with this path cut and nothing else changed, in the same tokens
+ */
 
 /**
  * What can be changed, and what is.
@@ -24,6 +38,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {ArrayLike<number>} locked  ids of the tokens that the translation begins with
  * @property {Partial<Record<KindCode, ArrayLike<number>[]>> | null} importance  (layers, heads), in nats
  * @property {Field[]} positions
+ * @property {CutPayload[]} [cuts]  of paths; missing where none can be cut
  * @property {[string | null, string | null][]} [pairs]  words before and after
  * @property {string} [cost]  of the changes
  * @property {string} [future]  a warning

@@ -45,6 +45,7 @@ import { rowOfWord } from "../tiles/measures.js";
  */
 
 export const OF_HEADS = ["map", "mask"]; // views
+const OF_ROWS = ["inside", "why"];
 const ORDERS = ["layer", "role", "first", "effect"];
 const BOARDS = ["none", "importance", "effect", "first", "entropy", "largest"];
 const VIEWS = ["map", "mask", "positions", "words", "inside", "why"];
@@ -85,7 +86,7 @@ export class Open {
     const step = Number(request.step ?? -1);
     this.state = {
       kind: this.kinds.has(request.kind) ? request.kind : (this.result.kinds[0]?.code ?? null),
-      view: this.views().includes(request.view) ? request.view : this.defaultView(),
+      view: this.viewOf(request.view),
       step: !this.beside && step >= 0 && step < this.result.target.tokens.length ? step : null,
       lines: request.lines === "layer" && !this.beside ? "layer" : "head",
       sort: ORDERS.includes(request.sort) ? request.sort : null,
@@ -141,6 +142,13 @@ export class Open {
     return Boolean(first?.plain && !first.signed && (this.host.ask ? splits : why && "pairs" in why));
   }
 
+  /** The view that is asked for, else the map of the head that was looked into, else the first. @param {string} asked */
+  viewOf(asked) {
+    const views = this.views();
+    if (views.includes(asked)) return asked;
+    return OF_ROWS.includes(asked) && views.includes("map") ? "map" : this.defaultView();
+  }
+
   defaultView() {
     return this.result.next && this.measure !== "effects" ? "words" : this.views()[0];
   }
@@ -184,7 +192,7 @@ export class Open {
     this.openHeads = Object.fromEntries([...this.kinds].map(([name, kind]) => [name, headOf(kind)]));
     if (this.message.setting) return;
     const { kind, view, step, lines, sort, board, measure, pin, projector, chance } = this.state;
-    const isRow = ["inside", "why"].includes(view);
+    const isRow = OF_ROWS.includes(view);
     const [layer, head] = this.kind?.headAt(this.kind.open) ?? [];
     const hasHead = isRow || String(this.kind?.open) !== String(this.kind?.first ?? "");
     const parameters = {

@@ -6,6 +6,7 @@ import { MOST, causeOf, headOfPart, sidesOf, totalOf } from "../../recording/pic
 import { ofParts } from "../../recording/message/python.js";
 import { formatNumber } from "../../recording/text/sentences.js";
 import { tokenNames } from "../../recording/text/text.js";
+import { canCut, cutButton, cutParameters } from "../changes/cuts.js";
 import { button, dress, el, setChildren } from "../frame/dom.js";
 import { isNarrow } from "../frame/size.js";
 import { tabs } from "../frame/widgets.js";
@@ -61,7 +62,12 @@ const nothing = () => ({ cell: null, trail: [], folds: FOLDED, picture: PICTURES
 function parameters(stage) {
   const { view, why } = stage.state;
   const place = view === "why" ? placeOf(stage) : null;
-  return { ...(place && { row: place.row }), key: place?.key ?? null, trail: codesOfTrail(why.trail) };
+  return {
+    ...(place && { row: place.row }),
+    key: place?.key ?? null,
+    ...(view !== "why" && view !== "inside" && cutParameters(stage)),
+    trail: codesOfTrail(why.trail),
+  };
 }
 
 /** The picture of the row that is asked about; null until the host has sent it. @param {Stage} stage @returns {View | null} */
@@ -270,17 +276,19 @@ function side(stage, why, parts, side, title) {
   const values = parts.map(({ numbers }) => numbers[key]);
   const [low, high] = [Math.min(0, ...values), Math.max(0, ...values)];
   const width = high - low || 1;
+  const cuts = canCut(stage);
   const share = (/** @type {number} */ value) => `${(100 * value) / width}%`;
   const rows = parts.map((part, i) => {
     const [from, to] = [Math.min(0, values[i]), Math.max(0, values[i])];
     const look = `left: ${share(from - low)}; width: ${share(to - from)}`;
     const bar = el(values[i] < 0 ? "span.bar-of-part.less" : "span.bar-of-part", { style: look });
     const number = formatNumber(values[i], "+.2f", stage.language);
-    return el("li", el("span.name", partName(stage, why, part, side)), el("span.track", bar), el("span.number", number));
+    const cut = cuts && cutButton(stage, why.place, part.name, side === "query" ? "queries" : "keys");
+    return el("li", el("span.name", partName(stage, why, part, side)), el("span.track", bar), el("span.number", number), cut);
   });
   const sum = formatNumber(totalOf(parts)[key], "+.2f", stage.language);
   rows.push(el("li.sum", el("span.name", stage.say("why_sum")), el("span.track"), el("span.number#why-sum", sum)));
-  return el("section", { "data-side": side }, el("h3", title), el("ol.parts", rows));
+  return el("section", { "data-side": side }, el("h3", title), el(cuts ? "ol.parts.cuttable" : "ol.parts", rows));
 }
 
 /**
