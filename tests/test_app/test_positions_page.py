@@ -16,7 +16,6 @@ from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_language_model
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words import number
-from viz.views import view
 from viz.views.results.position_results import ENCODINGS, RELATIVE
 
 EXAMPLE = "A man is riding a bicycle down the street."
@@ -364,19 +363,3 @@ def test_without_a_model_nothing_is_said_of_heads(monkeypatch, tmp_path) -> None
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
     at = open_page(first="sinusoidal")
     assert links_of_heads(at) == [] and not at.warning and "table" in screen.charts(at)
-
-
-def test_the_language_model_that_was_open_is_asked(modern, monkeypatch) -> None:
-    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
-    at = open_page(first="sinusoidal", text="the cat sat on the mat .")
-    assert links_of_heads(at) == [], "there is no translator"
-    at.session_state[view.KEPT] = view.View(model="adding")
-    ((place, label), *_) = links_of_heads(at.run())
-    writer = load_translator(str(modern / "adding"))
-    parts = writer.score_parts(writer.read(place["text"]), "decoder_self", int(place["layer"]), int(place["head"]))
-    share = parts.shares[parts.query_names.index("positions"), parts.key_names.index("positions")]
-    assert label.startswith("Decoder") and label.endswith(f"{share:.0%}")
-    page = screen.open_page("language_model.py", **place)
-    assert not page.exception and screen.warnings(page) == []
-    at.session_state[view.KEPT] = view.View(model="turning")
-    assert "No head of turning reads it: its encoding is “rotary”" in all_html(at.run())
