@@ -32,7 +32,7 @@ def reading(page: Page) -> str:
     name = _model()
     if name is None:
         return ""
-    own: str = cached.translator(name).config.positional
+    own: str = getattr(cached.translator(name).config, "positional", "none")
     if own == "none":
         return escape(say("{model} has no positions that its heads could read.", model=name))
     if page.first != own:
