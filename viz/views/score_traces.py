@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import streamlit as st
-from model.adapters.readers.layer_inputs import LayerInputs
 
+from model.adapters.readers.explanation.layer_inputs import LayerInputs
 from model.adapters.readers.reader import Reader
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.results.translation import Translation

@@ -14,7 +14,8 @@ from viz.text.language import say
 from viz.text.words import axes
 from viz.ui.stage import stage_page
 from viz.views import recipes
-from viz.views.cached import Request, cache_results, compute, shares_of
+from viz.views.cached import Request, cache_results, compute
+from viz.views.score_traces import trace_of
 from viz.views.view import place_of_head
 
 SENTENCE = request_translation("The little girl gave her old dog a new ball.")
@@ -27,7 +28,7 @@ MIXED, BY_POSITION, BY_WORDS = (0, 1), (0, 7), (0, 4)
 @cache_results()
 def shares() -> tuple[np.ndarray, np.ndarray]:
     """How much of where each head of the encoder looks is decided by position, and by the words at keys: (L, H)."""
-    causes = shares_of(SENTENCE).causes(ENCODER)
+    causes = trace_of(SENTENCE).shares().causes(ENCODER)
     return causes["by_position"], causes["by_words"]
 
 

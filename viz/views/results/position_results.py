@@ -13,6 +13,7 @@ from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
 from model.running.translator import Translator
 from viz.text.language import message, messages
 from viz.views import cached
+from viz.views.score_traces import trace_of
 from viz.views.snippets import Code, snippet
 from viz.views.turns import in_turn
 
@@ -148,7 +149,7 @@ def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, a
 @cached.cache_results()
 def read_by(request: cached.Request) -> dict[str, np.ndarray]:
     """By kind, how much of what decides where each head looks comes from the positions of both tokens, (L, H)."""
-    shares = cached.shares_of(request)
+    shares = trace_of(request).shares()
     return {kind: shares.of_positions(kind) for kind in shares.shares}
 
 
