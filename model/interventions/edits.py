@@ -160,7 +160,7 @@ class Edits:
         version, *items = code.split("_")
         if version != VERSION:
             raise ValueError(f"the code of edits begins with {VERSION!r}, got {version[:20]!r}")
-        edits: dict[str, tuple] = {}  # by field
+        edits: dict[str, Any] = {}  # by field
         for item in items:
             name, edit = _read_edit(item)
             edits[name] = (*edits.get(name, ()), edit)

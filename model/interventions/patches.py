@@ -161,7 +161,7 @@ class Donor:
             raise Problem("the patches were made for another text: their positions are not those of this one")
         if isinstance(patch, StreamPatch):
             side = STACKS[patch.stack]
-            if patch.position not in dict(map(reversed, self.pairs[side])):
+            if patch.position not in {place for _, place in self.pairs[side]}:
                 raise Problem(
                     "position {position} has no like in the other text, so nothing can be put there",
                     position=patch.position,
@@ -174,7 +174,7 @@ class Donor:
         for address in sorted(self.trace):
             if address.endswith((".context", ".weights", ".v", ".stream")):
                 content.update(address.encode())
-                content.update(np.ascontiguousarray(self.trace[address]))
+                content.update(self.trace[address].tobytes())
         return content.digest()
 
     def __eq__(self, other: object) -> bool:

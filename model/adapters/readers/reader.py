@@ -186,8 +186,8 @@ class Reader(Recorder):
         for result in (a, b):
             self._check_own(result)
             self._check_words(result)
-        ids = [None if word is None else self.token(word) for word in (answer, against)]
-        return compare(self, a, b, ComparedWords(*ids, step), reverse)
+        first, second = (None if word is None else self.token(word) for word in (answer, against))
+        return compare(self, a, b, ComparedWords(first, second, step), reverse)
 
     def words_measured(self, result: Reading) -> Words:
         """The words of a result that measures are about."""

@@ -62,7 +62,8 @@ def _compare_masked(reader: Any, a: Reading, b: Reading, compared: ComparedWords
         passes.append(pass_over(reader, result, result.inputs, tokens, int(either.places[number])))
     answer = ids[0][number] if compared.answer is None else compared.answer
     against = ids[1][number] if compared.against is None else compared.against
-    return patching_of(reader.words, a, b, *passes, answer, against, 0, reverse)
+    first, second = passes
+    return patching_of(reader.words, a, b, first, second, answer, against, 0, reverse)
 
 
 def pass_over(
