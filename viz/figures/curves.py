@@ -345,7 +345,7 @@ def changes_by_seed(
 
 
 def _dots_of_seeds(
-    values: np.ndarray, names: Sequence[str], seeds: Sequence[str], title: str
+    values: np.ndarray, names: list[str], seeds: Sequence[str], title: str
 ) -> tuple[list[go.Scatter], list[LineWithTexts]]:
     """The dots of each seed over values (N, K) as `changes_by_seed` has them, and the same as lines of its table."""
     traces: list[go.Scatter] = []
