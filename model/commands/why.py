@@ -161,7 +161,7 @@ def _head_lines(keys: Sequence[str], shown: Sequence[int]) -> Iterator[str]:
 def _table(names: Sequence[str], values: np.ndarray) -> Iterator[str]:
     """Lines of the largest parts at some keys, of all others, and of their sum; `values` are (parts, keys)."""
     order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
-    largest = sorted(order[:PARTS].tolist(), key=lambda part: -values[part, 0])
+    largest: list[int] = sorted(order[:PARTS].tolist(), key=lambda part: -values[part, 0])
     for part in largest:
         yield _line(names[part], [f"{value:+.2f}" for value in values[part]])
     if others := len(order) - len(largest):
