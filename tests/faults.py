@@ -402,9 +402,9 @@ FAULTS = (
     Fault(
         "click on a figure returns the wrong cell",
         "viz/web/plot/plot.js",
-        "{ curve, x, y, customdata }",
-        "{ curve, x: y, y: x, customdata }",
-        f"{_APP}browser/test_plot.py::test_a_click_on_a_cell_reaches_python_and_the_node_stays",
+        "new FigureHeads(([y, x]) =>",
+        "new FigureHeads(([x, y]) =>",
+        f"{_APP}browser/test_plot.py::test_heads_of_a_board_are_chosen_with_the_mouse_and_with_arrow_keys_and_the_node_stays",
     ),
 )
 

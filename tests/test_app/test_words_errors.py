@@ -83,7 +83,7 @@ ELSEWHERE = {
     "running/patch_passes.py",
     "running/patching.py",
     "running/patching_words.py",
-    "adapters/readers/patch_passes.py",
+    "adapters/readers/explanation/patch_passes.py",
     "commands/patches.py",
     "running/attribution.py",
     "training/sweeps/grid.py",

@@ -24,7 +24,7 @@ from tests.support.repeated import first_quick
 from tests.test_viz.test_web.test_engine.comparing import Request, assert_same
 
 DATA = os.environ.get("HEADLIGHT_DATA")
-N_SENTENCES = 150  # of each direction
+N_SENTENCES = 50  # of each direction
 CHUNK = 25  # sentences of a test
 GERMAN = (
     ("Ein junger Mann", "Eine alte Frau", "Das kleine Mädchen", "Dieser neue Lehrer", "Mein bester Freund"),
@@ -69,7 +69,7 @@ def of_data(language: str) -> list[str]:
     column = {"en": 0, "de": 1}[language]
     short = [line.split("\t")[column] for line in lines("tatoeba-de-en/test.tsv.gz")]
     rng = random.Random(40)
-    return [*rng.sample(short, 40), *rng.sample(lines(f"multi30k/test_2016_flickr.{language}.gz"), 40)]
+    return [*rng.sample(short, 15), *rng.sample(lines(f"multi30k/test_2016_flickr.{language}.gz"), 15)]
 
 
 def texts(direction: str) -> list[str]:
