@@ -68,24 +68,34 @@ class ScoreTraces:
     def get(self, request: Request) -> ScoreTrace:
         """The trace of a request, computed where it is not kept; errors as in `Request.translated`."""
         with self._lock:
+            if (kept := self._kept(request)) is not None:
+                return kept
             computing = self._computing.setdefault(request, threading.Lock())
-        with computing:  # others that ask for the same text wait for it
-            with self._lock:
-                if request in self._traces:
-                    self._traces.move_to_end(request)
-                    return self._traces[request]
-            try:
+        try:
+            with computing:  # others that ask for the same text wait for it
+                with self._lock:
+                    if (kept := self._kept(request)) is not None:
+                        return kept
                 trace = _compute(request)
                 self._keep(trace)
-            finally:
-                with self._lock:
-                    self._computing.pop(request, None)
-            return trace
+                return trace
+        finally:
+            with self._lock:
+                if self._computing.get(request) is computing:
+                    del self._computing[request]
+
+    def _kept(self, request: Request) -> ScoreTrace | None:
+        """The trace of a request, which is then the one that was used last; with the lock held."""
+        if request in self._traces:
+            self._traces.move_to_end(request)
+        return self._traces.get(request)
 
     def _keep(self, trace: ScoreTrace) -> None:
+        if trace.n_bytes > self.n_bytes:
+            return
         with self._lock:
             self._traces[trace.request] = trace
-            while self._traces and sum(trace.n_bytes for trace in self._traces.values()) > self.n_bytes:
+            while sum(trace.n_bytes for trace in self._traces.values()) > self.n_bytes:
                 self._traces.popitem(last=False)
 
 
@@ -94,7 +104,7 @@ def _compute(request: Request) -> ScoreTrace:
     if not isinstance(loaded, Reader):
         return ScoreTrace(request, request.translated(), None)
     result = request.read_with(loaded)
-    layers = loaded.layer_inputs(result)
+    layers = None if result.edits else loaded.layer_inputs(result)  # with edits the split makes whole passes
     needed = {address: value for address, value in result.trace.items() if address.endswith(_OF_SCORES)}
     return ScoreTrace(request, replace(result, trace=needed), layers)
 

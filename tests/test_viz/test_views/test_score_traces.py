@@ -49,6 +49,8 @@ def test_those_that_were_used_last_stay_within_the_limit(computed: list[str]) ->
     for _ in range(2):  # larger than all that may stay
         traces.get(Request("d" * 11, "m"))
     assert computed[4:] == ["d" * 11] * 2
+    traces.get(Request("aaaa", "m"))
+    assert len(computed) == 6 and not traces._computing
 
 
 def test_who_asks_at_the_same_time_waits_for_the_same(computed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

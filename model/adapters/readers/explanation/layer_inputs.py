@@ -28,14 +28,14 @@ class LayerInputs:
     Where norms stand before the sublayers, a part is the same tensor from the layer that wrote it to the last one.
 
     Attributes:
-        n_bytes: of all tensors that are kept.
+        n_bytes: of the memory behind all tensors that are kept, which several may share.
     """
 
     def __init__(self, room: int = ROOM) -> None:
         self.n_bytes = 0
         self._room = room
         self._inputs: dict[tuple[str, int], LayerInput] = {}
-        self._tensors: set[int] = set()  # the ids of those that are kept
+        self._storages: set[int] = set()  # the addresses of the memory that is kept
         self._is_full = False
 
     def get(self, stack: str, layer: int) -> LayerInput | None:
@@ -44,13 +44,14 @@ class LayerInputs:
 
     def keep(self, stack: str, layer: int, layer_input: LayerInput) -> None:
         """Keep the input of a layer, unless there is no room for it or for one before it."""
-        new = {id(tensor): tensor for tensor in _tensors_in(layer_input) if id(tensor) not in self._tensors}
-        n_bytes = sum(tensor.nbytes for tensor in new.values())
+        storages = (tensor.untyped_storage() for tensor in _tensors_in(layer_input))
+        new = {storage.data_ptr(): storage.nbytes() for storage in storages if storage.data_ptr() not in self._storages}
+        n_bytes = sum(new.values())
         self._is_full = self._is_full or self.n_bytes + n_bytes > self._room
         if self._is_full:
             return
         self.n_bytes += n_bytes
-        self._tensors |= set(new)
+        self._storages |= set(new)
         self._inputs[stack, layer] = layer_input
 
 

@@ -114,7 +114,7 @@ class PartRows(Follower):
             return self._lay_out(stream[:1], before, [name for name in before if name != BIAS])
         if is_last and self._target is None and len(self._stacks) == len(self._streams):
             raise Enough
-        return stream[:1]
+        return stream[:1].clone()  # a view would keep all rows where the input of the next layer is kept
 
     def normalise(self, norm: nn.Module, x: Tensor, y: Tensor, in_sublayer: bool) -> Tensor | None:
         """Hold the scale of a norm at that of the whole model, for all rows."""

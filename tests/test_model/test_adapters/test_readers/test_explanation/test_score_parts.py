@@ -12,6 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from model.adapters.readers.explanation.layer_inputs import _tensors_in
 from model.adapters.readers.tasks import attach
 from model.analysis.score_parts import by_group
 from model.interventions.edits import Edits, Head
@@ -252,7 +253,14 @@ def test_a_layer_without_a_kept_input_is_read_again() -> None:
         assert whole.get(stack, last) is not None
         layers = reader.layer_inputs(result, room=whole.n_bytes - 1)
         assert layers.get(stack, 0) is not None and layers.get(stack, last) is None
-        assert 0 < layers.n_bytes < whole.n_bytes
+        storages = {
+            tensor.untyped_storage().data_ptr(): tensor.untyped_storage().nbytes()
+            for layer_input in layers._inputs.values()
+            for tensor in _tensors_in(layer_input)
+        }
+        assert 0 < sum(storages.values()) == layers.n_bytes < whole.n_bytes
+        stream = next(_tensors_in(whole.get(stack, last)))
+        assert stream.untyped_storage().nbytes() == stream.nbytes
         parts = reader.score_parts(result, kind, last, 0, layers)
         np.testing.assert_allclose(parts.of_keys, reader.score_parts(result, kind, last, 0, whole).of_keys, atol=1e-5)
 
