@@ -639,7 +639,8 @@ def test_the_walk_of_the_story_is_answered_from_the_recording() -> None:
     assert sent["pairs"].sum() == pytest.approx(sent["scores"][8])
     assert sent["mask"].sum() == 18 and len(sent["weights"]) == 20
     assert why_recorded.payload(payloads.Cell("decoder_self", 16, 0, 8))["place"]["key"] == 7
-    for other in ((18, 6, 16, 3), (18, 6, 17, 19), (17, 8, 17, 8), (99, 0, 0, 0), (16, 0, 8, -1)):
+    assert "place" in why_recorded.payload(payloads.Cell("decoder_self", 18, 6, 17, 19))  # that the mask blocks
+    for other in ((18, 6, 16, 3), (18, 6, 17, 20), (17, 8, 17, 8), (99, 0, 0, 0), (16, 0, 8, -1)):
         assert "two rows only" in why_recorded.payload(payloads.Cell("decoder_self", *other))["reason"]
 
 

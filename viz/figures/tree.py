@@ -84,9 +84,7 @@ def search_tree(
     tokens = [_name(tokens, node, tree) for node in range(n)]
     texts = _hover_texts(tree, tokens, fates, scores, say)
     if looked_at is not None:
-        looked_at = checks.as_probabilities("looked_at", looked_at, "NS")
-        keys = labels.spell_bytes(checks.as_tokens("keys", keys or [], looked_at.shape[1]))
-        _add_largest_keys(texts, looked_at, labels.hover_texts(keys, say), say)
+        _add_largest_keys(texts, checks.as_probabilities("looked_at", looked_at, "NS"), keys or [], say)
     first, last = steps or (0, int(tree.step.max()))
     visible_nodes = np.flatnonzero((tree.step >= first) & (tree.step <= last))
     later = visible_nodes[tree.step[visible_nodes] > first]
@@ -149,8 +147,9 @@ def _nodes(
     return traces, points
 
 
-def _add_largest_keys(texts: list[str], looked_at: np.ndarray, names: Sequence[str], say: Say) -> None:
+def _add_largest_keys(texts: list[str], looked_at: np.ndarray, keys: Sequence[str], say: Say) -> None:
     """Add to the text of each node which keys the step that wrote it attended to most, of weights (N, S)."""
+    names = labels.hover_texts(labels.spell_bytes(checks.as_tokens("keys", keys, looked_at.shape[1])), say)
     for node in np.flatnonzero(looked_at.any(axis=1)):
         largest = np.argsort(-looked_at[node], kind="stable")[:3]
         largest_keys = " · ".join(f"{names[key]} {say('{x:.2f}', x=looked_at[node, key])}" for key in largest)

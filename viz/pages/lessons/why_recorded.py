@@ -41,7 +41,8 @@ def row_of(place: tuple[int, int]) -> RecordedRow:
 def payload(cell: why.Cell) -> WhyPayload | NoWhyPayload:
     """What the stage is told of a cell; a sentence where the recording does not have its parts."""
     for row in recorded_circuit.shipped():
-        if (KIND, row.layer, row.head, row.query) == cell[:4] and (cell.key is None or 0 <= cell.key <= row.query):
+        has_key = cell.key is None or 0 <= cell.key < row.parts.mask.shape[1]
+        if (KIND, row.layer, row.head, row.query) == cell[:4] and has_key:
             row_weights = weights()[row.layer, row.head, row.query]
             parts = why.payload(cell._replace(row=0), row.parts, row_weights[None])
             return {**parts, "place": {**parts["place"], "row": cell.row}}
