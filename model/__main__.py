@@ -181,9 +181,9 @@ _COMMANDS = {
             help="put in what heads had in the text of --from: 18-6; of an encoder-decoder c0-1",
         ),
         _option("--from", dest="source", metavar="TEXT", help="with --patch: the text that they are taken from"),
-        _option(
-            "--what", choices=["both", "weights", "values"], default="both", help="of a head; default: %(default)s"
-        ),
+        _option("--what", choices=["both", "weights", "values"], help="with --patch: of a head; default: both"),
+        _option("--answer", metavar="WORD", help="with --patch: the next word of the other text that is measured"),
+        _option("--than", metavar="WORD", help="with --patch: the next word here that it is compared with"),
         _option(
             "--effects", metavar="WORD", help="print which heads add most to the logit of the next word being WORD"
         ),

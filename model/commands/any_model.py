@@ -11,9 +11,8 @@ from tqdm import tqdm
 from model.adapters.loading import load_model
 from model.adapters.readers.inputs.chat import message_of
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
-from model.commands import why
+from model.commands import patches, why
 from model.commands.heads import head_of
-from model.commands.patches import patched
 from model.commands.results import as_json, save
 from model.interventions.edits import Edits
 
@@ -44,6 +43,7 @@ def read(args: Namespace) -> None:
     if args.against and not args.effects:
         raise ValueError("--against needs --effects: the word whose logit is explained")
     why.check(args)
+    patches.check(args)
     reader = load(args)
     if args.target is not None and reader.config.task != ENCODER_DECODER:
         raise ValueError(f"--target is for encoder-decoders; a {reader.config.architecture} is not one")
@@ -53,9 +53,9 @@ def read(args: Namespace) -> None:
     if args.off:
         runs.append(reader.read(**given, edits=heads_off(args.off, reader.config.kinds)))
     about_patches: list[str] = []
-    if args.patch or args.source is not None:
+    if args.patch:
         heads = heads_off(args.patch, reader.config.kinds, "--patch")
-        changed, about_patches = patched(args, reader, given, runs[0], heads)
+        changed, about_patches = patches.patched(args, reader, given, runs[0], heads)
         runs.append(changed)
     result = runs[-1]
     lines = [describe(reader.config), *predictions(reader, runs, "changed"), *about_patches]
@@ -67,7 +67,7 @@ def read(args: Namespace) -> None:
     print(*lines, sep="\n")
     arrays = {}
     if args.effects:
-        words = [_one_token(reader, word) for word in (args.effects, args.against) if word]
+        words = [patches.one_token(reader, word) for word in (args.effects, args.against) if word]
         effects = reader.effects(result, words[0], against=words[1] if len(words) > 1 else None)
         print(*strongest_heads(effects, result), sep="\n")
         arrays = {f"heads.{kind}": effects.heads(kind) for kind in effects.kinds}
@@ -147,12 +147,6 @@ def strongest_heads(effects: Any, result: Any) -> Iterator[str]:
             rows.append((total, f"{name:<20} most from {keys[key]} (weight {weights[place, head, key]:.2f})"))
     for total, line in sorted(rows, key=lambda row: -abs(row[0]))[:MOST_HEADS]:
         yield f"{total:+8.3f}  {line}"
-
-
-def _one_token(reader: Any, word: str) -> str:
-    """A word as it follows a space where that is one token, which is how most vocabularies hold it."""
-    spaced = f" {word}"
-    return spaced if len(reader.tokenizer(spaced, add_special_tokens=False)["input_ids"]) == 1 else word
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

@@ -5,7 +5,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from model.interventions.edits import Edits
-from model.interventions.patches import HeadPatch
+from model.interventions.patches import WHAT, HeadPatch
+
+
+def check(args: Namespace) -> None:
+    """Refuse options that need another one, or do not go with it."""
+    if not args.patch and args.source is None:
+        for name in ("what", "answer", "than"):
+            if getattr(args, name) is not None:
+                raise ValueError(f"--{name} needs --patch: the heads that are taken from another text")
+        return
+    if not args.patch or args.source is None:
+        raise ValueError("--patch needs --from, and --from needs --patch: the other text, and the heads taken from it")
+    if args.chat:
+        raise ValueError("--patch and --chat do not go together: give both texts as they are read")
+    if args.off:
+        raise ValueError("--patch and --off do not go together: the other text is read with all heads")
+    if args.target is not None:
+        raise ValueError("--patch and --target do not go together: both texts are compared by what the model writes")
 
 
 def patched(args: Namespace, reader: Any, given: Mapping[str, Any], result: Any, heads: Edits) -> tuple[Any, list[str]]:
@@ -16,18 +33,21 @@ def patched(args: Namespace, reader: Any, given: Mapping[str, Any], result: Any,
         heads: those of `--patch`, as `off`.
 
     Raises:
-        ValueError: if one of the options stands without the other, or the texts cannot be compared.
+        ValueError: if the texts cannot be compared.
     """
-    if not args.patch or args.source is None:
-        raise ValueError("--patch needs --from, and --from needs --patch: the other text, and the heads taken from it")
-    if "messages" in given:
-        raise ValueError("--patch and --chat do not go together: give both texts as they are read")
     other = reader.read(**{**given, "text": args.source})
-    patching = reader.patching(other, result)
-    patches = [HeadPatch(head.kind, head.layer, head.head, args.what) for head in heads.off]
+    answer, against = (None if word is None else one_token(reader, word) for word in (args.answer, args.than))
+    patching = reader.patching(other, result, answer=answer, against=against)
+    patches = [HeadPatch(head.kind, head.layer, head.head, args.what or WHAT[0]) for head in heads.off]
     edits = patching.edits(*patches)
     changed = reader.read(**given, edits=edits)
     return changed, list(_lines(patching, patches))
+
+
+def one_token(reader: Any, word: str) -> str:
+    """A word as it follows a space where that is one token, which is how most vocabularies hold it."""
+    spaced = f" {word}"
+    return spaced if len(reader.tokenizer(spaced, add_special_tokens=False)["input_ids"]) == 1 else word
 
 
 def _lines(patching: Any, patches: list[HeadPatch]) -> Iterator[str]:

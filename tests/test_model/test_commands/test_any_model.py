@@ -290,5 +290,14 @@ def test_heads_of_another_text(folders: dict[str, str], capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert f"{shares[1, 2]:8.1%}  of the difference comes back with decoder_self 1-2 (values)" in out
     assert f"{shares[2, 0]:8.1%}  of the difference comes back with decoder_self 2-0 (values)" in out
-    assert main(command) == 2
-    assert "--patch needs --from" in capsys.readouterr().err
+    assert main([*command, "--from", texts[0], "--answer", "dog", "--than", "cat"]) == 0
+    assert "logit of dog less that of cat" in capsys.readouterr().out
+    for more, sentence in (
+        ([], "--patch needs --from"),
+        (["--from", texts[0], "--off", "0-0"], "--patch and --off do not go together"),
+        (["--from", texts[0], "--target", "dog"], "--patch and --target do not go together"),
+    ):
+        assert main([*command, *more]) == 2
+        assert sentence in capsys.readouterr().err
+    assert main([*command[:4], "--what", "values"]) == 2
+    assert "--what needs --patch" in capsys.readouterr().err
