@@ -152,6 +152,7 @@ class Donor:
             missing = [name for name in ("context", "weights", "v") if f"{module}.{name}" not in self.trace]
             missing = [f"{module}.{name}" for name in missing]
         else:
+            self._check_layer(patch)
             missing = [patch.address][: patch.address not in self.trace]
         if missing:
             raise Problem("the other recording has no {address}: it was made by another model", address=missing[0])
@@ -166,6 +167,16 @@ class Donor:
                     "position {position} has no like in the other text, so nothing can be put there",
                     position=patch.position,
                 )
+
+    def _check_layer(self, patch: StreamPatch) -> None:
+        """Refuse a layer of a stream that was recorded without it."""
+        layers = [
+            address
+            for address in self.trace
+            if address.startswith(f"{patch.stack}.layers.") and address.endswith(".residual_ff.stream")
+        ]
+        if layers and not 0 <= patch.layer <= len(layers):
+            raise ValueError(f"layers of the {patch.stack}'s stream are 0 to {len(layers)}, got {patch.layer}")
 
     @cached_property
     def digest(self) -> bytes:
@@ -190,7 +201,7 @@ def patched_weights(own: Tensor, other: Tensor, columns: Pairs) -> Tensor:
     Columns that belong to no column of the other text keep their weight, and the others share what remains of the row
     as they do there.
     """
-    origins, places = _split(columns)
+    origins, places = split_pairs(columns)
     taken = other[..., origins]
     room = own[..., places].sum(-1, keepdim=True)
     mass = taken.sum(-1, keepdim=True)
@@ -208,7 +219,7 @@ def _left_over(weights: Tensor, places: Sequence[int]) -> Tensor:
     return weights[..., is_outside].sum(-1, keepdim=True)
 
 
-def _split(both: Pairs) -> tuple[list[int], list[int]]:
+def split_pairs(both: Pairs) -> tuple[list[int], list[int]]:
     """The first and the second of each pair."""
     return [i for i, _ in both], [j for _, j in both]
 
@@ -254,12 +265,12 @@ class Patcher:
             value = value.repeat_interleave(len(weights) // value.size(1), dim=1)
             # Keys of a cached decoder come one by one in our own models, all at once in others.
             first = self._first + self._steps - value.size(2) if is_self else 0
-            origins, places = _split(_within(columns, first, value.size(2)))
+            origins, places = split_pairs(_within(columns, first, value.size(2)))
             taken = self._taken(address, value)  # (G, S, K)
             value[:, patch.head, places] = taken[patch.head * len(taken) // len(weights), origins]
             return value
         first = 0 if patch.kind == "encoder_self" else self._first
-        origins, places = _split(_within(rows, first, value.size(2)))
+        origins, places = split_pairs(_within(rows, first, value.size(2)))
         taken = self._taken(address, value)[patch.head, origins]
         if patch.what == "weights":
             columns = _within(columns, 0, value.size(3))

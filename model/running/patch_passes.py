@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -17,6 +18,7 @@ from model.text.errors import Problem
 from model.text.special import BOS_ID, Vocabulary
 from model.transformer import Transformer
 
+_MISS = 1e-3  # by which a result that was decoded step by step may miss a whole pass
 IdsOf = Callable[[Translation], list[int]]
 
 
@@ -40,9 +42,20 @@ def compare(
     for result in (a, b):
         if result.config != model.config:
             raise ValueError("the result was made by another model: it has other sizes or choices")
-    if isinstance(model, LanguageModel):
-        return compare_continuations(_reading(model, target, ids_of), target.tokens, a, b, compared, reverse)
-    return compare_outputs(_translating(model, target, ids_of), target.tokens, a, b, compared, reverse)
+    is_alone = isinstance(model, LanguageModel)
+    make_pass = _reading(model, target, ids_of) if is_alone else _translating(model, target, ids_of)
+    for result in (a, b):
+        _check_unchanged(make_pass(result, [] if is_alone else result.predicted_ids[:-1]), result)
+    compare_texts = compare_continuations if is_alone else compare_outputs
+    return compare_texts(make_pass, target.tokens, a, b, compared, reverse)
+
+
+def _check_unchanged(passed: Pass, result: Translation) -> None:
+    """Refuse a result that is not what a pass over all of its text gives, seen in the stream that words follow from."""
+    address = next(address for address in reversed(passed.trace) if address.endswith(".residual_ff.stream"))
+    stream = passed.trace[address].cpu().numpy()
+    if address in result.trace and not np.allclose(stream, result.trace[address], rtol=_MISS, atol=_MISS):
+        raise ValueError("the result was made with edits or by another model: patching is between unchanged results")
 
 
 def token_of(vocabulary: Vocabulary, word: str | int | None, size: int) -> int | None:

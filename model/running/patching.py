@@ -6,7 +6,7 @@ another says how much of the difference between the texts comes with it. How to 
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -24,6 +24,7 @@ from model.interventions.patches import (
     check_stack,
     check_what,
     patched_weights,
+    split_pairs,
     stream_address,
 )
 from model.results.translation import IN_WORDS, KINDS, MODULES, SIDES
@@ -47,12 +48,14 @@ class Pass:
         tokens: by side, "source" and "target", what is read; empty where the model has no such side.
         place: the position of the logits, in the tokens of the last stack.
         grows: whether rows can join between layers; not where layers share a module.
+        edits: those that `run` makes, too.
     """
 
     run: Callable[[Hook, int], Tensor] = field(repr=False)
     tokens: dict[str, list[str]]
     place: int
     grows: bool = True
+    edits: Edits = field(default_factory=Edits)
 
     @cached_property
     def trace(self) -> dict[str, Tensor]:
@@ -109,7 +112,7 @@ class Patching:
             ValueError: if the words are the same, or differ as much in A as in B.
         """
         if answer == against:
-            raise Problem("both texts give “{word}” here: name another word to compare it with", word=words[0])
+            raise Problem("“{word}” would be compared with itself: name another word to compare it with", word=words[0])
         self.answer, self.against = answer, against
         self.words = words
         self.step = step
@@ -151,8 +154,14 @@ class Patching:
         return [j for j in range(len(self.tokens(side))) if j not in places]
 
     def edits(self, *patches: Patch) -> Edits:
-        """Patches as edits of the text that is changed, to have it read or written with them."""
-        return Edits(patched=patches, donor=self.donor)
+        """Patches as edits of the text that is changed, to have it read or written with them, and with its own edits.
+
+        A ValueError refuses a text that was itself read with patches.
+        """
+        own = self._own.edits
+        if own.patched:
+            raise ValueError("the text was itself read with patches: patch it as it was read without them")
+        return replace(own, patched=patches, donor=self.donor)
 
     def heads(self, kind: str, what: str = "both", progress: Progress = lambda share: None) -> np.ndarray:
         """float64 (L, H): the share that comes back with each head, of a kind of attention.
@@ -280,7 +289,7 @@ class Patching:
         check_what(what)
         rows, columns = (self._pairs[side] for side in SIDES[kind])
         donor, own = self._donor.trace, self._own.trace
-        (origins, places), (from_columns, to_columns) = map(_split, (rows, columns))
+        (origins, places), (from_columns, to_columns) = map(split_pairs, (rows, columns))
         if what == "both":
             context = own[f"{module}.context"].clone()
             context[:, places] = donor[f"{module}.context"][:, origins]
@@ -372,8 +381,3 @@ def _putting(place: int, value: Tensor) -> Callable[[Tensor], Tensor]:
         return row
 
     return replace
-
-
-def _split(both: Pairs) -> tuple[list[int], list[int]]:
-    """The first and the second of each pair."""
-    return [i for i, _ in both], [j for _, j in both]

@@ -60,6 +60,8 @@ def compare_continuations(
     answer is named, it is the word that follows the texts.
     """
     step = 0 if compared.answer is not None and compared.step is None else compared.step
+    if step is not None and not 0 <= step <= MOST_ALIKE:
+        raise ValueError(f"steps of what both texts go on with are 0 to {MOST_ALIKE}, got {step}")
     beginning: list[int] = []
     while True:
         passes = make_pass(a, beginning), make_pass(b, beginning)

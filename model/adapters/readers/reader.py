@@ -151,7 +151,7 @@ class Reader(Recorder):
         share of the heads that are done.
         """
         self._check_own(result)
-        words = self._words(result).at(steps)
+        words = self.words_measured(result).at(steps)
         read_again = partial(self._again, result)
         if "logits_to_keep" in self._accepts:
             read_again = partial(read_again, logits_to_keep=words.places)
@@ -191,7 +191,8 @@ class Reader(Recorder):
 
     def words_measured(self, result: Reading) -> Words:
         """The words of a result that measures are about."""
-        return self._words(result)
+        self._check_words(result)
+        return Words(torch.arange(len(result.predicted_ids)), torch.tensor(result.predicted_ids))
 
     def occlusion(self, result: Reading) -> np.ndarray:
         """float32 (words, tokens): the nats that each word loses without each token; see `without_each_token`.
@@ -200,7 +201,7 @@ class Reader(Recorder):
         """
         self._check_own(result)
         tokens = len(result.source_tokens) or len(result.target_tokens)
-        words = self._words(result)
+        words = self.words_measured(result)
         return without_each_token(partial(self._again, result), result.inputs, self.config, words, tokens)
 
     def token(self, word: str | int) -> int:
@@ -235,11 +236,6 @@ class Reader(Recorder):
             raise Problem("this model reads no text: it has maps, but nothing about words")
         if not self.has_words:
             raise no_words()
-
-    def _words(self, result: Reading) -> Words:
-        """The words that measures are about."""
-        self._check_words(result)
-        return Words(torch.arange(len(result.predicted_ids)), torch.tensor(result.predicted_ids))
 
     def _again(self, result: Reading, inputs: Mapping[str, Tensor] | None = None, **options: Any) -> Any:
         """The outputs for what was read, with the edits of the result."""

@@ -216,14 +216,8 @@ class Recorder(Connection):
         which the inputs are the beginning.
         """
         with self.apply_edits(edits, inputs), record() as trace:
-            try:
+            with self.failures_named():
                 outputs = self.forward(inputs, **({"output_attentions": True} if self.config.read_only else {}))
-            except (AssertionError, AttributeError, IndexError, RuntimeError, TypeError) as error:
-                raise Problem(
-                    "a {architecture} cannot read this input: its own code fails with “{reason}”",
-                    architecture=self.config.architecture,
-                    reason=reason(error),
-                ) from error
         if self.config.read_only:
             add_maps(trace, outputs, self.config, inputs)
         logits = outputs.get("logits")
@@ -257,6 +251,18 @@ class Recorder(Connection):
         fields["special"] = chat.special_tokens(self.tokenizer, names, inputs, messages)
         source = "" if self.config.task == DECODER else text  # what an encoder reads
         return Reading(source=source, trace=arrays, config=self.config, inputs=inputs, edits=edits, **fields)
+
+    @contextmanager
+    def failures_named(self) -> Iterator[None]:
+        """Say in a ValueError that the model's own code failed on what it was given in the block."""
+        try:
+            yield
+        except (AssertionError, AttributeError, IndexError, RuntimeError, TypeError) as error:
+            raise Problem(
+                "a {architecture} cannot read this input: its own code fails with “{reason}”",
+                architecture=self.config.architecture,
+                reason=reason(error),
+            ) from error
 
     def check_edits(self, edits: Edits, inputs: Mapping[str, Tensor]) -> None:
         """Refuse edits that do not fit the model and what it reads, a batch of one."""

@@ -160,7 +160,8 @@ class EncoderReader(Reader):
         tokens = with_patches(self.words(ids), ids, inputs, self.model.config)
         return nothing | {"text": "", "source_tokens": tokens, "masked_words": masked}
 
-    def _words(self, result: Reading) -> Words:
+    def words_measured(self, result: Reading) -> Words:
+        """The most probable word at each mask."""
         self._check_words(result)
         if not result.masked_words:
             self._check_tokenizer()

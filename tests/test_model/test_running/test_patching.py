@@ -223,6 +223,9 @@ def test_a_language_model_goes_on_alike_until_it_differs() -> None:
     assert not streams[:, :2].any()  # both texts begin so, and nothing later reaches it
     assert streams[0, 2] == pytest.approx(1)
     assert streams[2, -1] == pytest.approx(1)
+    for step in -1, 13:
+        with pytest.raises(ValueError, match=f"are 0 to 12, got {step}"):
+            compare(model, VOCABULARY, lambda result: result.ids, *results, ComparedWords(step=step), False)
 
 
 def test_weights_of_unaligned_columns_stay() -> None:
@@ -256,11 +259,14 @@ def test_progress_and_a_way_to_stop() -> None:
 def test_what_says_nothing_is_refused() -> None:
     model = model_of("pre")
     a, b = (result_of(model, source) for source in ALIKE)
+    with Edits(off=(Head("cross", 1, 2),)).applied(model, "decoder"):
+        edited = result_of(model, ALIKE[1])
     ids_of: Any = lambda result: result.ids  # noqa: E731
     for results, words, sentence in (
         ((a, a), WORDS, "as far apart in one text as in the other"),
         ((a, b), ComparedWords(), "both texts give the same output"),
-        ((a, b), ComparedWords(ANSWER, ANSWER), "name another word"),
+        ((a, b), ComparedWords(ANSWER, ANSWER), "compared with itself: name another word"),
+        ((a, edited), WORDS, "made with edits or by another model"),
         ((a, b), ComparedWords(step=9), "steps of this output are 0 to 4, got 9"),
     ):
         with pytest.raises(ValueError, match=sentence):
@@ -276,7 +282,10 @@ def test_what_says_nothing_is_refused() -> None:
         (lambda: patching.edits(HeadPatch("cross", 5, 1)).check(model.config, 7, 4), "layers of the cross"),
         (lambda: patching.edits(HeadPatch("cross", 1, 1)).check(model.config, 6, 4), "made for another text"),
         (lambda: patching.edits(HeadPatch("cross", 1, 1)).check(model.config), "for one sentence only"),
-        (lambda: patching.edits(StreamPatch("encoder", 9, 1)).check(model.config, 7, 4), "no encoder.layers.8"),
+        (
+            lambda: patching.edits(StreamPatch("encoder", 9, 1)).check(model.config, 7, 4),
+            "layers of the encoder's stream are 0 to 2, got 9",
+        ),
         (lambda: patching.edits(StreamPatch("encoder", 1, 1)).check(model.config, 7, 4), "position 1 has no like"),
     ):
         with pytest.raises(ValueError, match=sentence):

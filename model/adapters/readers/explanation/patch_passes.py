@@ -1,5 +1,6 @@
 """Passes of a model of transformers that can be repeated with changes, as `Patching` needs them."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,8 @@ def _maker(reader: Any) -> MakePass:
             target = torch.cat([start, start.new_tensor([list(beginning)], dtype=start.dtype)], dim=1)
             others = {name: value for name, value in result.inputs.items() if not name.startswith("decoder_")}
             inputs = {**others, "decoder_input_ids": target}
+        if target.size(1) > (most := reader.config.max_length or math.inf):
+            raise Problem("{n} tokens are too many: the model has positions for {most}", n=target.size(1), most=most)
         tokens = {"source": result.source_tokens, "target": reader.words(target[0].tolist())}
         return pass_over(reader, result, inputs, tokens, target.size(1) - 1)
 
@@ -78,10 +81,11 @@ def pass_over(
         repeated = {name: value.expand(rows, *value.shape[1:]) if rows > 1 else value for name, value in inputs.items()}
         with reader.apply_edits(result.edits, result.inputs):
             with followed(_Tapped(hook, addresses, reader.layout.width)):
-                logits = reader.forward(repeated, **options)["logits"]  # (rows, T or 1, V)
+                with reader.failures_named():
+                    logits = reader.forward(repeated, **options)["logits"]  # (rows, T or 1, V)
         return logits[:, 0 if keeps else place]
 
-    return Pass(run, tokens, place, reader.layout.shared is None)
+    return Pass(run, tokens, place, reader.layout.shared is None, result.edits)
 
 
 class _Tapped(Follower):
@@ -121,11 +125,18 @@ def _feed_forward_addresses(layout: Layout) -> dict[Sublayer, str]:
 
 
 def _extended(inputs: Mapping[str, Tensor], beginning: Sequence[int]) -> dict[str, Tensor]:
-    """The inputs of a language model (1, T) with more words after them; other values per token are as of the last."""
+    """The inputs of a language model (1, T) with more words after them.
+
+    Positions are counted on, other values per token are as of the last.
+    """
     ids = inputs["input_ids"]
     more = {name: value for name, value in inputs.items() if value.shape == ids.shape}
     extended = {
         name: torch.cat([value, value[:, -1:].expand(-1, len(beginning))], dim=1) for name, value in more.items()
     }
+    if "position_ids" in more:
+        last = more["position_ids"][:, -1:]  # (1, 1)
+        following = last + torch.arange(1, len(beginning) + 1, device=last.device)
+        extended["position_ids"] = torch.cat([more["position_ids"], following], dim=1)
     extended["input_ids"] = torch.cat([ids, ids.new_tensor([list(beginning)], dtype=ids.dtype)], dim=1)
     return {**inputs, **extended}

@@ -238,6 +238,12 @@ def test_what_a_text_was_read_with_stays() -> None:
     b = reader.read(input_ids=torch.tensor([B]), edits=a.edits)
     patching = reader.patching(a, b, answer=ANSWER, against=OTHER)
     assert patching.heads("decoder_self")[2, 3] == 0
+    patch = patching.edits(HeadPatch("decoder_self", 1, 2))
+    assert patch.off == a.edits.off
+    again = reader.read(input_ids=torch.tensor([B]), edits=patch)
+    assert share(patching, again.logits[-1]) == pytest.approx(patching.heads("decoder_self")[1, 2], abs=1e-4)
+    with pytest.raises(ValueError, match="itself read with patches"):
+        reader.patching(a, again, answer=ANSWER, against=OTHER).edits(HeadPatch("decoder_self", 1, 2))
     assert patching.clean == pytest.approx(float(a.logits[-1, ANSWER] - a.logits[-1, OTHER]), abs=1e-5)
 
 
@@ -249,6 +255,24 @@ def test_words_are_chosen_where_both_texts_differ() -> None:
     best = [int(reader.read(input_ids=torch.tensor([[*ids, *beginning]])).logits[-1].argmax()) for ids in (A, B)]
     assert [patching.answer, patching.against] == best
     assert best[0] != best[1]
+
+
+def test_positions_are_counted_on() -> None:
+    reader, _, patching = patching_of("llama", step=2)
+    positions = torch.arange(len(A))[None]
+    results = [reader.read(input_ids=torch.tensor([ids]), position_ids=positions) for ids in (A, B)]
+    given = reader.patching(*results, answer=ANSWER, against=OTHER, step=2)
+    assert (given.clean, given.corrupted) == pytest.approx((patching.clean, patching.corrupted), abs=1e-5)
+
+
+def test_words_beyond_the_last_position_are_refused() -> None:
+    reader = attach(architectures.build("gpt2"), Numbers())
+    most = reader.config.max_length
+    assert most is not None
+    texts = [(first * most)[:most] for first in (A, B)]
+    a, b = (reader.read(input_ids=torch.tensor([ids])) for ids in texts)
+    with pytest.raises(ValueError, match=f"{most + 1} tokens are too many"):
+        reader.patching(a, b, answer=ANSWER, against=OTHER, step=2)
 
 
 def test_what_cannot_be_patched_is_said() -> None:
