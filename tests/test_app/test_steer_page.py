@@ -13,6 +13,8 @@ from model.interventions.edits import Cell, Cut, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
+from viz.stage.payload.cuts import part_name
+from viz.text.language import using
 from viz.views.changes import NAMES, Changes, read
 
 SENTENCE = "A man is too tired."
@@ -274,6 +276,19 @@ class TestCuts:
         expect_cut(of_cross, path, *np.unravel_index(change.argmax(), change.shape))
         assert of_encoder["keys"] == [token.replace("▁", "") for token in plain.source_tokens]
 
+    def test_a_cut_is_shown_in_the_row_that_was_asked_about_until_there_is_another_text(self, recorded, plain):
+        cut = Cut("encoder_self", 1, 2, "keys", "positions")
+        at = screen.do(open_page(kind="encoder_self", row="0", key="0"), "cut", **vars(cut), row=3, key=2)
+        expect_cut(screen.stage(at)["steering"]["cuts"][0], recorded.cut_path(plain, cut), 3, 2)
+        at = at.text_input(key="sentence").set_value(SENTENCE).run()
+        path = recorded.cut_path(recorded.translate(SENTENCE), cut)
+        change = np.abs(path.actual - path.weights)
+        expect_cut(screen.stage(at)["steering"]["cuts"][0], path, *np.unravel_index(change.argmax(), change.shape))
+
+    def test_chips_name_parts_in_the_language_of_the_page(self):
+        with using("de"):
+            assert [part_name(part) for part in ("head 0.2", "positions", "x")] == ["Head 0.2", "Positionen", "x"]
+
     def test_why_stays_to_be_asked_of_the_unchanged_model(self, recorded, plain):
         cut = Cut("encoder_self", 1, 2, "keys", "positions")
         place = {"view": "why", "version": "before", "kind": "encoder_self", "layer": "1", "head": "2", "row": "1"}
@@ -341,6 +356,8 @@ class TestSentences:
         {"do": "cut", "kind": "cross", "layer": 0, "head": 1, "side": "keys", "part": "bias"},
         {"do": "cut", "kind": "cross", "layer": 9, "head": 1, "side": "keys", "part": "tokens"},
         {"do": "cut", "kind": "cross", "layer": 0, "head": 1, "side": "values", "part": "tokens"},
+        {"do": "cut", "kind": "cross", "layer": 1, "head": 1, "side": "keys", "part": "tokens", "row": 99, "key": 0},
+        {"do": "cut", "kind": "cross", "layer": 1, "head": 1, "side": "keys", "part": "tokens", "row": 0, "key": -1},
         {"do": "drop", "code": ["x"]},
         {"do": "none"},
         {},

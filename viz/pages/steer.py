@@ -19,7 +19,7 @@ from viz.stage.payload.payloads import Action
 from viz.text import errors
 from viz.text.language import message, say
 from viz.ui import controls, explore, shared, widgets
-from viz.ui.stage import stage_page, steering
+from viz.ui.stage import cut_paths, stage_page, steering
 from viz.ui.stage.report import report_of
 from viz.views import changes as change
 from viz.views import recipes, view
@@ -76,6 +76,8 @@ def request_of(request: Request, query: Mapping[str, str]) -> Request:
         changes = Changes()
     elif (before.text, before.messages) != (request.text, request.messages):
         changes = changes.wordless
+        if not query:  # else it is of a link to this text
+            cut_paths.forget_cell()
     if changes != before.changes and before.changes != first_request(before.plain).changes:
         st.session_state[LOST] = before
     return replace(request, changes=changes)
@@ -118,6 +120,7 @@ def carry_out(action: Action) -> None:
     except ValueError as error:
         state["steer-problem"] = errors.sentence(error)
         return
+    cut_paths.ask_about(action)
     state[ASKED] = replace(state[ASKED], changes=new)
     state.pop(LOST, None)
 

@@ -61,6 +61,17 @@ def expect_sums(page: Page, score: float) -> None:
         )
 
 
+def click_key(page: Page, key: int) -> None:
+    """Clicks a key in the upper row of the picture."""
+    place = page.evaluate(
+        """key => { const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+        const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
+        return [box.left + xaxis._offset + xaxis.d2p(key), box.top + yaxis._offset + yaxis.d2p(0)]; }""",
+        key,
+    )
+    page.mouse.click(*place)
+
+
 def test_sums_are_the_score_and_a_key_that_is_clicked_is_asked_about(page, app_server, recorded):
     show(page, app_server, WHY)
     wait_for_parts(page, LAYER, HEAD)
@@ -69,13 +80,7 @@ def test_sums_are_the_score_and_a_key_that_is_clicked_is_asked_about(page, app_s
     expect_sums(page, payload["scores"][best])
     np.testing.assert_allclose(map_values(page)[-1], payload["scores"], atol=1e-4)  # the last row is the sum
     other = (best + 1) % len(payload["scores"])
-    place = page.evaluate(
-        """key => { const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
-        const {xaxis, yaxis} = plot._fullLayout, box = plot.getBoundingClientRect();
-        return [box.left + xaxis._offset + xaxis.d2p(key), box.top + yaxis._offset + yaxis.d2p(0)]; }""",
-        other,
-    )
-    page.mouse.click(*place)
+    click_key(page, other)
     expect(page).to_have_url(re.compile(f"key={other}"))
     expect_sums(page, payload["scores"][other])
     part(page, "why_pictures").locator("[data-picture=pairs]").click()
@@ -171,13 +176,15 @@ def test_a_path_is_cut_beside_its_part_and_taken_back(page, app_server, recorded
     wait_for_parts(page, LAYER, HEAD)
     cut_of_bias = part(page, "why").locator("[data-side=key] [data-part=bias]")
     expect(cut_of_bias).to_have_count(0)
+    key = (payload_of(recorded)["place"]["key"] + 1) % len(payload_of(recorded)["scores"])
+    click_key(page, key)  # the cut is about what is open, not about the address of arrival
+    expect_sums(page, payload_of(recorded)["scores"][key])
     part(page, "why").locator("[data-side=key] [data-part=positions]").click()
     path = recorded.cut_path(recorded.translate(TEXT), Cut("encoder_self", LAYER, HEAD, "keys", "positions"))
     changed = recorded.translate(TEXT, edits=path.edits)
     wait_for_map(page, changed.attention("encoder_self")[LAYER, HEAD])
     expect(part(page, "translation")).to_have_text(changed.text)
     rows = part(page, "cut-path").locator("tbody tr")
-    key = int(path.weights[ROW].argmax())
     numbers = [float(text) for text in rows.first.locator("td").all_inner_texts()]
     expected = [weights[ROW, key] for weights in (path.weights, path.predicted, path.actual)]
     np.testing.assert_allclose(numbers, expected, atol=6e-4)

@@ -1,5 +1,6 @@
 """What becomes of a head whose path is cut: the weights of one row before, as the split predicts them, and after."""
 
+import re
 from collections.abc import Mapping
 from typing import NamedTuple, cast
 
@@ -7,8 +8,12 @@ import numpy as np
 
 from model.interventions.cuts import Cut
 from viz.stage.payload.payloads import CellPlace, CutPayload, KindCode, SideCode
+from viz.stage.sentences.why import WHY
 from viz.stage.words import unique_labels
+from viz.text.language import say
 from viz.views import codes
+
+_PART = re.compile(r"(.+?)(?: ([\d.]+))?")  # a module or a head, and its place
 
 
 class CutWeights(NamedTuple):
@@ -37,6 +42,17 @@ def payload(
         "predicted": weights.predicted[row],
         "actual": weights.actual[row],
     }
+
+
+def part_name(part: str) -> str:
+    """A part of a stream in the visitor's language; one that has no name there as the model names it."""
+    match = _PART.fullmatch(part)
+    module, place = match.groups() if match else (part, None)
+    name = re.sub("[ -]", "_", module)
+    if module in ("head", "cross head"):
+        return say(WHY[f"why_{name}"], head=place)
+    sentence = WHY.get(f"why_part_{name}")
+    return say(sentence, layer=place) if sentence else part
 
 
 def _cell_of(cut: Cut, weights: CutWeights, address: Mapping[str, str]) -> tuple[int, int]:

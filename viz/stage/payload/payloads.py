@@ -322,7 +322,7 @@ class ForceAction(TypedDict):
 
 
 class CutAction(TypedDict):
-    """Leave a part out of the queries or keys of one head only, or no longer."""
+    """Leave a part out of the queries or keys of one head only, or no longer; asked for at a cell of its map."""
 
     do: Literal["cut"]
     kind: KindCode
@@ -330,6 +330,8 @@ class CutAction(TypedDict):
     head: int
     side: SideCode
     part: str
+    row: NotRequired[int]
+    key: NotRequired[int]
 
 
 class PositionsAction(TypedDict):

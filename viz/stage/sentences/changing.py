@@ -68,7 +68,10 @@ CHANGES = messages(
     cut_before="without the cut",
     cut_predicted="predicted, norms held",
     cut_actual="with the cut",
-    cut_about="Predicted by the split of the scores; beside it what happens, this path alone cut, in the same words.",
+    cut_about=(
+        "Predicted by the split of the scores; beside it what happens, this path alone cut, in the same words."
+        " To cut more paths, choose “Before”, then “Why”."
+    ),
     with_options="To change single cells, reset the map options first.",
     importance="Importance",
     costs="Without it the log-probability of the old translation changes by {change} nats",

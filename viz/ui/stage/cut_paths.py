@@ -1,5 +1,7 @@
 """Cuts of paths on the page Steer: where they can be made, and what becomes of the weights of the heads."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from model.adapters.readers.reader import Reader
@@ -27,8 +29,9 @@ def cuts_of(request: Request) -> tuple[list[CutPayload], str]:
     Each is made alone in the text as the unchanged model reads or writes it.
     """
     payloads: list[CutPayload] = []
+    refusal = ""
     if not request.changes.edits.cut:
-        return payloads, ""
+        return payloads, refusal
     old = cached.compute(request.plain)
     address = {"kind": old.kinds[0]} | st.session_state[stage_page.QUERY]
     for cut in request.changes.edits.cut:
@@ -36,9 +39,35 @@ def cuts_of(request: Request) -> tuple[list[CutPayload], str]:
         try:
             weights = weights_of(request.plain, cut)
         except ValueError as error:
-            return payloads, errors.sentence(error)
+            refusal = refusal or errors.sentence(error)
+            continue
         payloads.append(cuts.payload(cut, weights, queries, keys, address))
-    return payloads, ""
+    return payloads, refusal
+
+
+def check_cell(request: Request, action: Mapping) -> None:
+    """Check the cell that a cut is asked for at, if any: KeyError where it is none of the unchanged model's."""
+    if not {"row", "key"} & action.keys():
+        return
+    queries, keys, _ = axis_tokens(cached.compute(request.plain), action["kind"])
+    for name, tokens in ("row", queries), ("key", keys):
+        if name in action and action[name] not in range(len(tokens)):
+            raise KeyError(name)
+
+
+def ask_about(action: Mapping) -> None:
+    """Keep in the session, as an address would, the cell that a cut was asked for at; of other actions nothing."""
+    names = "kind", "layer", "head", "row", "key"
+    if action["do"] == "cut" and all(name in action for name in names):
+        st.session_state[stage_page.QUERY] = st.session_state[stage_page.QUERY] | {
+            name: str(action[name]) for name in names
+        }
+
+
+def forget_cell() -> None:
+    """Keep in the session no cell of a text that is no longer there."""
+    query = st.session_state[stage_page.QUERY]
+    st.session_state[stage_page.QUERY] = {name: code for name, code in query.items() if name not in ("row", "key")}
 
 
 @cache_results(16)

@@ -22,6 +22,7 @@ from model.text.errors import Problem
 from viz.stage import assets
 from viz.stage.payload import message as stage_message
 from viz.stage.payload.answers import answer_of, line_of
+from viz.stage.payload.cuts import part_name
 from viz.stage.payload.payloads import Action, SteeringPayload
 from viz.stage.payload.roles import keep_roles
 from viz.stage.words import field, unique_labels
@@ -87,6 +88,7 @@ def _done(request: Request, action: Mapping) -> Changes:
             return replace(changes, edits=replace(edits, forced=forced), locked=locked)
         case "cut":
             cut = Cut(action["kind"], int(action["layer"]), int(action["head"]), action["side"], str(action["part"]))
+            cut_paths.check_cell(request, action)
             return replace(changes, edits=replace(edits, cut=tuple(set(edits.cut) ^ {cut})))
         case "positions":
             positions = {
@@ -205,6 +207,8 @@ def chips(request: Request) -> list[tuple[str, str]]:
         if letter in _MANY and n > 3:
             chips_by_code[letter] = say(_MANY[letter], n=n)
             continue
+        if isinstance(edit, Cut):
+            names["part"] = part_name(edit.part)
         if isinstance(edit, Force | Cell):
             names["step"] = edit.query + 1
             queries, keys, _ = axis_tokens(result, edit.kind)

@@ -47,10 +47,12 @@ export class FigureHeads {
   show({ rows, columns, corner, names, texts, value, selected }, { z, zmin, zmax, colorscale, reversescale }, label, clicks) {
     const { board } = this;
     const numbered = (/** @type {number} */ number) => formatNumber(number, ".4g", document.documentElement.lang || "en");
-    const hadFocus = board.grid.contains(document.activeElement);
-    const content = JSON.stringify([rows, columns, names, texts, value, z, colorscale, reversescale, clicks]);
-    if (selected && content === this.content) {
-      board.select(selected);
+    const { activeElement } = document;
+    const focused = activeElement && board.grid.contains(activeElement) ? board.placeOf(activeElement) : null;
+    const numbers = [z, zmin, zmax, colorscale, reversescale];
+    const content = JSON.stringify([rows, columns, corner, names, texts, value, numbers, label, clicks, !selected]);
+    if (content === this.content) {
+      if (selected) board.select(selected);
       return;
     }
     this.content = content;
@@ -69,20 +71,17 @@ export class FigureHeads {
       texts,
       describe: ([row, head]) => `${names[row][head]} · ${value} ${numbered(z[row][head])}`,
       open: (place, { focus }) => {
-        if (!clicks) {
-          if (focus) board.cells[place[0]][place[1]].focus();
-          return;
-        }
-        board.select(place, focus);
-        this.choose(place);
+        if (focus) board.cells[place[0]][place[1]].focus();
+        if (clicks) this.choose(place); // the message says which one is opened: some columns are no heads
       },
     });
     this.columns = columns.length;
     this.names = GLYPH_WIDTH * Math.max(...[corner, ...rows].map(textWidth)) + ROOM;
     this.longest = GLYPH_WIDTH * Math.max(...texts.flat().map(textWidth));
     board.grid.style.setProperty("--hl-row-names", `${this.names}px`);
-    if (selected) board.select(selected, hadFocus);
+    if (selected) board.select(selected);
     else board.cells[0][0].tabIndex = 0;
+    if (focused) board.cells[focused[0]]?.[focused[1]]?.focus();
   }
 
   /** Makes the cells as large as there is room for. @param {number} width @param {number} height  in pixels */

@@ -196,7 +196,7 @@ export function ofDifference(kind, program) {
 const PARTS = {
   keys: ["parts.above_mean(parts.of_keys)[:, row]", "parts.key_names", "stands there from", "key"],
   queries: ["parts.above_mean(parts.of_queries)[:, row]", "parts.query_names", "asked for by", "key"],
-  pairs: ["parts.at(row, key, above_mean=True)", "parts.query_names", "asked for by", "stands there from"],
+  pairs: ["parts.at(row, key, above_mean=True) * parts.mask[row, key]", "parts.query_names", "asked for by", "stands there from"],
 };
 
 /**

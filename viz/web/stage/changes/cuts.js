@@ -22,7 +22,7 @@ export const canCut = ({ steering, message }) => Boolean(steering && message.ste
  * @param {string} part
  * @param {SideName} side
  */
-export function cutButton(stage, { kind, layer, head }, part, side) {
+export function cutButton(stage, { kind, layer, head, row, key }, part, side) {
   if (!part || IN_NO_STREAM.includes(part)) return el("span");
   const { say, message } = stage;
   const isCut = message.steering?.cuts?.some(
@@ -31,7 +31,8 @@ export function cutButton(stage, { kind, layer, head }, part, side) {
   );
   const label = say(`cut_from_${side}`, { part: partText(part, say), head: `${layer}.${head}` });
   const about = { "data-part": part, "aria-pressed": String(Boolean(isCut)), ...labelAttributes(label) };
-  return button("cut#cut", say("cut"), () => stage.steering?.act({ do: "cut", kind, layer, head, side, part }), about);
+  const cut = () => stage.steering?.act({ do: "cut", kind, layer, head, side, part, row, key });
+  return button("cut#cut", say("cut"), cut, about);
 }
 
 /** Fills the box above the large map with the weights of heads whose paths are cut. @param {Stage} stage */

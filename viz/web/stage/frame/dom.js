@@ -34,6 +34,30 @@ export function setChildren(box, ...children) {
   if (nodes.length !== old.length || nodes.some((node, i) => node !== old[i])) box.replaceChildren(...nodes);
 }
 
+/** Names a control of a box: by what it is about, else by its place. @param {Element} control @param {number} i */
+function controlName(control, i) {
+  const { part, picture } = /** @type {HTMLElement} */ (control).dataset;
+  const side = /** @type {HTMLElement | null} */ (control.closest("[data-side]"))?.dataset.side;
+  return part || picture ? [side, part, picture].join() : String(i);
+}
+
+/**
+ * Builds what stands in a box again; the control that has the focus keeps it.
+ * @param {Element} box
+ * @param {() => void} build
+ */
+export function keepFocus(box, build) {
+  const controls = () => [...box.querySelectorAll("button")];
+  const before = controls();
+  const place = before.findIndex((control) => control === document.activeElement);
+  build();
+  if (place < 0) return;
+  const name = controlName(before[place], place);
+  const after = controls();
+  const same = after.find((control, i) => controlName(control, i) === name) ?? after[Math.min(place, after.length - 1)];
+  same?.focus({ preventScroll: true });
+}
+
 /** @param {Properties | Children} value @returns {value is Properties} */
 const isProperties = (value) => value?.constructor === Object;
 

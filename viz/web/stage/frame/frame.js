@@ -45,7 +45,7 @@ export function build(stage) {
     says: el("p.says", { "aria-live": "polite" }),
     crumbs: el("nav.crumbs#crumbs", { "aria-label": words.why_way }),
     whyBox: el("section.why#why", { hidden: true }),
-    cutBox: el("section.cuts#cuts", { hidden: true }),
+    cutBox: el("section.cuts#cuts", { hidden: true, tabindex: 0 }),
     legend: el("div.legend"),
     switches: el("div.switches", { hidden: true }),
     places: { kinds: el("div.kinds"), views: el("div.views"), measures: el("div"), versions: el("div.versions") },

@@ -41,7 +41,7 @@
  */
 
 /**
- * Leaves a part out of the queries or keys of one head only, or no longer.
+ * Leaves a part out of the queries or keys of one head only, or no longer; asked for at a cell of its map.
  * @typedef {object} CutAction
  * @property {"cut"} do
  * @property {KindCode} kind
@@ -49,6 +49,8 @@
  * @property {number} head
  * @property {"queries" | "keys"} side
  * @property {string} part
+ * @property {number} [row]
+ * @property {number} [key]
  */
 
 /**

@@ -8,10 +8,10 @@
  * @returns {null}
  */
 export function request(stage, parameters) {
+  stage.says.textContent = stage.say("computing");
   if (stage.message.standIn) return null;
   const key = JSON.stringify([stage.message.stamp, parameters]);
   if (key !== stage.requested) stage.host.ask?.(parameters);
   stage.requested = key;
-  stage.says.textContent = stage.say("computing");
   return null;
 }

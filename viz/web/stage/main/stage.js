@@ -107,6 +107,7 @@ export class Stage extends Elements {
     const { kind, sort, board, pin } = this.state;
     const isOtherKind = kind !== before.kind;
     if (isOtherKind && !change.why) this.state.why = why.nothing();
+    if (this.state.view === "why" && !why.isOfOpen(this)) this.state.view = "map"; // another head of a saved file
     const isSortedByWord = this.tiles.order === "effect" && pin !== before.pin;
     const isOtherOrder = sort !== before.sort || board !== before.board || isSortedByWord;
     if (isOtherKind) Object.assign(this.pointing, { partner: null, point: null });

@@ -110,6 +110,7 @@ export class Open {
       kind.selection = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
     }
     if (this.state.seeks) this.openStrongest();
+    if (this.state.view === "why" && !why.isOfOpen(this)) this.state.view = "map";
   }
 
   /** Opens of many heads those with the strongest effect, once effects are here. */

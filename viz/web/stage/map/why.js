@@ -7,11 +7,11 @@ import { ofParts } from "../../recording/message/python.js";
 import { formatNumber } from "../../recording/text/sentences.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { canCut, cutButton, cutParameters } from "../changes/cuts.js";
-import { button, dress, el, setChildren } from "../frame/dom.js";
+import { button, dress, el, keepFocus, setChildren } from "../frame/dom.js";
 import { isNarrow } from "../frame/size.js";
 import { tabs } from "../frame/widgets.js";
 import { MOST_STEPS, codesOfTrail, holds, readTrail } from "../main/trail.js";
-import { askForOpen, payloadOf, placeOf } from "./why_answers.js";
+import { askForOpen, isOfOpen, payloadOf, placeOf } from "./why_answers.js";
 
 /** @typedef {import("../../recording/message/payloads.js").CellPlace} CellPlace */
 /** @typedef {import("../../recording/message/payloads.js").WhyPayload} WhyPayload */
@@ -232,11 +232,18 @@ function render(stage) {
   setChildren(stage.crumbs, crumbs(stage));
   const isOpen = state.view === "why" && stage.measure !== "effects";
   const why = isOpen ? payloadOf(stage) : null;
+  const hasReason = Boolean(why && "reason" in why);
+  if (isOpen && !why && whyBox.dataset.of !== String(stage.message.stamp)) setChildren(whyBox);
+  // The bars before stay, seen to wait, until others are here; without any there is no picture either.
+  const isEmpty = isOpen && !why && !whyBox.firstChild;
+  const waits = isOpen && !why && !isEmpty;
   whyBox.hidden = !isOpen;
-  dress(stage.root, { "asks-why": isOpen, "no-why": why && "reason" in why });
-  if (!isOpen || (!why && whyBox.firstChild)) return; // the bars before stay until others are here
-  setChildren(whyBox, why && !("reason" in why) && parts(stage, why));
-  stage.says.textContent = why && "reason" in why ? "" : stage.says.textContent;
+  dress(stage.root, { "asks-why": isOpen, "no-why": hasReason || isEmpty, waits });
+  Object.assign(whyBox, { inert: waits, ariaBusy: String(waits) });
+  if (!why) return;
+  whyBox.dataset.of = String(stage.message.stamp);
+  keepFocus(whyBox, () => setChildren(whyBox, "mask" in why && parts(stage, why)));
+  if (hasReason) stage.says.textContent = "";
   whyBox.setAttribute("aria-label", say("why"));
 }
 
@@ -346,4 +353,4 @@ function messageWithOpen(stage) {
   return why ? { ...message, [stage.version]: { ...stage.result.payload, why } } : message;
 }
 
-export const why = { askAbout, buildView, cellAt, code, framed, heading, messageWithOpen, nothing, parameters, render, restore };
+export const why = { askAbout, buildView, cellAt, code, framed, heading, isOfOpen, messageWithOpen, nothing, parameters, render, restore };

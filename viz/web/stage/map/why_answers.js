@@ -15,6 +15,10 @@ const HELD = 12; // cells whose numbers stay
 const PATIENCE = 200; // ms after which a visitor reads that something is computed
 /** @type {WeakMap<Stage, Map<string, Answer>>} by the text and the cell */
 const caches = new WeakMap();
+/** @type {WeakMap<Stage, {name: string, stamp: unknown}>} what the page was asked for last, and while which message */
+const questions = new WeakMap();
+/** @type {WeakMap<Stage, object>} of the newest fetch */
+const tickets = new WeakMap();
 
 /** The row, and the key if one was chosen, that is asked about. @param {Open} stage @returns {AskedPlace | null} */
 export function placeOf(stage) {
@@ -37,18 +41,28 @@ export function placeOf(stage) {
 export function payloadOf(stage) {
   const { why = null } = stage.result.payload;
   const place = placeOf(stage);
-  if (!stage.host.ask || !place) return why;
+  if (!stage.host.ask) return why && isOfOpen(stage) ? why : null;
+  if (!place) return why;
   const name = nameOf(stage, place);
   if (why && isAbout(why, place)) keep(stage, name, why);
   return caches.get(stage)?.get(name) ?? null; // Back has what it needs at once
 }
 
-/** @param {Stage} stage @param {AskedPlace} place */
+/** @param {Stage} stage @param {AskedPlace | null} place */
 const nameOf = ({ message, result, tokens }, place) =>
   JSON.stringify([message.address, result.payload.program, result.payload.parts, tokens, place]);
 
+/** Whether a saved file has what decides where the head looks that is open; a host computes it of every head. @param {Open} stage */
+export function isOfOpen({ host, kind, result }) {
+  const { why } = result.payload;
+  if (host.ask || !why) return Boolean(host.ask);
+  const { kind: code, layer, head } = why.place;
+  return kind?.code === code && String(kind.headAt(kind.open)) === String([layer, head]);
+}
+
 /** @param {Stage} stage @param {string} name @param {Answer} answer */
 function keep(stage, name, answer) {
+  if (questions.get(stage)?.name === name) questions.delete(stage);
   const cache = caches.get(stage) ?? new Map();
   caches.set(stage, cache.set(name, answer));
   for (const old of [...cache.keys()].slice(0, -HELD)) cache.delete(old);
@@ -61,9 +75,6 @@ function isAbout(why, { key, ...row }) {
   return isKey && JSON.stringify(there) === JSON.stringify(row);
 }
 
-/** What the page is asked for: the trail that led there, too. @param {Stage} stage @param {AskedPlace | null} place */
-const asking = (stage, place) => ({ view: "why", ...place, trail: codesOfTrail(stage.state.why.trail) });
-
 /**
  * Asks once for the numbers of the row that is open; the stage is drawn again once they are here.
  * @param {Stage} stage
@@ -72,11 +83,35 @@ const asking = (stage, place) => ({ view: "why", ...place, trail: codesOfTrail(s
 export function askForOpen(stage) {
   const { parts } = stage.result.payload;
   const place = placeOf(stage);
-  if (!parts || !place || !stage.host.ask) return request(stage, asking(stage, place));
   const name = nameOf(stage, place);
+  const asked = questions.get(stage);
+  const isAsked = asked?.name === name && asked.stamp === stage.message.stamp;
+  if (!parts || !place || !stage.host.ask || isAsked) return askPage(stage, place, name);
   if (stage.requested !== name) fetchParts(stage, parts, place, name);
   return null;
 }
+
+/**
+ * Has the page run for the numbers of a place: once, as a message that comes without them is not followed by another.
+ * @param {Stage} stage
+ * @param {AskedPlace | null} place
+ * @param {string} name
+ * @returns {null}
+ */
+function askPage(stage, place, name) {
+  const { stamp, standIn } = stage.message;
+  const asked = questions.get(stage);
+  if (asked?.name === name && asked.stamp !== stamp) {
+    stage.says.textContent = stage.say("failed");
+    return null;
+  }
+  if (!standIn) questions.set(stage, { name, stamp });
+  return request(stage, { view: "why", ...place, trail: codesOfTrail(stage.state.why.trail) });
+}
+
+/** Whether the view is open at a place. @param {Stage} stage @param {string} name */
+const isOpen = (stage, name) =>
+  stage.state?.view === "why" && stage.measure !== "effects" && nameOf(stage, placeOf(stage)) === name;
 
 /**
  * @param {Stage} stage
@@ -85,18 +120,22 @@ export function askForOpen(stage) {
  * @param {string} name
  */
 async function fetchParts(stage, address, place, name) {
+  const ticket = {};
+  tickets.set(stage, ticket);
   stage.requested = name;
-  const isWanted = () => stage.requested === name;
-  setTimeout(() => isWanted() && (stage.says.textContent = stage.say("computing")), PATIENCE);
+  const isNewest = () => tickets.get(stage) === ticket;
+  const isWanted = () => isNewest() && isOpen(stage, name);
+  let isSaid = false;
+  setTimeout(() => {
+    if (!isWanted() || payloadOf(stage)) return;
+    isSaid = true;
+    stage.says.textContent = stage.say("computing");
+  }, PATIENCE);
   const query = new URLSearchParams(Object.entries(place).flatMap(([part, value]) => (value === null ? [] : [[part, String(value)]])));
-  try {
-    keep(stage, name, unpack(new Uint8Array(await stage.host.part(`${address}?${query}`))));
-  } catch {
-    if (isWanted()) request(stage, asking(stage, place)); // the host has forgotten the address
-    return;
-  }
-  if (!isWanted()) return;
-  stage.requested = "";
-  stage.says.textContent = "";
-  stage.render();
+  const answer = await stage.host.part(`${address}?${query}`).then((bytes) => unpack(new Uint8Array(bytes))).catch(() => null);
+  if (answer) keep(stage, name, answer);
+  if (!answer && isWanted()) return void askPage(stage, place, name); // the host has forgotten the address
+  if (isNewest() && stage.requested === name) stage.requested = "";
+  if (isSaid && isNewest() && stage.says.textContent === stage.say("computing")) stage.says.textContent = "";
+  if (isWanted()) stage.render();
 }

@@ -96,9 +96,11 @@ export class Board {
     const heads = data.heads ?? Array.from(data.values[0] ?? [], (_, head) => head);
     const [columns, rows] = data.lies ? [data.layers, heads] : [heads, data.layers];
     const every = columns.length > MANY ? EVERY : 1;
-    const top = columns.map((n, i) => el("div.axis", { role: "columnheader" }, i % every ? "" : String(n)));
+    const isNumber = (/** @type {number | string} */ name) => !Number.isNaN(Number(name)); // others are always written
+    const top = columns.map((n, i) => el("div.axis", { role: "columnheader" }, i % every && isNumber(n) ? "" : String(n)));
     const lines = rows.map((n, i) => {
-      const header = el(i % EVERY ? "div.axis.between-fives" : "div.axis", { role: "rowheader" }, String(n));
+      const isBetween = i % EVERY && isNumber(n);
+      const header = el(isBetween ? "div.axis.between-fives" : "div.axis", { role: "rowheader" }, String(n));
       const cells = data.lies ? this.cells.map((ofLayer) => ofLayer[i]) : this.cells[i];
       return el("div.line-of-cells", { role: "row" }, header, cells);
     });
@@ -128,7 +130,7 @@ export class Board {
         const share = (values[layer][head] - low) / (high - low || 1);
         const colour = colours[Math.round(Math.max(0, Math.min(1, share)) * (colours.length - 1))];
         cell.style.background = colour ? `rgb(${colour.join(" ")})` : "none";
-        if (cell.textContent) cell.style.color = inkOn(colour);
+        cell.style.color = colour && cell.textContent ? inkOn(colour) : "";
         cell.ariaLabel = [describe([layer, head]), cell.dataset.signs].filter(Boolean).join(", ");
       }),
     );
