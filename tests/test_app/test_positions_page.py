@@ -130,6 +130,7 @@ def test_a_click_on_a_row_draws_its_wave_or_takes_it_away():
 def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
     at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
     links = {name: dict(parse_qsl(urlsplit(target).query)) for name, target in screen.links(at).items()}
+    links = {name: query for name, query in links.items() if "view" not in query}  # those lead to Why
     scales = {link["scale"] for link in links.values() if "scale" in link}
     assert scales == {"0", "0.5"} and {link["text"] for link in links.values()} == {"A man is too tired."}
     assert len(links) == 4

@@ -144,7 +144,7 @@ def show_encoding(page: Page) -> None:
         plot = Plot(title, origin.note, figure, code)
         frame.pictures({"table": plot}, on_click=add_wave, is_map=False, below=LINE)
         line = message("Above, a row per {column}; below, some of them as lines. Click a row to see its line.")
-        st.html(f'<p class="hl-note">{escape(say(line, column=say(column)))} {reading(page)}</p>')
+        st.html(f'<p class="hl-note hl-two-lines">{escape(say(line, column=say(column)))} {reading(page)}</p>')
     with page.places.left:
         text = {"text": state[view.KEPT].text} if view.KEPT in state else {}
         links = [language_menu.link(say(name), "steer", text | query) for name, query in ON_STEER.items()]

@@ -281,6 +281,7 @@ class Message(TypedDict):
     comparing: ComparingPayload | None
     after: VersionPayload
     before: VersionPayload | None
+    standIn: NotRequired[bool]  # whether it is shown until that of the address is there, on the page without a server
     report: NotRequired[Sequence[ReportPart]]  # how the translation came about, which files show below the stage
 
 

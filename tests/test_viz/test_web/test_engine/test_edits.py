@@ -53,7 +53,8 @@ def test_the_code_of_edits_is_that_of_python() -> None:
     for edits, answer in zip(every, read([edits.code for edits in every]), strict=True):
         assert answer["code"] == edits.code
         values = json.loads(json.dumps(dataclasses.asdict(edits)))
-        assert values.pop("cut") == []
+        # What the engine does not do: paths that are cut, and what comes from another recording.
+        assert (values.pop("cut"), values.pop("patched"), values.pop("donor")) == ([], [], None)
         assert answer["edits"] == values
 
 

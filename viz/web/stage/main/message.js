@@ -69,7 +69,7 @@ import { packedRecording, recordingOf } from "../../recording/message/reading.js
  * @property {import("./words.js").WordsPayload} words
  * @property {string | number} [stamp]  of the message, where a host sends it more than once
  * @property {Record<string, string | null>} address  parameters that the page's should have
- * @property {Parameters | null} setting  what is open, on a page that sets the stage itself
+ * @property {Record<string, any> | null} setting  what is open, on a page that sets the stage itself
  * @property {number | null} [least]  pixels that the large picture has at least, on a page with less room than others
  * @property {SteeringPayload | null} steering
  * @property {ComparingPayload | null} comparing
