@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from model.interventions.edits import Edits
 
 pytestmark = pytest.mark.slow
 
+not_in_ci = pytest.mark.skipif(bool(os.environ.get("CI")), reason="a minute each; `make test SLOW=1` runs them")
 FETCHED = "fetched by the browser before the map is there, MB"
 WANTED = {
     "new sentence, on top of translating, ms": "<= 0.5 of it",
@@ -152,6 +154,7 @@ def printed(browser, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
     return run
 
 
+@not_in_ci
 @pytest.mark.long
 def test_page_prints_what_is_wanted_beside_each_figure(
     environment: None, printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
@@ -182,6 +185,7 @@ def test_page_prints_what_is_wanted_beside_each_figure(
     assert re.search(r"^15 +[\d.]+ \(.*\) +[\d.]+ +[\d.]+ \(.*\) +<= 80, 95 % <= 120$", engine, re.M)
 
 
+@not_in_ci
 @pytest.mark.long
 def test_pages_prints_when_each_was_there(
     timed_app: tuple[str, Path], printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys
