@@ -25,7 +25,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import torch
-from model.adapters.readers.layer_inputs import LayerInputs
 
 from benchmarks.any_model import random_llama
 from benchmarks.browsing import MAP, chromium, new_page
@@ -35,6 +34,7 @@ from benchmarks.support.engine_page import serve_folder
 from benchmarks.support.server import serve
 from model import attach, load_translator
 from model.adapters.loading import load
+from model.adapters.readers.explanation.layer_inputs import LayerInputs
 from model.config import DEFAULT_CHECKPOINT
 from model.results.translation import Translation
 from viz.site import contents, pages
