@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.score_parts import ON_BOTH_SIDES, ScoreParts, by_group
+from model.analysis.score_parts import ON_BOTH_SIDES, ScoreParts, by_group, less_row_means
 
 HALF = 0.5  # of what decides, from which positions on both sides are the cause
 
@@ -33,9 +33,9 @@ class Cause:
 def cause_of(parts: ScoreParts, query: int, key: int) -> Cause:
     """The cause of one cell; of parts that are equally large that of the key, and the earlier one."""
     mask = parts.mask[query]
-    of_keys = row_above_mean(parts.keys_of_row(query), mask)[:, key]
-    of_queries = row_above_mean(parts.queries_of_row(query), mask)[:, key]
-    score = float(row_above_mean(parts.scores[query], mask)[key])
+    of_keys = less_row_means(parts.keys_of_row(query), mask)[:, key]
+    of_queries = less_row_means(parts.queries_of_row(query), mask)[:, key]
+    score = float(less_row_means(parts.scores[query], mask)[key])
     if not mask[key]:
         return Cause("masked", "", 0.0, score)
     if mask.sum() == 1:
@@ -49,10 +49,3 @@ def cause_of(parts: ScoreParts, query: int, key: int) -> Cause:
     causes = [Cause("key", name, float(part), score) for name, part in zip(parts.key_names, of_keys)]
     causes += [Cause("query", name, float(part), score) for name, part in zip(parts.query_names, of_queries)]
     return max(causes, key=lambda cause: cause.part * (np.sign(score) or 1))
-
-
-def row_above_mean(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Values (..., S) less their mean over the keys that a mask (S,) allows; 0 at other keys."""
-    if not mask.any():
-        return np.zeros_like(values)
-    return np.where(mask, values - values[..., mask].mean(axis=-1, keepdims=True), 0.0)

@@ -127,9 +127,7 @@ class ScoreParts:
 
     def above_mean(self, values: np.ndarray) -> np.ndarray:
         """Values (..., T, S) less their mean over the keys of each row that may be attended to; 0 at other keys."""
-        count = np.maximum(self.mask.sum(axis=-1, keepdims=True), 1)  # (T, 1)
-        mean = np.where(self.mask, values, 0.0).sum(axis=-1, keepdims=True) / count
-        return np.where(self.mask, values - mean, 0.0)
+        return less_row_means(values, self.mask)
 
     @cached_property
     def shares(self) -> np.ndarray:
@@ -259,6 +257,16 @@ def split_scores(
         query_names, key_names = [*query_names, DISTANCE], [*key_names, DISTANCE]
         queries, keys = (np.concatenate([side, np.zeros_like(side[:1])]) for side in (queries, keys))
     return ScoreParts(query_names, key_names, products, np.asarray(mask), rest, cap, queries, keys, distance)
+
+
+def less_row_means(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Values (..., T, S), or (..., S) of one row, less the mean over the keys that a mask of its rows allows.
+
+    0 at other keys, and everywhere in a row that may attend to nothing.
+    """
+    count = np.maximum(mask.sum(axis=-1, keepdims=True), 1)
+    mean = np.where(mask, values, 0.0).sum(axis=-1, keepdims=True) / count
+    return np.where(mask, values - mean, 0.0)
 
 
 def fold(names: Sequence[str], parts: np.ndarray, group_of: Callable[[str], str]) -> tuple[list[str], np.ndarray]:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from model.analysis.score_cause import Cause, cause_of, row_above_mean
-from model.analysis.score_parts import ScoreParts
+from model.analysis.score_cause import Cause, cause_of
+from model.analysis.score_parts import ScoreParts, less_row_means
 from model.commands.heads import head_of
 from model.interventions.cuts import SIDES_IN_WORDS, Cut
 from model.interventions.edits import Head, check_head
@@ -52,10 +52,10 @@ def explained(system: Any, result: Translation, args: Namespace) -> Iterator[str
     shown = _keys_shown(weights[row], mask, key)
     yield from _head_lines(keys, shown)
     yield _line("weight", [f"{weights[row, place]:.3f}" for place in shown])
-    of_keys = row_above_mean(parts.keys_of_row(row), mask)[:, shown]
+    of_keys = less_row_means(parts.keys_of_row(row), mask)[:, shown]
     yield "what stands at each key"
     yield from _table(parts.key_names, of_keys)
-    of_queries = row_above_mean(parts.queries_of_row(row), mask)[:, shown]
+    of_queries = less_row_means(parts.queries_of_row(row), mask)[:, shown]
     yield f"what is asked for at “{queries[row]}”"
     yield from _table(parts.query_names, of_queries)
     yield _about(parts, int(mask.sum()))

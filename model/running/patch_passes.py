@@ -11,10 +11,15 @@ from model.gru import GruModel
 from model.language_model import LanguageModel
 from model.results.translation import Translation
 from model.running.patching import Hook, Pass, Patching
-from model.running.patching_words import ComparedWords, MakePass, compare_continuations, compare_outputs
+from model.running.patching_words import (
+    ComparedWords,
+    MakePass,
+    compare_continuations,
+    compare_outputs,
+    id_of_one_token,
+)
 from model.storage.checkpoint import AnyModel
 from model.taps import hooked
-from model.text.errors import Problem
 from model.text.special import BOS_ID, Vocabulary
 from model.transformer import Transformer
 
@@ -59,20 +64,8 @@ def _check_unchanged(passed: Pass, result: Translation) -> None:
 
 
 def token_of(vocabulary: Vocabulary, word: str | int | None, size: int) -> int | None:
-    """The id of a word that is one token of a vocabulary of a size; else a ValueError."""
-    if word is None:
-        return None
-    ids = [word] if isinstance(word, int) else vocabulary.encode(word)
-    if len(ids) != 1:
-        raise Problem(
-            "{word!r} is {n} tokens of this model ({tokens}); give one",
-            word=word,
-            n=len(ids),
-            tokens=", ".join(vocabulary.tokens(ids)),
-        )
-    if not 0 <= ids[0] < size:
-        raise ValueError(f"ids of words are 0 to {size - 1}, got {ids[0]}")
-    return ids[0]
+    """The id of a word that is one token of a vocabulary of a size, None of none; else a ValueError."""
+    return None if word is None else id_of_one_token(word, vocabulary.encode, vocabulary.tokens, size)
 
 
 def _translating(model: Transformer, target: Vocabulary, ids_of: IdsOf) -> MakePass:

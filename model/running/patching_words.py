@@ -32,6 +32,21 @@ MakePass = Callable[
 Spell = Callable[[list[int]], list[str]]  # ids as they are written on an axis
 
 
+def id_of_one_token(word: str | int, encode: Callable[[str], list[int]], spell: Spell, size: int) -> int:
+    """The id of a word that is one token of a vocabulary of a size, or of an id in it; else a ValueError."""
+    ids = [word] if isinstance(word, int) else encode(word)
+    if len(ids) != 1:
+        raise Problem(
+            "{word!r} is {n} tokens of this model ({tokens}); give one",
+            word=word,
+            n=len(ids),
+            tokens=", ".join(spell(ids)),
+        )
+    if not 0 <= ids[0] < size:
+        raise ValueError(f"ids of words are 0 to {size - 1}, got {ids[0]}")
+    return ids[0]
+
+
 def compare_outputs(
     make_pass: MakePass, spell: Spell, a: Translation, b: Translation, compared: ComparedWords, reverse: bool
 ) -> Patching:

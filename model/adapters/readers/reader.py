@@ -32,7 +32,7 @@ from model.interventions.edits import Head
 from model.running.attribution import Lens, whole_trace
 from model.running.cut_path import PathCut, compare_cut
 from model.running.patching import Patching
-from model.running.patching_words import ComparedWords
+from model.running.patching_words import ComparedWords, id_of_one_token
 from model.text.errors import Problem
 
 
@@ -208,17 +208,11 @@ class Reader(Recorder):
         """The id of a word that is one token; else a ValueError."""
         if not isinstance(word, int):
             self._check_tokenizer()
-        ids = [word] if isinstance(word, int) else self.tokenizer(word, add_special_tokens=False)["input_ids"]
-        if len(ids) != 1:
-            raise Problem(
-                "{word!r} is {n} tokens of this model ({tokens}); give one",
-                word=word,
-                n=len(ids),
-                tokens=", ".join(self.words(ids)),
-            )
-        if not 0 <= ids[0] < self.config.vocab_size:
-            raise ValueError(f"ids of words are 0 to {self.config.vocab_size - 1}, got {ids[0]}")
-        return ids[0]
+        return id_of_one_token(word, self._encode, self.words, self.config.vocab_size)
+
+    def _encode(self, word: str) -> list[int]:
+        """The ids of a word, without special tokens."""
+        return self.tokenizer(word, add_special_tokens=False)["input_ids"]
 
     def _check_own(self, result: Reading) -> None:
         """Refuse what another model has read, and a model in which nothing can be changed."""

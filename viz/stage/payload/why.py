@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.score_cause import row_above_mean
-from model.analysis.score_parts import ScoreParts, ScoreShares, by_group
+from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, less_row_means
 from model.results.translation import KINDS
 from viz.stage.payload.payloads import CellPlace, KindCode, NoWhyPayload, SharesPayload, WhyPayload
 from viz.views import codes
@@ -46,10 +45,10 @@ def payload(cell: Cell, parts: ScoreParts, weights: np.ndarray) -> WhyPayload:
         "place": CellPlace(kind=cell.kind, layer=cell.layer, head=cell.head, row=row, key=key),
         "query_names": parts.query_names,
         "key_names": parts.key_names,
-        "of_queries": row_above_mean(parts.queries_of_row(row), mask),
-        "of_keys": row_above_mean(parts.keys_of_row(row), mask),
+        "of_queries": less_row_means(parts.queries_of_row(row), mask),
+        "of_keys": less_row_means(parts.keys_of_row(row), mask),
         "pairs": pairs,
-        "scores": row_above_mean(parts.scores[row], mask),
+        "scores": less_row_means(parts.scores[row], mask),
         "weights": weights[row],
         "mask": mask.astype(np.uint8),
         "cap": parts.cap,
