@@ -19,7 +19,7 @@ function stageWithout(parts) {
     says: { textContent: "" },
     pinnedToken: () => null,
     say: (/** @type {string} */ name) => name,
-    render: () => assert.fail("nothing has come that could be drawn"),
+    renderPicture: () => assert.fail("nothing has come that could be drawn"),
     host: { ask: (/** @type {unknown} */ question) => stage.asked.push(question), part: () => Promise.reject(new Error()) },
   };
   return stage;

@@ -42,7 +42,7 @@ export function lensPicture(lens, predicted, speech) {
   const { sublayers, words, probabilities } = thinOut(lens);
   const columns = sublayers.map((address) => partName(address, speech));
   const steps = tokenNames(predicted);
-  /** @type {string[][]} */ const texts = [];
+  /** @type {import("./looks.js").CellText[][]} */ const texts = [];
   /** @type {string[][]} */ const hover = [];
   /** @type {string[][]} */ const table = [];
   /** @type {string[]} */ const lines = [];
@@ -52,8 +52,7 @@ export function lensPicture(lens, predicted, speech) {
       ofSteps[t].map((word, rank) => ({ word: nameOf(word), p: probabilities[n][t][rank] })),
     );
     const isRight = words.map((ofSteps) => ofSteps[t][0] === token);
-    const short = tops.map(([{ word }]) => escape(shorten(word)));
-    texts.push(short.map((word, n) => (isRight[n] ? `<b>${word}</b>` : word)));
+    texts.push(tops.map(([{ word }], n) => ({ text: shorten(word), isBold: isRight[n] })));
     const likely = tops.map((top) => top.map(({ word, p }) => say("word_share", { word: quote(word, say), p })));
     hover.push(likely.map((best, n) => [escape(columns[n]), ...best].join("<br>")));
     table.push(tops.map(([{ word, p }]) => `${word} ${Math.round(100 * p)}%`));

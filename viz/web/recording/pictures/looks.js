@@ -15,6 +15,8 @@ import * as theme from "./theme.js";
 /** @typedef {Record<string, any>} Trace  of Plotly: type, numbers and colours, by the names of its reference */
 /** @typedef {Record<string, any>} Layout  of Plotly: axes, margins and font, by the names of its reference */
 
+/** @typedef {{text: string, isBold?: boolean}} CellText  not escaped */
+
 /**
  * A picture as plain data; `hover` says what each row, column and cell is.
  * @typedef {object} Look
@@ -23,7 +25,7 @@ import * as theme from "./theme.js";
  * @property {Hover | null} hover
  * @property {[string[], string[]]} [names]
  * @property {string[]} [titles]
- * @property {string[][]} [texts]  in the cells, escaped
+ * @property {CellText[][]} [texts]  in the cells
  */
 
 /** @typedef {Look & {hover: Hover, titles: string[]}} TokenMap  of tokens by tokens; titles of rows and of columns */

@@ -3,7 +3,7 @@
 import { axisTokens } from "../maps/axes.js";
 import { GRID, layoutOf, tickAxis, tokenMap } from "./looks.js";
 import { maskAt } from "../maps/maps.js";
-import { escape, tokenNames, quote, tickText, visible, label } from "../text/text.js";
+import { escape, tokenNames, quote, shorten, visible, label } from "../text/text.js";
 import * as theme from "./theme.js";
 
 /** @typedef {import("./looks.js").Speech} Speech */
@@ -61,7 +61,7 @@ export function mask(recording, { code, masks, shape }, layer, rows, titles, spe
   const line = say(sentence, { n, total });
   if (recording.source_tokens.length || !causal) return { name: "", kind: code, look, z, line };
   look.hover.values = values.map((value, allowed) => `${value}: ${allowed ? "0" : "-inf"}`);
-  if (z.length <= WRITTEN_UP_TO) look.texts = z.map((row) => Array.from(row, (may) => (may ? "0" : "-inf")));
+  if (z.length <= WRITTEN_UP_TO) look.texts = z.map((row) => Array.from(row, (may) => ({ text: may ? "0" : "-inf" })));
   return { name: "", kind: code, look, z, line: `${say("added_to_scores")} ${line}` };
 }
 
@@ -144,7 +144,7 @@ export function nextWords(recording, speech) {
   const titles = [say("written_word"), say("rank")];
   const look = tokenMap(steps, ranks, speech, { titles, hover, leaning: 0 });
   look.hover.cells = names.map((row) => row.map((name) => quote(name, say)));
-  look.texts = names.map((row) => row.map(tickText));
+  look.texts = names.map((row) => row.map((name) => ({ text: shorten(name) })));
   const first = say(recording.source_tokens.length ? "probability" : "probability_of_next");
   const cells = all.map((row, step) => [Math.exp(logs[step]), ...row.map(([word, p]) => say("word_share", { word, p }))]);
   return { name: "", look, z: recorded.probabilities, table: [steps, [first, ...ranks], cells], line: say("next_words_line") };

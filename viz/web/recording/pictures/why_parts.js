@@ -97,7 +97,14 @@ export function sidesOf(why, folds, count = MOST) {
   const atKey = (/** @type {Part} */ { numbers }) => numbers[key];
   const queries = largestParts(fold(why.query_names, why.of_queries, folds), atKey, folds, count);
   const keys = largestParts(fold(why.key_names, why.of_keys, folds), atKey, folds, count);
-  return { queries, keys, pairs: pairsOf(why, folds, queries, keys) };
+  return {
+    queries,
+    keys,
+    /** Computed when they are read, for only one of three pictures has them. */
+    get pairs() {
+      return pairsOf(why, folds, queries, keys);
+    },
+  };
 }
 
 /**

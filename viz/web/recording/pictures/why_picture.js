@@ -22,7 +22,6 @@ const PARTS = Object.fromEntries(
 );
 const WRITTEN = 22; // columns of a wide page, up to which numbers stand in the cells
 const SLIGHT = 0.04; // of the largest, below which a number is not written
-const NO_TEXT = "\u00a0"; // Plotly loses texts where some were empty
 const [ROW, COLUMN] = [0, 1].map((place) => `%{customdata[${place}]}`);
 
 /**
@@ -87,9 +86,9 @@ function heatmap(z, rows, columns, titles, speech, { rowHeight, written = WRITTE
   const hover = `${escape(titles[0])} ${ROW}<br>${escape(titles[1])} ${COLUMN}<br>%{z:+.3f}`;
   const look = tokenMap(rows, columns, speech, { titles: ["", ""], hover, scale: theme.DIVERGING, low: -most, high: most });
   const isWritten = (/** @type {number} */ value) => Math.abs(value) >= SLIGHT * most;
-  const text = (/** @type {number} */ value) => (isWritten(value) ? formatNumber(value, "+.1f", speech.language) : NO_TEXT);
+  const textOf = (/** @type {number} */ value) => ({ text: isWritten(value) ? formatNumber(value, "+.1f", speech.language) : "" });
   look.layout.margin.t -= 24;
-  if (columns.length <= written) look.texts = z.map((row) => row.map(text));
+  if (columns.length <= written) look.texts = z.map((row) => row.map(textOf));
   look.hover.rows = rows.map(escape);
   if (isOfParts) look.hover.columns = columns.map(escape);
   if (rows.length <= theme.MAX_LABELS) {

@@ -72,7 +72,7 @@ export function textWidth(text) {
 }
 
 /** Cut for a tick, never inside a letter with marks or a joined emoji. */
-const shorten = memoise((token) => {
+export const shorten = memoise((token) => {
   const text = visible(token);
   if (textWidth(text) <= MAX_TICK_WIDTH) return text;
   const signs = [...text];

@@ -42,7 +42,7 @@ function controlName(control, i) {
 }
 
 /**
- * Builds what stands in a box again; the control that has the focus keeps it.
+ * Builds what stands in a box again; the control that has the focus keeps it, or gives it to the one in its place.
  * @param {Element} box
  * @param {() => void} build
  */
@@ -51,7 +51,7 @@ export function keepFocus(box, build) {
   const before = controls();
   const place = before.findIndex((control) => control === document.activeElement);
   build();
-  if (place < 0) return;
+  if (place < 0 || before[place] === document.activeElement) return;
   const name = controlName(before[place], place);
   const after = controls();
   const same = after.find((control, i) => controlName(control, i) === name) ?? after[Math.min(place, after.length - 1)];

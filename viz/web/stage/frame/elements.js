@@ -31,7 +31,7 @@ export class Elements extends Open {
   /** @type {HTMLElement} */ title;
   /** @type {HTMLElement} */ says;
   /** @type {HTMLElement} the way from head to head */ crumbs;
-  /** @type {HTMLElement} above the picture of the view "why" */ whyBox;
+  /** @type {import("../map/why_box.js").WhyBox} above the picture of the view "why" */ whyBox;
   /** @type {HTMLElement} weights of heads whose paths are cut */ cutBox;
   /** @type {HTMLElement} */ legend;
   /** @type {HTMLElement & {of?: unknown}} */ switches;

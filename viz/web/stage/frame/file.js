@@ -3,6 +3,7 @@
 import { button, el } from "./dom.js";
 import { pack } from "../../recording/message/packed.js";
 import { writeMessage } from "../main/message.js";
+import { traceOfTexts } from "../map/cell_texts.js";
 import { why } from "../map/why.js";
 import { tableOf } from "./menus.js";
 import { onPaper } from "./page_colours.js";
@@ -27,9 +28,10 @@ function save(name, type, text) {
  * @param {string} filename
  */
 async function picture({ host, map }, text, format, filename) {
-  const { layout } = map.rendered;
-  const data = onPaper(map.rendered.data);
+  const { layout, texts } = map.rendered;
   const { width, margin, font } = layout;
+  const data = onPaper(map.rendered.data);
+  if (texts.length) data.push(traceOfTexts(data[0], texts, font.size));
   const height = layout.height + TITLE;
   const place = { x: 0, xref: "container", y: 1, yanchor: "top", pad: { t: 12, l: 12 }, font: { size: 15 } };
   const room = { height, margin: { ...margin, t: margin.t + TITLE }, title: { text, ...place } };

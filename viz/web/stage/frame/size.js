@@ -1,5 +1,7 @@
 // How large the large picture is.
 
+import { OF_ROWS } from "../main/view_names.js";
+
 const LEAST = 270; // pixels that the large picture has at least, unless the message gives another number
 const LOW = 200; // or of each of three
 const LEAST_NARROW = 240; // or on a narrow page
@@ -24,7 +26,7 @@ export function surroundings(stage, map) {
   const top = root.getBoundingClientRect().top;
   if (top >= 0) stage.above = top; // unless the page is scrolled
   const inside = map.box.getBoundingClientRect().top - top + root.scrollTop;
-  const below = message.setting && ["inside", "why"].includes(stage.state.view) ? 2 * BELOW : BELOW; // that line is a long one
+  const below = message.setting && OF_ROWS.includes(stage.state.view) ? 2 * BELOW : BELOW; // that line is a long one
   const all = innerHeight - (stage.above ?? 150) - inside - below;
   const share = message.setting?.room ?? 1; // the rest is for the rows of pictures under it
   const room = Math.floor(share * (all - (1 / share - 1) * ROW_TITLE));

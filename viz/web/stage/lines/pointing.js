@@ -2,7 +2,7 @@
 
 import { effects } from "../map/effects.js";
 import { mapsOfLines } from "./head_lines.js";
-import { OF_HEADS } from "../main/state.js";
+import { OF_HEADS } from "../main/view_names.js";
 import { why } from "../map/why.js";
 import { line } from "./telling.js";
 
@@ -88,21 +88,27 @@ export class Pointing {
 
   light() {
     const { stage } = this;
-    const { kind, tiles, state, says } = stage;
+    const { kind, tiles, state } = stage;
     const pin = stage.pinOf();
     for (const part of Object.values(stage.parts)) {
       const { lines, version } = part;
       const lit = this.lit(part);
       lines?.light(lit, pin?.of === version ? pin.token : null, state.step);
       lines?.draw(mapsOfLines(stage, part.kind), lit, state.step, stage.narrow);
-      part.map.light(...this.frameOf(lit));
     }
+    this.frame();
     if (!kind) return;
     const lit = this.lit(stage.part);
     tiles.light(...cross(lit), state.step);
     effects.tint(stage, state.view === "map" || !lit.both ? lit.row : -1);
     if (stage.pinnedToken()) stage.describe();
-    says.textContent = line(stage, lit) ?? says.textContent;
+  }
+
+  /** Frames what is lit in the large maps, and says what it is. */
+  frame() {
+    const { stage } = this;
+    for (const part of Object.values(stage.parts)) part.map.light(...this.frameOf(this.lit(part)));
+    if (stage.kind) stage.says.textContent = line(stage, this.lit(stage.part)) ?? stage.says.textContent;
   }
 
   /** The row and column to frame; rows of other pictures than maps are steps. @param {Lit} lit @returns {[number, number]} */

@@ -15,7 +15,7 @@ import { draw } from "../map/picture.js";
 import { Pointing } from "../lines/pointing.js";
 import { Projector } from "../frame/projector.js";
 import { sampling } from "../changes/sampling.js";
-import { OF_HEADS } from "./state.js";
+import { OF_HEADS, OF_ROWS } from "./view_names.js";
 import { why } from "../map/why.js";
 import { card } from "../lines/telling.js";
 import { catalogueOf, fetchCatalogue } from "./words.js";
@@ -148,7 +148,7 @@ export class Stage extends Elements {
   open(place, focus = false) {
     if (this.kind) this.kind.open = place;
     this.state.seeks = false;
-    const shows = [...OF_HEADS, "inside", "why"].includes(this.state.view);
+    const shows = [...OF_HEADS, ...OF_ROWS].includes(this.state.view);
     const { cell } = this.state.why;
     const asked = { ...why.nothing(), cell: cell && { ...cell, key: null } }; // a way leads from link to link
     this.choose({ ...(!shows && { view: "map" }), why: asked }, focus);
@@ -179,17 +179,30 @@ export class Stage extends Elements {
     this.film.render();
     this.fold.render();
     for (const [name, bar] of Object.entries(this.tabs)) bar.mark(String(state[/** @type {keyof OpenState} */ (name)]));
-    const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
-    setChildren(this.title, effects.title(this) ?? sampling.title(this) ?? why.heading(this) ?? title);
-    why.render(this);
+    this.renderTitle();
     legend(this);
-    this.steering?.render();
     this.describe();
     const parts = [part, ...(this.beside?.render() ?? [])];
     this.pointing.light();
     this.tiles.fill();
     if (kind) this.tiles.select(kind.open, focus); // asks where things stand, so all else is changed before
     await Promise.all(parts.map((target) => draw(this, target)));
+  }
+
+  /** What stands above the large picture. */
+  renderTitle() {
+    const { kind } = this;
+    const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
+    setChildren(this.title, effects.title(this) ?? sampling.title(this) ?? why.heading(this) ?? title);
+    this.whyBox.render();
+    this.steering?.render();
+  }
+
+  /** Draws what waited for the numbers of the large picture: itself, and what stands around it. */
+  renderPicture() {
+    this.renderTitle();
+    this.pointing.frame();
+    return draw(this, this.part);
   }
 
   onResize() {

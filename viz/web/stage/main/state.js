@@ -7,6 +7,7 @@ import { effects } from "../map/effects.js";
 import { inside } from "../map/inside.js";
 import { why } from "../map/why.js";
 import { sampling } from "../changes/sampling.js";
+import { OF_ROWS, VIEWS } from "./view_names.js";
 import { rowOfWord } from "../tiles/measures.js";
 
 /** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
@@ -40,15 +41,12 @@ import { rowOfWord } from "../tiles/measures.js";
  * @property {Set<number>} off  heads of a layer whose lines are hidden
  * @property {Record<string, number> | null} chance  how the next word is drawn
  * @property {import("../../recording/pictures/row.js").Switches} switches  what is done differently in a row
- * @property {import("../map/why.js").WhyState} why  what is open of the view "why"
+ * @property {import("../map/why_state.js").WhyState} why  what is open of the view "why"
  * @property {boolean} [table]
  */
 
-export const OF_HEADS = ["map", "mask"]; // views
-const OF_ROWS = ["inside", "why"];
 const ORDERS = ["layer", "role", "first", "effect"];
 const BOARDS = ["none", "importance", "effect", "first", "entropy", "largest"];
-const VIEWS = ["map", "mask", "positions", "words", "inside", "why"];
 
 /** @param {Version} result @returns {Map<string, Kind>} */
 export const kindsOf = (result) => new Map(result.kinds.map((kind) => [kind.code, kind]));

@@ -1,7 +1,6 @@
-// What is written in the cells of a large map, and what the hover box says of them.
+// What the hover box says of the cells of a large map.
 
 import { decimals } from "../frame/dom.js";
-import { inks } from "./inks.js";
 
 /** @typedef {import("../../recording/pictures/looks.js").Look} Look */
 /** @typedef {import("./map.js").Rows} Rows */
@@ -49,20 +48,4 @@ function later(array, compute) {
   const get = (/** @type {any} */ _, /** @type {any} */ name) =>
     /^\d+$/.test(String(name)) ? compute(array[name], Number(name)) : array[name];
   return /** @type {any} */ (new Proxy(array, { get }));
-}
-
-/**
- * Texts in cells, black or white, whichever stands out more.
- * @param {import("../../recording/pictures/looks.js").Trace} heat  the map, for its colours and their ends
- * @param {string[][]} texts  escaped
- * @param {Rows} z
- * @param {number} size
- */
-export function cellTexts(heat, texts, z, size) {
-  return {
-    ...{ type: "scatter", mode: "text", hoverinfo: "skip", showlegend: false, text: texts.flat() },
-    x: texts.flatMap((row) => row.map((_, j) => j)),
-    y: texts.flatMap((row, i) => row.map(() => i)),
-    textfont: { size, color: inks({ ...heat, z }) },
-  };
 }

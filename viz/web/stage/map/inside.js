@@ -10,7 +10,7 @@ import { request } from "../main/request.js";
 /** @typedef {import("../main/stage.js").Stage} Stage */
 /** @typedef {import("../main/view.js").View} View */
 
-const OF_ROWS = { row: null, unscaled: null, unmasked: null, temperature: null, dropout: null, sample: null };
+const NO_SWITCHES = { row: null, unscaled: null, unmasked: null, temperature: null, dropout: null, sample: null };
 /** @type {WeakMap<Stage, {key: string, view: View, moves: boolean}>} the last view of each stage, so that it is drawn once */
 const views = new WeakMap();
 
@@ -19,7 +19,7 @@ const views = new WeakMap();
  * @param {import("../main/state.js").Open} stage
  * @returns {Record<string, number | null>}
  */
-const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : { ...OF_ROWS, ...(view === "why" && { row: undefined }) });
+const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : { ...NO_SWITCHES, ...(view === "why" && { row: undefined }) });
 
 /**
  * The picture of the pinned row, else of the one that says most; null until the host has sent its arrays.

@@ -1,7 +1,8 @@
 // The large picture: a Plotly figure made from a look (viz/figures/looks.py) and its numbers.
 
 import { AxisTitles, withoutTitles } from "./axis_titles.js";
-import { hoverBoxes, cellTexts } from "./cells.js";
+import { CellTexts } from "./cell_texts.js";
+import { hoverBoxes } from "./cells.js";
 import { ColourBar } from "./colour_bar.js";
 import { el } from "../frame/dom.js";
 import { thinLabels } from "../../recording/pictures/looks.js";
@@ -20,6 +21,8 @@ import { MapWindow } from "./window.js";
  *   removed?: string[] | null, complete?: import("../../recording/message/types.js").Matrix | null, top?: number | null}} Extra
  */
 
+/** @typedef {{data: Trace[], layout: Layout, texts: import("./cell_texts.js").CellText[][]}} Figure  texts stand in cells */
+
 const CONFIG = { displayModeBar: false, doubleClick: false, showTips: false };
 
 /** A layout whose type, and room for it, is larger. @param {any} value @param {number} factor @returns {any} */
@@ -34,7 +37,7 @@ function enlarge(value, factor) {
 export class LargeMap {
   /** @type {WeakMap<Look, {key: string, heat: Trace, otherTraces: Trace[], layout: Layout}>} */ figures = new WeakMap();
   /** @type {[number, number]} row and column */ lit = [-1, -1];
-  /** @type {{data: Trace[], layout: Layout}} traces and layout that Plotly drew last */ rendered = { data: [], layout: {} };
+  /** @type {Figure} that was drawn last */ rendered = { data: [], layout: {}, texts: [] };
   /** @type {HTMLElement[]} */ marks = [];
   /** @type {HTMLElement | null} the same as a table */ grid = null;
   /** Whether its cells are tokens by tokens, as it is drawn. */
@@ -50,13 +53,14 @@ export class LargeMap {
     this.row = el("div.mark");
     this.column = el("div.mark");
     this.window = new MapWindow(this);
+    this.texts = new CellTexts();
     this.titles = new AxisTitles();
     this.colours = new ColourBar();
-    const ofAxes = [this.titles.rows, this.titles.columns, this.colours.box];
-    this.box = el("div.map#map", this.node, ofAxes, this.row, this.column, this.window.box);
+    const overPlot = [this.texts.box, this.titles.rows, this.titles.columns, this.colours.box];
+    this.box = el("div.map#map", this.node, overPlot, this.row, this.column, this.window.box);
   }
 
-  /** Traces and layout for Plotly. @param {Look} look @param {Rows} z @param {Extra} extra */
+  /** @param {Look} look @param {Rows} z @param {Extra} extra @returns {Figure} */
   figure(look, z, extra) {
     const { size, font, top, removed, complete } = extra;
     this.window.fit(look.hover ? look.names : undefined);
@@ -75,11 +79,10 @@ export class LargeMap {
       this.figures.set(look, figure);
     }
     const { heat, otherTraces, layout } = figure;
-    if (!look.hover) return { data: [heat, ...otherTraces], layout };
+    const texts = look.texts ?? [];
+    if (!look.hover) return { data: [heat, ...otherTraces], layout, texts };
     if (removed || complete || !heat.customdata) heat.customdata = hoverBoxes(look, z, extra, this.stage);
-    const data = [{ ...heat, z }, ...otherTraces];
-    if (look.texts) data.push(cellTexts(heat, look.texts, z, font.size));
-    return { data, layout };
+    return { data: [{ ...heat, z }, ...otherTraces], layout, texts };
   }
 
   /** The row and column under a pointer, or null. @param {PointerEvent} event @returns {[number, number] | null} */
@@ -138,10 +141,11 @@ export class LargeMap {
     this.rendered = this.figure(look, z, extra);
     this.isOfTokens = false; // cells are where they were until it is drawn
     const data = this.rendered.data.map((trace) => ({ ...trace, showscale: false })); // the page has a bar of its own
-    const { layout } = this.rendered;
+    const { layout, texts } = this.rendered;
     await library.react(this.node, data, look.titles ? withoutTitles(layout) : layout, CONFIG);
     if (ticket !== this.ticket) return true;
     this.titles.draw(look.titles ?? [], layout, extra.font.size / 12);
+    this.texts.draw(texts, this.rendered.data[0], this.node._fullLayout);
     this.colours.draw(this.rendered.data[0] ?? {}, this.node._fullLayout, this.stage.language);
     this.isOfTokens = z.length === look.hover?.rows.length;
     if (!this.isListening) this.listen();

@@ -11,7 +11,8 @@ import { codesOfTrail } from "../main/trail.js";
 /** @typedef {Omit<CellPlace, "key"> & {key: number | null}} AskedPlace  without a key: the one with the largest weight */
 /** @typedef {NonNullable<import("../../recording/message/payloads.js").VersionPayload["why"]>} Answer */
 
-const HELD = 12; // cells whose numbers stay
+const HELD = 24; // cells whose numbers stay
+const REST = 40; // ms that a pointer rests on a tile before its numbers are fetched
 const PATIENCE = 200; // ms after which a visitor reads that something is computed
 /** @type {WeakMap<Stage, Map<string, Answer>>} by the text and the cell */
 const caches = new WeakMap();
@@ -19,17 +20,26 @@ const caches = new WeakMap();
 const questions = new WeakMap();
 /** @type {WeakMap<Stage, object>} of the newest fetch */
 const tickets = new WeakMap();
+/** @type {WeakMap<Stage, Map<string, Promise<Answer | null>>>} what is being fetched */
+const flights = new WeakMap();
+/** @type {WeakMap<Stage, object>} of the tile under the pointer */
+const rests = new WeakMap();
 
-/** The row, and the key if one was chosen, that is asked about. @param {Open} stage @returns {AskedPlace | null} */
-export function placeOf(stage) {
-  const { kind, state } = stage;
-  if (!kind) return null;
-  const { cell } = state.why;
-  const [layer, head] = kind.headAt(kind.open);
+/**
+ * The row, and the key if one was chosen, that is asked about.
+ * @param {Open} stage
+ * @param {import("../../recording/maps/drawing.js").Place} [open]  the head, if not the opened one
+ * @param {import("./why_state.js").WhyState["cell"]} cell
+ * @returns {AskedPlace | null}
+ */
+export function placeOf(stage, open = stage.kind?.open, cell = stage.state.why.cell) {
+  const { kind } = stage;
+  if (!kind || !open) return null;
+  const [layer, head] = kind.headAt(open);
   const pinned = stage.pinnedToken();
   const lit = pinned ? (kind[pinned[0]].row[pinned[1]] ?? -1) : -1;
   const chosen = cell && kind.queries[cell.row] !== undefined ? cell.row : null;
-  const row = lit >= 0 ? lit : (chosen ?? at(kind.open, kind.telling));
+  const row = lit >= 0 ? lit : (chosen ?? at(open, kind.telling));
   const key = cell?.row === row && kind.keys[cell.key ?? -1] !== undefined ? cell.key : null;
   return { kind: kind.code, layer, head, row, key };
 }
@@ -114,6 +124,45 @@ const isOpen = (stage, name) =>
   stage.state?.view === "why" && stage.measure !== "effects" && nameOf(stage, placeOf(stage)) === name;
 
 /**
+ * Fetches the numbers of a place, and keeps them; null where they could not be fetched.
+ * @param {Stage} stage
+ * @param {string} address
+ * @param {AskedPlace} place
+ * @returns {Promise<Answer | null>}
+ */
+function fetchAnswer(stage, address, place) {
+  const name = nameOf(stage, place);
+  const underway = flights.get(stage) ?? new Map();
+  flights.set(stage, underway);
+  const query = new URLSearchParams(Object.entries(place).flatMap(([part, value]) => (value === null ? [] : [[part, String(value)]])));
+  const fetchNow = async () => {
+    const answer = await stage.host.part(`${address}?${query}`).then((bytes) => unpack(new Uint8Array(bytes))).catch(() => null);
+    underway.delete(name);
+    if (answer) keep(stage, name, answer);
+    return answer;
+  };
+  if (!underway.has(name)) underway.set(name, fetchNow());
+  return underway.get(name);
+}
+
+/**
+ * Fetches the numbers of a head that may be opened next, once a pointer has rested on its tile.
+ * @param {Stage} stage
+ * @param {import("../../recording/maps/drawing.js").Place} head
+ */
+export async function fetchAhead(stage, head) {
+  const ticket = {};
+  rests.set(stage, ticket);
+  await new Promise((resolve) => setTimeout(resolve, REST));
+  const { parts } = stage.result.payload;
+  const isAsked = stage.state.view === "why" && stage.measure !== "effects";
+  if (rests.get(stage) !== ticket || !isAsked || !parts || !stage.host.ask) return;
+  const { cell } = stage.state.why;
+  const place = placeOf(stage, head, cell && { ...cell, key: null });
+  if (place && !caches.get(stage)?.has(nameOf(stage, place))) await fetchAnswer(stage, parts, place);
+}
+
+/**
  * @param {Stage} stage
  * @param {string} address
  * @param {AskedPlace} place
@@ -131,11 +180,9 @@ async function fetchParts(stage, address, place, name) {
     isSaid = true;
     stage.says.textContent = stage.say("computing");
   }, PATIENCE);
-  const query = new URLSearchParams(Object.entries(place).flatMap(([part, value]) => (value === null ? [] : [[part, String(value)]])));
-  const answer = await stage.host.part(`${address}?${query}`).then((bytes) => unpack(new Uint8Array(bytes))).catch(() => null);
-  if (answer) keep(stage, name, answer);
+  const answer = await fetchAnswer(stage, address, place);
   if (!answer && isWanted()) return void askPage(stage, place, name); // the host has forgotten the address
   if (isNewest() && stage.requested === name) stage.requested = "";
   if (isSaid && isNewest() && stage.says.textContent === stage.say("computing")) stage.says.textContent = "";
-  if (isWanted()) stage.render();
+  if (isWanted()) stage.renderPicture();
 }
