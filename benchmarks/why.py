@@ -63,7 +63,7 @@ WATCH = f"""name => {{
     const look = () => {{
       if (plot.data[0].z === before || !document.querySelector('.hl-title').textContent.startsWith(name)) return;
       plot.removeListener('plotly_afterplot', look);
-      setTimeout(() => done(performance.now() - timeStamp)); // what is written over the picture is drawn right behind it
+      setTimeout(() => done(performance.now() - timeStamp));  // texts over it are drawn behind it
     }};
     plot.on('plotly_afterplot', look);
   }}, {{once: true, capture: true}}));

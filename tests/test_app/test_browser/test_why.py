@@ -61,6 +61,26 @@ def expect_sums(page: Page, score: float) -> None:
         )
 
 
+def expect_texts(page: Page, scores: np.ndarray) -> None:
+    """The lowest row of the picture has these numbers written in its cells, but for small ones."""
+    columns, texts = page.evaluate(
+        """() => {
+          const plot = document.querySelector("[data-testid=stage-map] .js-plotly-plot");
+          const {xaxis, yaxis} = plot._fullLayout, {left, top} = plot.getBoundingClientRect();
+          const lowest = plot.data[0].z.length - 1;
+          const cells = [...document.querySelectorAll("[data-testid=stage-map] .hl-cell-texts span")].map(cell => {
+            const box = cell.getBoundingClientRect();
+            const row = yaxis.p2l((box.top + box.bottom) / 2 - top - yaxis._offset);
+            return [Math.round(row), xaxis.p2l((box.left + box.right) / 2 - left - xaxis._offset), cell.textContent];
+          }).filter(([row]) => row === lowest);
+          return [cells.map(([, column]) => column), cells.map(([, , text]) => text)];
+        }"""
+    )
+    np.testing.assert_allclose(columns, range(len(scores)), atol=0.1)
+    assert all(text in ("", f"{score:+.1f}") for text, score in zip(texts, scores, strict=True))
+    assert texts[np.abs(scores).argmax()]
+
+
 def click_key(page: Page, key: int) -> None:
     """Clicks a key in the upper row of the picture."""
     place = page.evaluate(
@@ -164,9 +184,28 @@ def test_another_head_is_asked_about_without_another_run_of_the_page(page, app_s
 
 
 def test_why_is_asked_where_heads_are_changed(page, app_server, recorded):
+    """In a low window the whole picture is seen; its texts stand where its numbers do, and elements stay from head to
+    head."""
+    page.set_viewport_size({"width": 1280, "height": 720})
     show(page, app_server, f"steer{WHY}")
     wait_for_parts(page, LAYER, HEAD)
-    wait_for_sums(page, payload_of(recorded)["scores"])
+    scores = payload_of(recorded)["scores"]
+    wait_for_sums(page, scores)
+    plot = part(page, "map").locator(".js-plotly-plot")
+    box = plot.bounding_box()
+    assert box["y"] + box["height"] <= 720
+    expect_texts(page, scores)
+    others = part(page, "why").locator("[data-side=key] .hl-others")
+    others.focus()
+    page.evaluate("() => { window.before = [...document.querySelectorAll('[data-testid=stage-why] li')]; }")
+    part(page, "heads").locator("[data-layer='1'][data-head='1']").evaluate("tile => tile.click()")
+    wait_for_parts(page, 1, 1)
+    scores = payload_of(recorded, head=1)["scores"]
+    wait_for_sums(page, scores)
+    expect_sums(page, scores[payload_of(recorded, head=1)["place"]["key"]])
+    expect_texts(page, scores)
+    expect(others).to_be_focused()
+    assert page.evaluate("() => window.before.length > 0 && window.before.every(row => row.isConnected)")
 
 
 def test_a_path_is_cut_beside_its_part_and_taken_back(page, app_server, recorded):

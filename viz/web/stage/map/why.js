@@ -6,7 +6,7 @@ import { ofParts } from "../../recording/message/python.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { isNarrow } from "../frame/size.js";
 import { askForOpen, isOfOpen, payloadOf } from "./why_answers.js";
-import { sidesOfOpen } from "./why_sides.js";
+import { rowHeight, sidesOfOpen } from "./why_sides.js";
 import { choose, nothing, parameters, restore } from "./why_state.js";
 import { heading } from "./why_way.js";
 
@@ -30,14 +30,11 @@ function buildView(stage) {
   const before = views.get(why);
   if (before?.key === key) return before.view;
   const { keys } = axisTokens(recording, why.place.kind, options.rows);
-  const room = { rowHeight: rowHeight(), written: isNarrowPage ? WRITTEN : undefined };
+  const room = { rowHeight: rowHeight(stage), written: isNarrowPage ? WRITTEN : undefined };
   const view = { ...whyPicture(why, sidesOfOpen(stage, why), picture, tokenNames(keys), stage, room), line: foot(stage, why) };
   views.set(why, { key, view });
   return view;
 }
-
-/** Of the picture, in pixels. */
-const rowHeight = () => Math.min(24, Math.max(16, Math.floor(innerHeight / 40)));
 
 /** What all numbers are, in a line under the picture. @param {Stage} stage @param {WhyPayload} why */
 function foot({ say }, { mask, cap }) {

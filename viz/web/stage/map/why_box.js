@@ -26,9 +26,9 @@ class PartRow {
     this.button = button("link", "", () => this.press());
     this.name = el("span.name");
     this.bar = el("span.bar-of-part");
-    this.track = el("span.track", this.bar);
     this.number = el("span.number");
-    this.box = el("li", this.name, this.track, this.number);
+    /** @type {HTMLElement | null} a button that cuts the path of the part */ this.cut = null;
+    this.box = el("li", this.name, el("span.track", this.bar), this.number);
   }
 
   /**
@@ -52,6 +52,13 @@ class PartRow {
       this.button.ariaExpanded = look ? "false" : null;
     }
     setChildren(this.name, press ? this.button : text);
+  }
+
+  /** @param {HTMLElement | null} cut */
+  offer(cut) {
+    this.cut?.remove();
+    if (cut) this.box.append(cut);
+    this.cut = cut;
   }
 }
 
@@ -82,8 +89,7 @@ class Side {
       row.write(titleOf(stage, place, part, name));
       row.measure(values[i], [Math.min(0, ...values), Math.max(0, ...values)]);
       row.number.textContent = write(values[i]);
-      const cut = cuts && cutButton(stage, place, part.name, name === "query" ? "queries" : "keys");
-      setChildren(row.box, row.name, row.track, row.number, cut);
+      row.offer(cuts ? cutButton(stage, place, part.name, name === "query" ? "queries" : "keys") : null);
     });
     this.title.textContent = title;
     this.sum.textContent = write(totalOf(parts)[place.key]);
@@ -128,6 +134,8 @@ export class WhyBox {
     this.pictures = el("div.why-pictures", this.tabs);
     const sides = el("div.sides-of-cell", this.queries.box, this.keys.box);
     this.box = el("section.why#why", { hidden: true, "aria-label": say("why") }, sides, this.pictures);
+    // Not inert while it waits, which would take the focus away.
+    this.box.addEventListener("click", (event) => this.box.ariaBusy === "true" && event.stopPropagation(), true);
   }
 
   /** Shows the cell that is open; the bars before stay, seen to wait, until its numbers are here. */
@@ -141,7 +149,7 @@ export class WhyBox {
     if (why && "mask" in why) keepFocus(box, () => this.fill(why));
     const isFilled = isOpen && this.stamp === message.stamp;
     const waits = isFilled && !why;
-    Object.assign(box, { hidden: !isFilled, inert: waits, ariaBusy: String(waits) });
+    Object.assign(box, { hidden: !isFilled, ariaBusy: String(waits) });
     dress(root, { "asks-why": isOpen, "no-why": isOpen && !isFilled });
     if (why && !isFilled) says.textContent = ""; // the heading says why there are no numbers
   }
