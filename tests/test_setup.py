@@ -101,7 +101,9 @@ class TestBrowserSearch:
         monkeypatch.setattr(search.os, "geteuid", lambda: 0, raising=False)
         monkeypatch.setattr(search.subprocess, "run", lambda *_, **__: answer)
         search.install_with_apt()
-        assert "apt-get install failed: E: no network" in capsys.readouterr().out
+        output = capsys.readouterr().out
+        for package in ("chromium-headless-shell", "chromium"):
+            assert f"apt-get install -y {package} failed: E: no network" in output
 
     @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the browser")
     def test_a_stub_that_only_gives_advice_is_no_browser(self, tmp_path):
@@ -122,7 +124,7 @@ class TestFixtures:
     def outcome(self, pytester, monkeypatch):
         """Runs a test file under these fixtures, in a process of its own."""
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
-        pytester.makeini("[pytest]\nmarkers = browser\n")
+        pytester.makeini("[pytest]\nmarkers = browser\n slow\n")
 
         def run(source: str, conftest: str = "", **environment: str):
             for name in ("CI", search.VARIABLE):
@@ -158,6 +160,14 @@ class TestFixtures:
         )
         result = pytester.runpytest_subprocess("-m", "not browser", "-p", "no:cacheprovider")
         result.assert_outcomes(passed=1, deselected=1)
+
+    def test_parts_hold_every_slow_test_once_and_all_quick_ones(self, outcome, pytester):
+        pytester.makepyfile(**{f"test_{name}": f"import pytest\n@pytest.mark.slow\ndef test_{name}(): pass" for name in "abc"})
+        outcome("import pytest\ndef test_quick(): pass\n@pytest.mark.slow\ndef test_slow(): pass")
+        runs = [pytester.runpytest_subprocess("-v", f"--part={part}/3").stdout.str() for part in (1, 2, 3)]
+        passed = [re.findall(r"::(test_\w+) PASSED", run) for run in runs]
+        assert sorted(sum(passed, [])) == sorted(["test_quick"] * 3 + ["test_slow", "test_a", "test_b", "test_c"])
+        assert "'4/3' is no part" in pytester.runpytest_subprocess("--part=4/3").stderr.str()
 
     def test_caches_are_empty_again_after_each_test(self, outcome):
         source = """
@@ -377,7 +387,12 @@ class TestMakefile:
 
     @pytest.mark.parametrize(
         ("settings", "environment", "left_out"),
-        [([], {"CI": ""}, "-m not slow "), (["SLOW=1"], {"CI": ""}, ""), ([], {"CI": "true"}, "")],
+        [
+            ([], {"CI": ""}, "-m not slow "),
+            (["SLOW=1"], {"CI": ""}, ""),
+            ([], {"CI": "true"}, ""),
+            (["PART=2/4"], {"CI": "true"}, "--part 2/4 "),
+        ],
     )
     def test_test_looks_for_a_browser_and_passes_arguments_on(self, project, settings, environment, left_out):
         steps = project.make("test", *settings, "PYTEST_ARGS=-k masks -x", **environment).steps
