@@ -35,7 +35,9 @@ settings.load_profile("headlight")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds the choice of a part of the slow tests, as `make test SLOW=1 PART=2/4`."""
-    parser.addoption("--part", type=part_of, metavar="K/N", help="of the slow tests only every N-th file, from the K-th")
+    parser.addoption(
+        "--part", type=part_of, metavar="K/N", help="of the slow tests only every N-th file, from the K-th"
+    )
 
 
 def part_of(text: str) -> tuple[int, int]:
