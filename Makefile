@@ -7,7 +7,8 @@
 #   make serve HOSTS=classroom.lan            serve a class: replicas of the app behind the proxy Caddy, docs/serving.md
 #   make serve HOSTS=.. REPLICAS=2 PORT=8080  with two of them, and on that port
 #   make test                                 set up .venv and a browser, run the tests but those marked as slow
-#   make test SLOW=1                          run every test, as CI does
+#   make test SLOW=1                          run every test
+#   make test SLOW=1 PART=2/4                 the quick ones and a quarter of the slow ones, as CI does
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
 #   make test WORKERS=0                       in one process instead of two at a time
 #   make lint                                 what ruff has to say, and of types tsc and pyright
@@ -19,6 +20,7 @@ PORT ?= 8501
 PIP_FLAGS ?=
 PYTEST_ARGS ?=
 SLOW ?= $(CI)
+PART ?=
 WORKERS ?= 2
 HOSTS ?=
 REPLICAS ?= 2
@@ -34,7 +36,7 @@ PY := $(VENV)/bin/python
 .PHONY: help run serve test lint messages clean
 
 help:
-	@sed -n '3,15s/^#   //p' Makefile
+	@sed -n '3,16s/^#   //p' Makefile
 
 run: $(VENV)/installed
 	@exec "$(PY)" -m streamlit run app.py --server.address 127.0.0.1 --server.port "$(PORT)"
@@ -45,7 +47,7 @@ serve: $(VENV)/installed
 
 test: $(VENV)/installed-dev
 	@"$(PY)" -m benchmarks.support.browser
-	@"$(PY)" -m pytest -n "$(WORKERS)" --dist worksteal $(if $(SLOW),,-m "not slow") $(PYTEST_ARGS)
+	@"$(PY)" -m pytest -n "$(WORKERS)" --dist worksteal $(if $(SLOW),$(PART:%=--part %),-m "not slow") $(PYTEST_ARGS)
 
 lint: $(VENV)/installed-dev
 	@"$(PY)" -m ruff check .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 import os
 from collections.abc import Iterator
@@ -32,7 +33,37 @@ settings.register_profile("headlight", deadline=None, derandomize=bool(os.enviro
 settings.load_profile("headlight")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the choice of a part of the slow tests, as `make test SLOW=1 PART=2/4`."""
+    parser.addoption(
+        "--part", type=part_of, metavar="K/N", help="of the slow tests only every N-th file, from the K-th"
+    )
+
+
+def part_of(text: str) -> tuple[int, int]:
+    """Reads a part such as 2/4: its number from 1, and how many there are."""
+    try:
+        part, parts = map(int, text.split("/"))
+    except ValueError:
+        part, parts = 0, 0
+    if not 1 <= part <= parts:
+        raise argparse.ArgumentTypeError(f"{text!r} is no part: write 1/4 for the first of four")
+    return part, parts
+
+
+def leave_out(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the slow tests of other parts. Files stay whole: their tests share servers and models."""
+    if (chosen := config.getoption("--part")) is None:
+        return
+    part, parts = chosen
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    ours = set(sorted(slow)[part - 1 :: parts])
+    left = [item for item in items if item.get_closest_marker("slow") and item.path not in ours]
+    items[:] = [item for item in items if item.path in ours or not item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=left)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Marks the tests that drive a browser, and puts them last, those marked as long before the others.
 
     Last, because quick tests should speak first and because Playwright's event loop then never runs beneath the others.
@@ -40,6 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A busy machine can come between a look at the page and the next one: such a test fails when it fails twice in a row,
     and the summary names it when it failed once. What the guard heard counts at once.
     """
+    leave_out(config, items)
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)

@@ -9,6 +9,7 @@ from tests.support import python_types
 needs_pyright = pytest.mark.skipif(not python_types.PYRIGHT.exists(), reason="no pyright yet: make lint installs it")
 
 
+@pytest.mark.slow
 @needs_pyright
 def test_a_wrong_type_is_a_complaint_with_its_place(tmp_path):
     (tmp_path / "half.py").write_text("def half(n: int) -> float:\n    return n / 2\n\n\nhalf('two')\n")

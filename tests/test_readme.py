@@ -89,6 +89,7 @@ def test_ten_lines_of_numpy_write_a_recording(tmp_path, monkeypatch) -> None:
     assert read.log_probabilities.shape == (4,) and "<!DOCTYPE html>" in stage(read).to_html()
 
 
+@pytest.mark.slow
 def test_the_python_of_the_docs_runs() -> None:
     names: dict = {"src": torch.tensor([[300, 301, 2]]), "tgt": torch.tensor([[1, 300]])}
     for words in ("result.text ", "record(", 'off=(Head("cross"', "translator.patching", "stage(result", "head_view"):
@@ -122,6 +123,7 @@ def small_smollm(monkeypatch: pytest.MonkeyPatch) -> Reader:
     return reader
 
 
+@pytest.mark.slow
 def test_the_python_of_any_model_runs(small_smollm: Reader, capsys: pytest.CaptureFixture[str]) -> None:
     names: dict = {}
     for words in ANY_MODEL:
@@ -133,6 +135,7 @@ def test_the_python_of_any_model_runs(small_smollm: Reader, capsys: pytest.Captu
     assert float(cost) == pytest.approx(result.logits[-1, best] - changed.logits[-1, best], rel=1e-4) != 0
 
 
+@pytest.mark.slow
 def test_what_transformerlens_does_is_done(small_smollm: Reader) -> None:
     names: dict = {}
     for words in TRANSFORMERLENS:
@@ -162,6 +165,7 @@ def test_its_recipe_for_transformers_makes_a_file(tmp_path: Path, monkeypatch: p
     assert f'"""\\\n{block_with("attention_of")}"""' in page.read_text(encoding="utf-8"), "the same recipe"
 
 
+@pytest.mark.slow
 def test_its_page_is_a_page_of_the_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "entropy.py").write_text(block_with("def live"), encoding="utf-8")
     monkeypatch.setitem(MENU["Explore"], str(tmp_path / "entropy"), "Entropy")

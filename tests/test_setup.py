@@ -101,7 +101,9 @@ class TestBrowserSearch:
         monkeypatch.setattr(search.os, "geteuid", lambda: 0, raising=False)
         monkeypatch.setattr(search.subprocess, "run", lambda *_, **__: answer)
         search.install_with_apt()
-        assert "apt-get install failed: E: no network" in capsys.readouterr().out
+        output = capsys.readouterr().out
+        for package in ("chromium-headless-shell", "chromium"):
+            assert f"apt-get install -y {package} failed: E: no network" in output
 
     @pytest.mark.skipif(sys.platform == "win32", reason="a shell script stands for the browser")
     def test_a_stub_that_only_gives_advice_is_no_browser(self, tmp_path):
@@ -122,7 +124,7 @@ class TestFixtures:
     def outcome(self, pytester, monkeypatch):
         """Runs a test file under these fixtures, in a process of its own."""
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
-        pytester.makeini("[pytest]\nmarkers = browser\n")
+        pytester.makeini("[pytest]\nmarkers = browser\n slow\n")
 
         def run(source: str, conftest: str = "", **environment: str):
             for name in ("CI", search.VARIABLE):
@@ -137,21 +139,25 @@ class TestFixtures:
 
     nowhere = "base.find_browser = lambda: None\n"
 
+    @pytest.mark.slow
     def test_no_browser_skips_with_the_reason(self, outcome):
         result = outcome("def test(browser): pass\n", self.nowhere)
         result.assert_outcomes(skipped=1)
         result.stdout.fnmatch_lines(["*no Chromium or Chrome found*HEADLIGHT_BROWSER*"])
 
+    @pytest.mark.slow
     def test_no_browser_fails_in_ci(self, outcome):
         result = outcome("def test(browser): pass\n", self.nowhere, CI="true")
         result.assert_outcomes(errors=1)
         result.stdout.fnmatch_lines(["*with CI set the browser tests must run*"])
 
+    @pytest.mark.slow
     def test_a_wrong_variable_is_an_error_and_no_skip(self, outcome):
         result = outcome("def test(browser): pass\n", HEADLIGHT_BROWSER="/nowhere/chrome")
         result.assert_outcomes(errors=1)
         result.stdout.fnmatch_lines(["*HEADLIGHT_BROWSER is '/nowhere/chrome'*"])
 
+    @pytest.mark.slow
     def test_browser_tests_come_last_and_are_marked(self, outcome, pytester):
         outcome("def test_window(browser): pass\ndef test_plain(): pass\n", self.nowhere).assert_outcomes(
             passed=1, skipped=1
@@ -159,6 +165,17 @@ class TestFixtures:
         result = pytester.runpytest_subprocess("-m", "not browser", "-p", "no:cacheprovider")
         result.assert_outcomes(passed=1, deselected=1)
 
+    def test_parts_hold_every_slow_test_once_and_all_quick_ones(self, outcome, pytester):
+        pytester.makepyfile(
+            **{f"test_{name}": f"import pytest\n@pytest.mark.slow\ndef test_{name}(): pass" for name in "abc"}
+        )
+        outcome("import pytest\ndef test_quick(): pass\n@pytest.mark.slow\ndef test_slow(): pass")
+        runs = [pytester.runpytest_subprocess("-v", f"--part={part}/3").stdout.str() for part in (1, 2, 3)]
+        passed = [re.findall(r"::(test_\w+) PASSED", run) for run in runs]
+        assert sorted(sum(passed, [])) == sorted(["test_quick"] * 3 + ["test_slow", "test_a", "test_b", "test_c"])
+        assert "'4/3' is no part" in pytester.runpytest_subprocess("--part=4/3").stderr.str()
+
+    @pytest.mark.slow
     def test_caches_are_empty_again_after_each_test(self, outcome):
         source = """
             import streamlit as st
@@ -172,6 +189,7 @@ class TestFixtures:
         """
         outcome(source).assert_outcomes(passed=2)
 
+    @pytest.mark.slow
     def test_a_page_that_misbehaves_fails_at_its_end(self, browser, outcome):
         # `browser` is asked for so that this test is skipped, too, where there is none.
         source = """
@@ -247,6 +265,7 @@ class TestGuard:
         for context in contexts:
             context.close()
 
+    @pytest.mark.slow
     def test_a_quiet_page_passes(self, heard, site):
         picture = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
         url = site(f"<img src='{picture}'><script>console.warn('fine')</script>")
@@ -254,22 +273,27 @@ class TestGuard:
         assert f"{url}/more" in guard.requests
         guard.check()
 
+    @pytest.mark.slow
     def test_a_console_error_is_heard(self, heard, site):
         with pytest.raises(AssertionError, match="console error: broken"):
             heard(site(), "console.error('broken')").check()
 
+    @pytest.mark.slow
     def test_an_exception_of_the_page_is_heard(self, heard, site):
         with pytest.raises(AssertionError, match="page error: .*thrown"):
             heard(site(), "setTimeout(() => { throw new Error('thrown') })").check()
 
+    @pytest.mark.slow
     def test_a_promise_that_nobody_catches_is_heard(self, heard, site):
         with pytest.raises(AssertionError, match="page error: .*lost"):
             heard(site(), "void Promise.reject(new Error('lost'))").check()
 
+    @pytest.mark.slow
     def test_a_missing_file_is_heard(self, heard, site):
         with pytest.raises(AssertionError, match="console error: .*404"):
             heard(site(), "fetch('/missing')").check()
 
+    @pytest.mark.slow
     def test_a_request_to_another_port_is_heard_even_when_it_is_answered(self, heard, site):
         other = site()
         guard = heard(site(), f"fetch('{other}/data')")
@@ -277,17 +301,20 @@ class TestGuard:
         with pytest.raises(AssertionError, match=f"request to another server than .*: {other}/data"):
             guard.check()
 
+    @pytest.mark.slow
     def test_a_websocket_to_another_port_is_heard(self, heard, site):
         other = site().replace("http:", "ws:")
         guard = heard(site(), f"void new WebSocket('{other}/stream')")
         assert guard.foreign() == [f"{other}/stream"]
 
+    @pytest.mark.slow
     def test_a_picture_a_frame_and_a_popup_from_another_server_are_heard(self, heard, site):
         other = site()
         page = f"<img src='{other}/picture'><iframe src='{other}/frame'></iframe>"
         guard = heard(site(page), f"void window.open('{other}/popup')")
         assert set(guard.foreign()) >= {f"{other}/picture", f"{other}/frame", f"{other}/popup"}
 
+    @pytest.mark.slow
     def test_names_of_the_world_are_not_even_looked_up(self, heard, site):
         guard = heard(site(), "fetch('https://example.com/').catch(() => 0)")
         assert any("ERR_NAME_NOT_RESOLVED" in error for error in guard.errors)
@@ -297,6 +324,7 @@ class TestGuard:
 class TestServer:
     """A Streamlit script is served for the length of a block, and gone afterwards."""
 
+    @pytest.mark.slow
     def test_the_script_is_served_and_ended_with_what_it_started(self, tmp_path):
         script = tmp_path / "with spaces" / "hello.py"
         script.parent.mkdir()
@@ -305,6 +333,7 @@ class TestServer:
             assert is_open(url)
         assert not is_open(url)
 
+    @pytest.mark.slow
     def test_a_server_that_does_not_start_shows_what_it_printed(self, tmp_path):
         with pytest.raises(RuntimeError, match=r"(?s)missing\.py ended with \d+; it printed:.*missing\.py"):
             with serve(tmp_path / "missing.py"):
@@ -377,7 +406,12 @@ class TestMakefile:
 
     @pytest.mark.parametrize(
         ("settings", "environment", "left_out"),
-        [([], {"CI": ""}, "-m not slow "), (["SLOW=1"], {"CI": ""}, ""), ([], {"CI": "true"}, "")],
+        [
+            ([], {"CI": ""}, "-m not slow "),
+            (["SLOW=1"], {"CI": ""}, ""),
+            ([], {"CI": "true"}, ""),
+            (["PART=2/4"], {"CI": "true"}, "--part 2/4 "),
+        ],
     )
     def test_test_looks_for_a_browser_and_passes_arguments_on(self, project, settings, environment, left_out):
         steps = project.make("test", *settings, "PYTEST_ARGS=-k masks -x", **environment).steps

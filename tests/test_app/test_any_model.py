@@ -19,6 +19,7 @@ from model.measures import atlas
 from model.measures.heads import text_roles
 from model.storage.checkpoint import available
 from tests.support.messages import unpack
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, KINDS, VOCAB, model_of, theirs
@@ -59,6 +60,7 @@ def shelf(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, checkpoints
     return shelf
 
 
+@pytest.mark.slow
 def test_a_decoder_on_language_model(shelf: model_shelf.Shelf, folders: dict[str, Path]) -> None:
     reader = load_model(folders["gpt2"])
     at = screen.open_page("language_model.py", text=TEXT, model="gpt2")
@@ -321,7 +323,7 @@ def measure_all(at: AppTest) -> None:
     assert not at.exception
 
 
-@pytest.mark.parametrize("name", ["gpt2", "bert"])
+@pytest.mark.parametrize("name", first_quick(["gpt2", "bert"]))
 def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders: dict[str, Path], name: str) -> None:
     at = screen.open_page("atlas.py", model=name)
     reader = load_model(folders[name])
@@ -343,6 +345,7 @@ def test_the_head_atlas_is_measured_on_request(shelf: model_shelf.Shelf, folders
     assert len(at.warning) == 1
 
 
+@pytest.mark.slow
 def test_the_card_of_a_head_has_the_texts_where_it_attends_most(
     shelf: model_shelf.Shelf, folders: dict[str, Path]
 ) -> None:

@@ -20,6 +20,7 @@ from model.interventions.edits import Edits, Head
 from model.measures import agreement, atlas, contribution, reports
 from model.measures.heads import translators
 from model.measures.word_links import LinkedPair, LinkedText
+from tests.support.repeated import first_quick
 from tests.test_app.conftest import SENTENCES, save_tiny
 from tests.test_app.screen import (
     charts,
@@ -89,7 +90,7 @@ def assert_whole(at) -> None:
 
 
 class TestBoard:
-    @pytest.mark.parametrize("measure", ["sharpness", "rare", "log_probability", "bleu", "gradient"])
+    @pytest.mark.parametrize("measure", first_quick(["sharpness", "rare", "log_probability", "bleu", "gradient"]))
     def test_all_heads_over_held_out_sentences(self, report, measure):
         at = open_page(PAGE, colour=measure)
         assert_whole(at)
@@ -269,6 +270,7 @@ class TestViews:
         rates = np.ravel(report["kinds"]["cross"]["aer_output"])
         np.testing.assert_allclose(heads_table["alignment error, step that writes"], rates, atol=1e-4)
 
+    @pytest.mark.slow
     def test_error_rates_of_both_sets_of_links(self, report):
         at = open_page(PAGE, part="alignment")
         for name, result in report["alignment"].items():
@@ -351,6 +353,7 @@ class TestViews:
         np.testing.assert_allclose(together, 1, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_shipped_atlas_is_of_the_shipped_weights(monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(SHIPPED))
     streamlit.cache_resource.clear()

@@ -81,7 +81,7 @@ STAGE = [
 ]
 
 
-@pytest.mark.parametrize("query", STAGE, ids=lambda query: "-".join(query.values()) or "first")
+@pytest.mark.parametrize("query", first_quick(STAGE), ids=lambda query: "-".join(query.values()) or "first")
 def test_the_python_of_the_stage_makes_the_numbers_that_it_draws(monkeypatch, query):
     monkeypatch.setattr(go.Figure, "show", lambda figure: None)
     at = screen.open_app(text=SENTENCE, **query)
@@ -127,7 +127,7 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("page", "query", "expected"), PAGES)
+@pytest.mark.parametrize(("page", "query", "expected"), first_quick(PAGES, 2))
 def test_a_page(offered, page, query, expected):
     check(screen.open_page(page, **query), offered, *expected)
 
@@ -188,14 +188,16 @@ def test_open_where_heads_read_nothing_and_words_are_marked_elsewhere(offered, t
 
 @pytest.mark.parametrize(
     ("query", "expected"),
-    [
-        ({}, "role-board"),
-        ({"colour": "aer_output", "sort": "aer_input"}, "role-board"),
-        ({"colour": "agreement", "over-what": "difference"}, "role-board"),
-        ({"part": "scatter", "colour": "effect"}, "scatter"),
-        ({"part": "alike"}, "head-map"),
-        ({"part": "alignment"}, "aer-input-norms"),
-    ],
+    first_quick(
+        [
+            ({}, "role-board"),
+            ({"colour": "aer_output", "sort": "aer_input"}, "role-board"),
+            ({"colour": "agreement", "over-what": "difference"}, "role-board"),
+            ({"part": "scatter", "colour": "effect"}, "scatter"),
+            ({"part": "alike"}, "head-map"),
+            ({"part": "alignment"}, "aer-input-norms"),
+        ]
+    ),
     ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
 )
 def test_atlas(offered, elsewhere, query, expected):

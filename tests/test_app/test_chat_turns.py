@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 from model import load_model
 from model.adapters.readers.reading import Reading
 from tests.support import chats
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from viz.views import model_shelf
 
@@ -47,7 +48,7 @@ def shows(at: AppTest, result: Reading) -> None:
         assert np.asarray(special[side]).astype(bool).tolist() == flags.tolist()
 
 
-@pytest.mark.parametrize(("page", "box"), BOXES.items())
+@pytest.mark.parametrize(("page", "box"), first_quick(BOXES.items()))
 def test_a_text_is_read_as_it_stands_or_as_a_chat_turn(page: str, box: str, folders: dict[str, Path]) -> None:
     reader = load_model(folders["chat"])
     text, chat = reader.read(TEXT), reader.read(messages=MESSAGES)

@@ -47,6 +47,7 @@ def open_page(**query: str):
     return screen.open_page("check.py", **({"run": "mine", "check-show": "table"} | query))
 
 
+@pytest.mark.slow
 def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
     at = open_page()
     assert not at.exception and not at.error
@@ -72,6 +73,7 @@ def test_the_claims_of_the_example_stand_with_their_numbers(recorded) -> None:
     np.testing.assert_allclose(allowed[1], claims[1].allowed, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_last_recorded_run_comes_first(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     translator = load_translator(str(save_tiny(tmp_path / "en-de")))
     report = checks.measure(translator, [EXAMPLE, "A man is riding."])

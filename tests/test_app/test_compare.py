@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from model import load_translator
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.conftest import CARD, save_tiny
 from viz.views.view import EXAMPLE
@@ -103,6 +104,7 @@ def test_equal_sentences_differ_in_nothing_and_the_page_says_what_to_do():
     assert not any(side(at, "difference", kind)["weights"].any() for kind in KINDS)
 
 
+@pytest.mark.slow
 def test_two_searches(recorded):
     at = open_page(versus="search", **{"beam-b": "2"})
     assert_shown(at, recorded.translate(A), recorded.translate(A, beam=2))
@@ -132,6 +134,7 @@ class TestModels:
         note = screen.stage(open_page(versus="model"))["comparing"]["note"]
         assert note.startswith("There is only one checkpoint. To train another")
 
+    @pytest.mark.slow
     def test_they_are_compared_where_both_have_a_head(self, recorded, second):
         at = open_page(versus="model")
         assert at.selectbox(key="model-b").value == "other"
@@ -139,6 +142,7 @@ class TestModels:
         assert screen.stage(at)["comparing"]["note"].startswith("A translates English-German, B German-English")
         assert side(at, "difference")["tiles"].shape[:2] == (1, 2) and side(at, "before")["tiles"].shape[:2] == (2, 4)
 
+    @pytest.mark.slow
     def test_one_that_cannot_be_loaded_leaves_the_last_comparison(self, recorded, second):
         at = open_page()
         (second / "other" / "config.json").write_text("{}")
@@ -179,13 +183,14 @@ class TestAddress:
         assert_texts = [at.text_input(key=key).value for key in ("sentence", "text-b")]
         assert assert_texts == ["A man is tired.", "A man."]
 
+    @pytest.mark.slow
     def test_rubbish_falls_back_and_is_told(self, recorded):
         at = open_page(versus="edit", kind="y", layer="99", **{"beam-b": "z", "model-b": "<b>none</b>"})
         (warning,) = screen.warnings(at)
         assert all(part in warning for part in ("versus=edit", "kind=y", "beam-b=z", "model-b=<b>none</b>"))
         assert_shown(at, recorded.translate(A), recorded.translate(B))
 
-    @pytest.mark.parametrize("text", ["", "a " * 200])
+    @pytest.mark.parametrize("text", first_quick(["", "a " * 200]))
     def test_a_sentence_that_cannot_be_read_leaves_the_last_two(self, recorded, text):
         at = open_page().text_input(key="text-b").set_value(text).run()
         assert "Showing the last one that worked." in at.warning[0].value

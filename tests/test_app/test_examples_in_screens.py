@@ -5,6 +5,8 @@ from __future__ import annotations
 import doctest
 import importlib
 
+import pytest
+
 from tests.support import hostile
 from tests.test_app import screen
 
@@ -14,6 +16,7 @@ WITH_EXAMPLES = sorted(
 )
 
 
+@pytest.mark.slow
 def test_the_examples_are_true_and_none_is_in_a_page() -> None:
     assert len(DRAW) > 10
     assert not DRAW & {str(path) for path in WITH_EXAMPLES}

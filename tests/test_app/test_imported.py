@@ -9,6 +9,7 @@ import pytest
 
 from model import load_translator
 from model.adapters.marian import import_marian
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_model.test_adapters.marian_models import ENGLISH, GERMAN, save_marian
 
@@ -28,7 +29,7 @@ def only_imported(tiny_checkpoint: None, imported: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(imported))
 
 
-@pytest.mark.parametrize("page", ["masks.py", "positions.py", "pitfalls.py"])
+@pytest.mark.parametrize("page", first_quick(["masks.py", "positions.py", "pitfalls.py"]))
 def test_pages_with_experiments(page: str) -> None:
     at = screen.open_page(page)
     assert not at.exception and not at.error

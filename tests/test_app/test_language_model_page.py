@@ -64,6 +64,7 @@ def assert_payload(at, writer, text=TEXT, **sampling):
     assert payload["translation"] == result.text and result.text + following["continued"] == full_text
 
 
+@pytest.mark.slow
 def test_the_first_paint(writer):
     at = screen.open_page("language_model.py")
     assert not at.exception and not at.warning

@@ -107,6 +107,7 @@ def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
     assert not at.warning and at.button(key="guess-0").label == LESSONS["masks"].cards[0].guesses[0]
 
 
+@pytest.mark.slow
 def test_a_small_model_that_is_named_as_one_that_ships_gets_a_sentence(
     checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +194,7 @@ def test_attention() -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_cheater() -> None:
     models = [cheater.train(looks_ahead) for looks_ahead in (False, True)]
     honest, cheating = (float(model.losses[-20:].mean()) for model in models)
@@ -237,6 +239,7 @@ def test_the_cheater() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_bag_of_words() -> None:
     translator = loaded()
 
@@ -283,6 +286,7 @@ def test_a_bag_of_words() -> None:
     assert translator.translate(cat).text == guesses[1]
 
 
+@pytest.mark.slow
 def test_break_it() -> None:
     alone = [head for head in HEADS if "Fahrrad" in translated(BICYCLE, (head,)).text]
     costs = {head: lost((head,)) for head in HEADS}
@@ -357,6 +361,7 @@ def test_peak_and_warmup() -> None:
     )
 
 
+@pytest.mark.slow
 def test_is_attention_an_explanation() -> None:
     translator, result = loaded(), translated(ANIMAL)
     weights, by_mean = result.attention("cross"), translator.effects(result)
@@ -462,6 +467,7 @@ def units_of_both() -> tuple[int, dict]:
     return (1 if 0.3 < negative < 0.7 else 0), numbers | {"gated_zero": int((gated == 0).sum())}
 
 
+@pytest.mark.slow
 def test_since_2017() -> None:
     """The numbers of the cards from the file that ships, and from the shipped language model."""
     with np.load(CHECKPOINTS / "recordings" / "smollm2-135m.npz") as recording:
@@ -670,6 +676,7 @@ def without(context: torch.Tensor, heads: list[int]) -> torch.Tensor:
     return context
 
 
+@pytest.mark.slow
 def test_since_2017_with_a_model_that_is_here() -> None:
     """What the cards say when wikitext2-modern is chosen, computed once more by other ways."""
     tokenizer, shape = loaded(MODERN).tokenizer, (3, 4)

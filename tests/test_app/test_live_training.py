@@ -28,6 +28,7 @@ def wait(run: LiveRun) -> live.Frame:
     return run.frame()
 
 
+@pytest.mark.slow
 def test_it_ends_by_itself_and_frees_its_place(quick):
     runs = [wait(LiveRun(Settings())) for _ in range(live.MAX_RUNS + 1)]
     assert {(frame.step, frame.status) for frame in runs} == {(6, "ended")}
@@ -67,6 +68,7 @@ def test_pause_go_on_and_stop():
     run.stop()
 
 
+@pytest.mark.slow
 def test_looking_waits_for_no_step_and_a_string_only_for_the_present_one():
     run = LiveRun(Settings())
     try:

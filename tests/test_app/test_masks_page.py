@@ -14,6 +14,7 @@ from model.experiments import masks as experiments
 from model.experiments import text_masks
 from model.text.special import EOS_ID
 from tests.support.messages import unpack
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from viz.figures.framed import shown_token
 from viz.figures.labels import spell_bytes
@@ -76,6 +77,7 @@ def assert_masks(at, masks, sentence):
         np.testing.assert_array_equal(blue, np.broadcast_to(mask[sentence], blue.shape))
 
 
+@pytest.mark.slow
 def test_the_first_paint_is_a_head_that_leaks_without_the_look_ahead_mask_and_the_answer_says_where(recorded):
     batch, run = run_of(recorded)
     _, less = run_of(recorded, look_ahead=False)
@@ -126,6 +128,7 @@ def test_the_large_mask_says_why_a_cell_is_blocked(recorded):
     assert reasons[0][-1] == ", the key is padding, the key lies in the future"
 
 
+@pytest.mark.slow
 def test_a_click_flips_a_cell_and_the_head_and_the_numbers_follow(recorded):
     batch, run = run_of(recorded)
     at = open_page(sentence="3", layer="0", head="2", show="head", without="nothing")
@@ -171,6 +174,7 @@ def test_typing_changes_the_batch(recorded):
     assert warning == "There is no earlier step that could see the future: type a longer target."
 
 
+@pytest.mark.slow
 def test_two_and_four_sentences_and_one_mask_of_all(recorded):
     at = screen.choose(open_page(mask="cross", without="nothing"), sentences=4, show="sentences")
     batch, run = run_of(recorded, *zip(*PAIRS, strict=True))
@@ -199,6 +203,7 @@ def test_the_lines_of_a_mask(mask):
     assert codes == [code(mask, "keep"), flex_code(mask), *(code(mask, convention) for convention in SCORES)]
 
 
+@pytest.mark.slow
 def test_every_head_with_and_without_every_mask(recorded):
     at = open_page()
     batch, run = run_of(recorded)
@@ -263,7 +268,9 @@ def test_rubbish_in_a_link_falls_back(recorded, rubbish):
     assert_masks(at, run.masks, 0)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "👩‍👩‍👧 🐈", "<script>alert(1)</script>", "متعب שלום", "▁ **b** $x$ &amp;"])
+@pytest.mark.parametrize(
+    "text", first_quick(["", "  ", "👩‍👩‍👧 🐈", "<script>alert(1)</script>", "متعب שלום", "▁ **b** $x$ &amp;"])
+)
 def test_odd_text_gets_its_masks(recorded, text):
     at = open_page(mask="cross", show="head", without="nothing").text_input(key="source1").set_value(text).run()
     at = at.text_input(key="target1").set_value(text).run()

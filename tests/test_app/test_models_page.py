@@ -14,6 +14,7 @@ from model import load_translator
 from model.analysis import comparison, lengths
 from model.analysis import maps as analysis
 from model.storage.checkpoint import CARD, read_json, seal, write_json
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.systems import BY_LENGTH, MEASURED, save_comparison
 
@@ -114,6 +115,7 @@ def assert_translations(at, shipped, text=EXAMPLE, beam=1):
         assert setting.get("summary") == ("mean" if NAMES[number] == "c-transformer" else None)
 
 
+@pytest.mark.slow
 def test_the_first_paint_compares_the_direction_with_most_models(shipped):
     at = open_page()
     assert at.button_group(key="direction").value == "de-en"
@@ -125,6 +127,7 @@ def test_the_first_paint_compares_the_direction_with_most_models(shipped):
         assert re.search("row|curve", screen.described(chart), re.I), key
 
 
+@pytest.mark.slow
 def test_the_chosen_system_is_drawn_large_beside_what_all_wrote(shipped):
     at = open_page()
     assert screen.has_stage(at) and not screen.charts(at)
@@ -178,6 +181,7 @@ def test_a_head_of_the_transformer(shipped):
     assert query["model"] == "c-transformer" and (query["layer"], query["head"]) == ("0", "3")
 
 
+@pytest.mark.slow
 def test_beam_and_sentence(shipped):
     at = open_page(beam="4", **{"text-de": "Das Tier war müde."})
     assert_translations(at, shipped, "Das Tier war müde.", beam=4)
@@ -192,7 +196,9 @@ def test_beam_and_sentence(shipped):
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("", "There is nothing to translate: type a sentence."), ("x" * 2001, "2,001 characters; at most 2,000")],
+    first_quick(
+        [("", "There is nothing to translate: type a sentence."), ("x" * 2001, "2,001 characters; at most 2,000")]
+    ),
 )
 def test_what_cannot_be_translated_is_told_and_the_last_sentence_stays(shipped, text, says):
     at = open_page().text_input(key="text-de").set_value("Das Tier war müde.").run()
@@ -284,13 +290,16 @@ def test_without_any_checkpoint_one_sentence_and_the_command(tmp_path, monkeypat
 
 @pytest.mark.parametrize(
     "query",
-    [
-        {"direction": "nowhere"},
-        {"direction": ""},
-        {"models-layer": "99", "models-head": "x"},
-        {"beam": "99"},
-        {"test": "none", "quality": "best"},
-    ],
+    first_quick(
+        [
+            {"direction": "nowhere"},
+            {"direction": ""},
+            {"models-layer": "99", "models-head": "x"},
+            {"beam": "99"},
+            {"test": "none", "quality": "best"},
+        ],
+        2,
+    ),
 )
 def test_rubbish_in_the_address_falls_back(shipped, query):
     at = open_page(**query)

@@ -16,6 +16,7 @@ from model.measures import contribution
 from model.results.recording import Recording
 from model.results.translation import KINDS
 from tests.support.messages import unpack
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_model.test_adapters.other_models import model_of, theirs
 from viz.text.markdown import literal
@@ -81,6 +82,7 @@ def rows(at, kind: str) -> list[str]:
     return kind_payload(at, kind)["look"]["layout"]["yaxis"]["ticktext"]
 
 
+@pytest.mark.slow
 def test_the_page_says_how_to_make_a_file() -> None:
     at = open_page()
     text = " ".join(element.value for element in at.markdown)
@@ -241,7 +243,7 @@ def test_a_file_stays_until_it_is_closed() -> None:
     assert not at.exception and is_nothing_open(at)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", first_quick(KINDS))
 def test_what_every_head_does(kind: str) -> None:
     at = screen.choose(upload(open_page(), WHOLE), part="roles", kind=kind, layer=1, head=1)
     tokens = {"encoder_self": SOURCE, "decoder_self": TARGET, "cross": SOURCE}[kind]
@@ -275,6 +277,7 @@ def test_roles_and_rollout_need_whole_rows() -> None:
         assert "off by 0.5" in at.info[0].value and not screen.charts(at)
 
 
+@pytest.mark.slow
 def test_attention_through_all_layers() -> None:
     weights = WEIGHTS | {"cross": WEIGHTS["cross"][:2]}
     tokens = {"source_tokens": SOURCE, "target_tokens": TARGET}
@@ -339,6 +342,7 @@ def test_one_token_leaves_no_choice() -> None:
     assert "no choice" in text and heatmap(at, "role-board").tolist() == [[0]]
 
 
+@pytest.mark.slow
 def test_too_many_heads_are_not_compared() -> None:
     data = content(source_tokens=["a", "b"], encoder_self=np.full((100, 128, 2, 2), 0.5, np.float32))
     at = screen.choose(upload(open_page(), data), part="roles", layer=99, head=127)

@@ -57,12 +57,13 @@ def sentence(recorded):
     return Sentence(recorded, recorded.translate(TEXT, beam=1))
 
 
+@pytest.mark.slow
 def test_it_is_in_the_navigation():
     at = screen.open_app().switch_page(screen.path("pitfalls.py")).run()
     assert ">Pitfalls</h1>" in "".join(part.proto.body for part in at.get("html")) and not at.exception
 
 
-@pytest.mark.parametrize("key", list(PITFALLS))
+@pytest.mark.parametrize("key", first_quick(list(PITFALLS)))
 def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     at = open_page(pitfall=key, text=TEXT)
     assert not at.exception and not at.error and not at.warning
@@ -88,6 +89,7 @@ def test_both_pictures_the_number_and_both_lines_are_there(sentence, key):
     assert all(line[1:] in screen.page_text(at) for line in demo.lines[1:])
 
 
+@pytest.mark.slow
 def test_tiles_and_answer_say_where_the_translation_breaks(sentence):
     at = open_page(text=TEXT)
     tiles = screen.tiles(at, "pitfall-tiles")
@@ -115,7 +117,7 @@ def with_writers(tmp_path_factory, checkpoints) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("key", list(MODERN))
+@pytest.mark.parametrize("key", first_quick(list(MODERN)))
 def test_mistakes_of_today_change_the_next_words(with_writers, sentence, key, monkeypatch):
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(with_writers))
     at = open_page(pitfall=key, text=TEXT)
@@ -152,7 +154,7 @@ def test_the_words_are_sentences_and_python():
             ast.parse("def f():\n " + line.replace("\n", "\n "))
 
 
-@pytest.mark.parametrize("key", ["transpose", "scaling", "start", "residual", "direction"])
+@pytest.mark.parametrize("key", first_quick(["transpose", "scaling", "start", "residual", "direction"]))
 def test_heads_are_shown_by_the_stage_and_say_of_what(sentence, key):
     at = open_page(pitfall=key, text=TEXT)
     assert screen.stages(at) == {"wrong", "right"} and not screen.charts(at)
@@ -201,6 +203,7 @@ def test_another_sentence_gives_other_numbers():
     assert headline_numbers(at) != before
 
 
+@pytest.mark.slow
 def test_the_example_is_right_without_and_wrong_with_each_mistake():
     """On the weights that ship."""
     translator = load_translator(str(Path(__file__).parents[2] / "checkpoints" / "en-de"))
@@ -232,13 +235,14 @@ def test_what_cannot_be_translated_is_one_sentence_and_the_last_one_stays(text, 
     assert screen.stages(at) == {"wrong", "right"}
 
 
-@pytest.mark.parametrize("text", ["a", "$x_1$ **b** <b>c</b>", "漢字 👩‍👩‍👧 שלום", "x " * 20])
-@pytest.mark.parametrize("key", list(PITFALLS))
+@pytest.mark.parametrize("text", first_quick(["a", "$x_1$ **b** <b>c</b>", "漢字 👩‍👩‍👧 שלום", "x " * 20]))
+@pytest.mark.parametrize("key", first_quick(list(PITFALLS)))
 def test_odd_sentences_break_no_demo(recorded, key, text):
     demo = PITFALLS[key](Sentence(recorded, recorded.translate(text, beam=1)))
     assert "nan" not in " ".join(demo.lines) and "inf" not in " ".join(demo.lines)
 
 
+@pytest.mark.slow
 def test_demos_leave_the_random_state_alone(sentence):
     before = torch.get_rng_state()
     for demo in PITFALLS.values():
@@ -317,6 +321,7 @@ def test_the_tiles_have_the_recorded_losses_of_every_seed(with_runs, losses, key
     assert screen.tiles(at, "pitfall-tiles")[key]["note"].replace("-0.00", "+0.00") == " / ".join(costs)
 
 
+@pytest.mark.slow
 def test_what_no_training_can_have_says_why_and_no_numbers(with_runs):
     for key in PITFALLS.keys() - set(mistakes.TRAINED):
         texts = tiles(open_page(pitfall=key, text=TEXT, **{"pitfall-show": "costs"}))
@@ -351,6 +356,7 @@ def test_every_mistake_that_training_can_have_is_recorded_and_small(losses):
     assert sum(path.stat().st_size for path in (SHIPPED / MISTAKES_FOLDER).iterdir()) < 400_000
 
 
+@pytest.mark.slow
 def test_without_recorded_runs_the_lesson_is_there_and_no_cost():
     at = open_page(text=TEXT, **{"pitfall-show": "costs"})
     assert not at.exception and not at.warning
@@ -359,6 +365,7 @@ def test_without_recorded_runs_the_lesson_is_there_and_no_cost():
     assert not any('"hl-costs"' in body for body in bodies) and "No training" in at.info[0].value
 
 
+@pytest.mark.slow
 def test_damaged_runs_are_one_sentence(with_runs):
     (with_runs / MISTAKES_FOLDER / VALUES).write_text("{}", encoding="utf-8")
     at = open_page(text=TEXT)

@@ -11,6 +11,7 @@ import pytest
 from model import load_translator, positional
 from model.experiments import positions as experiments
 from model.measures import context, reports
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from tests.test_app.systems import save_language_model
@@ -87,6 +88,7 @@ def assert_orders(at, recorded, text, seed=1, scale=0.0):
         assert float(value) == pytest.approx(experiments.order_difference(recorded, shuffle, scale), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_the_first_paint_is_the_table_and_its_waves():
     at = open_page()
     assert not at.warning and set(screen.charts(at)) == {"table"}
@@ -116,6 +118,7 @@ def test_a_tile_opens_its_encoding(name):
         assert f"from {np.flatnonzero(column == column.max())[0]} on" in answer
 
 
+@pytest.mark.slow
 def test_a_click_on_a_row_draws_its_wave_or_takes_it_away():
     at = screen.click_cell(open_page(), "table", 5, 3)
     table = table_of("sinusoidal", 50, 64).astype(np.float32)
@@ -127,6 +130,7 @@ def test_a_click_on_a_row_draws_its_wave_or_takes_it_away():
     assert at.multiselect(key="dimensions").value == list(range(40, 48))
 
 
+@pytest.mark.slow
 def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
     at = screen.open_app(text="A man is too tired.").switch_page(screen.path("positions.py")).run()
     links = {name: dict(parse_qsl(urlsplit(target).query)) for name, target in screen.links(at).items()}
@@ -142,7 +146,7 @@ def test_links_lead_to_steer_with_the_change_and_the_sentence(recorded):
         assert not steer_page.warning
 
 
-@pytest.mark.parametrize("name", [name for name in ENCODINGS if name not in RELATIVE])
+@pytest.mark.parametrize("name", first_quick([name for name in ENCODINGS if name not in RELATIVE]))
 def test_every_encoding_beside_the_papers(name):
     at = screen.choose(open_page(second=name), picture="difference")
     note = screen.framed(at, "answer-note")
@@ -186,6 +190,7 @@ def test_the_wavelength_of_each_pair():
     np.testing.assert_allclose(at.dataframe[0].value["second: cosine"], loop[1::2], rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_both_orders_without_positions_and_as_trained(recorded):
     at = open_page(picture="order")
     assert_orders(at, recorded, EXAMPLE)

@@ -139,6 +139,7 @@ def test_a_proxy_that_does_not_start_ends_the_replicas(start: Start) -> None:
     assert replicas.is_free("127.0.0.1", first + 1) and replicas.is_free("127.0.0.1", first + 2)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the environment of processes under /proc")
 def test_replicas_answer_to_the_name_with_one_secret_and_all_end(start: Start, monkeypatch) -> None:
     monkeypatch.delenv(replicas.SECRET, raising=False)

@@ -87,6 +87,7 @@ async def greeting(port: int):
                 return message.new_session
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has all of 127.0.0.0/8 without setting it up")
 def test_other_addresses_of_this_machine_are_not_listened_on(port: int) -> None:
     with socket.socket() as probe:
@@ -188,6 +189,7 @@ class TestUploads:
         assert self.upload(port, 0, token=True) == 400  # taken, and found to hold no file
 
 
+@pytest.mark.slow
 def test_the_shipped_app_is_behind_the_guard(app_server: str) -> None:
     def answer(path: str, name: str) -> http.client.HTTPResponse:
         connection = http.client.HTTPConnection(app_server.removeprefix("http://"), timeout=60)

@@ -17,6 +17,7 @@ OWN_CACHES = True
 
 
 class TestStart:
+    @pytest.mark.slow
     def test_no_checkpoint_is_one_sentence(self, tmp_path, monkeypatch):
         monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(tmp_path))
         cached.preload()

@@ -19,6 +19,7 @@ def _nothing_is_loaded(monkeypatch):
     monkeypatch.setattr(starting, "_loading", None)
 
 
+@pytest.mark.slow
 def test_nobody_waits_where_nothing_is_loaded():
     starting.wait()
 
@@ -52,6 +53,7 @@ def test_the_first_visitor_reads_what_is_waited_for(monkeypatch, parameters, mes
     assert texts == [message] and screen.has_stage(at)
 
 
+@pytest.mark.slow
 def test_a_server_that_cannot_load_says_why_and_ends():
     """Also where Ctrl-C is ignored, as in the background of a shell."""
     lines = [

@@ -11,6 +11,7 @@ import pytest
 from model.experiments.positions import changed_positions
 from model.interventions.edits import Cell, Cut, Edits, Force, Head, all_heads
 from model.measures.search_attention import looked_at
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.test_translate import EXAMPLE, assert_shown
 from viz.stage.payload.cuts import part_name
@@ -55,6 +56,7 @@ def assert_steered(at, recorded, edits=(), prefix=(), text=EXAMPLE):
     return new, old
 
 
+@pytest.mark.slow
 def test_at_first_nothing_is_changed(recorded, plain):
     at = open_page()
     assert_shown(at, plain)
@@ -72,6 +74,7 @@ class TestHeads:
         assert screen.stage(at)["steering"]["cost"] == cost(float(log_probability - plain.log_probabilities.sum()))
         assert_shown(screen.do(at, "off", kind=kind, layer=1, head=2), plain)
 
+    @pytest.mark.slow
     def test_alone_uniform_and_a_whole_layer(self, recorded, plain):
         at = screen.do(open_page(), "alone", kind="cross", layer=0, head=1)
         other_heads = [head for head in all_heads(recorded.config, "cross") if (head.layer, head.head) != (0, 1)]
@@ -105,6 +108,7 @@ def cost(change: float) -> str:
 
 
 class TestCells:
+    @pytest.mark.slow
     def test_a_forced_cell_is_read_and_what_stands_before_stays(self, recorded, plain):
         at = screen.do(open_page(), "force", row=2, key=1, strength=0.75, heads=[[0, 1]])
         forced = Force(2, 1, 0.75, ((0, 1),))
@@ -202,7 +206,7 @@ class TestPositions:
             assert_shown(at, recorded.translate(EXAMPLE))
         assert_shown(screen.do(at, "drop", code="positions"), plain)
 
-    @pytest.mark.parametrize("view", ["map", "lens", "left-out"])
+    @pytest.mark.parametrize("view", first_quick(["map", "lens", "left-out"]))
     def test_direct_effects_are_those_of_the_changed_positions(self, recorded, view):
         at = screen.do(open_page(measure="effects", view=view), "positions", scale="0.5")
         assert not at.exception and not at.error
@@ -213,6 +217,7 @@ class TestPositions:
 
 
 class TestChips:
+    @pytest.mark.slow
     def test_every_change_is_a_chip_and_is_taken_back_alone(self, recorded, plain):
         query = {
             "edits": "v1_oc0-1_ue1-0_f2-1-0.5_bc1-0",
@@ -264,6 +269,7 @@ class TestCuts:
         assert_shown(at, plain)
         assert not screen.stage(at)["steering"].get("cuts")
 
+    @pytest.mark.slow
     def test_a_link_says_which_row_each_cut_is_shown_in_alone(self, recorded, plain):
         """Both paths are cut in the translation; the numbers of one are those without the other."""
         cuts = Cut("cross", 1, 1, "queries", "tokens"), Cut("encoder_self", 1, 0, "queries", "head 0.2")
@@ -300,6 +306,7 @@ class TestCuts:
 
 
 class TestSentences:
+    @pytest.mark.slow
     def test_changes_that_name_no_word_hold_for_another_sentence_and_the_others_can_be_taken_back(self, recorded):
         at = open_page(edits="v1_oc0-1_bc1-0", prefix="v1_300")
         at = at.text_input(key="sentence").set_value(SENTENCE).run()
@@ -363,6 +370,7 @@ class TestSentences:
         {},
     ]
 
+    @pytest.mark.slow
     def test_a_change_that_cannot_be_made_is_told_and_changes_nothing(self, recorded, plain):
         at = open_page()
         for action in self.IMPOSSIBLE:
@@ -391,6 +399,7 @@ def test_a_model_without_heads_to_change_gives_way_to_one_that_has(all_systems):
     assert at.text_input(key="sentence").value == SENTENCE
 
 
+@pytest.mark.slow
 def test_two_visitors_with_different_changes_never_mix(recorded):
     heads = all_heads(recorded.config)
     chance = random.Random(5)

@@ -28,6 +28,7 @@ def lines(at: AppTest) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return {trace["name"]: (screen.values(trace["x"]), screen.values(trace["y"])) for trace in traces}
 
 
+@pytest.mark.slow
 def test_it_is_in_the_navigation():
     at = screen.open_app().switch_page(screen.path("training.py")).run()
     assert ">Warm-up</h1>" in "".join(part.proto.body for part in at.get("html")) and not at.exception

@@ -30,6 +30,7 @@ def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(CHECKPOINTS))
 
 
+@pytest.mark.slow
 def test_the_board_has_the_loss_of_every_cell_and_clicks_compare(grid) -> None:
     at = screen.open_page("training.py")
     assert not at.exception

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from model.experiments import practice, recorded_practice
 from model.experiments.recorded_practice import RecordedPractice
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from viz.pages.training import here, replay
 from viz.pages.training.live import MAX_RUNS, LiveRun
@@ -71,6 +72,7 @@ def recorded(monkeypatch) -> RecordedPractice:
     return recorded_practice.read(SHIPPED)
 
 
+@pytest.mark.slow
 def test_a_recorded_run_plays_at_first_and_stops_at_any_step(quick, recorded, monkeypatch):
     now = [0.0]
     monkeypatch.setattr(replay.time, "monotonic", lambda: now[0])
@@ -92,6 +94,7 @@ def test_a_recorded_run_plays_at_first_and_stops_at_any_step(quick, recorded, mo
     assert screen.tokens(at, "practice-try", "x") == [*"noon", "&lt;/s&gt;"]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_made_here_is_one_more_tile(quick, recorded):
     at = open_page(**{"practice-run": "recorded"})
     assert screen.tiles(at, "practice-run-tiles")["mine"]["note"] == "not trained yet"
@@ -135,6 +138,7 @@ def test_what_is_drawn_is_what_the_run_did(quick):
     assert progress.value == 100 and progress.text.startswith("Ended without solving it · step 10 of at most 10")
 
 
+@pytest.mark.slow
 def test_another_head(quick):
     at = open_page().button(key="practice-start").click().run()
     at = screen.choose(finish(at, quick[0]), **{"practice-head": 2})
@@ -142,6 +146,7 @@ def test_another_head(quick):
     np.testing.assert_array_equal(heatmap, quick[0].reverse(practice.SAMPLE)[1][0, 2])
 
 
+@pytest.mark.slow
 def test_the_choices_are_those_of_the_run(quick):
     at = open_page()
     at = screen.choose(at, **{"practice-schedule": "cosine", "practice-norm": "post", "practice-heads": 2})
@@ -153,6 +158,7 @@ def test_the_choices_are_those_of_the_run(quick):
     finish(at, quick[0])
 
 
+@pytest.mark.slow
 def test_a_second_run_is_laid_over_the_first(quick):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
     at = screen.choose(at, **{"practice-norm": "post"})
@@ -164,6 +170,7 @@ def test_a_second_run_is_laid_over_the_first(quick):
     assert "post-norm" in traces[0]["name"] and "pre-norm" in traces[1]["name"]
 
 
+@pytest.mark.slow
 def test_pause_go_on_and_stop(quick, monkeypatch):
     monkeypatch.setattr(practice, "MAX_STEPS", 10_000)  # the page draws the rate of each
     at = open_page().button(key="practice-start").click().run()
@@ -179,6 +186,7 @@ def test_pause_go_on_and_stop(quick, monkeypatch):
     assert at.get("progress")[0].proto.text.startswith("Stopped")
 
 
+@pytest.mark.slow
 def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])
     at = at.text_input(key="practice-text").set_value("abc").run()
@@ -192,7 +200,13 @@ def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("", "nothing to reverse"), ("Straße", "lowercase letters a to z only, got 'S'"), ("a" * 40, "has 40 characters")],
+    first_quick(
+        [
+            ("", "nothing to reverse"),
+            ("Straße", "lowercase letters a to z only, got 'S'"),
+            ("a" * 40, "has 40 characters"),
+        ]
+    ),
 )
 def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
     at = finish(open_page().button(key="practice-start").click().run(), quick[0])

@@ -48,6 +48,7 @@ def answer_text(at) -> str:
     return html.unescape(" ".join([*answers, *(text.value for text in at.info)]))
 
 
+@pytest.mark.slow
 def test_without_a_board_there_is_no_section_of_it(checkpoints: Path) -> None:
     at = screen.open_page("training.py")
     assert "since" not in screen.tiles(at, "section-tiles") and not at.exception

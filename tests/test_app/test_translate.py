@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from model import load_translator
+from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
 from viz.stage.words import unique_labels
@@ -38,6 +39,7 @@ def type_in(at, text: str):
 
 
 class TestSentences:
+    @pytest.mark.slow
     def test_the_first_visit_shows_the_example(self, recorded):
         at = screen.open_app()
         assert at.text_input(key="sentence").value == FIRST
@@ -65,8 +67,17 @@ class TestSentences:
 
     @pytest.mark.parametrize(
         "text",
-        ["a", "too too tired tired", "  A man \n is\ttired. ", "A\x00 man\x1b[31m", "<script>alert(1)</script>"]
-        + ["<s> A man </s> <pad>", "**bold** $x$ :smile: [a](http://b.c) # d", "متعب 🐈 שלום", "&amp; %{z} {x}", "▁"],
+        first_quick(
+            ["a", "too too tired tired", "  A man \n is\ttired. ", "A\x00 man\x1b[31m", "<script>alert(1)</script>"]
+            + [
+                "<s> A man </s> <pad>",
+                "**bold** $x$ :smile: [a](http://b.c) # d",
+                "متعب 🐈 שלום",
+                "&amp; %{z} {x}",
+                "▁",
+            ],
+            3,
+        ),
     )
     def test_odd_text_is_translated_and_stands_literally(self, recorded, text):
         at = type_in(screen.open_app(), text)
@@ -90,7 +101,9 @@ class TestBadInput:
         ("🐈" * 40, "tokens; at most 60"),
     ]
 
-    @pytest.mark.parametrize(("text", "words_of_it"), CASES, ids=[f"case{i}" for i in range(len(CASES))])
+    @pytest.mark.parametrize(
+        ("text", "words_of_it"), first_quick(CASES, 2), ids=[f"case{i}" for i in range(len(CASES))]
+    )
     def test_one_sentence_and_the_result_before_stays(self, recorded, text, words_of_it):
         at = type_in(type_in(screen.open_app(), SENTENCE), text)
         (warning,) = at.warning
@@ -226,6 +239,7 @@ class TestAddress:
 class TestOtherPages:
     """The sentence and how it is translated are the same on every page about one translation."""
 
+    @pytest.mark.slow
     def test_a_sentence_goes_along_and_comes_back(self, recorded):
         at = type_in(screen.open_app(), SENTENCE)
         at = at.select_slider(key="stage-beam").set_value(2).run()
@@ -239,7 +253,7 @@ class TestOtherPages:
         assert at.text_input(key="sentence").value == "A man."
         assert_shown(at, recorded.translate("A man.", beam=1))
 
-    @pytest.mark.parametrize("page", ["atlas.py", "pitfalls.py", "check.py"])
+    @pytest.mark.parametrize("page", first_quick(["atlas.py", "pitfalls.py", "check.py"]))
     def test_every_page_with_a_sentence_begins_with_it(self, page):
         at = type_in(screen.open_app(), SENTENCE).switch_page(screen.path(page)).run()
         assert not at.exception and at.text_input(key="text").value == SENTENCE

@@ -146,6 +146,7 @@ def raised(path: Path) -> Iterator[tuple[str, str]]:
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", "".join(texts)
 
 
+@pytest.mark.slow
 def test_what_a_visitor_can_cause_is_a_problem_that_every_language_has() -> None:
     """test_language.py shows that each template has its translations."""
     model, rooms = ROOT / "model", ("app", "pages", "ui", "views")

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 from model import masks
+from tests.support.repeated import first_quick
 from viz.text.words_masks import CONVENTIONS, MASKS, TEXT_MASKS, code, flex_code
 
 PAD, T = 1, 7
@@ -65,7 +66,7 @@ def test_each_line_makes_its_mask_and_applies_it(mask: str, convention: str) -> 
     torch.testing.assert_close(names["result"], masked.softmax(-1) @ v if convention == "keep" else masked)
 
 
-@pytest.mark.parametrize("mask", [*MASKS, *TEXT_MASKS])
+@pytest.mark.parametrize("mask", first_quick([*MASKS, *TEXT_MASKS]))
 def test_flex_attention_with_each_function_blocks_just_those_cells(mask: str) -> None:
     expected = keep(mask)
     torch.manual_seed(0)

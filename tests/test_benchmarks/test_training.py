@@ -56,6 +56,7 @@ def test_batches_fit_and_differ(folder: Path) -> None:
         assert batch.n_tokens > 300
 
 
+@pytest.mark.slow
 def test_prints_a_table(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     threads = torch.get_num_threads()
     options = ["--checkpoint", str(folder), "--rounds", "2", "--warmup", "0", "--threads", "1"]

@@ -53,6 +53,7 @@ def printed_by(
     return capsys.readouterr().out.splitlines()
 
 
+@pytest.mark.slow
 def test_translations_are_timed_recorded_plain_and_beside_marian(folder: Path, monkeypatch, capsys) -> None:
     *_, heads, greedy, beam = printed_by(translate, folder, monkeypatch, capsys)
     assert heads.startswith("threads  beam") and "not recorded, ms" in heads
@@ -60,6 +61,7 @@ def test_translations_are_timed_recorded_plain_and_beside_marian(folder: Path, m
     assert float(greedy.split()[-4]) > 0
 
 
+@pytest.mark.slow
 def test_effects_and_heads_are_timed_beside_what_they_are_compared_with(folder: Path, monkeypatch, capsys) -> None:
     *_, effects, mean, runner_up, _, heads, row = printed_by(analyses, folder, monkeypatch, capsys)
     assert effects.startswith("threads  compared with") and heads.startswith("threads  heads")
@@ -102,6 +104,7 @@ def test_sentences_are_judged_by_whole_answers() -> None:
     )
 
 
+@pytest.mark.slow
 def test_sentences_are_counted_per_kind_and_beam(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:

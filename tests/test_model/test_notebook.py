@@ -57,6 +57,7 @@ def executed(path: Path) -> nbformat.NotebookNode:
     return notebook
 
 
+@pytest.mark.slow
 def test_attention_of_ones_own_stands_on_the_stage() -> None:
     notebook = executed(ROOT / "docs" / "your-own-attention.ipynb")
     outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code"]

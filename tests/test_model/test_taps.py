@@ -17,6 +17,7 @@ from torch import Tensor
 from model.config import RELATIVE_POSITIONS
 from model.taps import Tap, addresses, intervene, observed, record
 from model.transformer import Transformer
+from tests.support.repeated import first_quick
 from tests.test_model.builders import SRC, TGT, VARIANTS, B, D, F, H, K, S, T, V, assert_near, tiny_model
 
 
@@ -100,7 +101,7 @@ class TestEveryTap:
             assert (changed - plain_logits(variant)).abs().max() > 1e-4, address
             assert torch.equal(logits_of(model), plain_logits(variant)), address
 
-    @pytest.mark.parametrize("address", addresses(model_of("paper")))
+    @pytest.mark.parametrize("address", first_quick(addresses(model_of("paper")), 24))
     def test_unseen_from_another_thread_on_the_same_model(self, address: str, threads: ThreadPoolExecutor) -> None:
         """Both threads make their pass while the block of the first is open."""
         model = model_of("paper")
@@ -304,6 +305,7 @@ class TestTrace:
         with pytest.raises(KeyError, match="nothing was recorded at 'decoder.nowhere.weights'.*encoder.layers.0"):
             trace["decoder.nowhere.weights"]
 
+    @pytest.mark.slow
     def test_what_was_recorded_belongs_to_the_trace(self) -> None:
         """Overwriting a recorded array must not reach the model (positions are a part of its table) or its output."""
         model = model_of("pre")
@@ -318,6 +320,7 @@ class TestTrace:
                 logits_of(model).zero_()
             assert torch.equal(trace[address], recorded("pre")[address]), address
 
+    @pytest.mark.slow
     def test_an_intervention_may_work_in_place(self) -> None:
         """What it is given is its own: not a part of the model's table, not what an outer recording has seen."""
         model = model_of("pre")

@@ -13,6 +13,7 @@ from model.config import POSITIONS, TransformerConfig
 from model.taps import addresses, intervene, record
 from model.text.special import PAD_ID
 from model.transformer import Transformer
+from tests.support.repeated import first_quick
 from tests.test_model.builders import (
     DTYPES,
     SRC,
@@ -128,10 +129,10 @@ def observe(theirs: nn.Transformer) -> dict[str, Tensor]:
     return outputs
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("bias", [True, False], ids=["bias", "no-bias"])
-@pytest.mark.parametrize("final_norm", [True, False], ids=["final-norm", "no-final-norm"])
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("activation", first_quick(["relu", "gelu"]))
+@pytest.mark.parametrize("bias", first_quick([True, False]), ids=["bias", "no-bias"])
+@pytest.mark.parametrize("final_norm", first_quick([True, False]), ids=["final-norm", "no-final-norm"])
+@pytest.mark.parametrize("norm", first_quick(["pre", "post"]))
 @EACH_DTYPE
 def test_parity_with_torch(dtype: torch.dtype, norm: str, final_norm: bool, bias: bool, activation: str) -> None:
     """Every layer's stream, every head's weights and the outputs, at every real position of a padded batch."""

@@ -35,6 +35,7 @@ def findings_in_both_themes(page: Page, address: str) -> dict[str, list[str]]:
     return findings
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", first_quick([*PATHS, *VIEWS]))
 def test_axe_finds_nothing_on_a_page_in_light_and_dark(page, shipped_server, guard, path):
     guard.allowed = shipped_server.split("//")[1]
@@ -42,6 +43,7 @@ def test_axe_finds_nothing_on_a_page_in_light_and_dark(page, shipped_server, gua
     assert findings_in_both_themes(page, address) == {"light": [], "dark": []}
 
 
+@pytest.mark.slow
 def test_axe_finds_what_is_wrong(page, app_server):
     """Of a page of its own, that is: a button without a name and pale text."""
     page.goto(f"{app_server}/_stcore/health")

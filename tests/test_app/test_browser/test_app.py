@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
 from tests.support import PATIENCE
+from tests.support.repeated import first_quick
 from tests.test_app.test_browser.test_stage import part, ready, show
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words_masks import PAIRS
@@ -94,6 +95,7 @@ def assert_stage_is_readable(page: Page) -> None:
     assert_readable(page, ".hl-card p", ".hl-tabs button")
 
 
+@pytest.mark.slow
 def test_light_and_dark_and_a_switch_between_them(page, app_server):
     page.emulate_media(color_scheme="light")
     show(page, app_server)
@@ -110,7 +112,7 @@ def test_light_and_dark_and_a_switch_between_them(page, app_server):
     assert int(colour.strip("rgba()").split(",")[0]) < 128
 
 
-@pytest.mark.parametrize("query", ["?view=mask&text=", f"?text={LONG}&stretch=1"])
+@pytest.mark.parametrize("query", first_quick(["?view=mask&text=", f"?text={LONG}&stretch=1"]))
 def test_nothing_sticks_out_of_the_page(page, app_server, query):
     page.set_viewport_size({"width": 400, "height": 800})
     page.goto(f"{app_server}/{query}")
@@ -134,6 +136,7 @@ def open_other(page: Page, url: str, path: str, charts: tuple[str, ...]) -> None
         expect(plot(page, key).locator(".main-svg").first).to_be_visible()
 
 
+@pytest.mark.slow
 def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, recorded):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 400, "height": 800})
@@ -157,6 +160,7 @@ def test_masks_follow_what_is_typed_and_a_click_on_a_cell(page, app_server, reco
     np.testing.assert_allclose(np.array(plot(page, "head-without").evaluate(DRAWN)), weights, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_row_of_the_encoding_is_drawn_as_a_wave_and_word_order_is_one_click_away(page, app_server, recorded):
     page.emulate_media(color_scheme="light")
     open_other(page, app_server, f"positions?text={SENTENCE}", ("table",))
@@ -179,6 +183,7 @@ def assert_readable_and_nothing_sticks_out(page: Page) -> None:
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
 
 
+@pytest.mark.slow
 def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     open_stage(page, app_server, "?kind=encoder_self")
     page.locator(".st-key-language-menu [role=combobox], .st-key-language-menu input").first.click()
@@ -205,6 +210,7 @@ def test_the_language_is_chosen_and_stays_from_page_to_page(page, app_server):
     expect(page).to_have_url(re.compile(r"/lessons\?lang=de"))
 
 
+@pytest.mark.slow
 def test_the_first_stops_of_tab_are_in_the_window_and_framed(page, app_server):
     """Where the window is narrow Streamlit keeps the names of the pages beside it, out of sight."""
     page.set_viewport_size({"width": 400, "height": 900})

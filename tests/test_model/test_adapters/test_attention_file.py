@@ -278,6 +278,7 @@ class TestHostileFiles:
         file = self.zipped(cross=self.header(shape) + b"\0" * 8)
         assert "cross is not a whole array" in refusal(file)
 
+    @pytest.mark.slow
     def test_a_bomb_is_not_unpacked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A thousandfold of what is in the file, declared truthfully: refused by its size."""
         content = self.header((4, 4, 2000, 2000)) + bytes(4 * 4 * 2000 * 2000 * 4)

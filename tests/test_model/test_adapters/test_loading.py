@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 from model.adapters.files import hub, inspection
 from model.adapters.loading import load, load_model
 from model.adapters.readers.tasks import attach
+from tests.support.repeated import first_quick
 from tests.test_model.test_adapters.other_models import KINDS, TEXTS, VOCAB, save_model, theirs
 from tests.test_model.test_adapters.small_hub import SmallHub, Stall, half, saying, small_hub, web_page
 
@@ -295,6 +296,7 @@ class TestFolders:
 
 
 class TestHub:
+    @pytest.mark.slow
     def test_a_download_works_reports_its_bytes_and_is_kept(self, site: SmallHub, folder: Path, cache: Path) -> None:
         (folder / "pytorch_model.bin").write_bytes(b"never fetched")
         (folder / "evil.py").write_text("never fetched")
@@ -312,6 +314,7 @@ class TestHub:
         site.status[""] = (503, "")
         assert load(NAME, "main")[0].config.vocab_size == len(VOCAB)  # it is in the cache
 
+    @pytest.mark.slow
     def test_without_a_network_the_cache_is_used(self, site: SmallHub, folder: Path, monkeypatch) -> None:
         site.models[NAME] = folder
         path = hub.fetch(NAME)
@@ -332,14 +335,16 @@ class TestHub:
 
     @pytest.mark.parametrize(
         ("file", "status", "words"),
-        [
-            ("", (401, "RepoNotFound"), f"no folder and no model on the hub named {NAME!r}: check it, {COPIES}"),
-            ("", (403, "GatedRepo"), "accept the conditions at http://"),
-            ("config.json", (401, "GatedRepo"), "accept the conditions at http://"),
-            ("", (500, ""), f"the hub answers with an error (500) when asked for {NAME!r}: try again later"),
-            ("model.safetensors", (503, ""), "the hub answers with an error (503)"),
-            ("tokenizer.json", (410, ""), "the hub answers with an error (410)"),
-        ],
+        first_quick(
+            [
+                ("", (401, "RepoNotFound"), f"no folder and no model on the hub named {NAME!r}: check it, {COPIES}"),
+                ("", (403, "GatedRepo"), "accept the conditions at http://"),
+                ("config.json", (401, "GatedRepo"), "accept the conditions at http://"),
+                ("", (500, ""), f"the hub answers with an error (500) when asked for {NAME!r}: try again later"),
+                ("model.safetensors", (503, ""), "the hub answers with an error (503)"),
+                ("tokenizer.json", (410, ""), "the hub answers with an error (410)"),
+            ]
+        ),
     )
     def test_errors_of_the_hub(self, site: SmallHub, folder: Path, cache: Path, file, status, words) -> None:
         site.models[NAME] = folder
@@ -347,6 +352,7 @@ class TestHub:
         assert words in refusal(NAME)
         assert left(cache) == []
 
+    @pytest.mark.slow
     def test_names_and_revisions_that_there_are_not(self, site: SmallHub, folder: Path, cache: Path) -> None:
         site.models[NAME] = folder
         assert f"the model {NAME!r} has no revision 'nope' on the hub" in refusal(NAME, revision="nope")
@@ -354,6 +360,7 @@ class TestHub:
         assert "name a model on the hub, or name a folder" in refusal(" ")
         assert left(cache) == []
 
+    @pytest.mark.slow
     def test_a_revision_behind_the_name(self, site: SmallHub, folder: Path, tmp_path: Path, cache: Path) -> None:
         """Other weights than those of the main branch, each in its own place in the cache."""
         changed = theirs_with(folder, tmp_path / "request", "transformer.ln_f.bias", 0.5)
@@ -369,12 +376,14 @@ class TestHub:
 
     @pytest.mark.parametrize(
         ("file", "answer"),
-        [
-            ("config.json", web_page),
-            ("tokenizer.json", half),
-            pytest.param("model.safetensors", half, marks=pytest.mark.slow),
-            ("model.safetensors", web_page),
-        ],
+        first_quick(
+            [
+                ("config.json", web_page),
+                ("tokenizer.json", half),
+                pytest.param("model.safetensors", half, marks=pytest.mark.slow),
+                ("model.safetensors", web_page),
+            ]
+        ),
     )
     def test_half_a_file_or_a_web_page(self, site: SmallHub, folder: Path, cache: Path, file: str, answer) -> None:
         site.models[NAME] = folder
@@ -382,7 +391,9 @@ class TestHub:
         assert f"the download of {NAME!r} broke off before its end: try again" in refusal(NAME)
         assert left(cache) == []
 
-    @pytest.mark.parametrize("answer", [web_page, saying(b"[]"), saying(b"{}"), saying(b'{"id": "x", "sha": 5}')])
+    @pytest.mark.parametrize(
+        "answer", first_quick([web_page, saying(b"[]"), saying(b"{}"), saying(b'{"id": "x", "sha": 5}')])
+    )
     def test_what_is_no_hub(self, site: SmallHub, folder: Path, cache: Path, answer) -> None:
         site.models[NAME] = folder
         site.answers[""] = answer
@@ -399,7 +410,7 @@ class TestHub:
             stall.over.set()
         assert left(cache) == []
 
-    @pytest.mark.parametrize("file", ["", "tokenizer.json", "model.safetensors"])
+    @pytest.mark.parametrize("file", first_quick(["", "tokenizer.json", "model.safetensors"]))
     def test_a_slow_download_can_be_stopped(self, site: SmallHub, folder: Path, cache: Path, file: str) -> None:
         """At once, whatever the callable raises comes out, and nothing of the model stays."""
         site.models[NAME] = folder
@@ -419,6 +430,7 @@ class TestHub:
             stall.over.set()
         assert left(cache) == []
 
+    @pytest.mark.slow
     def test_what_is_in_the_cache_stays(self, site: SmallHub, folder: Path, tmp_path: Path, cache: Path) -> None:
         """Of another model, and of an earlier revision of the same one, which shares files with the new one."""
         site.models |= {NAME: folder, "someone/else": folder}
@@ -434,6 +446,7 @@ class TestHub:
             assert (path / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
             assert (path / "config.json").read_bytes() == (folder / "config.json").read_bytes()
 
+    @pytest.mark.slow
     def test_what_is_refused_before_the_weights_are_fetched(self, site: SmallHub, folder: Path, cache: Path) -> None:
         site.models[NAME] = folder
         write_header(folder / "model.safetensors", {"a": [1_000_000, 1_000_000]})

@@ -76,7 +76,7 @@ def assert_same_maps(trace: dict[str, torch.Tensor], outputs: Any, lengths: list
     assert count == len(outputs.encoder_attentions) + 2 * len(outputs.decoder_attentions)
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", first_quick(SIZES))
 @torch.no_grad()
 def test_logits_and_every_map_are_theirs(pairs, name: str) -> None:
     theirs, translator, to_theirs = pairs(name, 0)
@@ -169,6 +169,7 @@ def generated(theirs: Any, to_theirs: torch.Tensor, src: list[int], limit: int, 
     return ids[: ids.index(0) + 1] if 0 in ids else ids, score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_quick(SIZES))
 def test_greedy_translations_are_theirs(pairs, name: str) -> None:
     """Every token, whether a translation ends by itself or at the limit; and the whole batch at once."""
@@ -186,6 +187,7 @@ def test_greedy_translations_are_theirs(pairs, name: str) -> None:
 
 
 # Left out are translations that reach the limit: there `generate` counts the unfinished as finished, and we do not.
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "beams"), first_quick([("uneven", 4), ("small", 2), ("not-shared", 4)]))
 def test_beam_translations_are_theirs(pairs, name: str, beams: int) -> None:
     compared = 0

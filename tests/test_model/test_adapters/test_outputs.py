@@ -11,6 +11,7 @@ from tokenizers import decoders
 from transformers.utils import ModelOutput
 
 from model.adapters.outputs import attention_of
+from tests.support.repeated import first_quick
 from tests.test_model.test_adapters.other_models import TEXTS, VOCAB, model_of, theirs
 
 PAIRS = ("t5", "bart", "marian")
@@ -31,8 +32,8 @@ def generate(kind: str, model: Any, **options: Any) -> tuple[Any, Any, Any]:
     return model.generate(**inputs, **(defaults | options)), inputs, tokenizer
 
 
-@pytest.mark.parametrize("beams", [1, 4])
-@pytest.mark.parametrize("kind", PAIRS)
+@pytest.mark.parametrize("beams", first_quick([1, 4]))
+@pytest.mark.parametrize("kind", first_quick(PAIRS))
 @torch.no_grad()
 def test_steps_of_generate_are_the_maps_of_a_forward_pass(kind: str, beams: int) -> None:
     """The reference reads each sequence alone, without padding, in one pass."""

@@ -33,6 +33,7 @@ def test_unseen_strings_are_never_trained_on(monkeypatch):
     assert batches[0] == ["abc"]
 
 
+@pytest.mark.slow
 def test_it_learns_and_the_same_settings_give_the_same_run():
     runs = [Practice(Settings(n_heads=2)) for _ in range(2)]
     for run in runs:

@@ -14,6 +14,7 @@ from model.experiments.recorded_practice import STRINGS
 SHIPPED = Path(__file__).parents[3] / "checkpoints" / recorded_practice.FOLDER / recorded_practice.FILE
 
 
+@pytest.mark.slow
 def test_what_is_read_is_what_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(practice, "MAX_STEPS", 50)
     run = recorded_practice.trained(Settings(warmup=10))
@@ -27,6 +28,7 @@ def test_what_is_read_is_what_was_trained(tmp_path: Path, monkeypatch: pytest.Mo
             np.testing.assert_allclose(stored, weights, atol=1 / 500)
 
 
+@pytest.mark.slow
 def test_the_recording_that_ships_solves_its_task_by_the_losses_of_such_a_run() -> None:
     recorded = recorded_practice.read(SHIPPED)
     assert recorded.settings == Settings() and recorded.right[-1] >= practice.SOLVED

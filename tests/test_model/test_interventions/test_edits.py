@@ -20,6 +20,7 @@ from model.storage import checkpoint
 from model.taps import intervene, observed, record
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
+from tests.support.repeated import first_quick
 from tests.test_model.builders import SRC, TGT, TGT_LENGTHS, VARIANTS, H, K, S, T, assert_near, tiny_model
 
 SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]
@@ -70,7 +71,7 @@ def address(head: Head, tap: str) -> str:
 
 
 class TestHeads:
-    @pytest.mark.parametrize("variant", VARIANTS)
+    @pytest.mark.parametrize("variant", first_quick(VARIANTS))
     def test_off_equals_zeroing_its_slice_of_the_output_projection(self, variant: str) -> None:
         model = tiny_model(**VARIANTS[variant])
         plain = logits_of(model)
@@ -248,7 +249,7 @@ def some_edits(number: int) -> Edits:
 
 
 class TestTranslator:
-    @pytest.mark.parametrize("beam", [1, 4])
+    @pytest.mark.parametrize("beam", first_quick([1, 4]))
     def test_the_search_and_its_maps_are_of_the_same_edits(self, translator: Translator, beam: int) -> None:
         plain = translator.translate(TEXT, beam)
         texts = set()
@@ -294,6 +295,7 @@ class TestTranslator:
         assert plain.predicted_ids == edited.predicted_ids
         assert all(np.array_equal(plain.trace[name], edited.trace[name]) for name in plain.trace)
 
+    @pytest.mark.slow
     def test_lines_with_heads_off(self, translator: Translator) -> None:
         edits = Edits(off=(Head("cross", 1, 0), Head("encoder_self", 0, 3)), uniform=(Head("decoder_self", 2, 1),))
         texts = [TEXT, "The animal.", "", "Two young men walk."]
@@ -301,6 +303,7 @@ class TestTranslator:
         assert translator.translate_lines(texts, 2, edits=edits) == expected
         assert translator.translate_lines(texts, 2) != expected
 
+    @pytest.mark.slow
     def test_edits_of_many_threads_never_mix(self, translator: Translator) -> None:
         """Under load: more threads than processors, every one with other edits, plain ones between them."""
         jobs = [Edits() if number % 4 == 0 else some_edits(number) for number in range(8)]

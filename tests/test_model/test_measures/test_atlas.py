@@ -69,6 +69,7 @@ def results(translator) -> list:
     return [translator.translate(source, beam=1) for source, _ in PAIRS]
 
 
+@pytest.mark.slow
 def test_where_heads_look_is_a_mean_over_the_rows_of_all_sentences(measures, results) -> None:
     assert (measures["sentences"], measures["data"], measures["credit"]) == (3, "pairs.tsv", CREDIT)
     assert measures["command"].startswith("python -m model atlas --data ")
@@ -174,6 +175,7 @@ def test_of_one_sentence_the_same_is_counted(translator, results) -> None:
     assert (whole["bleu"], whole["alignment"]) == (None, {})
 
 
+@pytest.mark.slow
 def test_an_imported_model_has_an_atlas_elsewhere(tmp_path: Path) -> None:
     save_marian(tmp_path / "theirs")
     import_marian(str(tmp_path / "theirs"), tmp_path / "ours")

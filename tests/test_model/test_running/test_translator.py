@@ -24,6 +24,7 @@ from model.text.cleaning import tidy
 from model.text.special import EOS_ID
 from model.text.subwords import Tokenizer
 from model.transformer import Transformer
+from tests.support.repeated import first_quick
 
 SENTENCES = ["Two young men walk on the street.", "The animal was too tired.", "Zwei Männer gehen über die Straße."]
 TEXT = "Two men walk on the street, and the animal was too tired."
@@ -193,8 +194,10 @@ def test_an_intervention_reaches_the_search(translator: Translator) -> None:
     assert total != pytest.approx(translator.translate(TEXT, beam=1).search.hypotheses[0].log_probability, abs=1e-3)
 
 
-@pytest.mark.parametrize(("beam", "alpha", "prefix"), [(1, 0.6, ()), (2, 0.0, ()), (4, 0.6, (9, 7)), (16, 1.0, ())])
-@pytest.mark.parametrize("text", [*SENTENCES, TEXT])
+@pytest.mark.parametrize(
+    ("beam", "alpha", "prefix"), first_quick([(1, 0.6, ()), (2, 0.0, ()), (4, 0.6, (9, 7)), (16, 1.0, ())])
+)
+@pytest.mark.parametrize("text", first_quick([*SENTENCES, TEXT]))
 def test_what_the_search_saw_is_what_teacher_forcing_records(
     translator: Translator, text: str, beam: int, alpha: float, prefix: tuple[int, ...]
 ) -> None:
@@ -246,6 +249,7 @@ def test_nothing_is_remembered_and_nothing_is_random(translator: Translator) -> 
         np.testing.assert_array_equal(first.trace[address], repetition.trace[address])
 
 
+@pytest.mark.slow
 def test_threads_share_one_translator(translator: Translator) -> None:
     texts = [TEXT, "The animal.", "walk on the street", "Two tired men"] * 3
     alone = [translator.translate(text) for text in texts]

@@ -522,6 +522,7 @@ class TestConfiguration:
         message = refusal(folder)
         assert "config.json: " in message and ("at most" in message or "ask for more than" in message)
 
+    @pytest.mark.slow
     def test_the_largest_that_is_not_refused_is_compared_quickly(self, folder: Path) -> None:
         change_json(folder / "config.json", n_encoder_layers=100, n_decoder_layers=100)
         assert "is missing" in refusal(folder)

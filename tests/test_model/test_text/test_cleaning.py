@@ -98,6 +98,7 @@ def test_cleaning_twice_changes_nothing_more():
     assert not {*MEANT.values(), *MEANT_QUOTES.values()} & {*MEANT, *MEANT_QUOTES}
 
 
+@pytest.mark.slow
 def test_a_tokenizer_says_where_its_language_is_read_as_it_stands():
     for as_it_stands in (
         Tokenizer.train(PLAIN, 500, alphabet_size=60, as_meant=False),

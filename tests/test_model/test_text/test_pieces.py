@@ -49,6 +49,7 @@ def test_typed_text_is_never_special(side: PieceTokenizer, text: str) -> None:
     assert not set(side.encode(text)) & {0, 1, 2}
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_gives_ids_and_any_ids_give_text(side: PieceTokenizer, text: str) -> None:
     ids = side.encode(text)

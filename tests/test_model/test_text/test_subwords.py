@@ -115,6 +115,7 @@ class TestRoundTrip:
     def test_any_text(self, text: str) -> None:
         check(text)
 
+    @pytest.mark.slow
     @given(st.lists(snippet | st.text(any_character, max_size=2), max_size=8).map("".join))
     def test_any_mixture(self, text: str) -> None:
         check(text)
@@ -196,6 +197,7 @@ class TestTokens:
 
 
 class TestTraining:
+    @pytest.mark.slow
     def test_is_deterministic_between_processes(self, capsys) -> None:
         """With many equally frequent characters at the limit of the alphabet: hash tables iterate in random order."""
         letters = "".join(map(chr, [*range(0x61, 0x7B), *range(0x3B1, 0x3C9)]))

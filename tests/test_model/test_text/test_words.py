@@ -41,6 +41,7 @@ def test_rare_words_are_unknown() -> None:
     assert len(often) == len(SPECIAL_TOKENS) + len(set(often.tokens(range(4, len(often)))))
 
 
+@pytest.mark.slow
 def test_words_that_are_seen_are_not_kept_for_ever(words: WordTokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(words_module, "MAX_STRINGS", 4000)
     begun = words.encode("The man's dog")

@@ -19,6 +19,7 @@ from model.training.config import RunConfig
 from model.training.data.corpora import load_corpus
 from model.training.loop import Trainer
 from model.training.state import HISTORY, read
+from tests.support.repeated import first_quick
 from tests.test_model.test_training.language import tiny_run
 
 EVERY_NOISE = tiny_run()
@@ -164,6 +165,7 @@ def steps_a_pass(data_dir, tmp_path_factory) -> int:
 
 
 class TestResuming:
+    @pytest.mark.slow
     def test_there_is_no_dropout_in_what_ships(self, uninterrupted):
         """The subwords of a run with BPE-dropout are those of the tokenizer when translating."""
         text = (uninterrupted / checkpoint.TOKENIZER).read_text(encoding="utf-8")
@@ -173,7 +175,7 @@ class TestResuming:
 
     @pytest.mark.parametrize(
         "stops",
-        [lambda n: [n + 1], lambda n: [3, n, 26]],
+        first_quick([lambda n: [n + 1], lambda n: [3, n, 26]]),
         ids=["at the start of a pass", "within a pass, at its end, and again"],
     )
     def test_an_interrupted_run_is_the_uninterrupted_one(
@@ -197,6 +199,7 @@ class TestResuming:
         ]
         assert scores[0] == scores[1] and scores[0]
 
+    @pytest.mark.slow
     def test_an_interruption_between_steps_saves_too(self, data_dir, tmp_path, uninterrupted, monkeypatch):
         original, calls = loop.Trainer._step, iter(range(100))
 
@@ -213,7 +216,7 @@ class TestResuming:
         Trainer(EVERY_NOISE, data_dir, tmp_path, resume=True).train()
         assert_same_run(tmp_path, uninterrupted)
 
-    @pytest.mark.parametrize("offset", [0, 1], ids=["before an update over the end of a pass", "after it"])
+    @pytest.mark.parametrize("offset", first_quick([0, 1]), ids=["before an update over the end of a pass", "after it"])
     def test_an_interrupted_run_with_accumulation_is_the_uninterrupted_one(
         self, offset, data_dir, tmp_path, accumulating, steps_a_pass, stop_in_step
     ):
@@ -229,12 +232,14 @@ class TestResuming:
         Trainer(run, data_dir, tmp_path, resume=True).train()
         assert_same_run(tmp_path, expected)
 
+    @pytest.mark.slow
     def test_more_steps_continue_a_complete_run(self, data_dir, tmp_path, uninterrupted):
         short = dataclasses.replace(EVERY_NOISE, training=dataclasses.replace(EVERY_NOISE.training, steps=11))
         Trainer(short, data_dir, tmp_path).train()
         Trainer(EVERY_NOISE, data_dir, tmp_path, resume=True).train()
         assert_same_run(tmp_path, uninterrupted)
 
+    @pytest.mark.slow
     def test_what_was_logged_after_the_last_save_is_forgotten(self, data_dir, tmp_path):
         """A run that was killed does the steps after its last save again, and logs them again."""
         run = tiny_run(steps=20, validation_pairs=0)
@@ -294,6 +299,7 @@ class TestWhatIsRefused:
             Trainer(tiny_run(max_length=1), data_dir, tmp_path).train()
 
 
+@pytest.mark.slow
 def test_a_gradient_that_is_not_finite_ends_the_run_with_the_last_good_weights(data_dir, tmp_path, monkeypatch):
     original, calls = losses.smoothed_cross_entropy, iter(range(100))
 

@@ -11,6 +11,7 @@ from model.training import optimizers, state
 from model.training.config import TrainingConfig
 from model.training.loop import Trainer
 from model.training.optimizers import Muon, layer_matrices, orthogonalised
+from tests.support.repeated import first_quick
 from tests.test_model.test_training.language import tiny_run
 
 MUON = {"optimizer": "muon", "schedule": "constant", "learning_rate": 0.01, "warmup": 2, "validation_pairs": 0}
@@ -94,7 +95,7 @@ def test_rates_follow_the_schedule_and_the_share(data_dir, tmp_path):
     assert (muon, adam) == (trainer.schedule(3), 0.25 * trainer.schedule(3))
 
 
-@pytest.mark.parametrize("accumulate", [1, 2])
+@pytest.mark.parametrize("accumulate", first_quick([1, 2]))
 def test_an_interrupted_run_is_the_uninterrupted_one(data_dir, tmp_path, monkeypatch, accumulate):
     run = tiny_run(steps=8, accumulate=accumulate, **MUON)
     Trainer(run, data_dir, tmp_path / "whole").train()

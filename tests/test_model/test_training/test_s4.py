@@ -59,6 +59,7 @@ def test_batches_of_so_many_pairs() -> None:
     assert [len(batch) for batch in batches] == [4, 4, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", first_quick(["s4", "s4-post"]))
 def test_a_few_steps(name: str, tmp_path: Path) -> None:
     write_wmt16(tmp_path, 400)

@@ -16,6 +16,7 @@ import torch
 from model.storage import checkpoint
 from model.training.loop import Trainer
 from model.training.state import FILE, HISTORY, JSON, MAY_DIFFER, Progress
+from tests.support.repeated import first_quick
 from tests.test_model.test_training.language import tiny_run, write_two_corpora
 
 STEPS = 6
@@ -122,27 +123,30 @@ def broken(key: str, value: Any) -> Callable[[dict], None]:
 class TestDamage:
     @pytest.mark.parametrize(
         ("change", "words"),
-        [
-            (lambda values: values.clear(), "the key 'tokenizer' is missing"),
-            (lambda values: values.pop("progress"), "the key 'progress' is missing"),
-            (lambda values: values.pop("run"), "the key 'run' is missing"),
-            (lambda values: values["run"].pop("model"), "the key 'model' is missing"),
-            (lambda values: values["run"].pop("training"), "the key 'training' is missing"),
-            (lambda values: values["run"].update(training=3), "not iterable"),
-            (lambda values: values["run"].update(model=[]), "expected a JSON object, got list"),
-            (lambda values: values["run"]["model"].update(depth=3), "unknown key 'depth'"),
-            (lambda values: values.update(run=[1]), "list indices"),
-            (lambda values: values.update(progress=[1]), "expected a JSON object, got list"),
-            (lambda values: values.update(processes="x"), "'x' is not a number of batches"),
-            (lambda values: values["progress"].update(place=3), "unknown key 'place'"),
-            (broken("step", -1), "step must be at least 0, got -1"),
-            (broken("step", True), "step must be of type int, got True"),
-            (broken("epoch", 1.5), "epoch must be of type int, got 1.5"),
-            (broken("batch", "7"), "batch must be of type int, got '7'"),
-            (broken("seconds", float("nan")), "seconds must be at least 0 and finite, got nan"),
-            (broken("tokens", None), "tokens must be of type int, got None"),
-            (broken("final", 1), "final must be of type bool, got 1"),
-        ],
+        first_quick(
+            [
+                (lambda values: values.clear(), "the key 'tokenizer' is missing"),
+                (lambda values: values.pop("progress"), "the key 'progress' is missing"),
+                (lambda values: values.pop("run"), "the key 'run' is missing"),
+                (lambda values: values["run"].pop("model"), "the key 'model' is missing"),
+                (lambda values: values["run"].pop("training"), "the key 'training' is missing"),
+                (lambda values: values["run"].update(training=3), "not iterable"),
+                (lambda values: values["run"].update(model=[]), "expected a JSON object, got list"),
+                (lambda values: values["run"]["model"].update(depth=3), "unknown key 'depth'"),
+                (lambda values: values.update(run=[1]), "list indices"),
+                (lambda values: values.update(progress=[1]), "expected a JSON object, got list"),
+                (lambda values: values.update(processes="x"), "'x' is not a number of batches"),
+                (lambda values: values["progress"].update(place=3), "unknown key 'place'"),
+                (broken("step", -1), "step must be at least 0, got -1"),
+                (broken("step", True), "step must be of type int, got True"),
+                (broken("epoch", 1.5), "epoch must be of type int, got 1.5"),
+                (broken("batch", "7"), "batch must be of type int, got '7'"),
+                (broken("seconds", float("nan")), "seconds must be at least 0 and finite, got nan"),
+                (broken("tokens", None), "tokens must be of type int, got None"),
+                (broken("final", 1), "final must be of type bool, got 1"),
+            ],
+            7,
+        ),
     )
     def test_a_damaged_state_is_one_sentence(self, change, words, data_dir, out):
         change_json(out, change)
@@ -195,7 +199,7 @@ class TestDamage:
 class TestSaving:
     @pytest.mark.parametrize(
         ("begins", "files"),
-        [*(("again", files) for files in range(6)), *(("at first", files) for files in (0, 1, 5))],
+        first_quick([*(("again", files) for files in range(6)), *(("at first", files) for files in (0, 1, 5))]),
     )
     def test_killed_while_saving_it_goes_on(self, begins, files, data_dir, begun, out, tmp_path, monkeypatch):
         """Killed when that many files are in their places: the first time, or after more steps than are saved."""

@@ -34,6 +34,7 @@ def config_file(tmp_path: Path, content: str | None = None) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 def test_as_a_program_errors_are_one_line_and_exit_code_2(tmp_path):
     broken = config_file(tmp_path, '{"model": ')
     command = [

@@ -23,6 +23,7 @@ def shipped(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_begins_with_the_weights_and_the_tokenizer_of_the_checkpoint(
     shipped: Path, data_dir: Path, tmp_path: Path
 ) -> None:
@@ -41,6 +42,7 @@ def test_dropout_may_be_another_one(shipped: Path, data_dir: Path, tmp_path: Pat
     assert {layer.p for layer in trainer.model.modules() if isinstance(layer, torch.nn.Dropout)} == {0.7}
 
 
+@pytest.mark.slow
 def test_wider_feed_forward_layers_begin_with_the_same_function_and_learn(
     shipped: Path, data_dir: Path, tmp_path: Path
 ) -> None:

@@ -19,6 +19,7 @@ import plotly.graph_objects as go
 import pytest
 
 import viz.figures
+from tests.support.repeated import first_quick
 from viz.figures import Figure, heatmap
 from viz.figures.tables import Cells
 
@@ -329,7 +330,9 @@ def test_numbers_travel_as_typed_arrays_of_four_bytes_or_one(case):
 
 
 @EVERY
-@pytest.mark.parametrize(("n_queries", "n_keys", "share"), [(1, 1, 1 / 20), (40, 33, 5 / 9), (64, 64, 1)])
+@pytest.mark.parametrize(
+    ("n_queries", "n_keys", "share"), first_quick([(1, 1, 1 / 20), (40, 33, 5 / 9), (64, 64, 1)], 13)
+)
 def test_it_serialises_to_strict_json_of_a_reasonable_size(case, n_queries, n_keys, share):
     text = draw(case, [f"tok{i}" for i in range(n_queries)], [f"tok{i}" for i in range(n_keys)]).to_json()
     json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
@@ -394,7 +397,7 @@ def test_backgrounds_are_transparent_and_text_colours_are_left_to_the_page(case)
 
 
 @MAPS
-@pytest.mark.parametrize(("n_queries", "n_keys"), [(1, 1), (1, 7), (7, 1), (5, 7), (64, 64)])
+@pytest.mark.parametrize(("n_queries", "n_keys"), first_quick([(1, 1), (1, 7), (7, 1), (5, 7), (64, 64)], 15))
 def test_rows_are_queries_from_the_top_and_columns_keys_from_the_left(case, n_queries, n_keys):
     figure = draw(case, ["q"] * n_queries, ["k"] * n_keys)
     cells = figure.data[0]
@@ -473,7 +476,7 @@ def test_equal_tokens_have_positions_of_their_own_in_the_hover(case):
 
 
 @TOKENS
-@pytest.mark.parametrize("n", [1, 32, 33, 40, 64, 200])
+@pytest.mark.parametrize("n", first_quick([1, 32, 33, 40, 64, 200], 23))
 def test_ticks_are_thinned_and_hover_is_not(case, n):
     tokens = [f"tok{i}" for i in range(n)]
     figure = draw(case, tokens, tokens[:3])

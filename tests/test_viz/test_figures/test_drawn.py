@@ -14,6 +14,7 @@ def plot_page(plot):
     return plot(attention_heatmap(np.eye(len(TOKENS)), TOKENS, TOKENS))
 
 
+@pytest.mark.slow
 def test_tokens_are_drawn_literally(plot_page):
     for axis in ("xtick", "ytick"):
         assert plot_page.eval_on_selector_all(f".{axis} text", "all => all.map(e => e.textContent)") == TOKENS

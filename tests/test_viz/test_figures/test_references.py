@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.support.reference_images import CAUSAL, FIGURES, TOKENS, draw, open_page, path_of
+from tests.support.repeated import first_quick
 from viz import figures
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def different(picture: np.ndarray, name: str) -> float:
     return far.mean()
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", first_quick(FIGURES))
 def test_a_figure_looks_as_its_reference(figures_page, name: str) -> None:
     assert different(draw(figures_page, FIGURES[name]()), name) <= MOST
 

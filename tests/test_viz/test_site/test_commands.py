@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.repeated import first_quick
 from viz.__main__ import main
 from viz.site import pages
 from viz.site.contents import Model
 
 
-@pytest.mark.parametrize("name", ["multi30k-de-en-gru", "wikitext2-lm", "nobody"])
+@pytest.mark.parametrize("name", first_quick(["multi30k-de-en-gru", "wikitext2-lm", "nobody"]))
 def test_what_browsers_cannot_run_is_said_in_one_line(name: str, tmp_path: Path, capsys) -> None:
     assert main(["site", "--out", str(tmp_path / "out"), "--checkpoints", "en-de", name]) == 2
     assert main(["stage", "A dog runs.", "--live", "--checkpoint", name, "--out", str(tmp_path / "one.html")]) == 2
@@ -48,6 +49,7 @@ def test_the_app_is_started_with_a_folder_and_a_name_on_the_hub(tmp_path: Path, 
     assert os.environ["HEADLIGHT_MODELS"].split() == [str(tmp_path), "someone/model@refs/pr/4"]
 
 
+@pytest.mark.slow
 def test_a_build_removes_what_the_last_one_wrote_and_nothing_else(tmp_path: Path) -> None:
     out, outside = tmp_path / "out", tmp_path / "outside.txt"
     old = Model("old", {"tokenizer.json": b"t", "model.safetensors": b"w"}, {})

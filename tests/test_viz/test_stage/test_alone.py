@@ -108,6 +108,7 @@ def test_the_file_runs_our_scripts_and_nothing_else() -> None:
     assert frame.count("<") == 2 and 'sandbox="allow-scripts allow-downloads"' in frame
 
 
+@pytest.mark.slow
 def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
     """32 layers of 32 heads over 100 tokens: tiles of all, the opened heads whole, each other one beside them."""
     size, length = 32, 100
@@ -129,6 +130,7 @@ def test_a_file_of_many_weights_holds_the_others_in_bytes() -> None:
         assert np.abs(restored - maps[layer, head]).max() <= 0.004 * maps[layer, head].max() + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "length"), first_quick([(12, 40), (32, 60)]))
 def test_models_with_many_heads(size, length) -> None:
     maps, tokens = layers(size, size, length, length, causal=True), [f"Ġt{i}" for i in range(length)]
@@ -175,6 +177,7 @@ def test_an_encoder_and_a_decoder() -> None:
     assert of_file(stage(attention=holes, tokens=tokens["source"]).to_html())["views"]["mask"] == []
 
 
+@pytest.mark.slow
 def test_attention_as_it_comes() -> None:
     """Of one layer or one head, averaged, as nested lists, and with tokens of a table."""
     whole, tokens = softmaxed(2, 3, 4, 4), list("abcd")
@@ -270,6 +273,7 @@ def test_an_attention_of_a_file_is_a_result() -> None:
     np.testing.assert_allclose(kinds(payload)["encoder_self"]["weights"], maps, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_package_is_callable_however_it_is_imported() -> None:
     program = """
 import sys
@@ -299,6 +303,7 @@ def test_the_command_writes_the_file(tiny, result, tmp_path, capsys) -> None:
     assert capsys.readouterr().err == "error: there is nothing to translate: type a sentence\n"
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_file_of_a_model_of_transformers(tmp_path, capsys) -> None:
     model, out, text = tmp_path / "model", tmp_path / "stage.html", "the cat sat on the mat"
     save_model(model, "gpt2")

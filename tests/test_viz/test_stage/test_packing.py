@@ -18,6 +18,7 @@ TYPES = given_by.sampled_from([np.uint8, np.uint16, np.int16, np.int32, np.float
 TEXTS = given_by.text(given_by.characters(exclude_categories=["Cs"]))
 
 
+@pytest.mark.slow
 @given(given_by.dictionaries(TEXTS.filter(lambda name: name not in ("@", "stamp")), TEXTS, min_size=1), given_by.data())
 def test_texts_and_arrays_of_every_type_come_back(texts, data) -> None:
     array = data.draw(TYPES.flatmap(lambda dtype: arrays.arrays(dtype, SHAPES)))

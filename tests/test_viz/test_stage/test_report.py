@@ -43,6 +43,7 @@ def texts_of(parts: list[dict], tag: str) -> list[str]:
     return [part["text"] for part in parts if part["tag"] == tag]
 
 
+@pytest.mark.slow
 def test_the_report_holds_everything_about_a_translation(tmp_path, capsys, folder):
     assert main(["report", TEXT, "--out", str(tmp_path / "r.html"), "--beam", "1", "--address", "https://a.b/c?d"]) == 0
     assert "r.html: " in capsys.readouterr().out

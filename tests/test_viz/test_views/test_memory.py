@@ -61,6 +61,7 @@ def in_memory() -> list[str]:
     return [Path(key).name for key in cached.CHECKPOINTS.sizes()]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_was_used_the_longest_ago_leaves_and_comes_back(checkpoints: Path) -> None:
     first = cached.translator("en-de")
     cached.translator("second")
@@ -97,6 +98,7 @@ def test_results_stay_when_their_model_leaves(checkpoints: Path, monkeypatch: py
         np.testing.assert_array_equal(compute(request).attention("cross"), results[name].attention("cross"))
 
 
+@pytest.mark.slow
 def test_a_model_in_use_is_neither_dropped_nor_loaded_twice(checkpoints: Path) -> None:
     used = cached.loaded_as(Translator, "en-de")
     expected = load_translator(str(checkpoints / "en-de")).translate(SENTENCES[0])
@@ -108,6 +110,7 @@ def test_a_model_in_use_is_neither_dropped_nor_loaded_twice(checkpoints: Path) -
     assert in_memory() == ["third", "en-de"]
 
 
+@pytest.mark.slow
 def test_threads_that_ask_at_once_get_one_model_each_of_its_own_name(checkpoints: Path) -> None:
     loads: list[str] = []
     problems: list[object] = []

@@ -12,6 +12,7 @@ import torch
 import transformers
 
 from model.adapters.outputs import attention_of
+from tests.support.repeated import first_quick
 from tests.test_model.builders import randomise
 from tests.test_model.test_adapters.other_models import IDS, TEXTS, VOCAB, model_of, theirs
 
@@ -104,7 +105,7 @@ def in_pairs(*choices: Iterable[str]) -> list[tuple[str, str, str]]:
     return [(kind, cache, searches[(i + j) % len(searches)]) for (i, kind), (j, cache) in both]
 
 
-@pytest.mark.parametrize(("kind", "cache", "search"), in_pairs(DECODERS, CACHES, SEARCHES))
+@pytest.mark.parametrize(("kind", "cache", "search"), first_quick(in_pairs(DECODERS, CACHES, SEARCHES), 5))
 def test_every_cache_and_every_search(kind: str, cache: str, search: str) -> None:
     model, tokenizer = decoder(kind), theirs("gpt2", "left")
     inputs = read_texts(tokenizer)

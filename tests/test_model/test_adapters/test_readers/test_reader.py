@@ -18,6 +18,7 @@ from model.interventions.edits import Cell, Edits, Force, Head
 from model.taps import intervene, record
 from tests.support import architectures
 from tests.support.architectures import Numbers
+from tests.support.repeated import first_quick
 
 OUTPUTS = {"encoder_self": "encoder_attentions", "decoder_self": "decoder_attentions", "cross": "cross_attentions"}
 
@@ -132,7 +133,7 @@ def endless(architecture: str) -> Reader:
 
 
 class TestGeneration:
-    @pytest.mark.parametrize("architecture", [*architectures.DECODERS, *architectures.PAIRS])
+    @pytest.mark.parametrize("architecture", first_quick([*architectures.DECODERS, *architectures.PAIRS], 4))
     def test_with_a_cache_every_step_writes_the_best_word_of_the_whole_pass(self, architecture: str) -> None:
         reader = endless(architecture)
         kind = "decoder_self"
@@ -277,7 +278,7 @@ class TestReading:
 class TestTaps:
     SPECIAL = {"llama": {"cos", "sin"}, "gpt_oss": {"cos", "sin", "sink"}, "t5": {"bias"}}  # what only some have
 
-    @pytest.mark.parametrize("architecture", ["gpt2", "llama", "gpt_oss", "t5", "bert", "albert"])
+    @pytest.mark.parametrize("architecture", first_quick(["gpt2", "llama", "gpt_oss", "t5", "bert", "albert"]))
     def test_every_tap_is_proved(self, architecture: str) -> None:
         reader = attach(architectures.build(architecture), Numbers())
         inputs = architectures.inputs_of(architecture)

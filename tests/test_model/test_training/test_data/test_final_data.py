@@ -9,6 +9,7 @@ import pytest
 from model.storage import checkpoint
 from model.training.config import RunConfig, TrainingConfig
 from model.training.loop import Trainer
+from tests.support.repeated import first_quick
 from tests.test_model.test_training.language import tiny_run, write_two_corpora
 
 STEPS, DECAY = 20, 8
@@ -60,6 +61,7 @@ def test_the_final_steps_see_the_final_mix_only(
     assert all(are_final[STEPS - DECAY :])
 
 
+@pytest.mark.slow
 def test_more_steps_for_a_finished_run_begin_with_all_data_again(
     two_corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,7 +72,7 @@ def test_more_steps_for_a_finished_run_begin_with_all_data_again(
     assert all(are_final[20 - DECAY :])
 
 
-@pytest.mark.parametrize("stop", [STEPS - DECAY, STEPS - DECAY + 1])
+@pytest.mark.parametrize("stop", first_quick([STEPS - DECAY, STEPS - DECAY + 1]))
 def test_resuming_at_and_after_the_change_is_exact(
     two_corpora: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int
 ) -> None:

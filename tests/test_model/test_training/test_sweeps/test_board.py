@@ -35,6 +35,7 @@ def record(data: Path, *options: str) -> int:
     return main(["board", "--data-dir", str(data), "--out", str(data / "board"), *options])
 
 
+@pytest.mark.slow
 def test_every_change_is_trained_from_both_seeds_and_nothing_twice(tiny: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr(board, "SEEDS", (1,))
     assert record(tiny) == 0

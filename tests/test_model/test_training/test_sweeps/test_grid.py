@@ -78,6 +78,7 @@ def test_the_rate_rises_to_its_peak_and_falls_with_the_root_of_the_step_as_the_p
     assert (training.betas, training.adam_eps, training.label_smoothing) == ((0.9, 0.98), 1e-9, 0.1)
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_ended_and_can_be_read_at_any_time(data_dir, tmp_path, out, capsys):
     folder = tmp_path / "grid"
     assert make(data_dir, folder, "--only", "pre") == 0

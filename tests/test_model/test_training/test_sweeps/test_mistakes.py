@@ -204,6 +204,7 @@ def recorded(data_dir, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_every_mistake_is_trained_with_and_differs_from_the_run_without(recorded):
     runs = read_grid(recorded).runs
     assert set(runs) == set(grid.mistake_cells())
@@ -252,6 +253,7 @@ def test_losses_are_per_token_of_the_run_without_the_mistake(recorded, data_dir,
     assert round(total / run.final) < count, "the finer tokens are more than those that are divided by"
 
 
+@pytest.mark.slow
 def test_it_goes_on_where_it_ended_and_the_two_grids_are_kept_apart(recorded, data_dir, tmp_path, capsys):
     folder = tmp_path / "begun"
     assert make(data_dir, folder, "--only", "scaling") == 0

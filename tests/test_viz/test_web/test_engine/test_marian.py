@@ -15,6 +15,7 @@ from model.interventions.edits import Edits, Force, Head
 from model.text.pieces import PieceTokenizer
 from model.text.special import SPECIAL_TOKENS
 from tests.support.javascript import node
+from tests.support.repeated import first_quick
 from tests.test_model.test_adapters.marian_models import (
     CODE,
     ENGLISH,
@@ -121,7 +122,7 @@ def test_other_models_of_sentencepiece_get_one_sentence(tmp_path: Path) -> None:
     assert problem == "the engine cuts texts with unigram models of SentencePiece only, and this translator has another"
 
 
-@pytest.mark.parametrize("name", SIZES)
+@pytest.mark.parametrize("name", first_quick(SIZES))
 def test_an_imported_translator_translates_as_in_python(name: str, tmp_path: Path, answers) -> None:
     save_marian(tmp_path / "theirs", **SIZES[name])
     import_marian(str(tmp_path / "theirs"), tmp_path / "ours")

@@ -13,6 +13,7 @@ from model import load_translator
 from model.interventions.edits import Edits
 from model.results.recording import Candidates
 from model.storage.checkpoint import checkpoints_folder
+from tests.support.repeated import first_quick
 from tests.test_model.builders import VARIANTS
 from tests.test_viz.test_web.test_engine.comparing import WEIGHTS, Request, assert_same, near
 from tests.test_viz.test_web.test_engine.random_models import MIXED, ODD, TEXT, WRITERS, save, save_writer
@@ -21,7 +22,7 @@ RANDOM = 1e-3  # nats: the logits of a random model reach 40
 RANDOM_WEIGHTS = 1e-4  # whose scores are as large: Python in 32 bits is as far from itself in 64
 
 
-@pytest.mark.parametrize("config", [*VARIANTS.values(), *ODD.values()], ids=[*VARIANTS, *ODD])
+@pytest.mark.parametrize("config", first_quick([*VARIANTS.values(), *ODD.values()]), ids=[*VARIANTS, *ODD])
 def test_every_array_of_a_pass_is_that_of_python(config: dict[str, Any], tmp_path: Path, answers) -> None:
     folder = save(tmp_path, config)
     translator = load_translator(str(folder))
@@ -42,8 +43,8 @@ def test_every_array_of_a_pass_is_that_of_python(config: dict[str, Any], tmp_pat
             near(answer["trace"][address], array, RANDOM_WEIGHTS * max(1, np.abs(finite).max(initial=0)))
 
 
-@pytest.mark.parametrize("config", VARIANTS.values(), ids=VARIANTS)
-@pytest.mark.parametrize("edits", [Edits(), MIXED.without_future], ids=["plain", "edited"])
+@pytest.mark.parametrize("config", first_quick(VARIANTS.values()), ids=VARIANTS)
+@pytest.mark.parametrize("edits", first_quick([Edits(), MIXED.without_future]), ids=["plain", "edited"])
 def test_what_wrote_a_word_is_what_python_says(config: dict[str, Any], edits: Edits, tmp_path: Path, answers) -> None:
     folder = save(tmp_path, config)
     translator = load_translator(str(folder))
@@ -111,7 +112,7 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("name", ["shipped", *WRITERS])
+@pytest.mark.parametrize("name", first_quick(["shipped", *WRITERS]))
 def test_a_language_model_reads_as_in_python(name: str, tmp_path: Path, answers) -> None:
     folder = checkpoints_folder() / "wikitext2-lm" if name == "shipped" else save_writer(tmp_path, name)
     writer = load_translator(str(folder))
@@ -121,8 +122,10 @@ def test_a_language_model_reads_as_in_python(name: str, tmp_path: Path, answers)
         assert set(answer["trace"]) == set(result.trace)
 
 
-@pytest.mark.parametrize("weight_type", [torch.float32, torch.bfloat16, torch.float64], ids=str)
-@pytest.mark.parametrize("kernels", [["kernel.relaxed.wasm"], ["kernel.wasm"], []], ids=["relaxed", "simd", "plain"])
+@pytest.mark.parametrize("weight_type", first_quick([torch.float32, torch.bfloat16, torch.float64]), ids=str)
+@pytest.mark.parametrize(
+    "kernels", first_quick([["kernel.relaxed.wasm"], ["kernel.wasm"], []]), ids=["relaxed", "simd", "plain"]
+)
 def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path: Path, answers) -> None:
     folder = save(tmp_path, {}, weight_type)
     requests = [Request(TEXT, beam, MIXED) for beam in (1, 2, 3, 5)]
@@ -132,7 +135,7 @@ def test_every_kernel_reads_weights_of_every_type(kernels, weight_type, tmp_path
         assert_same(answer, request.by_python(translator), RANDOM, RANDOM_WEIGHTS)
 
 
-@pytest.mark.parametrize("browser", ["no SIMD", "no WebAssembly"])
+@pytest.mark.parametrize("browser", first_quick(["no SIMD", "no WebAssembly"]))
 def test_old_browsers_compute_in_plain_javascript(browser: str, answers) -> None:
     translator = load_translator("en-de")
     requests = [Request(TEXT, beam) for beam in (4, 1)]

@@ -93,11 +93,12 @@ def check(folder: Path, request: Request, answers) -> None:
 
 
 @pytest.mark.parametrize("edits", first_quick([Edits(), MIXED.without_future]), ids=["plain", "edited"])
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=CONFIGS)
+@pytest.mark.parametrize("config", first_quick(CONFIGS.values(), 4), ids=CONFIGS)
 def test_scores_are_split_as_in_python(config: dict[str, Any], edits: Edits, tmp_path: Path, answers) -> None:
     check(save(tmp_path, config), Request(TEXT, 2, edits), answers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("direction", "request_"), first_quick(SHIPPED))
 def test_scores_of_shipped_translators_are_split_as_in_python(direction: str, request_: Request, answers) -> None:
     check(checkpoints_folder() / direction, request_, answers)
@@ -110,7 +111,7 @@ def test_scores_of_an_imported_translator_are_split_as_in_python(name: str, tmp_
     check(tmp_path / "ours", Request(ENGLISH[0]), answers)
 
 
-@pytest.mark.parametrize("name", first_quick(["shipped", *WRITERS], 2))
+@pytest.mark.parametrize("name", first_quick(["shipped", *WRITERS]))
 def test_scores_of_a_language_model_are_split_as_in_python(name: str, tmp_path: Path, answers) -> None:
     folder = checkpoints_folder() / "wikitext2-lm" if name == "shipped" else save_writer(tmp_path, name)
     writer = load_translator(str(folder))

@@ -15,6 +15,7 @@ from model.analysis import maps as analysis
 from model.analysis.looking import looked_at, looking
 from model.results.recording import SIDES, Recording, axis_tokens
 from tests.support.javascript import node
+from tests.support.repeated import first_quick
 from viz.figures import labels
 from viz.stage import words
 from viz.stage.payload import coarse
@@ -168,8 +169,8 @@ def _same(actual: object, expected: object, tolerance: float, name: str) -> None
     np.testing.assert_allclose(actual, expected, atol=tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize("number", range(len(OPTIONS)))
-@pytest.mark.parametrize("name", RECORDINGS)
+@pytest.mark.parametrize("number", first_quick(range(len(OPTIONS))))
+@pytest.mark.parametrize("name", first_quick(RECORDINGS))
 def test_maps(answers, name, number) -> None:
     kinds = answers[name, number]["kinds"]
     assert list(kinds) == [kind for kind in ORDER if kind in RECORDINGS[name].weights]
@@ -201,8 +202,8 @@ def test_maps(answers, name, number) -> None:
             assert np.abs(np.array(payload["tiles"]) - summary["tiles"]).max() <= 1
 
 
-@pytest.mark.parametrize("number", range(len(OPTIONS)))
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("number", first_quick(range(len(OPTIONS))))
+@pytest.mark.parametrize("name", first_quick(PAIRS))
 def test_differences(answers, name, number) -> None:
     before, after = PAIRS[name]
     options, replaced = OPTIONS[number], bool(number % 2)

@@ -136,7 +136,8 @@ class TestPeft:
 class TestCompiled:
     """With a backend that compiles nothing: what runs is Dynamo's, as with every other."""
 
-    @pytest.mark.parametrize("way", first_quick(["wrapped", "layers in place", "in place", "layers wrapped"], quick=2))
+    @pytest.mark.slow
+    @pytest.mark.parametrize("way", ["wrapped", "layers in place", "in place", "layers wrapped"])
     def test_is_read_as_it_was_written(self, way: str) -> None:
         torch._dynamo.reset()
         inputs = architectures.inputs_of("llama")
@@ -159,7 +160,7 @@ class TestCompiled:
             reader.effects(reader.read("11 12 13"))
             assert torch.equal(compiled(**inputs).logits, before)
 
-    @pytest.mark.parametrize("name", ["llama", "albert"])
+    @pytest.mark.parametrize("name", first_quick(["llama", "albert"]))
     def test_an_attached_model_compiles_in_one_graph(self, name: str) -> None:
         torch._dynamo.reset()
         inputs = architectures.inputs_of(name)

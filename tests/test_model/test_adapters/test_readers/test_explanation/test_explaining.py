@@ -14,6 +14,7 @@ from model.adapters.readers.reading import Reading
 from model.interventions.edits import Cell, Edits, Force, Head, all_heads
 from tests.support import architectures
 from tests.support.architectures import Numbers
+from tests.support.repeated import first_quick
 
 POST_NORM = ("bart", "marian")
 WORD, OTHER = 17, 23
@@ -37,7 +38,8 @@ def log_probabilities(result: Reading) -> np.ndarray:
 
 class TestEffects:
     @pytest.mark.parametrize(
-        "architecture", [name for name in [*architectures.DECODERS, *architectures.PAIRS] if name not in POST_NORM]
+        "architecture",
+        first_quick([name for name in [*architectures.DECODERS, *architectures.PAIRS] if name not in POST_NORM], 4),
     )
     def test_parts_sum_to_the_difference_of_the_logits(self, architecture: str) -> None:
         kind = "cross" if architecture in architectures.PAIRS else "decoder_self"
@@ -134,7 +136,9 @@ class TestEffects:
 
 
 class TestImportance:
-    @pytest.mark.parametrize("architecture", ["gpt2", "llama", "gpt_oss", "jamba", "bert", "albert", "t5", "bart"])
+    @pytest.mark.parametrize(
+        "architecture", first_quick(["gpt2", "llama", "gpt_oss", "jamba", "bert", "albert", "t5", "bart"], 2)
+    )
     def test_rows_of_a_batch_are_what_single_passes_are(self, architecture: str, monkeypatch) -> None:
         monkeypatch.setattr("model.adapters.readers.explanation.removal.MOST", 99 * 7 * 5)  # several batches
         reader, result = read(architecture)
