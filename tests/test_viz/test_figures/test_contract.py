@@ -151,6 +151,12 @@ CASES = {
         tokens=(),
         z=False,
     ),
+    "stream_patches": Case(
+        lambda t, s: {"shares": signed(t, s)},
+        lambda a, q, k, **say: viz.figures.stream_patches(a["shares"], k, selected=(0, 1), **say),
+        tokens=(),
+        kilobytes=400,  # a number in every cell
+    ),
     "similarity_heatmap": Case(
         lambda t, s: {"products": signed(t, t)},
         lambda a, q, k, **say: viz.figures.similarity_heatmap(a["products"], **say),
