@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from model.experiments.text_pairs import PAIRS
-from model.interventions.patches import HeadPatch
+from model.interventions.patches import WHAT, HeadPatch
 from viz.figures import Figure, curves, head_board, stream_patches
 from viz.pages.lessons.card import Figures, Story, card, view_of
 from viz.pages.lessons.patching_results import Place, Texts, heads, joined, patched_text, ranked, streams
@@ -39,9 +39,9 @@ def to_compare(texts: Texts) -> Callable[[], dict[str, str]]:
     return lambda: view_of(texts.a).address() | {"versus": "sentence", "text-b": texts.b.text}
 
 
-def board(values: np.ndarray, value: str = SHARE, selected: Place | None = None) -> Figure:
-    """A number for each head of the cross-attention."""
-    return head_board(values.round(2) + 0.0, value=value, signed=True, selected=selected, say=say)
+def board(shares: np.ndarray, selected: Place | None = None) -> Figure:
+    """What comes back with each head of the cross-attention."""
+    return head_board(shares.round(2) + 0.0, value=SHARE, signed=True, selected=selected, say=say)
 
 
 def _draw_streams(answered: bool) -> Figure:
@@ -57,19 +57,24 @@ def _draw_streams(answered: bool) -> Figure:
 
 def _draw_heads(answered: bool) -> Figure:
     if answered:
-        return board(heads(GENDER), selected=ranked(GENDER)[0])
-    return board(weights(GENDER, OWNER), message("weight on “my”"))
+        return board(heads(GENDER), ranked(GENDER)[0])
+    return head_board(weights(GENDER, OWNER).round(2), value=message("weight on “my”"), say=say)
 
 
-def _draw_both(answered: bool) -> Figure | list[Figure]:
+def _draw_both(answered: bool) -> Figure:
     if not answered:
-        return board(heads(GENDER), selected=HEAD)
-    titles = {"weights": message("share, only where it looks"), "values": message("share, only what it carries")}
-    return [board(heads(GENDER, what=what), title, HEAD) for what, title in titles.items()]
+        return board(heads(GENDER), HEAD)
+    layer, column = HEAD
+    shares = np.stack([heads(GENDER, what=what)[layer] for what in WHAT])  # (what, H)
+    columns = [name_of((layer, head)) for head in range(shares.shape[1])]
+    rows = [say("whole output"), say("weights alone"), say("values alone")]
+    return head_board(
+        shares.round(2) + 0.0, rows, columns, value=SHARE, signed=True, selected=(WHAT.index("values"), column), say=say
+    )
 
 
 def _draw_reverse(answered: bool) -> Figure:
-    return board(heads(GENDER._replace(reverse=answered)), selected=HEAD)
+    return board(heads(GENDER._replace(reverse=answered)), HEAD)
 
 
 def _draw_joined(answered: bool) -> Figure | list[Figure]:
@@ -83,7 +88,7 @@ def _draw_joined(answered: bool) -> Figure | list[Figure]:
         reach=(0.0, 1.0),
         say=say,
     )
-    return [board(heads(SPREAD), selected=ranked(SPREAD)[0]), figure] if answered else figure
+    return [board(heads(SPREAD), ranked(SPREAD)[0]), figure] if answered else figure
 
 
 STORY = Story(
@@ -95,13 +100,13 @@ STORY = Story(
 
 @card(
     "“Where is my brother?” becomes “mein Bruder”, “Where is my sister?” “meine Schwester”. Into the second pass one "
-    "value is put that the first one had, of one token after one layer of the encoder. The map shows how much of “mein” "
-    "instead of “meine” comes back: at “sister” ever less.",
+    "value is put that the first one had, of one token after one layer of the encoder. The map shows how much of "
+    "“mein” instead of “meine” comes back: at “sister” ever less.",
     "From where on does “my” know who is meant?",
     ("From the embedding on", "After layer 0", "After layer 1"),
     "After layer 1: at “my” {share:.0%} comes back, after layer 0 {before:.0%}.",
-    "At “sister” it is {noun_before:.0%} and then {noun:.0%}: layer 1 has taken part of it along. 0% is as in the second "
-    "sentence, 100% as in the first.",
+    "At “sister” it is {noun_before:.0%} and then {noun:.0%}: layer 1 has taken part of it along. 0% is as in the "
+    "second sentence, 100% as in the first.",
     Figures(_draw_streams, "compare", to_compare(GENDER)),
     right=2,
 )
@@ -112,8 +117,8 @@ def layer() -> dict:
 
 
 @card(
-    "Heads of the cross-attention bring it to the decoder. The board shows how much each looks at “my” while “meine” is "
-    "written. Now each head in turn gets the output that it had in the first sentence.",
+    "Heads of the cross-attention bring it to the decoder. The board shows how much each looks at “my” while “meine” "
+    "is written. Now each head in turn gets the output that it had in the first sentence.",
     "With which one does most of “mein” come back?",
     ("1.2, which looks most at “my”", "2.1, which looks at it, too", "2.2, which hardly looks at it"),
     "{head}: {share:.0%} comes back. It looks at “sister” with a weight of {weight:.2f}, at “my” with {owner:.2f}.",
@@ -134,14 +139,14 @@ def writer() -> dict:
 
 
 @card(
-    "The output of a head has two sides: its weights, where it looks, and its values, what it carries from there. Each can "
-    "be put into the other sentence alone.",
+    "The output of a head has two sides: its weights, where it looks, and its values, what it carries from there. Each "
+    "can be put into the other sentence alone.",
     "Which of them brings “mein” back with head 2.2?",
     ("Where it looks", "What it carries", "Half each"),
     "What it carries: {values:.0%} comes back, with where it looks {weights:.0%}.",
-    "In both sentences it looks at the noun, with {brother:.2f} at “brother” and {sister:.2f} at “sister”: only what stands "
-    "there is different.",
-    Figures(_draw_both, "compare", to_compare(GENDER), shares=(0.5, 1.0)),
+    "In both sentences it looks at the noun, with {brother:.2f} at “brother” and {sister:.2f} at “sister”: only what "
+    "stands there is different.",
+    Figures(_draw_both, "compare", to_compare(GENDER)),
     right=1,
 )
 def sides() -> dict:
@@ -161,8 +166,8 @@ def sides() -> dict:
     "What does the model write?",
     WRITTEN,
     "“{text}” The head carries the gender, but not the noun: {share:.0%} of the way to “meine” is enough.",
-    "The first way {back:.0%} came back, and the model still wrote “{still}”. One way asks what suffices, the other what is "
-    "needed: look at both.",
+    "The first way {back:.0%} came back, and the model still wrote “{still}”. One way asks what suffices, the other "
+    "what is needed: look at both.",
     Figures(_draw_reverse, "compare", to_compare(GENDER)),
     right=1,
 )
@@ -178,8 +183,8 @@ def other_way() -> dict:
 
 
 @card(
-    "So far one head carried half of it; with a few more, almost all comes back, as the line shows. Now “The man sees the "
-    "dog.” and “The dog sees the man.”: “Der Mann …” or “Der Hund …”.",
+    "So far one head carried half of it; with a few more, almost all comes back, as the line shows. Now “The man sees "
+    "the dog.” and “The dog sees the man.”: “Der Mann …” or “Der Hund …”.",
     "Which head brings “Mann” back?",
     ("Head 2.2 again", "Another one", "None alone"),
     "None alone: the strongest, {head}, brings {share:.0%} back, all {n} together {all:.0%}.",

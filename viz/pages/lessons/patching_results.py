@@ -41,7 +41,7 @@ def streams(texts: Texts) -> np.ndarray:
 
 @cache_results()
 def joined(texts: Texts) -> np.ndarray:
-    """What comes back with the strongest head of the cross-attention, with the two strongest, ... with all: (L * H,)."""
+    """What comes back with the strongest head of the cross-attention, with the two strongest, ... all: (L * H,)."""
     patching = _patching(texts)
     places = [HeadPatch("cross", layer, head) for layer, head in ranked(texts)]
     together = in_turn(patching.together)
