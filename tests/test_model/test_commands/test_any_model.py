@@ -309,7 +309,6 @@ def test_heads_of_another_text(folders: dict[str, str], capsys: pytest.CaptureFi
     for heads, sentence in (
         (["9-0"], "layers of the decoder"),
         (["1-9"], "heads"),
-        (["1-2", "1-2"], "1-2"),
         (["c1-2"], "cross"),
         (["18"], "takes heads as LAYER-HEAD"),
     ):
