@@ -39,5 +39,5 @@ def stream_patches(
         **heatmap.centred(checked, least=1.0),
     )
     if is_blank.any():
-        figure.description += " " + say("Empty positions are left alone.")
+        figure.description += " " + say("No share is shown at empty positions.")
     return figure
