@@ -20,7 +20,7 @@ def stream_patches(
     """
     shares = np.array(shares)
     is_blank = np.isnan(shares) if shares.dtype.kind == "f" else np.zeros(shares.shape, bool)
-    checked = checks.as_float("shares", np.where(is_blank, 0, shares), "LT")
+    checked = checks.as_float("shares", np.where(is_blank, 0, shares) if is_blank.any() else shares, "LT")
     rows = [say("embedding"), *(say("layer {n}", n=layer) for layer in range(len(checked) - 1))]
     texts = [
         ["" if blank else say("{share:.0%}", share=share + 0.0) for share, blank in zip(*row)]
