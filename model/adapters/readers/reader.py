@@ -210,6 +210,13 @@ class Reader(Recorder):
             self._check_tokenizer()
         return id_of_one_token(word, self._encode, self.words, self.config.vocab_size)
 
+    def spaced_token(self, word: str) -> int:
+        """The id of a word as it follows a space, where that is one token, else of the word alone; a ValueError where
+        neither is."""
+        self._check_tokenizer()
+        spaced = self._encode(f" {word}")
+        return spaced[0] if len(spaced) == 1 else self.token(word)
+
     def _encode(self, word: str) -> list[int]:
         """The ids of a word, without special tokens."""
         return self.tokenizer(word, add_special_tokens=False)["input_ids"]
