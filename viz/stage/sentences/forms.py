@@ -1,4 +1,4 @@
-"""What stands in place of other sentences where there is no source, with two traces, or with one text only."""
+"""What stands in place of other sentences where there is no source, with two traces, with patches, or with one text."""
 
 from viz.text.language import messages
 
@@ -19,6 +19,21 @@ COMPARING = messages(  # more of them, on the page Compare, where A stands befor
     lacks_kind="{name} has no attention of this kind.",
     lacks_head="{name} has no layer {layer}, head {head}.",
     no_difference="A and B have no kind of attention in common, so there is no difference.",
+)
+
+PATCHED = messages(  # where B stands before, and B with what A had after
+    before="B",
+    after="B′",
+    minus="B′ minus B",
+    b_minus_a="B′ minus B",
+    versions="Tiles",
+)
+PATCHED_BACK = messages(  # the same the other way round: A, and A with what B had
+    before="A",
+    after="A′",
+    minus="A′ minus A",
+    b_minus_a="A′ minus A",
+    versions="Tiles",
 )
 
 LIVE = messages(
