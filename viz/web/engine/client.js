@@ -10,7 +10,8 @@ import { Problem } from "./run/problem.js";
  * An answer with what was asked beside it.
  * @typedef {Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
  *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null,
- *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares}} EngineAnswer
+ *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares,
+ *   probabilities?: number[] | null}} EngineAnswer
  */
 
 /**
@@ -112,4 +113,4 @@ export class Engine {
 }
 
 /** @param {import("./service.js").Refusal} problem */
-const errorOf = ({ message, template, values }) => (template ? new Problem(template, values) : new Error(message));
+export const errorOf = ({ message, template, values }) => (template ? new Problem(template, values) : new Error(message));

@@ -5,7 +5,7 @@ import { openTranslator } from "./run/checkpoint.js";
 import { directEffects } from "./analysis/effects.js";
 import { fetchBytes } from "./run/files.js";
 import { recordedRow } from "./analysis/inside.js";
-import { patchParts, patchingOf } from "./analysis/patched_parts.js";
+import { patchParts, patchingOf, probabilitiesOf } from "./analysis/patched_parts.js";
 import { Problem } from "./run/problem.js";
 import { scoreShares } from "./analysis/split_heads.js";
 import { rowParts } from "./analysis/why.js";
@@ -39,6 +39,7 @@ import { rowParts } from "./analysis/why.js";
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
  * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it is computed
  * @property {import("./analysis/why.js").Cell} [why] of a head, whose score is split into parts
+ * @property {{ids: number[], step: number}} [words] whose probabilities at a step are asked for
  * @property {boolean} [shares] whether it is said what decides where each head looks
  * @property {boolean} [only] whether the answer is what was asked of scores, without the translation
  */
@@ -65,7 +66,7 @@ import { rowParts } from "./analysis/why.js";
  */
 
 /** @type {(keyof Also)[]} */
-const NEED_TRACE = ["effects", "lens", "row", "why", "shares"];
+const NEED_TRACE = ["effects", "lens", "row", "why", "shares", "words"];
 const TURN = 8; // milliseconds of work, after which messages are looked at
 
 class Dropped extends Error {}
@@ -175,11 +176,12 @@ export class Service {
     const words = also.lens && lens(translator, answer, also.lens);
     const without = also.occlusion && (await occlusion(translator, answer, request, pause));
     const row = also.row && recordedRow(translator.model.config, answer, also.row);
+    const probabilities = also.words && probabilitiesOf(answer, also.words);
     const why = also.why && rowParts(translator.model, answer, also.why);
     const shares = also.shares && (await scoreShares(translator.model, answer, () => this.#standBack(job)));
     if (also.only) return { why, shares };
     const trace = request.traced ? answer.trace : null;
-    const reply = { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares };
+    const reply = { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares, probabilities };
     return traced ? structuredClone(reply) : reply;
   }
 

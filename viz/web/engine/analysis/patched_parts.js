@@ -3,6 +3,7 @@
 import { Patching } from "./patching.js";
 import { KINDS } from "../run/config.js";
 import { Problem } from "../run/problem.js";
+import { arrayIn } from "../run/trace.js";
 
 /** @typedef {import("../run/config.js").AttentionKind} AttentionKind */
 /** @typedef {import("../run/translator.js").Request} Request */
@@ -25,7 +26,8 @@ import { Problem } from "../run/problem.js";
 /**
  * @typedef {object} PatchedParts Shares that come back, of the parts that were asked for; NaN where a position is left alone.
  * @property {string[]} words the answer, and what it is compared with
- * @property {number} step
+ * @property {number[]} ids theirs
+ * @property {number} step how many words come before them
  * @property {number} clean the logit of the answer less that of the other word, in A
  * @property {number} corrupted in B
  * @property {boolean} reverse
@@ -60,8 +62,9 @@ export async function patchingOf(translator, { a, b, ...options }, pause) {
 export async function patchParts(patching, parts, progress) {
   /** @type {PatchedParts} */
   const answer = {
-    ...{ words: patching.words, step: patching.step, clean: patching.clean, corrupted: patching.corrupted },
-    ...{ reverse: patching.isReverse, kinds: KINDS, tokens: patching.tokens },
+    ...{ words: patching.words, ids: [patching.answer, patching.against], step: patching.step },
+    ...{ clean: patching.clean, corrupted: patching.corrupted, reverse: patching.isReverse },
+    ...{ kinds: KINDS, tokens: patching.tokens },
     unaligned: { encoder: patching.unaligned("encoder"), decoder: patching.unaligned("decoder") },
     ...{ heads: {}, streams: {}, sublayers: {} },
   };
@@ -74,4 +77,18 @@ export async function patchParts(patching, parts, progress) {
     else answer.sublayers[part.sublayers] = await patching.sublayers(part.sublayers, ofPart);
   }
   return answer;
+}
+
+/**
+ * The probabilities of words at a step of an answer; null where it has no such step.
+ * @param {import("../run/answer.js").Answer} answer with its trace
+ * @param {{ids: number[], step: number}} words
+ */
+export function probabilitiesOf({ trace }, { ids, step }) {
+  const { data, shape: [steps, size] } = arrayIn(trace, "logits");
+  if (!(step >= 0 && step < steps)) return null;
+  const logits = data.subarray(step * size, (step + 1) * size);
+  const most = logits.reduce((a, b) => Math.max(a, b), -Infinity);
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - most), 0);
+  return ids.map((id) => Math.exp(logits[id] - most) / sum);
 }
