@@ -8,6 +8,14 @@ READING = messages(  # in place of the same where there is no source
     target="Tokens of the text",
     written="“{token}” has probability {probability} here.",
     next_words_line="The most probable next words after every word of the text.",
+    patching_head_encoder_self="head {head}",
+    patching_head_decoder_self="head {head}",
+    patching_kind_encoder_self="Heads",
+    patching_kind_decoder_self="Heads",
+    patching_side_encoder="Positions, after each layer",
+    patching_side_decoder="Positions, after each layer",
+    patching_sublayer_encoder="Positions, written by each layer",
+    patching_sublayer_decoder="Positions, written by each layer",
 )
 
 COMPARING = messages(  # more of them, on the page Compare, where A stands before and B after

@@ -48,6 +48,7 @@ export class ShareBoard {
   constructor(stage, put) {
     this.stage = stage;
     this.put = put;
+    this.board.grid.dataset.testid = "stage-shares";
     this.title = el("h3.title");
     this.box = el("section.shares", this.title, this.board.box);
   }

@@ -7,6 +7,7 @@ import { unpack } from "../../recording/message/packed.js";
 
 const EVERY = 250; // ms between two looks at how far a part is
 const HEADS = ["both", "weights", "values"];
+let count = 0; // of questions
 /** @typedef {"overview" | "estimate" | "heads both" | "heads weights" | "heads values" | "streams" | "sublayers"} PartName */
 
 /** Whether a share is known: positions without a partner have none. @param {unknown} share @returns {share is number} */
@@ -134,7 +135,7 @@ export class PatchingNumbers {
 
   /** @param {string} address @param {PartName} part @param {string} [ask] @returns {Promise<any>} */
   async ask(address, part, ask) {
-    const query = new URLSearchParams({ part, ...(ask && { ask }) });
+    const query = new URLSearchParams({ part, ...(ask && { ask }), n: String(++count) }); // no answer is one of before
     const bytes = await this.stage.host.part(`${address}?${query}`);
     return unpack(new Uint8Array(bytes));
   }

@@ -23,6 +23,8 @@ export class PatchingPanel {
   what = "both";
   /** What is put there at one position: the stream, or what a sublayer writes. */
   part = "stream";
+  /** The code of the cell that had the focus when it was clicked: a message takes it away. */
+  focused = "";
   /** What the controls were built of. */
   built = "";
   /** @type {Map<string, ShareBoard>} by kind or side */ boards = new Map();
@@ -60,6 +62,10 @@ export class PatchingPanel {
   fillIn() {
     this.numbers.take(this.comparing?.patching);
     this.render();
+    if (this.focused && document.activeElement === document.body) {
+      /** @type {HTMLElement | null} */ (this.box.querySelector(`[data-code="${this.focused}"]`))?.focus({ preventScroll: true });
+    }
+    this.focused = "";
   }
 
   /** The letters of the text that parts are taken from, and of the one that they are put into. */
@@ -108,9 +114,10 @@ export class PatchingPanel {
   }
 
   renderControls() {
-    const { stage, payload, what, part, controls } = this;
+    const { stage, what, part, controls } = this;
     const { say, host } = stage;
-    const key = JSON.stringify([stage.language, what, part, this.numbers.reverse, payload?.kinds, payload && Object.keys(payload.tokens)]);
+    const { whats, parts } = this.offered();
+    const key = JSON.stringify([stage.language, what, part, this.numbers.reverse, whats, parts]);
     if (key === this.built) return;
     this.built = key;
     const named = {
@@ -120,17 +127,26 @@ export class PatchingPanel {
     };
     const ways = /** @type {[string, string][]} */ ([["b", say("patching_a_into_b")], ["a", say("patching_b_into_a")]]);
     const turn = (/** @type {Record<string, string>} */ { into }) => host.ask?.({ into: into === "a" ? "a" : null, patch: null });
-    const parts = ["stream", ...SUBLAYERS.filter((name) => name !== "cross" || payload?.kinds.includes("cross"))];
-    const sublayers = /** @type {[string, string][]} */ (parts.map((name) => [name, say(`patching_part_${name.replace("-", "_")}`)]));
-    const offered = /** @type {[string, string][]} */ (WHAT.map((name) => [name, say(`patching_of_${name}`)]));
+    const ofHeads = /** @type {[string, string][]} */ (whats.map((name) => [name, say(`patching_of_${name}`)]));
+    const ofPlaces = /** @type {[string, string][]} */ (parts.map((name) => [name, say(`patching_part_${name.replace("-", "_")}`)]));
     setChildren(
       controls,
       host.ask && tabs(named, "patching_into", "into", ways, this.numbers.reverse ? "a" : "b", turn),
-      tabs(named, "patching_what", "what", offered, what, (choice) => this.choose(choice)),
-      tabs(named, "patching_part", "part", sublayers, part, (choice) => this.choose(choice)),
+      tabs(named, "patching_what", "what", ofHeads, what, (choice) => this.choose(choice)),
+      tabs(named, "patching_part", "part", ofPlaces, part, (choice) => this.choose(choice)),
       this.progress,
       menu("patching_code", say("code"), say("code"), () => this.code()),
     );
+  }
+
+  /** What can be chosen: of a file that was saved only what it holds. */
+  offered() {
+    const { payload, numbers } = this;
+    const { heads = {}, sublayers = {}, kinds = [] } = payload ?? {};
+    const isThere = (/** @type {Record<string, Record<string, any>>} */ all, /** @type {string} */ name) =>
+      Boolean(numbers.address) || Object.values(all).some((one) => one[name]);
+    const written = SUBLAYERS.filter((name) => (name !== "cross" || kinds.includes("cross")) && isThere(sublayers, name));
+    return { whats: WHAT.filter((name) => isThere(heads, name)), parts: ["stream", ...written] };
   }
 
   /** @param {Record<string, string>} choice  of what is put there */
@@ -152,7 +168,7 @@ export class PatchingPanel {
     const { say } = this.stage;
     const hasSome = Boolean(payload && Object.keys(payload.heads).length);
     const missing = this.wanted.some((part) => !numbers.exact.has(part));
-    if (!payload || !missing) return setChildren(progress);
+    if (!payload || !missing || !numbers.address) return setChildren(progress);
     const isStopped = numbers.isStopped;
     const name = isStopped ? "patching_stopped" : "patching_progress";
     const text = say(hasSome ? name : `${name}_only`, { share: numbers.share });
@@ -240,6 +256,7 @@ export class PatchingPanel {
       const place = kind.placeOf([Number(head[2]), Number(head[3])]);
       if (kind.holds(place)) stage.open(place);
     }
+    this.focused = code;
     stage.host.act?.({ do: "patch", code });
   }
 
@@ -249,16 +266,18 @@ export class PatchingPanel {
     const { say } = stage;
     const patched = comparing?.patched;
     if (!patched) return null;
+    const { act } = stage.host; // a file has none
     const chips = patched.chips.map(([code, text]) => {
+      if (!act) return el("span.cost", text);
       const about = { "data-code": code, ...labelAttributes(say("take_back", { change: text })) };
-      return button("chip", `${text} ×`, () => stage.host.act?.({ do: "drop", code }), about);
+      return button("chip", `${text} ×`, () => act({ do: "drop", code }), about);
     });
     const isSame = comparing.words.every(([before, after]) => before === after);
     return el("div.chips#changes", { role: "group", "aria-label": say("changes") }, [
       ...chips,
       chips.length > 0 && isSame && el("span.cost", say("patching_same_words")),
       chips.length > 0 && el("span.cost#patching-probabilities", this.probabilities(patched)),
-      chips.length > 1 && button("plain", say("reset_all"), () => stage.host.act?.({ do: "reset" })),
+      act && chips.length > 1 && button("plain", say("reset_all"), () => act({ do: "reset" })),
       patched.problem && el("span.problem", { role: "alert" }, patched.problem),
     ]);
   }
