@@ -82,6 +82,7 @@ export class PatchingPanel {
     setChildren(this.heading, this.answer());
     this.renderControls();
     this.renderProgress();
+    dress(box, { stale: !payload }); // until their numbers are there, the pictures are those of the texts before
     if (payload) this.renderPictures(payload);
     numbers.fetch(this.wanted);
   }
