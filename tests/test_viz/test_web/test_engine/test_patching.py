@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from model import load_translator
+from model.adapters.marian import import_marian
 from model.interventions.edits import Edits, Force, Head
 from model.interventions.patches import STACKS, WHAT, HeadPatch, Patch, StreamPatch
 from model.results.translation import KINDS
@@ -18,6 +19,8 @@ from model.running.translator import Translator
 from model.storage.checkpoint import checkpoints_folder
 from tests.support.repeated import first_quick
 from tests.test_model.builders import VARIANTS
+from tests.test_model.test_adapters.marian_models import ENGLISH, save_marian
+from tests.test_model.test_adapters.marian_models import SIZES as MARIAN
 from tests.test_viz.test_web.test_engine.comparing import LOGS, Request, assert_same, near
 from tests.test_viz.test_web.test_engine.random_models import ODD, TEXT, save
 
@@ -106,6 +109,18 @@ def test_any_configuration_is_patched_as_in_python(config: dict[str, Any], tmp_p
     for reverse in (False, True):
         [answer] = answers(folder, [asking(*UNLIKE, reverse=reverse, **words)])
         assert_same_shares(answer, model.patching(a, b, reverse=reverse, **words), RANDOM)
+
+
+@pytest.mark.parametrize("name", first_quick(MARIAN, 0))
+def test_an_imported_translator_is_patched_as_in_python(name: str, tmp_path: Path, answers) -> None:
+    save_marian(tmp_path / "theirs", **MARIAN[name])
+    import_marian(str(tmp_path / "theirs"), tmp_path / "ours")
+    model = load_translator(str(tmp_path / "ours"))
+    texts = ENGLISH[0], ENGLISH[1]
+    words = {"answer": 5, "against": 8, "step": 2}
+    [answer] = answers(tmp_path / "ours", [asking(*texts, **words)])
+    a, b = (model.translate(text) for text in texts)
+    assert_same_shares(answer, model.patching(a, b, **words), RANDOM)
 
 
 @pytest.mark.parametrize("pair", first_quick([0, 6, 7], 2))
