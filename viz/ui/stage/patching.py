@@ -75,7 +75,7 @@ class Patches:
 
 
 def _switched(code: str, item: str) -> str:
-    """The code of patches with another one, without it where it is there already, and with only one for a head."""
+    """The code of patches with another one, without it where it is there already, and with no second one of its head."""
     (new,) = patches_of(Edits.from_code(f"v1_{item}"))
     old = patches_of(Edits.from_code(code))
     others = [patch for patch in old if not _is_same_place(patch, new)]
