@@ -137,6 +137,14 @@ def test_what_cannot_be_put_there_is_one_sentence_beside_the_comparison(recorded
     )
 
 
+@pytest.mark.parametrize(
+    "action", [{"do": "patch"}, {"do": "patch", "code": "pc0-0_pc0-1"}, {"do": "off", "code": "pc0-0"}]
+)
+def test_an_action_that_is_none_of_these_is_one_sentence(action: dict) -> None:
+    at = screen.do(open_page(), action["do"], **{name: value for name, value in action.items() if name != "do"})
+    assert not at.exception and comparing(at)["patched"]["problem"]
+
+
 def test_a_pair_is_opened_from_the_menu_and_goes_with_the_model_only() -> None:
     at = screen.open_page("compare.py")
     last = [pair for pair in patching_results.PAIRS if pair.model == "en-de"][-1]

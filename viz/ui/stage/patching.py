@@ -61,22 +61,21 @@ class Patches:
     code: str = ""  # of `Edits`, with patches only; "" for none
 
     def after(self, action: Action) -> "Patches":
-        """These patches after an action on the stage; one that is put in twice is taken out.
+        """These patches after an action on the stage: a patch that is there already is taken out.
 
         Raises:
             ValueError: for what is not a patch.
         """
-        match action["do"]:
-            case "reset":
-                return replace(self, code="")
-            case "patch" | "drop":
-                return replace(self, code=_switched(self.code, action["code"]))
-        raise ValueError(f"this change cannot be made here: {str(dict(action))[:80]}")
+        if action["do"] == "reset":
+            return replace(self, code="")
+        new = patches_of(Edits.from_code(f"v1_{action.get('code')}"))
+        if action["do"] not in ("patch", "drop") or len(new) != 1:
+            raise ValueError(f"this change cannot be made here: {str(dict(action))[:80]}")
+        return replace(self, code=_switched(self.code, new[0]))
 
 
-def _switched(code: str, item: str) -> str:
-    """The code of patches with another one, without it where it is there already, and with only one for a head."""
-    (new,) = patches_of(Edits.from_code(f"v1_{item}"))
+def _switched(code: str, new: Patch) -> str:
+    """The code of patches with another one, in place of one of the same head; without it where it is there already."""
     old = patches_of(Edits.from_code(code))
     others = [patch for patch in old if not _is_same_place(patch, new)]
     return Edits(patched=(*others, *(() if new in old else (new,)))).code

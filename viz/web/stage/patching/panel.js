@@ -117,8 +117,8 @@ export class PatchingPanel {
   renderControls() {
     const { stage, what, part, controls } = this;
     const { say, host } = stage;
-    const { whats, parts } = this.offered();
-    const key = JSON.stringify([stage.language, what, part, this.numbers.reverse, whats, parts]);
+    const { ofHead, parts } = this.offered();
+    const key = JSON.stringify([stage.language, what, part, this.numbers.reverse, ofHead, parts]);
     if (key === this.built) return;
     this.built = key;
     const named = {
@@ -128,7 +128,7 @@ export class PatchingPanel {
     };
     const ways = /** @type {[string, string][]} */ ([["b", say("patching_a_into_b")], ["a", say("patching_b_into_a")]]);
     const turn = (/** @type {Record<string, string>} */ { into }) => host.ask?.({ into: into === "a" ? "a" : null, patch: null });
-    const ofHeads = /** @type {[string, string][]} */ (whats.map((name) => [name, say(`patching_of_${name}`)]));
+    const ofHeads = /** @type {[string, string][]} */ (ofHead.map((name) => [name, say(`patching_of_${name}`)]));
     const ofPlaces = /** @type {[string, string][]} */ (parts.map((name) => [name, say(`patching_part_${name.replace("-", "_")}`)]));
     setChildren(
       controls,
@@ -147,7 +147,7 @@ export class PatchingPanel {
     const isThere = (/** @type {Record<string, Record<string, any>>} */ all, /** @type {string} */ name) =>
       Boolean(numbers.address) || Object.values(all).some((one) => one[name]);
     const written = SUBLAYERS.filter((name) => (name !== "cross" || kinds.includes("cross")) && isThere(sublayers, name));
-    return { whats: WHAT.filter((name) => isThere(heads, name)), parts: ["stream", ...written] };
+    return { ofHead: WHAT.filter((name) => isThere(heads, name)), parts: ["stream", ...written] };
   }
 
   /** @param {Record<string, string>} choice  of what is put there */
