@@ -19,7 +19,8 @@ import { cellOf, parametersOf, readRequest, rowOf, usualText } from "./view/view
 /** @typedef {import("./view/view.js").PageRequest} PageRequest */
 
 const MEGA = 1e6;
-const TEXTS = /** @type {const} */ (["text", "model", "beam", "penalty", "reference", "versus", "b"]); // what patches hold for
+// What patches are made for: they go when another of these comes.
+const TEXTS = /** @type {const} */ (["text", "model", "beam", "penalty", "reference", "versus", "b"]);
 let stamp = 0; // of the last message
 
 const fragment = () => new URLSearchParams(location.hash.slice(1));

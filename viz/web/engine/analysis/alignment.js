@@ -24,7 +24,9 @@ function alignTokens(a, b) {
   const [first, second] = [a, b].map((tokens) => tokens.map((token) => token.toUpperCase().toLowerCase()));
   /** @type {(i: number, j: number) => number} */
   const replacing = (i, j) => cost[i - 1][j - 1] + REPLACED * Number(first[i - 1] !== second[j - 1]);
-  const cost = Array.from({ length: a.length + 1 }, (_, i) => Array.from({ length: b.length + 1 }, (_, j) => MOVED * (i + j)));
+  const cost = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_, j) => MOVED * (i + j)),
+  );
   for (let i = 1; i <= a.length; i++)
     for (let j = 1; j <= b.length; j++)
       cost[i][j] = Math.min(replacing(i, j), cost[i - 1][j] + MOVED, cost[i][j - 1] + MOVED);

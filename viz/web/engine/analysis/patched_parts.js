@@ -24,7 +24,8 @@ import { arrayIn } from "../run/trace.js";
 /** @typedef {{heads: AttentionKind, what: What} | {streams: Stack} | {sublayers: Stack}} Part What is measured. */
 
 /**
- * @typedef {object} PatchedParts Shares that come back, of the parts that were asked for; NaN where a position is left alone.
+ * @typedef {object} PatchedParts Shares that come back with the parts that were asked for; NaN where a position is left
+ *   alone.
  * @property {string[]} words the answer, and what it is compared with
  * @property {number[]} ids theirs
  * @property {number} step how many words come before them

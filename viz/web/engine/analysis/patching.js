@@ -19,7 +19,10 @@ import { Problem } from "../run/problem.js";
 /** @typedef {import("./score_parts.js").Array64} Array64 */
 
 /** @typedef {"attention" | "cross" | "feed-forward"} Sublayer */
-/** @typedef {(share: number) => Promise<void> | void} Progress called between passes with the share that is done; it may throw */
+/**
+ * Called between passes with the share that is done; it may throw.
+ * @typedef {(share: number) => Promise<void> | void} Progress
+ */
 
 export const SUBLAYERS = /** @type {Sublayer[]} */ (["attention", "cross", "feed-forward"]);
 const MOST_ROWS = 64; // of tokens in one pass: other requests wait for no more
@@ -43,6 +46,7 @@ export class Patching {
    */
   constructor({ model, target }, a, b, { reverse = false, ...compared } = {}) {
     const { passA, passB, answer, against, step } = chooseWords(model, target, a, b, compared);
+    /** The word that A writes and the one of B that it is compared with, as they are written on axes. */
     this.words = wordsOf(target, answer, against);
     this.answer = answer;
     this.against = against;
@@ -51,9 +55,8 @@ export class Patching {
     this.clean = passA.difference(answer, against);
     this.corrupted = passB.difference(answer, against);
     if (Math.abs(this.clean - this.corrupted) < LEAST) {
-      const [first, second] = this.words;
-      const values = { answer: first, against: second };
-      throw new Problem("“{answer}” and “{against}” are as far apart in one text as in the other: nothing can come back", values);
+      const template = "“{answer}” and “{against}” are as far apart in one text as in the other: nothing can come back";
+      throw new Problem(template, { answer: this.words[0], against: this.words[1] });
     }
     const [from, into] = reverse ? [b, a] : [a, b];
     [this.#donor, this.#own] = reverse ? [passB, passA] : [passA, passB];
@@ -203,19 +206,24 @@ export class Patching {
    */
   #contextOf(kind, name, head, what) {
     const [rows, columns] = SIDES[kind].map((side) => this.#pairs[side]);
-    const [donor, own] = [this.#donor, this.#own].map((pass) => (/** @type {string} */ part) => pass.array(`${name}.${part}`));
+    const donor = (/** @type {string} */ part) => this.#donor.array(`${name}.${part}`);
+    const own = (/** @type {string} */ part) => this.#own.array(`${name}.${part}`);
     const { shape: [heads, length, dHead] } = own("context");
     const context = Array.from({ length }, (_, row) => Float32Array.from(rowOf(own("context"), head, row)));
-    if (what === "both") for (const [origin, place] of rows) context[place].set(rowOf(donor("context"), head, origin));
-    else {
-      const group = Math.floor((head * own("v").shape[0]) / heads);
-      const values = Array.from({ length: own("v").shape[1] }, (_, key) => rowOf(own("v"), group, key));
-      const weights = context.map((_, row) => Float32Array.from(rowOf(own("weights"), head, row)));
-      if (what === "weights")
-        for (const [origin, place] of rows) putWeights(weights[place], rowOf(donor("weights"), head, origin), columns);
-      else for (const [origin, key] of columns) values[key] = rowOf(donor("v"), group, origin);
-      context.forEach((row, place) => row.set(mixValues(weights[place], values, dHead)));
+    if (what === "both") {
+      for (const [origin, place] of rows) context[place].set(rowOf(donor("context"), head, origin));
+      return context;
     }
+    const [groups, nKeys] = own("v").shape;
+    const group = Math.floor((head * groups) / heads);
+    const values = Array.from({ length: nKeys }, (_, key) => rowOf(own("v"), group, key));
+    const weights = context.map((_, row) => Float32Array.from(rowOf(own("weights"), head, row)));
+    if (what === "weights") {
+      for (const [origin, place] of rows) putWeights(weights[place], rowOf(donor("weights"), head, origin), columns);
+    } else {
+      for (const [origin, key] of columns) values[key] = rowOf(donor("v"), group, origin);
+    }
+    context.forEach((row, place) => row.set(mixValues(weights[place], values, dHead)));
     return context;
   }
 

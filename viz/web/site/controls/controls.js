@@ -104,7 +104,8 @@ export class Controls {
   /** A menu of pairs of texts that differ in one thing; null where the model has none. */
   pairsMenu() {
     const { request, settings, speech } = this.app;
-    const pairs = settings.pairs.flatMap((pair, n) => (pair.model === request.model ? { ...pair, name: speech.say(`pair_${n}`) } : []));
+    const named = settings.pairs.map((pair, n) => ({ ...pair, name: speech.say(`pair_${n}`) }));
+    const pairs = named.filter(({ model }) => model === request.model);
     if (!pairs.length) return null;
     const text = speech.say("pairs", { n: pairs.length });
     const item = (/** @type {() => void} */ close) => (/** @type {typeof pairs[0]} */ { clean, corrupted, name }) => {

@@ -30,15 +30,8 @@ export async function comparison(request, models, speech) {
   const before = await sideOf(a, models, speech);
   const after = before && (await sideOf(b, models, speech));
   if (!before || !after) return null;
-  const differing = [a, b].map(({ model, beam }) => ({ sentence: "", model, search: searchName(beam, speech) })[versus]);
-  const comparing = {
-    names: ["A", "B"].map((letter, i) => [letter, differing[i]].filter(Boolean).join(" · ")),
-    about: [before, after].map((side, i) => [differing[i], scoreOf(side, speech)].filter(Boolean).join(" · ")),
-    words: wordPairs(before.answer.text, after.answer.text),
-    note: noteOf(a, b, models, speech),
-    program: programOfBoth(a, b),
-  };
   const both = { before, after };
+  const comparing = comparingOf(a, b, both, models, speech);
   if (isSame(a, b)) return messageOfBoth(both, comparing, speech);
   if (a.model !== b.model) {
     const reason = speech.problem(new Problem("patching is between two texts of one model"));
@@ -48,6 +41,26 @@ export async function comparison(request, models, speech) {
   const patching = { address: patchingAddress(texts), reverse: request.reverse };
   if (!request.patched.length) return messageOfBoth(both, { ...comparing, patching }, speech);
   return patchedMessage(a, b, both, texts, { ...comparing, patching }, models, speech);
+}
+
+/**
+ * What is said of both.
+ * @param {PageRequest} a
+ * @param {PageRequest} b
+ * @param {{before: Side, after: Side}} both
+ * @param {Models} models
+ * @param {Speech} speech
+ */
+function comparingOf(a, b, { before, after }, models, speech) {
+  const { versus } = a;
+  const differing = [a, b].map(({ model, beam }) => ({ sentence: "", model, search: searchName(beam, speech) })[versus]);
+  return {
+    names: ["A", "B"].map((letter, i) => [letter, differing[i]].filter(Boolean).join(" · ")),
+    about: [before, after].map((side, i) => [differing[i], scoreOf(side, speech)].filter(Boolean).join(" · ")),
+    words: wordPairs(before.answer.text, after.answer.text),
+    note: noteOf(a, b, models, speech),
+    program: programOfBoth(a, b),
+  };
 }
 
 /**

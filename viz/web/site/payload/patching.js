@@ -78,7 +78,10 @@ export class PatchingParts {
   async answer(address) {
     const end = address.lastIndexOf("]") + 1; // the query has none
     const query = new URLSearchParams(address.slice(end));
-    if (query.get("ask") === "progress") return packed({ share: this.#shares.get(address.replace("&ask=progress", "")) ?? 0 });
+    if (query.get("ask") === "progress") {
+      const share = this.#shares.get(address.replace("&ask=progress", "")) ?? 0;
+      return packed({ share });
+    }
     if (query.get("ask") === "stop") {
       this.models.cancel(LANE);
       return packed({ share: 0 });
@@ -99,7 +102,8 @@ export class PatchingParts {
       const measured = await models.patch(model, request, PARTS[part], LANE, progress);
       if (!measured) return { stopped: true };
       const numbers = numbersOf(measured);
-      return part === "overview" ? { ...overviewOf(measured, request, models.get(model).config), ...numbers, code } : numbers;
+      if (part !== "overview") return numbers;
+      return { ...overviewOf(measured, request, models.get(model).config), ...numbers, code };
     } catch (error) {
       return { reason: speech.problem(error) };
     } finally {
