@@ -84,7 +84,7 @@ def test_a_click_changes_b_for_real_and_an_address_does_the_same(recorded: Trans
     assert_shown(open_page(**address), old, new)
     at = screen.do(at, "patch", code=HeadPatch("cross", 1, 2).code)  # another part of the same head takes its place
     assert screen.stage(at)["address"]["patch"] == "v1_pc1-2_se1-0"
-    for code, _ in comparing(at)["patched"]["chips"]:
+    for code in comparing(at)["patched"]["codes"]:
         at = screen.do(at, "drop", code=code)
     assert comparing(at)["patched"] is None and "patch" not in screen.stage(at)["address"]
     payload = screen.stage(at)
@@ -130,7 +130,7 @@ def test_texts_that_cannot_be_patched_are_compared_and_one_sentence_says_why(que
 @pytest.mark.parametrize("code", ["rubbish", "v1_pc9-9", "v1_oc0-0", "v1_se1-99", "v1_pc0-0_pwc0-0"])
 def test_what_cannot_be_put_there_is_one_sentence_beside_the_comparison(recorded: Translator, code: str) -> None:
     at = open_page(patch=code)
-    assert comparing(at)["patched"]["problem"] and not comparing(at)["patched"]["chips"]
+    assert comparing(at)["patched"]["problem"] and not comparing(at)["patched"]["codes"]
     payload = screen.stage(at)
     assert (payload["before"]["translation"], payload["translation"]) == tuple(
         recorded.translate(text).text for text in (A, B)

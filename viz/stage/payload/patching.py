@@ -44,7 +44,7 @@ class LaterPatchingPayload(TypedDict):
 class PatchedPayload(TypedDict):
     """What is put into a text, and what the model writes then."""
 
-    chips: Sequence[Sequence[str]]  # of every patch the code by which it can be taken back, and a text
+    codes: Sequence[str]  # of all patches ("pc2-2": a head, "se1-3": a stream), by which they are taken out, too
     texts: Sequence[str]  # what the model writes for A and for B
     probabilities: NotRequired[Sequence[Sequence[float]]]  # of both words where they are compared: before, and now
     problem: NotRequired[str]  # why what was asked for last cannot be

@@ -57,6 +57,13 @@ PATCHING = messages(
     patching_hint="Click a head or a position: {own} is computed again with what {donor} had there.",
     patching_left_alone="Hatched: words of {own} without a partner in {donor} are left alone.",
     # What was put there.
+    patching_chip_both="{head}",
+    patching_chip_weights="where {head} looks",
+    patching_chip_values="what {head} reads",
+    patching_chip_encoder="encoder, layer {layer}: “{token}”",
+    patching_chip_decoder="decoder, layer {layer}: “{token}”",
+    patching_chip_embedding_encoder="encoder, embedding: “{token}”",
+    patching_chip_embedding_decoder="decoder, embedding: “{token}”",
     patching_same_words="The words stay the same.",
     patching_probabilities="“{answer}” {old:.1%} → {new:.1%}, “{against}” {old_other:.1%} → {new_other:.1%}",
 )

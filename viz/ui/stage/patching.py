@@ -14,9 +14,8 @@ from viz.stage.payload.answers import answer_of, line_of
 from viz.stage.payload.packing import pack
 from viz.stage.payload.patching import LaterPatchingPayload, PatchedPayload, PatchingPayload
 from viz.stage.payload.payloads import Action, ReasonPayload
-from viz.stage.words import unique_labels
 from viz.text import errors
-from viz.text.language import current, messages, say, using
+from viz.text.language import current, using
 from viz.ui.stage import stage_page
 from viz.views import cached, recipes
 from viz.views.changes import Changes
@@ -29,10 +28,6 @@ INTO, PATCH = "into", "patch"  # in an address: "a" where B's parts are put into
 NAMES = (INTO, PATCH)
 OF_A = "a"
 LETTERS = {False: ("B", "B′"), True: ("A", "A′")}  # of the text without patches and with them, by the direction
-_HEADS = messages(cross="cross head {head}", encoder_self="encoder head {head}", decoder_self="decoder head {head}")
-_HEADS_OF_ONE = messages(weights="where {head} looks", values="what {head} reads")
-_STREAMS = messages(encoder="encoder, layer {layer}: “{token}”", decoder="decoder, layer {layer}: “{token}”")
-_EMBEDDINGS = messages(encoder="encoder, embedding: “{token}”", decoder="decoder, embedding: “{token}”")
 
 CODE = """
 patching = translator.patching(a, b, $arguments)
@@ -143,29 +138,13 @@ def patched_payload(
 ) -> PatchedPayload:
     """What is put into a text, and what comes of it."""
     texts = [line_of(answer_of(output, output.next_words)) or "" for output in outputs]
-    payload: PatchedPayload = {"chips": chips(patches, outputs), "texts": texts}
+    codes = [patch.code for patch in Edits.from_code(patches.code).patched]
+    payload: PatchedPayload = {"codes": codes, "texts": texts}
     if changed is not None and changed.probabilities is not None:
         payload["probabilities"] = patching.probabilities_payload(changed.probabilities)
     if problem:
         payload["problem"] = problem
     return payload
-
-
-def chips(patches: Patches, outputs: list[cached.Result]) -> list[tuple[str, str]]:
-    """Every patch: a code, by which it can be taken back, and a short text."""
-    own = outputs[0 if patches.texts.reverse else 1]
-    return [(patch.code, _said(patch, own)) for patch in Edits.from_code(patches.code).patched]
-
-
-def _said(patch: Patch, own: cached.Result) -> str:
-    if isinstance(patch, HeadPatch):
-        name = say(_HEADS[patch.kind], head=f"{patch.layer}.{patch.head}")
-        return name if patch.what == "both" else say(_HEADS_OF_ONE[patch.what], head=name)
-    tokens = unique_labels(own.source_tokens if patch.stack == "encoder" else own.target_tokens)
-    token = tokens[patch.position] if patch.position < len(tokens) else str(patch.position)
-    if patch.layer == 0:
-        return say(_EMBEDDINGS[patch.stack], token=token)
-    return say(_STREAMS[patch.stack], layer=patch.layer - 1, token=token)
 
 
 def numbers_address(texts: TextsRequest) -> str:

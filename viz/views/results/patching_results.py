@@ -105,11 +105,11 @@ class Patchings:
         for part in parts:
             job = self._job(texts, part)
             with job.lock:  # others that ask for the same wait for it
-                if job.numbers is None:
+                if (computed := job.numbers) is None:
                     job.is_stopped, job.share = False, 0.0
                     patching = lazy.patching  # before the turn: whoever has one waits for no file
-                    job.numbers = in_turn(COMPUTE[part])(patching, job.progress)
-                numbers = merged(numbers, job.numbers)
+                    computed = job.numbers = in_turn(COMPUTE[part])(patching, job.progress)
+            numbers = merged(numbers, computed)
         return numbers
 
     def share(self, texts: TextsRequest, part: str) -> float:

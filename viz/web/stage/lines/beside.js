@@ -48,7 +48,7 @@ export class Beside {
     const lines = SIDES.map(line);
     const other = this.donor();
     if (other) lines.splice(payload.patching && "reverse" in payload.patching && payload.patching.reverse ? 1 : 0, 0, other);
-    const changes = stage.patching?.changes() ?? stage.patching?.hint;
+    const changes = stage.patching?.isPatched ? stage.patching.changes : stage.patching?.hint;
     setChildren(this.texts, lines, changes, payload.note && el("p.label#note", payload.note));
   }
 
@@ -67,7 +67,7 @@ export class Beside {
   /** The text that parts are taken from, where both others are one without them and with them; else null. */
   donor() {
     const { patched, patching } = this.payload;
-    if (!patched?.chips.length) return null;
+    if (!patched?.codes.length) return null;
     const isReverse = Boolean(patching && "reverse" in patching && patching.reverse);
     return this.text(isReverse ? "B" : "A", [patched.texts[isReverse ? 1 : 0]]);
   }

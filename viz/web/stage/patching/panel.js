@@ -6,6 +6,7 @@ import { button, copyText, dress, el, labelAttributes, setChildren } from "../fr
 import { menu, tabs } from "../frame/widgets.js";
 import { fill } from "../../recording/text/sentences.js";
 import { ShareBoard, mostOf, scaleOn, sharesOfHeads, sharesOfPositions } from "./boards.js";
+import { nameOf } from "./names.js";
 import { PatchingNumbers, partOfHeads, strongest } from "./numbers.js";
 
 /** @typedef {import("./payload.js").PatchingPayload} PatchingPayload */
@@ -42,6 +43,7 @@ export class PatchingPanel {
     this.scale = el("div.patching-scale#patching-scale");
     this.progress = el("div.patching-progress", { role: "status" });
     this.hint = el("p.label");
+    this.changes = el("div.chips#changes", { role: "group" });
     this.box = el(
       "section.patching#patching",
       { hidden: true },
@@ -78,6 +80,7 @@ export class PatchingPanel {
     reason.hidden = !numbers.reason;
     reason.textContent = numbers.reason;
     box.hidden = !numbers.isThere || Boolean(numbers.reason && !payload);
+    this.renderChanges();
     if (box.hidden) return;
     setChildren(this.heading, this.answer());
     this.renderControls();
@@ -191,7 +194,7 @@ export class PatchingPanel {
     const arePositions = numbers.isEstimate(part === "stream" ? "streams" : "sublayers");
     const positions = sides.map((side) => sharesOfPositions(stage, payload, side, part, arePositions));
     const most = mostOf([...heads, ...positions]);
-    const patched = (this.comparing?.patched?.chips ?? []).map(([code]) => code);
+    const patched = this.comparing?.patched?.codes ?? [];
     setChildren(this.heads, kinds.map((kind, i) => this.board(kind, heads[i], most, patched)));
     this.markNamed(payload);
     setChildren(this.positions, sides.map((side, i) => this.board(side, positions[i], most, patched)));
@@ -261,26 +264,35 @@ export class PatchingPanel {
     stage.host.act?.({ do: "patch", code });
   }
 
-  /** The line of what was put in: the chips, and what became of both words. @returns {import("../frame/dom.js").Children} */
-  changes() {
+  /** Whether something is put in, or could not be. */
+  get isPatched() {
+    return Boolean(this.comparing?.patched);
+  }
+
+  /** Fills the line of what was put in: chips, and what became of both words. */
+  renderChanges() {
     const { stage, comparing } = this;
     const { say } = stage;
     const patched = comparing?.patched;
-    if (!patched) return null;
+    if (!patched) return;
     const { act } = stage.host; // a file has none
-    const chips = patched.chips.map(([code, text]) => {
+    const { codes, problem } = patched;
+    const chips = codes.map((code) => {
+      const text = nameOf(code, this.payload, say);
       if (!act) return el("span.cost", text);
       const about = { "data-code": code, ...labelAttributes(say("take_back", { change: text })) };
       return button("chip", `${text} ×`, () => act({ do: "drop", code }), about);
     });
     const isSame = comparing.words.every(([before, after]) => before === after);
-    return el("div.chips#changes", { role: "group", "aria-label": say("changes") }, [
-      ...chips,
-      chips.length > 0 && isSame && el("span.cost", say("patching_same_words")),
-      chips.length > 0 && el("span.cost#patching-probabilities", this.probabilities(patched)),
-      act && chips.length > 1 && button("plain", say("reset_all"), () => act({ do: "reset" })),
-      patched.problem && el("span.problem", { role: "alert" }, patched.problem),
-    ]);
+    this.changes.ariaLabel = say("changes");
+    setChildren(
+      this.changes,
+      chips,
+      codes.length > 0 && isSame && el("span.cost", say("patching_same_words")),
+      codes.length > 0 && el("span.cost#patching-probabilities", this.probabilities(patched)),
+      act && codes.length > 1 && button("plain", say("reset_all"), () => act({ do: "reset" })),
+      problem && el("span.problem", { role: "alert" }, problem),
+    );
   }
 
   /** What became of the probabilities of both words. @param {import("./payload.js").PatchedPayload} patched */

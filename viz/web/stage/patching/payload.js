@@ -32,7 +32,7 @@
 /**
  * What is put into a text, and what the model writes then.
  * @typedef {object} PatchedPayload
- * @property {[string, string][]} chips  of every patch the code by which it can be taken back, and a text
+ * @property {string[]} codes  of all patches ("pc2-2": a head, "se1-3": a stream), by which they are taken out, too
  * @property {string[]} texts  what the model writes for A and for B
  * @property {number[][]} [probabilities]  of both words where they are compared: before, and now
  * @property {string} [problem]  why what was asked for last cannot be
