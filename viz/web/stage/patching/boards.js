@@ -12,7 +12,7 @@ import { isShare } from "./numbers.js";
 /** @typedef {import("../main/stage.js").Stage} Stage */
 
 const WRITTEN = 0.03; // the least share that stands in its cell
-const [LETTER, DIGITS] = [7.5, 34]; // pixels of a letter of a name, and of the longest number
+const [LETTER, DIGITS] = [7.5, 42]; // pixels of a letter of a name, and of the longest number
 const [LIGHT, DARK] = [DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 
 /**
@@ -58,7 +58,7 @@ export class ShareBoard {
     const { board, stage } = this;
     const { values, rows, columns, axes, describe, codeOf, below } = shares;
     this.shares = shares;
-    const format = (/** @type {number} */ share) => formatNumber(share, ".0%", stage.language);
+    const format = (/** @type {number} */ share) => formatNumber(share, ".1%", stage.language);
     const written = (/** @type {number | null} */ share) => (isShare(share) && Math.abs(share) >= WRITTEN ? format(share) : "");
     const focused = board.grid.contains(document.activeElement) ? board.placeOf(/** @type {Element} */ (document.activeElement)) : null;
     setChildren(this.title, shares.title);
