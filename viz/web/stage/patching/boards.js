@@ -1,6 +1,6 @@
 // Shares as boards: of all heads of a kind, layers by heads; of a stream, layers by positions with their tokens below.
 
-import { tokenNames } from "../../recording/text/text.js";
+import { textWidth, tokenNames } from "../../recording/text/text.js";
 import { DIVERGING, DIVERGING_ON_DARK, colours } from "../../recording/pictures/theme.js";
 import { formatNumber } from "../../recording/text/sentences.js";
 import { dress, el, mark, setChildren } from "../frame/dom.js";
@@ -12,7 +12,7 @@ import { isShare } from "./numbers.js";
 /** @typedef {import("../main/stage.js").Stage} Stage */
 
 const WRITTEN = 0.03; // the least share that stands in its cell
-const LONG = 16; // tokens, above which their names stand upright
+const [LETTER, DIGITS] = [7.5, 42]; // pixels of a letter of a name, and of the longest number
 const [LIGHT, DARK] = [DIVERGING, DIVERGING_ON_DARK].map((scale) => colours(scale));
 
 /**
@@ -58,7 +58,7 @@ export class ShareBoard {
     const { board, stage } = this;
     const { values, rows, columns, axes, describe, codeOf, below } = shares;
     this.shares = shares;
-    const format = (/** @type {number} */ share) => formatNumber(share, ".0%", stage.language);
+    const format = (/** @type {number} */ share) => formatNumber(share, ".1%", stage.language);
     const written = (/** @type {number | null} */ share) => (isShare(share) && Math.abs(share) >= WRITTEN ? format(share) : "");
     const focused = board.grid.contains(document.activeElement) ? board.placeOf(/** @type {Element} */ (document.activeElement)) : null;
     setChildren(this.title, shares.title);
@@ -87,10 +87,20 @@ export class ShareBoard {
       },
     });
     board.grid.ariaMultiSelectable = "true";
-    dress(board.grid, { upright: Boolean(columns && columns.length > LONG), "names-below": Boolean(below) });
+    dress(board.grid, { "names-below": Boolean(below) });
     const first = board.cells[0]?.[0];
     if (first && !board.grid.querySelector("[role=gridcell][tabindex='0']")) first.tabIndex = 0;
     if (focused) this.focus(focused);
+  }
+
+  /** Names that have no room stand upright, and numbers that have none are left out. */
+  fitWidth() {
+    const { board, shares } = this;
+    const cell = board.cells[0]?.[0];
+    const width = cell?.getBoundingClientRect().width ?? 0;
+    if (!width) return;
+    const longest = Math.max(...(shares.columns ?? []).map(textWidth), 0) * LETTER;
+    dress(board.grid, { upright: longest > width, bare: width < DIGITS });
   }
 
   /** @param {Place} place */

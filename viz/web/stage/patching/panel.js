@@ -26,6 +26,8 @@ export class PatchingPanel {
   part = "stream";
   /** The code of the cell that had the focus when it was clicked: a message takes it away. */
   focused = "";
+  /** Whether the first message has been shown. */
+  hasOpened = false;
   /** What the controls were built of. */
   built = "";
   /** @type {Map<string, ShareBoard>} by kind or side */ boards = new Map();
@@ -50,6 +52,7 @@ export class PatchingPanel {
       [this.heading, this.controls, el("div.patching-pictures", this.heads, el("div", this.positions, this.scale))],
     );
     this.reason = el("p.label#patching-reason", { hidden: true });
+    new ResizeObserver(() => this.fitWidth()).observe(this.box);
   }
 
   get payload() {
@@ -63,11 +66,26 @@ export class PatchingPanel {
   /** Takes what a message says. */
   fillIn() {
     this.numbers.take(this.comparing?.patching);
+    if (!this.hasOpened) this.openNamed();
+    this.hasOpened = true;
     this.render();
     if (this.focused && document.activeElement === document.body) {
       /** @type {HTMLElement | null} */ (this.box.querySelector(`[data-code="${this.focused}"]`))?.focus({ preventScroll: true });
     }
     this.focused = "";
+  }
+
+  /** Opens the head that the heading names, for a visitor who has opened none. */
+  openNamed() {
+    const { stage, payload } = this;
+    const asked = { ...stage.memory, ...stage.host.read() };
+    const best = payload && strongest(payload, this.what);
+    const kind = best && stage.kinds.get(best.kind);
+    if (!kind || stage.message.setting || asked.kind || (asked.layer ?? null) !== null) return;
+    const place = kind.placeOf([best.layer, best.head]);
+    if (!kind.holds(place)) return;
+    stage.state.kind = best.kind;
+    kind.open = place;
   }
 
   /** The letters of the text that parts are taken from, and of the one that they are put into. */
@@ -81,7 +99,10 @@ export class PatchingPanel {
     reason.textContent = numbers.reason;
     box.hidden = !numbers.isThere || Boolean(numbers.reason && !payload);
     this.renderChanges();
-    if (box.hidden) return;
+    if (box.hidden) {
+      this.hint.textContent = "";
+      return;
+    }
     setChildren(this.heading, this.answer());
     this.renderControls();
     this.renderProgress();
@@ -199,6 +220,7 @@ export class PatchingPanel {
     this.markNamed(payload);
     setChildren(this.positions, sides.map((side, i) => this.board(side, positions[i], most, patched)));
     this.fit(kinds, sides);
+    this.fitWidth();
     this.renderScale(most);
     const hasHatched = Object.values(payload.unaligned).some((places) => places.length);
     const hints = [stage.host.act && say("patching_hint", letters), hasHatched && say("patching_left_alone", letters)];
@@ -238,6 +260,10 @@ export class PatchingPanel {
     for (const side of sides) this.boards.get(side)?.board.fit(Infinity, Math.max(8, Math.min(44, Math.floor((room - 60) / rowsOf(side)))));
   }
 
+  fitWidth() {
+    for (const board of this.boards.values()) if (board.box.isConnected) board.fitWidth();
+  }
+
   /** What the colours mean, in words. @param {number} most */
   renderScale(most) {
     const { stage, letters, scale } = this;
@@ -245,7 +271,7 @@ export class PatchingPanel {
     const all = scaleOn(stage.isDark);
     const stops = [0, 0.25, 0.5, 0.75, 1].map((share) => `rgb(${all[Math.round(share * (all.length - 1))].join(" ")})`);
     const bar = el("div.bar-of-colours", { style: `background: linear-gradient(to right, ${stops.join(", ")})` });
-    const high = say(most > 1 ? "patching_scale_beyond" : "patching_scale_high", { ...letters, most });
+    const high = say(Math.round(100 * most) > 100 ? "patching_scale_beyond" : "patching_scale_high", { ...letters, most });
     const texts = [say("patching_scale_low", { ...letters, most }), say("patching_scale_middle", letters), high];
     setChildren(scale, bar, el("div.patching-ends", texts.map((text) => el("span", text))));
   }
