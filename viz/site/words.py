@@ -97,16 +97,6 @@ WORDS = messages(
     log_probability="log-probability {number:.2f}",
     same="Nothing differs yet: change sentence, model or search of B.",
     other_heads="Heads of different models do not correspond: head 3 in A is unrelated to head 3 in B.",
-    # What is put from one of two texts into the other.
-    patched_cross="cross head {head}",
-    patched_encoder_self="encoder head {head}",
-    patched_decoder_self="decoder head {head}",
-    patched_weights="where {head} looks",
-    patched_values="what {head} reads",
-    patched_stream_encoder="encoder, layer {layer}: “{token}”",
-    patched_stream_decoder="decoder, layer {layer}: “{token}”",
-    patched_embedding_encoder="encoder, embedding: “{token}”",
-    patched_embedding_decoder="decoder, embedding: “{token}”",
     other_languages="A translates {a}, B {b}: one of them reads a language it was not trained on.",
 )
 # A problem that only the engine in the browser has, in the words that stand there.

@@ -1,8 +1,9 @@
 // Two translations beside each other, or one of them without and with what the other had: viz/pages/compare.py.
 
+import { writePatch } from "../../engine/analysis/patches.js";
 import { Problem } from "../../engine/run/problem.js";
 import { noChanges } from "../view/changes.js";
-import { comparedWords, patchChips, patchingAddress } from "./patching.js";
+import { comparedWords, patchingAddress } from "./patching.js";
 import { codeOfPatching, programOfBoth, programOfPatched } from "./program.js";
 import { forText, sideOf } from "./sides.js";
 import { stageMessage } from "./stage_message.js";
@@ -100,19 +101,18 @@ async function patchedMessage(a, b, both, { model, request }, comparing, models,
   const made = await attempt(() => sideOf(changed, models, speech, { words: { ids, step }, donor: forText(donor) }), speech);
   const texts = [both.before.answer.text, both.after.answer.text];
   if (made.problem) {
-    const problem = { chips: [], texts, problem: made.problem };
+    const problem = { codes: [], texts, problem: made.problem };
     return messageOfBoth(both, { ...comparing, patched: problem }, speech);
   }
   if (!before || !made.value) return null;
   const program = programOfPatched(a, b, request, patched);
   const after = { ...made.value, payload: { ...made.value.payload, program, code: {} } };
   const probabilities = probabilitiesOf(before.answer, after.answer, step);
-  const chips = patchChips(patched, before.answer, speech.say);
   const ofPatches = {
     names: reverse ? ["A", "A′"] : ["B", "B′"],
     about: [scoreOf(before, speech), scoreOf(after, speech)],
     words: wordPairs(before.answer.text, after.answer.text),
-    patched: { chips, texts, ...(probabilities && { probabilities }) },
+    patched: { codes: patched.map(writePatch), texts, ...(probabilities && { probabilities }) },
   };
   return messageOfBoth({ before, after }, { ...comparing, ...ofPatches }, speech);
 }

@@ -1,15 +1,11 @@
 // Patching between the two texts of the page Compare, as the stage takes it: viz/ui/stage/patching.py in the browser.
 
-import { isHeadPatch, writePatch } from "../../engine/analysis/patches.js";
 import { layersOf } from "../../engine/run/config.js";
 import { nest, pack } from "../../recording/message/packed.js";
-import { tokenNames } from "../../recording/text/text.js";
 
 /** @typedef {import("../../engine/analysis/patched_parts.js").Part} Part */
 /** @typedef {import("../../engine/analysis/patched_parts.js").PatchedParts} PatchedParts */
 /** @typedef {import("../../engine/analysis/patched_parts.js").PatchingRequest} PatchingRequest */
-/** @typedef {import("../../engine/analysis/patches.js").Patch} Patch */
-/** @typedef {import("../../recording/message/types.js").Say} Say */
 /** @typedef {import("../../stage/patching/payload.js").PatchingPayload} PatchingPayload */
 /** @typedef {import("../models.js").Models} Models */
 /** @typedef {import("../speech.js").Speech} Speech */
@@ -143,29 +139,4 @@ function numbersOf({ heads, streams, sublayers }) {
     streams: each(streams, rows),
     sublayers: each(sublayers, (ofSide) => each(ofSide, rows)),
   };
-}
-
-/**
- * Every patch: a code, by which it can be taken back, and a short text.
- * @param {Patch[]} patched
- * @param {import("../../engine/run/answer.js").Answer} own of the text that is changed, without patches
- * @param {Say} say
- * @returns {[string, string][]}
- */
-export const patchChips = (patched, own, say) => patched.map((patch) => [writePatch(patch), patchText(patch, own, say)]);
-
-/**
- * @param {Patch} patch
- * @param {import("../../engine/run/answer.js").Answer} own
- * @param {Say} say
- */
-function patchText(patch, own, say) {
-  if (isHeadPatch(patch)) {
-    const head = say(`patched_${patch.kind}`, { head: `${patch.layer}.${patch.head}` });
-    return patch.what === "both" ? head : say(`patched_${patch.what}`, { head });
-  }
-  const { stack, layer, position } = patch;
-  const tokens = tokenNames(stack === "encoder" ? own.source_tokens : own.target_tokens);
-  const token = tokens[position] ?? String(position);
-  return layer ? say(`patched_stream_${stack}`, { layer: layer - 1, token }) : say(`patched_embedding_${stack}`, { token });
 }

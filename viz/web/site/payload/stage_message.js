@@ -28,6 +28,6 @@ export function stageMessage(speech, after, comparing = null) {
 function formsOf(comparing) {
   if (!comparing) return [];
   const { patched, patching } = comparing;
-  if (!patched?.chips.length) return ["comparing"];
+  if (!patched?.codes.length) return ["comparing"];
   return ["comparing", patching && "reverse" in patching && patching.reverse ? "patched_back" : "patched"];
 }
