@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from model.analysis.effects import Effects
+from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
@@ -19,9 +19,11 @@ from model.interventions.edits import Edits
 from model.language_model import LanguageModel, TextState
 from model.results.translation import Translation, as_array
 from model.running import attribution
+from model.running.circuit_tracing import CircuitTracer
+from model.running.circuits import CircuitParts
 from model.running.cut_path import PathCut, compare_cut
-from model.running.patch_passes import compare, token_of
-from model.running.patching import Patching
+from model.running.patch_passes import compare, pass_at, token_of
+from model.running.patching import Pass, Patching
 from model.running.patching_words import ComparedWords
 from model.running.stepper import Stepper, lay_out
 from model.storage.checkpoint import CONFIG, AnyModel, Checkpoint, available, checkpoints_folder, load
@@ -45,7 +47,7 @@ Words = TypeVar("Words", bound=AnyTokenizer)
 Settings = TypeVar("Settings", bound=Config)
 
 
-class System(Generic[Model, Words, Settings]):
+class System(CircuitTracer, Generic[Model, Words, Settings]):
     """A loaded checkpoint, its model for reading only; safe to share between threads."""
 
     def __init__(self, loaded: Checkpoint) -> None:
@@ -68,19 +70,42 @@ class System(Generic[Model, Words, Settings]):
         """What decides where each head looks, for all heads; see `model.running.attribution.score_shares`."""
         return attribution.score_shares(self.model, result)
 
-    def cut_path(self, result: Translation, cut: Cut) -> PathCut:
+    def cut_path(self, result: Translation, cut: Cut, parts: ScoreParts | None = None) -> PathCut:
         """What one head does without one part in its queries or keys: as the split predicts, and as it really is.
 
         Args:
             result: what this model translated or read, unchanged; it reads the same tokens once more.
             cut: the path. A ValueError if there is no such head or part.
+            parts: the `score_parts` of the head, where they are there already.
 
         To have a translation written without the path, give `translate` the edits `Edits(cut=(cut,))`.
         """
         edits = Edits(cut=(cut,))
         edits.check(self.config)
-        parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
+        parts = parts or self.score_parts(result, cut.kind, cut.layer, cut.head)
         return compare_cut(cut, parts, result, self._read_again(result, edits))
+
+    def effects_on(
+        self, result: Translation, word: str | int | None, against: str | int | None, step: int
+    ) -> tuple[int, Effects]:
+        """The id of a word, that of the result unless given, and the direct effects on it at a step."""
+        target, size = self.tokenizer.target, self.config.vocab_sizes[1]
+        named = token_of(target, word, size)
+        answer = result.predicted_ids[step] if named is None else named
+        output_ids = [*result.predicted_ids[:step], answer, *result.predicted_ids[step + 1 :]]
+        others: str | list[int] | None = RUNNER_UP
+        if against != RUNNER_UP:
+            compared = token_of(target, against, size)
+            others = None if compared is None else [compared] * len(output_ids)
+        return answer, attribution.effects(self.model, result, others, output_ids)
+
+    def circuit_parts(self, result: Translation) -> CircuitParts:
+        """What heads compare and carry in a result, split by what wrote it; errors as in `score_parts`."""
+        return CircuitParts(self.model, result)
+
+    def pass_at(self, result: Translation, step: int) -> Pass:
+        """The pass over what was read for a result, unchanged, up to the logits of a step; it can be repeated."""
+        return pass_at(self.model, self.tokenizer.target, self._ids_read, result, step)
 
     def patching(
         self,

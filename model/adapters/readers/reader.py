@@ -1,6 +1,7 @@
 """Models of transformers that say why they did what they did: effects, splits of scores, the lens, what is lost."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -9,10 +10,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from model.adapters.readers.explanation.circuit_parts import CircuitParts
 from model.adapters.readers.explanation.effects import check_effects, direct_effects
 from model.adapters.readers.explanation.layer_inputs import ROOM, LayerInputs
 from model.adapters.readers.explanation.lens import layer_lens
-from model.adapters.readers.explanation.patch_passes import compare
+from model.adapters.readers.explanation.patch_passes import compare, pass_over
 from model.adapters.readers.explanation.removal import Words, without_each_head, without_each_token
 from model.adapters.readers.explanation.rotation import rotation_of
 from model.adapters.readers.explanation.score_parts import (
@@ -30,13 +32,14 @@ from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.interventions.cuts import Cut
 from model.interventions.edits import Head
 from model.running.attribution import Lens, whole_trace
+from model.running.circuit_tracing import CircuitTracer
 from model.running.cut_path import PathCut, compare_cut
-from model.running.patching import Patching
+from model.running.patching import Pass, Patching
 from model.running.patching_words import ComparedWords, id_of_one_token
 from model.text.errors import Problem
 
 
-class Reader(Recorder):
+class Reader(CircuitTracer, Recorder):
     """A model of transformers that reads, is changed, and says why, as our own models do."""
 
     def effects(
@@ -104,17 +107,40 @@ class Reader(Recorder):
         with whole_trace():
             return score_shares(self.layout, self.config, run, result.inputs, result.trace)
 
-    def cut_path(self, result: Reading, cut: Cut) -> PathCut:
+    def cut_path(self, result: Reading, cut: Cut, parts: ScoreParts | None = None) -> PathCut:
         """What one head does without one part in its queries or keys: as the split predicts, and as it really is.
 
-        The same tokens are read once more, with the edits of the result and without the path. Errors as in
-        `score_parts`; also a ValueError for a part that the head does not have.
+        The same tokens are read once more, with the edits of the result and without the path. `parts` are the
+        `score_parts` of the head, where they are there already. Errors as in `score_parts`; also a ValueError for a
+        part that the head does not have.
         """
-        parts = self.score_parts(result, cut.kind, cut.layer, cut.head)
+        parts = parts or self.score_parts(result, cut.kind, cut.layer, cut.head)
         edits = replace(result.edits, cut=(cut,))
         self.check_edits(edits, result.inputs)
         changed = self._record(result.source or result.text, result.inputs, edits, result.predicted_ids or None)
         return compare_cut(cut, parts, result, changed)
+
+    def effects_on(
+        self, result: Reading, word: str | int | None, against: str | int | None, step: int
+    ) -> tuple[int, Effects]:
+        """The id of a word, that which follows unless given, and the direct effects on it at a step."""
+        answer = result.predicted_ids[step] if word is None else self.token(word)
+        return answer, self.effects(result, word, against)
+
+    def circuit_parts(self, result: Reading) -> CircuitParts:
+        """What heads compare and carry in a result, split by what wrote it; errors as in `score_parts`."""
+        layers = LayerInputs(0) if result.edits else self.layer_inputs(result)  # an edit may be of another layer
+        return CircuitParts(self.layout, self.config, layers, partial(self._again, result), result.inputs, result.trace)
+
+    def pass_at(self, result: Reading, step: int) -> Pass:
+        """The pass over what was read, with its edits, up to the logits of a step; it can be repeated with changes."""
+        self._check_own(result)
+        self._check_words(result)
+        return pass_over(self, result, result.inputs, {"source": [], "target": []}, step)
+
+    def computing(self) -> AbstractContextManager[None]:
+        """A block in which parts of the model are run by themselves."""
+        return self.running()
 
     def lens(self, result: Reading, k: int = 5) -> Lens:
         """The k most probable words if the model stopped after each layer; see `layer_lens`."""

@@ -105,6 +105,7 @@ def _split(
 
     parts = {"input": contributions_of("input", leaves["input"])}
     heads: dict[str, list[np.ndarray]] = {}
+    directions: dict[str, list[np.ndarray]] = {}
     for attention in layout.attentions:
         module = attention.layer.address
         if attention.layer.kind == "encoder_self":
@@ -115,6 +116,7 @@ def _split(
         along = factor @ values.transpose(-2, -1)  # (H, T, S)
         effect = (path.weights[module][0].cpu().double() * along).numpy()  # (H, T, S)
         heads.setdefault(attention.layer.kind, []).append(effect)
+        directions.setdefault(attention.layer.kind, []).append(factor.numpy())
         parts[module] = effect.sum((0, 2))
         bias = _bias_of(attention.projection, path.outputs[module], path.heads[module])
         parts[f"{module}.bias"] = contributions_of(f"{module}.bias", [bias])
@@ -126,6 +128,7 @@ def _split(
         other_ids,
         {name: part.astype(np.float32) for name, part in parts.items()},
         {kind: np.stack(layers).astype(np.float32) for kind, layers in heads.items()},
+        directions,
     )
 
 
