@@ -159,6 +159,16 @@ def _before_norm(
     return centred / np.sqrt(size + norm_eps), of_bias
 
 
+def hold_norm(vector: np.ndarray, x: np.ndarray, norm: str, parameters: Arrays, norm_eps: float) -> np.ndarray:
+    """A vector (D,) after a norm without its bias, held at the deviation that x (D,) gave it; unchanged without one."""
+    if f"{norm}.weight" not in parameters:
+        return vector
+    if f"{norm}.bias" in parameters:
+        vector, x = vector - vector.mean(), x - x.mean(dtype=np.float64)
+    deviation = np.sqrt(np.square(x, dtype=np.float64).mean() + norm_eps)
+    return vector * parameters[f"{norm}.weight"] / deviation
+
+
 def compared_words(
     logits: np.ndarray, output_ids: np.ndarray, against: str | Sequence[int] | None
 ) -> np.ndarray | None:

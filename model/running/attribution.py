@@ -15,7 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from model import masks
-from model.analysis.effects import Effects, direct_effects, sublayers
+from model.analysis.effects import Arrays, Effects, direct_effects, sublayers
+from model.analysis.head_words import cell_of, logits_from
 from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, collect_shares, split_scores
 from model.analysis.stream_parts import StreamParts, walk
 from model.attention import MultiHeadAttention
@@ -25,6 +26,7 @@ from model.language_model import LanguageModel
 from model.relative import Rotary, rotate
 from model.results.translation import SIDES, Translation, module_of
 from model.storage.checkpoint import AnyModel
+from model.text.errors import Problem
 from model.text.special import BOS_ID
 from model.transformer import Transformer
 
@@ -47,12 +49,7 @@ def split(
 ) -> Effects:
     """Direct effects as `effects` computes them, but without checking that the parts add up to the logits."""
     model = check_model(model, result, "direct effects")
-    last = model.output if isinstance(model, Transformer) else model.softmax.output
-    if not isinstance(last, nn.Linear):
-        raise ValueError("direct effects need one output matrix over all words; an adaptive softmax has several")
-    state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
-    matrix = last.weight.detach().numpy()
-    bias = None if last.bias is None else last.bias.detach().numpy()
+    state, matrix, bias = _output_of(model, "direct effects")
     with whole_trace():
         return direct_effects(
             result.trace,
@@ -80,6 +77,49 @@ def effects(
     if not parts.rest <= MISS * max(1, np.abs(parts.logits).max()):
         raise ValueError(f"the result was made by another model: its parts miss its logits by {parts.rest:.2g}")
     return parts
+
+
+def head_logits(
+    model: AnyModel, result: Translation, head: Head, query: int | None, key: int | None
+) -> tuple[np.ndarray, tuple[int, int]]:
+    """What a head of a decoder adds to all logits, float64 (V,), where it looks at a key alone, and that cell.
+
+    The cell is that of `model.analysis.head_words.cell_of`. Errors as in `effects`, and of a head of an encoder.
+    """
+    model = check_model(model, result, "what a head writes")
+    state, matrix, _ = _output_of(model, "what a head writes")
+    check_head(model.config, head)
+    if head.kind == "encoder_self":
+        raise no_words_of_encoder()
+    module = module_of(head.kind, head.layer)
+    with whole_trace():
+        weights, values = result.trace[f"{module}.weights"], result.trace[f"{module}.v"]  # (H, T, S), (G, S, K)
+        place = cell_of(weights[head.head], result.trace[f"{module}.mask"][0], query, key)
+        value = values[head.head * len(values) // len(weights), place[1]].astype(np.float64)  # (K,)
+        projection = state[f"{module}.output_projection.weight"].astype(np.float64)  # (D, H * K)
+        written = projection[:, head.head * len(value) : (head.head + 1) * len(value)] @ value  # (D,)
+        is_pre = model.config.norm == "pre"
+        eps = model.config.norm_eps
+        logits = logits_from(result.trace, state, matrix, module, written, place[0], pre_norm=is_pre, norm_eps=eps)
+    return logits, place
+
+
+def no_words_of_encoder() -> Problem:
+    """Says why a head of an encoder writes no words."""
+    return Problem(
+        "a head of an encoder writes no words: other layers read what it writes, and only a decoder predicts words; "
+        "see the heads of its cross-attention"
+    )
+
+
+def _output_of(model: Transformer | LanguageModel, name: str) -> tuple[Arrays, np.ndarray, np.ndarray | None]:
+    """The parameters of a decoder by address, and the matrix (V, D) and the bias (V,) from its output to logits."""
+    last = model.output if isinstance(model, Transformer) else model.softmax.output
+    if not isinstance(last, nn.Linear):
+        raise ValueError(f"{name} need one output matrix over all words; an adaptive softmax has several")
+    state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}
+    bias = None if last.bias is None else last.bias.detach().numpy()
+    return state, last.weight.detach().numpy(), bias
 
 
 @torch.inference_mode()

@@ -9,15 +9,16 @@ import torch
 from torch import Tensor
 
 from model.analysis.effects import RUNNER_UP, Effects
+from model.analysis.head_words import MOST, HeadWords, WordLogit, head_words, strongest_words
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
 from model.gru import GruModel, GruState, merge_directions
 from model.interventions.cuts import Cut
-from model.interventions.edits import Edits
+from model.interventions.edits import Edits, Head
 from model.language_model import LanguageModel, TextState
-from model.results.translation import Translation, as_array
+from model.results.translation import Translation, as_array, module_of
 from model.running import attribution
 from model.running.circuit_tracing import CircuitTracer
 from model.running.circuits import CircuitParts
@@ -61,6 +62,26 @@ class System(CircuitTracer, Generic[Model, Words, Settings]):
     def effects(self, result: Translation, against: str | Sequence[int] | None = None) -> Effects:
         """The direct effects on the logit of each written word; see `model.running.attribution.effects`."""
         return attribution.effects(self.model, result, against)
+
+    def head_words(
+        self,
+        result: Translation,
+        kind: str,
+        layer: int,
+        head: int,
+        *,
+        query: int | None = None,
+        key: int | None = None,
+        most: int = MOST,
+    ) -> HeadWords:
+        """The words that a head of the decoder writes when it looks at a key; see `model.analysis.head_words`.
+
+        Without a query that which looks most at the key, without a key that which the query looks at most, without
+        both the last query. A ValueError for a head of an encoder, which writes no words, and as in `effects`.
+        """
+        logits, (query, key) = attribution.head_logits(self.model, result, Head(kind, layer, head), query, key)
+        weights = result.trace[f"{module_of(kind, layer)}.weights"][head]
+        return head_words(weights, query, key, logits, self.tokenizer.target.tokens, most)
 
     def score_parts(self, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
         """Why one head looks where it looks: its scores as sums of parts; see `attribution.score_parts`."""
@@ -285,6 +306,21 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
             for number, search in zip(numbers, searches, strict=True):
                 translations[number] = self.tokenizer.target.decode(search.hypotheses[0].ids)
         return translations
+
+    def head_dictionary(self, layer: int, head: int, texts: Sequence[str], most: int = 3) -> dict[str, list[WordLogit]]:
+        """A dictionary of a head of the cross-attention: by source token the words that it writes from it.
+
+        Each text, a word or a sentence, is translated greedily. What the head writes from a token is the mean over its
+        occurrences, each at the step that looks most at it, as if it looked at nothing else; errors as in `head_words`.
+        """
+        sums: dict[str, np.ndarray] = {}
+        for text in texts:
+            result = self.translate(text, beam=1)
+            for key, token in enumerate(result.source_tokens[:-1]):  # the end token means nothing
+                logits = self.head_words(result, "cross", layer, head, key=key, most=1).logits
+                sums[token] = sums.get(token, 0.0) + logits / result.source_tokens.count(token)
+        words_of = self.tokenizer.target.tokens
+        return {token: strongest_words(logits, words_of, most) for token, logits in sums.items()}
 
     def _read(self, text: str, limit: int | None = None, side: Vocabulary | None = None) -> tuple[str, list[int]]:
         """A text, of the source unless said, as it is read, and its ids with the end token."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from model.adapters.readers.explanation.circuit_parts import CircuitParts
 from model.adapters.readers.explanation.effects import check_effects, direct_effects
+from model.adapters.readers.explanation.head_logits import head_logits
 from model.adapters.readers.explanation.layer_inputs import ROOM, LayerInputs
 from model.adapters.readers.explanation.lens import layer_lens
 from model.adapters.readers.explanation.patch_passes import compare, pass_over
@@ -27,11 +28,12 @@ from model.adapters.readers.layout import ENCODER
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.recorder import Recorder
 from model.analysis.effects import RUNNER_UP, Effects
+from model.analysis.head_words import MOST, HeadWords, cell_of, head_words
 from model.analysis.rotation import Rotation
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.interventions.cuts import Cut
-from model.interventions.edits import Head
-from model.running.attribution import Lens, whole_trace
+from model.interventions.edits import Head, check_head
+from model.running.attribution import Lens, no_words_of_encoder, whole_trace
 from model.running.circuit_tracing import CircuitTracer
 from model.running.cut_path import PathCut, compare_cut
 from model.running.patching import Pass, Patching
@@ -71,6 +73,35 @@ class Reader(CircuitTracer, Recorder):
     def check_effects(self) -> None:
         """Say in a ValueError why this model has no direct effects, if it has none."""
         check_effects(self.layout, self.config)
+
+    def head_words(
+        self,
+        result: Reading,
+        kind: str,
+        layer: int,
+        head: int,
+        *,
+        query: int | None = None,
+        key: int | None = None,
+        most: int = MOST,
+    ) -> HeadWords:
+        """The words that a head of a decoder writes when it looks at a key; see `model.analysis.head_words`.
+
+        Without a query that which looks most at the key, without a key that which the query looks at most, without
+        both the last query. A ValueError for a head of an encoder, which writes no words, and as in `effects`.
+        """
+        self._check_own(result)
+        if kind == "encoder_self":
+            raise no_words_of_encoder()
+        check_effects(self.layout, self.config)
+        check_head(self.config, Head(kind, layer, head))
+        place = next(of_layer for of_layer in self.config.layers(kind) if of_layer.layer == layer)
+        with whole_trace():
+            weights = result.trace[f"{place.address}.weights"][head]
+            query, key = cell_of(weights, result.trace[f"{place.address}.mask"][0], query, key)
+        with self.apply_edits(result.edits, result.inputs):
+            logits = head_logits(partial(self.forward, result.inputs), place, head, query, key)
+        return head_words(weights, query, key, logits, self.words, most)
 
     def score_parts(
         self, result: Reading, kind: str, layer: int, head: int, layers: LayerInputs | None = None

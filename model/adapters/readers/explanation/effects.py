@@ -51,7 +51,7 @@ def direct_effects(
     with follow() as path:
         final = outputs_of()["logits"]
     assert path.logits is not None  # the output matrix was passed
-    scale, offset = _after_the_matrix(path.logits, final)
+    scale, offset = after_the_matrix(path.logits, final)
     logits = path.logits[0].float() * scale + offset  # (T, V)
     alternatives = compared_words(logits.detach().cpu().numpy(), output_ids, against)
     constant = (offset if head.bias is None else offset + head.bias.detach() * scale).expand_as(logits)
@@ -72,7 +72,7 @@ def direct_effects(
     return effects
 
 
-def _after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
+def after_the_matrix(logits: Tensor, final: Tensor) -> tuple[float, Tensor]:
     """The factor and the offset (V,) that a model gives its logits after the output matrix; 1 and 0 before a cap."""
     before = logits.detach()[0].cpu().double()
     after = final.detach()[0].cpu().double()
