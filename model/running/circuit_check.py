@@ -17,7 +17,6 @@ from model.interventions.cuts import Cut
 from model.interventions.patches import Donor
 from model.results.translation import SIDES, Translation, module_of
 from model.running.patching import Pass
-from model.text.errors import Problem
 
 _CUT_SIDES = {"q": "queries", "k": "keys"}
 _NOTHING = 1e-6  # of a difference of logits, of which nothing can be a share
@@ -77,7 +76,7 @@ def faithfulness(
     """
     if not others or (patched and len(others) > 1):
         wanted = "one other text" if patched else "other texts"
-        raise Problem("heads are replaced by what they wrote in {wanted}", wanted=wanted)
+        raise ValueError(f"heads are replaced by what they wrote in {wanted}, got {len(others)}")
     passed: Pass = system.pass_at(result, circuit.step)
     replaced = _patched(result, others[0]) if patched else _means(result, others)
 
@@ -128,7 +127,7 @@ def _means(result: Translation, others: Sequence[Translation]) -> dict[str, np.n
         name = f"{module}.context"
         rows = np.concatenate([other.trace[name][:, _first(module) :] for other in others], axis=1)  # (H, N, K)
         if not rows.shape[1]:
-            raise Problem("the other texts are too short: they have no position after the first")
+            raise ValueError("the other texts are too short: they have no position after the first")
         contexts = result.trace[name].copy()
         contexts[:, _first(module) :] = rows.mean(axis=1, keepdims=True, dtype=np.float64)
         means[module] = contexts
