@@ -63,7 +63,8 @@ class Source:
 
     def tokens(self, kind: str, side: int) -> Sequence[str]:
         """The tokens that name the queries (0) or keys (1) of a kind of attention, as in maps."""
-        return axis_tokens(self.result, kind)[side]
+        queries, keys, _ = axis_tokens(self.result, kind)
+        return (queries, keys)[side]
 
     def place(self, place: Place) -> str:
         """A head at its token."""

@@ -16,6 +16,7 @@ from model.analysis.circuits import (
     trace_circuit,
 )
 from model.analysis.effects import Effects
+from model.config import HeadsByLayer
 from model.running import circuit_check
 from model.running.attribution import whole_trace
 from model.running.circuit_check import EdgeCut, Faithfulness
@@ -33,8 +34,6 @@ class PartsOfHeads(Protocol):
 
 class CircuitTracer(ABC):
     """A model that says which heads a word comes from, which these use, and whether they are enough."""
-
-    config: Any
 
     def circuit(
         self,
@@ -80,7 +79,7 @@ class CircuitTracer(ABC):
         """Of every head how much of its queries, keys and values each earlier one wrote; errors as in `score_parts`."""
         parts = self.circuit_parts(result)
         with whole_trace(), self.computing():
-            return head_graph((name, parts.of_head(name)) for name in heads_of(self.config.heads_by_layer))
+            return head_graph((name, parts.of_head(name)) for name in heads_of(self.heads_by_layer))
 
     def faithfulness(self, result: Any, circuit: Circuit, others: Sequence[Any], patched: bool = False) -> Faithfulness:
         """What the answer keeps where heads outside of a circuit are replaced; see `circuit_check.faithfulness`."""
@@ -93,6 +92,11 @@ class CircuitTracer(ABC):
     def computing(self) -> AbstractContextManager[Any]:
         """A block in which parts of the model are run by themselves."""
         return nullcontext()
+
+    @property
+    @abstractmethod
+    def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads, by kind of attention and layer."""
 
     @abstractmethod
     def effects_on(

@@ -11,7 +11,7 @@ from torch import Tensor
 from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.head_words import MOST, HeadWords, WordLogit, head_words, strongest_words
 from model.analysis.score_parts import ScoreParts, ScoreShares
-from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, LanguageModelConfig, TransformerConfig
+from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, HeadsByLayer, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
 from model.decoding.sampling import Chance, restrict, sample
 from model.gru import GruModel, GruState, merge_directions
@@ -105,6 +105,11 @@ class System(CircuitTracer, Generic[Model, Words, Settings]):
         edits.check(self.config)
         parts = parts or self.score_parts(result, cut.kind, cut.layer, cut.head)
         return compare_cut(cut, parts, result, self._read_again(result, edits))
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads, by kind of attention and layer."""
+        return self.config.heads_by_layer
 
     def effects_on(
         self, result: Translation, word: str | int | None, against: str | int | None, step: int

@@ -31,6 +31,7 @@ from model.analysis.effects import RUNNER_UP, Effects
 from model.analysis.head_words import MOST, HeadWords, cell_of, head_words
 from model.analysis.rotation import Rotation
 from model.analysis.score_parts import ScoreParts, ScoreShares
+from model.config import HeadsByLayer
 from model.interventions.cuts import Cut
 from model.interventions.edits import Head, check_head
 from model.running.attribution import Lens, no_words_of_encoder, whole_trace
@@ -150,6 +151,11 @@ class Reader(CircuitTracer, Recorder):
         self.check_edits(edits, result.inputs)
         changed = self._record(result.source or result.text, result.inputs, edits, result.predicted_ids or None)
         return compare_cut(cut, parts, result, changed)
+
+    @property
+    def heads_by_layer(self) -> HeadsByLayer:
+        """The number of heads, by kind of attention and layer."""
+        return self.config.heads_by_layer
 
     def effects_on(
         self, result: Reading, word: str | int | None, against: str | int | None, step: int

@@ -188,7 +188,7 @@ def _of_ours(system: Translator | Writer) -> _Lab | None:
 
         source = _spread(_FIRST_WORD, system.config.vocab_sizes[0])
         lab = _Lab(translate, layers, {"encoder": source, "decoder": target}, length)
-    last = model.output if isinstance(system, Translator) else model.softmax.output
+    last = system.transformer.output if isinstance(system, Translator) else system.model.softmax.output
     if isinstance(last, nn.Linear):
         matrix = last.weight.detach().numpy()[target].astype(np.float64)  # (N, D)
         lab.words = lambda: _words_of_ours(model, matrix)
