@@ -7,9 +7,12 @@ from html import escape
 from model.analysis.circuits import Circuit, Edge, HeadName, Node, Place
 
 COLOURS = {"q": "#3b6fd4", "k": "#c9522b", "v": "#2f8f57"}
+_TO_WORD = "#7a8594"
 _NAMES = {"q": "queries", "k": "keys", "v": "values"}
 _COLUMN, _ROW, _LEFT, _TOP, _RIGHT = 92, 40, 130, 84, 150
 _THICKEST = 7.0
+_TITLE = 44  # pixels above the columns that a title takes
+_NARROWEST = 860  # what the legend takes
 _STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1c2430 } .small { font-size: 11px; fill: #5b6675 }
 .title { font-size: 16px; font-weight: 600 } .paper { fill: #fff } .row { stroke: #e3e7ec }
@@ -20,6 +23,21 @@ text { font: 13px system-ui, sans-serif; fill: #1c2430 } .small { font-size: 11p
   .head { fill: #1c222b; stroke: #e8ecf2 }
 }
 """
+
+
+@dataclass(frozen=True)
+class Captions:
+    """The words of a picture, in the language of its reader."""
+
+    encoder: str = "encoder"
+    decoder: str = "decoder"
+    cross: str = "cross"
+    layer: str = "layer"
+    queries: str = "queries"
+    keys: str = "keys"
+    values: str = "values"
+    to_word: str = "to the word"
+    legend: str = "thickness: logits; dashed: against the word"
 
 
 @dataclass(frozen=True)
@@ -38,24 +56,26 @@ class Picture:
     source_tokens: Sequence[str]
     rows: Sequence[str]
     name_of: Callable[[HeadName | Place], str]
+    captions: Captions = Captions()
 
 
 def draw(circuit: Circuit, picture: Picture) -> str:
     """The picture as SVG, which follows light and dark."""
     layout = _Layout(circuit)
     columns, rows = len(layout.columns), sum(layout.heights.values())
-    width = _LEFT + (columns + 1) * _COLUMN + _RIGHT
+    width = max(_NARROWEST, _LEFT + (columns + 1) * _COLUMN + _RIGHT)
     height = _TOP + max(1, rows) * _ROW + 46
+    top = 0 if picture.title else _TITLE
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{escape(picture.title)}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top} {width} {height - top}" width="{width}" '
+        f'height="{height - top}" role="img" aria-label="{escape(picture.title or picture.word)}">',
         f"<style>{_STYLE}</style>",
         f'<rect class="paper" width="{width}" height="{height}"/>',
         f'<text class="title" x="16" y="26">{escape(picture.title)}</text>',
         *_axes(circuit, picture, layout, width),
-        *_edges(circuit, layout, width),
+        *_edges(circuit, layout),
         *_heads(circuit, picture, layout),
-        *_legend(height),
+        *_legend(height, picture.captions),
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -99,8 +119,9 @@ def _row(place: Place) -> tuple[bool, int]:
 def _axes(circuit: Circuit, picture: Picture, layout: _Layout, width: int) -> Iterator[str]:
     several = len({column[0] for column in layout.columns} | {column[2] for column in layout.columns}) > 1
     for number, (is_decoder, layer, is_cross) in enumerate(layout.columns):
-        stack = "cross" if is_cross else "decoder" if is_decoder else "encoder"
-        name = f"{stack} {layer}" if several else f"layer {layer}"
+        captions = picture.captions
+        stack = captions.cross if is_cross else captions.decoder if is_decoder else captions.encoder
+        name = f"{stack if several else captions.layer} {layer}"
         x = _LEFT + _COLUMN * (number + 0.5)
         yield f'<text class="small" x="{x}" y="{_TOP - 12}" text-anchor="middle">{name}</text>'
     for row, height in layout.heights.items():
@@ -119,7 +140,7 @@ def _end(circuit: Circuit, layout: _Layout) -> tuple[float, float]:
     return _LEFT + _COLUMN * (len(layout.columns) + 0.7), layout.top(row) + _ROW * layout.heights[row] / 2
 
 
-def _edges(circuit: Circuit, layout: _Layout, width: int) -> Iterator[str]:
+def _edges(circuit: Circuit, layout: _Layout) -> Iterator[str]:
     largest = max([abs(edge.amount) for edge in circuit.edges] + [abs(node.effect) for node in circuit.nodes] + [1e-9])
 
     def line(start: tuple[float, float], end: tuple[float, float], amount: float, colour: str, about: str) -> str:
@@ -137,7 +158,7 @@ def _edges(circuit: Circuit, layout: _Layout, width: int) -> Iterator[str]:
     for node in circuit.nodes:
         if node.effect:
             about = f"{node.effect:+.3f} logits added to the word itself"
-            yield line(layout.at(node.place), _end(circuit, layout), node.effect, "#7a8594", about)
+            yield line(layout.at(node.place), _end(circuit, layout), node.effect, _TO_WORD, about)
 
 
 def _about(edge: Edge) -> str:
@@ -157,11 +178,12 @@ def _about_head(node: Node, picture: Picture) -> str:
     return f"{picture.name_of(node.place)}: {own}{node.amount:+.3f} logits in all, by the gradient"
 
 
-def _legend(height: int) -> Iterator[str]:
+def _legend(height: int, captions: Captions) -> Iterator[str]:
     x = 16
-    for side, colour in [*COLOURS.items(), ("", "#7a8594")]:
-        name = _NAMES[side] if side else "to the word"
+    names = {"q": captions.queries, "k": captions.keys, "v": captions.values, "": captions.to_word}
+    for side, name in names.items():
+        colour = COLOURS.get(side, _TO_WORD)
         yield f'<line x1="{x}" x2="{x + 26}" y1="{height - 20}" y2="{height - 20}" stroke="{colour}" stroke-width="4"/>'
-        yield f'<text class="small" x="{x + 32}" y="{height - 16}">{name}</text>'
+        yield f'<text class="small" x="{x + 32}" y="{height - 16}">{escape(name)}</text>'
         x += 120
-    yield f'<text class="small" x="{x}" y="{height - 16}">thickness: logits; dashed: against the word</text>'
+    yield f'<text class="small" x="{x}" y="{height - 16}">{escape(captions.legend)}</text>'
