@@ -85,8 +85,12 @@ def show(result: cached.Result, request: Request, texts: Sequence[str]) -> None:
     show_edges(result, circuit)
     with shared.row(gap="small"):
         written = json.dumps(circuit.to_dict(), indent=1)
-        st.download_button("SVG", picture, "circuit.svg", "image/svg+xml", key="circuit-svg", on_click="ignore")
-        st.download_button("JSON", written, "circuit.json", "application/json", key="circuit-json", on_click="ignore")
+        st.download_button(
+            say("Picture (SVG)"), picture, "circuit.svg", "image/svg+xml", key="circuit-svg", on_click="ignore"
+        )
+        st.download_button(
+            say("Numbers (JSON)"), written, "circuit.json", "application/json", key="circuit-json", on_click="ignore"
+        )
 
 
 def in_words(kept: Faithfulness, n_heads: int, n_texts: int) -> str:
