@@ -83,6 +83,11 @@ ELSEWHERE = {
     # `python -m model train` and `download`: their configuration, data and states.
     "analysis/effects.py",
     "analysis/score_parts.py",
+    "analysis/circuits.py",
+    "analysis/head_words.py",
+    "running/circuits.py",
+    "running/circuit_check.py",
+    "commands/circuit.py",
     "interventions/cuts.py",
     "commands/patches.py",
     "running/attribution.py",
