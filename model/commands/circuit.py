@@ -9,7 +9,6 @@ from typing import Any
 from model.analysis.circuits import SIDES, Circuit, Edge, HeadName, Node, Place
 from model.commands import any_model
 from model.commands.circuit_picture import Picture, draw
-from model.commands.patches import one_token
 from model.results.recording import axis_tokens
 from model.results.translation import Translation
 from model.running.circuit_check import Faithfulness
@@ -38,9 +37,9 @@ class Source:
             return self.system.read(text)
         return self.system.translate(text) if target is None else self.system.force(text, target)
 
-    def word(self, word: str | None) -> str | None:
-        """A word as the system has it; of a model of transformers after a space where that is one token."""
-        return one_token(self.system, word) if self.is_reader and word is not None else word
+    def word(self, word: str | None) -> str | int | None:
+        """A word as the system has it; of a model of transformers its id after a space where that is one token."""
+        return self.system.spaced_token(word) if self.is_reader and word is not None else word
 
     def step(self, args: Namespace) -> int:
         """The step of --step; of a translation that which writes --word, else the last one."""
