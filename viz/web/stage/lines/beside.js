@@ -49,7 +49,8 @@ export class Beside {
     const other = this.donor();
     if (other) lines.splice(payload.patching && "reverse" in payload.patching && payload.patching.reverse ? 1 : 0, 0, other);
     const changes = stage.patching?.isPatched ? stage.patching.changes : stage.patching?.hint;
-    setChildren(this.texts, lines, changes, payload.note && el("p.label#note", payload.note));
+    const row = el("div.put", other ? lines.pop() : null, changes); // as high before something is put in as then
+    setChildren(this.texts, lines, row, payload.note && el("p.label#note", payload.note));
   }
 
   /**
