@@ -131,6 +131,7 @@ def test_texts_that_cannot_be_patched_are_compared_and_one_sentence_says_why(que
 def test_what_cannot_be_put_there_is_one_sentence_beside_the_comparison(recorded: Translator, code: str) -> None:
     at = open_page(patch=code)
     assert comparing(at)["patched"]["problem"] and not comparing(at)["patched"]["codes"]
+    assert "patched" not in screen.message(at)["words"]["forms"], "A and B are shown, and named so"
     payload = screen.stage(at)
     assert (payload["before"]["translation"], payload["translation"]) == tuple(
         recorded.translate(text).text for text in (A, B)

@@ -114,7 +114,7 @@ def message(
 
 def _words(version: Version, comparing: ComparingPayload | None, is_fetched: bool) -> WordsPayload:
     forms = {"alone": version.alone, "comparing": comparing is not None}
-    if comparing and comparing.get("patched"):
+    if comparing and (comparing.get("patched") or {}).get("codes"):  # without, it says why nothing was put
         is_reverse = bool((comparing.get("patching") or {}).get("reverse"))
         forms |= {"patched": not is_reverse, "patched_back": is_reverse}
     forms |= {"live": version.is_live}
