@@ -8,7 +8,7 @@
 #   make serve HOSTS=.. REPLICAS=2 PORT=8080  with two of them, and on that port
 #   make test                                 set up .venv and a browser, run the tests but those marked as slow
 #   make test SLOW=1                          run every test
-#   make test SLOW=1 PART=2/4                 the quick ones and a quarter of the slow ones, as CI does
+#   make test SLOW=1 PART=2/6                 the quick ones and a sixth of the slow ones, as CI does
 #   make test PYTEST_ARGS="-k masks -x"       or some of them
 #   make test WORKERS=0                       in one process instead of three at a time
 #   make lint                                 what ruff has to say, and of types tsc and pyright

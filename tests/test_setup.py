@@ -165,6 +165,7 @@ class TestFixtures:
         result = pytester.runpytest_subprocess("-m", "not browser", "-p", "no:cacheprovider")
         result.assert_outcomes(passed=1, deselected=1)
 
+    @pytest.mark.slow
     def test_parts_hold_every_slow_test_once_and_all_quick_ones(self, outcome, pytester):
         pytester.makepyfile(
             **{f"test_{name}": f"import pytest\n@pytest.mark.slow\ndef test_{name}(): pass" for name in "abc"}

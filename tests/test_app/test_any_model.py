@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from model import Cut, Edits, Head, attach, load_model, load_translator
 from model.adapters.readers.reading import Reading
+from model.experiments.text_pairs import TextPair
 from model.measures import atlas
 from model.measures.heads import text_roles
 from model.storage.checkpoint import available
@@ -28,7 +30,8 @@ from viz.stage.words import label
 from viz.text.roles import role_name
 from viz.ui.models import text_atlas
 from viz.views import cached, model_shelf
-from viz.views.results import heads_results
+from viz.views.cached import Request
+from viz.views.results import heads_results, patching_results
 
 TEXT = "the cat sat on the mat"
 MASK = "tree"
@@ -492,3 +495,22 @@ def test_what_goes_is_said_before_another_model_is_chosen(
     at = screen.open_page("steer.py", model="gpt2", text=TEXT)
     (line,) = [part.proto.body for part in at.get("html") if "In memory: gpt2" in part.proto.body]
     assert "Choosing bert takes gpt2 out of memory." in line
+
+
+def test_pairs_of_texts_are_offered_with_their_words_where_a_model_continues_texts_and_has_these(
+    shelf: model_shelf.Shelf, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = load_model(folders["gpt2"])
+    pair = TextPair("Number: keys or key", "", "the cat sat", "the dog sat", "ran", "mat")
+    unknown = replace(pair, title="Names swapped", answer="no single word")
+    monkeypatch.setattr(patching_results, "LANGUAGE_MODEL_PAIRS", (unknown, pair))
+    at = screen.open_page("compare.py", text=TEXT, model="gpt2")
+    assert [button.label for button in at.button if button.key.startswith("pair-")] == [pair.title]
+    at = at.button(key="pair-0").click().run()
+    numbers = screen.stage(at)["comparing"]["patching"]
+    texts = patching_results.TextsRequest(*(Request(text, "gpt2") for text in (pair.clean, pair.corrupted)))
+    assert texts.words == {"answer": pair.answer, "against": pair.against} and "address" in numbers
+    expected = reader.patching(*map(reader.read, (pair.clean, pair.corrupted)), **texts.words)
+    assert patching_results.patchings().get(texts, [patching_results.OVERVIEW])["clean"] == pytest.approx(expected.clean)
+    at = screen.open_page("compare.py", text=TEXT, model="bert")
+    assert not [button for button in at.button if str(button.key).startswith("pair-")]

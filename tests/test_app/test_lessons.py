@@ -713,6 +713,7 @@ class PutInto:
         return loaded().tokenizer.target.decode(ids[:-1])
 
 
+@pytest.mark.slow
 def test_where_the_gender_comes_from() -> None:
     """By hooks on the taps, without the passes of `model.running.patching`."""
     brother, sister = "Where is my brother?", "Where is my sister?"

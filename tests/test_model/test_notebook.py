@@ -67,6 +67,7 @@ def test_attention_of_ones_own_stands_on_the_stage() -> None:
         assert "<iframe" in outputs[place][0].data["text/html"]
 
 
+@pytest.mark.slow
 def test_the_example_notebook_runs() -> None:
     notebook = executed(NOTEBOOK)
     kinds = [

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from model.analysis import comparison
-from model.experiments.text_pairs import PAIRS, TextPair
+from model.experiments.text_pairs import TextPair
 from model.interventions.edits import Edits
 from viz.stage.payload.answers import answer_of, line_of
 from viz.stage.payload.payloads import Action
@@ -15,7 +15,7 @@ from viz.ui import shared, widgets
 from viz.ui.stage import patching, stage_page
 from viz.ui.stage.patching import Patches
 from viz.views import cached, codes, recipes, view
-from viz.views.results.patching_results import TextsRequest
+from viz.views.results.patching_results import TextsRequest, pairs_of
 from viz.views.view import View
 
 Pair = tuple[cached.Request, cached.Request]
@@ -24,11 +24,6 @@ OF = {"sentence": "text-b", "model": "model-b", "search": "beam-b"}  # in addres
 B_EXAMPLE = "The animal didn't cross the street because it was too wide."
 PATCHES = "compare-patches"  # in the session: what the visitor put from one text into the other
 PROBLEM = "compare-problem"  # why the last of it cannot be
-
-
-def pairs_of(model: str) -> list[TextPair]:
-    """The pairs of texts that are offered with a model."""
-    return [pair for pair in PAIRS if pair.model == model]
 
 
 def first_text(names: list[str]) -> str | None:

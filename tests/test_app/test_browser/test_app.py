@@ -14,7 +14,6 @@ from playwright.sync_api import Page, expect
 from benchmarks.support import menu
 from model.experiments.masks import read_batch, run
 from tests.support import PATIENCE
-from tests.support.repeated import first_quick
 from tests.test_app.test_browser.test_stage import part, ready, show
 from tests.test_model.builders import translate_elsewhere
 from viz.text.words_masks import PAIRS
@@ -112,7 +111,8 @@ def test_light_and_dark_and_a_switch_between_them(page, app_server):
     assert int(colour.strip("rgba()").split(",")[0]) < 128
 
 
-@pytest.mark.parametrize("query", first_quick(["?view=mask&text=", f"?text={LONG}&stretch=1"]))
+@pytest.mark.parametrize("query", ["?view=mask&text=", f"?text={LONG}&stretch=1"])
+@pytest.mark.slow
 def test_nothing_sticks_out_of_the_page(page, app_server, query):
     page.set_viewport_size({"width": 400, "height": 800})
     page.goto(f"{app_server}/{query}")

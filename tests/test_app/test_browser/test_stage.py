@@ -130,6 +130,7 @@ def pixels(page: Page, elements) -> list[np.ndarray]:
     return [window[floor(top) : ceil(bottom), floor(left) : ceil(right)] for left, top, right, bottom in boxes]
 
 
+@pytest.mark.slow
 def test_what_ships_fits_the_first_screen_begins_with_a_head_that_aligns_words_and_has_the_colours_of_its_bar(
     page, shipped_server, guard
 ):
@@ -448,6 +449,7 @@ class TestInside:
         wait_for_map(page, result.attention("encoder_self")[0, 1])
         expect(page).not_to_have_url(re.compile("view=|row=|unscaled="))
 
+    @pytest.mark.slow
     def test_another_sentence_and_another_kind_have_rows_of_their_own(self, page, app_server, recorded):
         show(page, app_server, f"?text={quote(EQUAL)}&view=inside&kind=decoder_self&layer=1&head=3&row=1&pin=t0")
         result = recorded.translate(EQUAL)
@@ -493,6 +495,7 @@ class TestAddress:
         assert page.get_by_role("textbox", name="English sentence").input_value() == self.TEXT
         expect(page).to_have_url(address)
 
+    @pytest.mark.slow
     def test_back_reloading_the_menu_and_another_visitor(self, page, context, app_server, recorded):
         """A second tab is another visitor to the server, and the app keeps nothing in the browser."""
         address = self.start(page, app_server)
@@ -522,6 +525,7 @@ class TestAddress:
         self.assert_there(page, recorded, address)
 
 
+@pytest.mark.slow
 def test_steps_and_options_answer_without_a_message_and_options_stay_in_the_address(page, app_server, recorded):
     """On one page, since opening one takes longer than all of it."""
     frames: list[bytes] = []
@@ -636,6 +640,7 @@ def rows_are_named_by_what_the_kind_of_attention_says_or_by_the_other_token(page
     expect(choice).to_have_value("predicted")
 
 
+@pytest.mark.slow
 def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(context, app_server, recorded):
     page = context.new_page()  # which may complain
     page.route("**/plotly.min.js", lambda route: route.abort())
@@ -646,6 +651,7 @@ def test_where_plotly_does_not_load_there_is_a_sentence_and_a_table(context, app
     expect(part(page, "map").get_by_role("table")).to_be_visible()
 
 
+@pytest.mark.slow
 def test_on_a_phone_controls_stand_behind_one_button_and_a_pinned_word_is_in_view(page, app_server):
     page.set_viewport_size({"width": 400, "height": 860})
     text = quote("tired man too " * 6)
@@ -692,6 +698,7 @@ def large(checkpoints: Path) -> Iterator[str]:
     shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_maps_over_the_budget_are_fetched(page, app_server, large, guard):
     text = "tired man " * 25
     show(page, app_server, f"?model={large}&text={quote(text)}")

@@ -12,13 +12,13 @@ import streamlit as st
 
 from model.adapters.readers.reader import Reader
 from model.analysis import maps as analysis
-from model.experiments.text_pairs import PAIRS, TextPair
+from model.experiments.text_pairs import LANGUAGE_MODEL_PAIRS, PAIRS, TextPair
 from model.interventions.edits import Edits
 from model.interventions.patches import WHAT, Donor
 from model.results.translation import Translation
 from model.running.patching import Patching
 from model.text.errors import Problem
-from viz.views import cached
+from viz.views import cached, model_shelf
 from viz.views.cached import Request, Result, cache_results
 from viz.views.changes import Changes
 from viz.views.turns import in_turn
@@ -30,6 +30,24 @@ HEADS = tuple(f"heads {what}" for what in WHAT)
 PARTS = (OVERVIEW, ESTIMATE, *HEADS, STREAMS, SUBLAYERS)
 FIRST = (OVERVIEW, HEADS[0], STREAMS)  # what a page shows at first, exactly
 Numbers = Mapping[str, Any]  # of a part; fields of `PatchingPayload`
+
+
+def pairs_of(model: str) -> list[TextPair]:
+    """The pairs of texts that are offered with a model: its own, or those for opened models that continue a text.
+
+    Of these only the ones whose words are single tokens of the model.
+    """
+    if model not in model_shelf.SHELF or model_shelf.SHELF.task(model) != model_shelf.DECODER:
+        return [pair for pair in PAIRS if pair.model == model]
+    return [pair for pair in LANGUAGE_MODEL_PAIRS if _has_words(model, pair)]
+
+
+def _has_words(model: str, pair: TextPair) -> bool:
+    reader: Any = cached.translator(model)
+    try:
+        return reader.token(pair.answer) != reader.token(pair.against)
+    except ValueError:
+        return False
 
 
 class Stopped(Problem):
@@ -56,9 +74,9 @@ class TextsRequest:
 
     @property
     def pair(self) -> TextPair | None:
-        """The pair of `PAIRS` that the texts are, if they are one."""
-        texts = self.a.model, self.a.text, self.b.text
-        return next((pair for pair in PAIRS if (pair.model, pair.clean, pair.corrupted) == texts), None)
+        """The pair of those offered with the model that the texts are, if they are one."""
+        texts = self.a.text, self.b.text
+        return next((pair for pair in pairs_of(self.a.model) if (pair.clean, pair.corrupted) == texts), None)
 
     @property
     def words(self) -> dict[str, str]:

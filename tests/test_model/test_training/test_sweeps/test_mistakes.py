@@ -220,6 +220,7 @@ def test_every_mistake_is_trained_with_and_differs_from_the_run_without(recorded
     assert none.afterwards["dropout"] == none.final != none.afterwards["residual"]
 
 
+@pytest.mark.slow
 def test_the_harm_is_the_difference_of_the_seeds_that_have_both(recorded):
     recording = read_grid(recorded)
     by_name = {cell.mistake: run for cell, run in recording.runs.items()}

@@ -25,7 +25,7 @@ from tests.test_viz.test_web.test_engine.comparing import Request, assert_same
 
 DATA = os.environ.get("HEADLIGHT_DATA")
 N_SENTENCES = 50  # of each direction
-CHUNK = 25  # sentences of a test
+CHUNK = 10  # sentences of a test
 GERMAN = (
     ("Ein junger Mann", "Eine alte Frau", "Das kleine Mädchen", "Dieser neue Lehrer", "Mein bester Freund"),
     ("in einem roten Hemd", "mit einem braunen Hund", "mit einem großen Hut", "in dem weißen Kleid"),
