@@ -27,6 +27,7 @@ from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
 from viz.views.view import BEAM, EXAMPLE
 
+FOLDERS = ("engine", "lessons", "pages", "plot", "recording", "site", "stage")
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -34,7 +35,16 @@ WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 @cache
 def modules() -> dict[str, bytes]:
     """The modules and styles of the page by their place below viz/web/."""
-    return files.read_files(files.WEB, ("engine", "recording", "site", "stage"), files.TYPES)
+    return files.read_files(files.WEB, FOLDERS, files.TYPES)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """The lessons as they leave, which `viz.pages.lessons.contents` makes: what browsers fetch when a card is opened."""
+
+    indexes: Mapping[str, Mapping[str, Any]]  # by language
+    states: Mapping[str, Mapping[str, bytes]]  # by language and name of a card and its state
+    cells: Mapping[str, bytes]  # of recorded rows, by their names
 
 
 @dataclass(frozen=True)

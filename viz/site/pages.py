@@ -5,19 +5,22 @@ file, from where the page reads it by its name.
 """
 
 import base64
+import gzip
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plotly import offline
 
 from viz.site import contents
-from viz.site.contents import Model
+from viz.site.contents import Lessons, Model
 from viz.stage import files
+from viz.stage.payload.packing import pack
 from viz.text.language import current
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
+STYLES = ("stage/stage", "plot/plot", "pages/frame", "lessons/lessons", "site/site")
 PLOTLY = "plotly"
 LIST = "files.txt"  # what a build has written into a folder
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
@@ -27,7 +30,7 @@ _POLICY = (
 )
 
 
-def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
+def write_folder(folder: Path, models: Sequence[Model], first: bytes, lessons: Lessons | None = None) -> int:
     """Write the page into a folder, which is made; returns how many bytes it has.
 
     Names of large files hold a hash of what is in them, so that browsers may keep them. What an older build left in the
@@ -40,11 +43,36 @@ def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
     for name, content in _resources(models).items():
         addresses[name] = _named(name, content, ".bin")
         parts[addresses[name]] = content
+    for name, path, content in _lesson_parts(lessons):
+        parts[path] = content
+        if name:
+            addresses[name] = path
     settings = contents.settings(models, first) | {"files": addresses, "worker": worker_name}
     policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
     parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>').encode()
     _replace(folder, parts)
     return sum(map(len, parts.values()))
+
+
+def _lesson_parts(lessons: Lessons | None) -> Iterator[tuple[str, str, bytes]]:
+    """The files of the lessons: the name by which the page knows one, path and content. States are known to indexes."""
+    if lessons is None:
+        return
+    cells = {name: _packed_file(f"lessons/{name}", content) for name, content in lessons.cells.items()}
+    yield from (("", *file) for file in cells.values())
+    for language, index in lessons.indexes.items():
+        states = {
+            name: _packed_file(f"lessons/{language}/{name}", content)
+            for name, content in lessons.states[language].items()
+        }
+        yield from (("", *file) for file in states.values())
+        addresses = {name: path for name, (path, _) in (cells | states).items()}
+        yield f"lessons-{language}", *_packed_file(f"lessons/{language}/index", pack({**index, "files": addresses}))
+
+
+def _packed_file(name: str, content: bytes) -> tuple[str, bytes]:
+    compressed = gzip.compress(content, 6, mtime=0)
+    return _named(name, compressed, ".bin"), compressed
 
 
 def _replace(folder: Path, parts: Mapping[str, bytes]) -> None:
@@ -64,8 +92,10 @@ def _replace(folder: Path, parts: Mapping[str, bytes]) -> None:
         path = folder / name
         if path.is_file() and _digest(path.read_bytes()) == old[name]:
             path.unlink()
-            if path.parent != folder and not any(path.parent.iterdir()):
-                path.parent.rmdir()
+            for parent in path.parents:
+                if parent == folder or any(parent.iterdir()):
+                    break
+                parent.rmdir()
     _write_list(folder, new)
 
 
@@ -127,7 +157,7 @@ def _pieces(name: str, content: str) -> str:
 
 
 def _html(policy: str, settings: Mapping[str, object], scripts: str) -> str:
-    style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in ("stage/stage", "site/site"))
+    style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in STYLES)
     payload = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Headlight</title>'

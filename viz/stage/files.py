@@ -17,7 +17,7 @@ from plotly import offline
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 WEB = Path(__file__).parents[1] / "web"  # what browsers run
-FOLDERS = ("recording", "stage", "plot", "pages")  # of it, whose modules and styles pages of the app fetch
+FOLDERS = ("recording", "stage", "plot", "lessons", "pages")  # of it, whose modules and styles pages of the app fetch
 ALONE = "stage/main/alone.js"  # begins the page that stands alone; no other page has it
 
 

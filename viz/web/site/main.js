@@ -3,15 +3,18 @@
 import { compress } from "../stage/frame/file.js";
 import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
+import { LessonsPage } from "./lessons.js";
 import { Models } from "./models.js";
-import { fromBase64, inflate, readFile, readSettings } from "./settings.js";
+import { fromBase64, hasLessons, inflate, readFile, readSettings } from "./settings.js";
+import { fragment } from "./view/address.js";
+import { LESSONS } from "./view/view.js";
 import { startTheme } from "./controls/theme.js";
 
 const settings = readSettings();
 const models = new Models(settings, (model, received) => app?.tell(model, received));
 /** @type {ReturnType<typeof loadPlotly> | undefined} */
 let library;
-/** @type {App | undefined} */
+/** @type {App | LessonsPage | undefined} */
 let app;
 
 /** Runs Plotly, whose hash the policy of the page names. */
@@ -36,15 +39,18 @@ const focusedPart = () => document.activeElement?.closest("[data-testid]")?.getA
 
 /** Makes the page of the address: at first, and when the visitor goes back or forward. */
 function arrive() {
+  const isLessons = hasLessons(settings) && fragment().get("page") === LESSONS;
+  if (isLessons && app instanceof LessonsPage && app.revisit()) return;
   const partName = focusedPart();
-  app = new App(settings, models, host, arrive);
-  document.getElementById("hl-place")?.replaceChildren(app.controls.box, app.stage.root);
+  app?.leave();
+  app = isLessons ? new LessonsPage(settings, models, host, arrive) : new App(settings, models, host, arrive);
+  document.getElementById("hl-place")?.replaceChildren(...app.nodes);
   const part = partName && document.querySelector(`[data-testid="${partName}"]`);
   const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);
   if (focused instanceof HTMLElement) focused.focus();
   app.update();
 }
 
-startTheme(() => app?.stage.repaint());
+startTheme(() => app?.repaint());
 addEventListener("popstate", arrive);
 arrive();

@@ -44,6 +44,9 @@ const textOf = (id) => document.getElementById(id)?.textContent ?? "";
 /** @returns {Settings} */
 export const readSettings = () => JSON.parse(textOf("hl-settings"));
 
+/** Whether the lessons came with the page. @param {Settings} settings */
+export const hasLessons = ({ files }) => Boolean(files && "lessons-en" in files);
+
 /** @param {string} text in base64 */
 export const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
@@ -74,7 +77,7 @@ async function readEmbedded(name) {
 
 /**
  * A large file, by its name.
- * @param {Settings} settings
+ * @param {{files?: Record<string, string>}} settings
  * @param {string} name
  * @param {(received: number) => void} [progress] called with the bytes received so far
  */
