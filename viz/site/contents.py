@@ -121,12 +121,11 @@ def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:
     return stage_message.message(stage_message.Version(result.recording(candidates)))
 
 
-def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:
+def settings(models: Sequence[Model], text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:
     """What the page reads at once, as JSON; `Settings` in viz/web/site/settings.js says the same.
 
     Args:
-        first: the message that is drawn before the weights are there, of the first model.
-        text, beam: what that is of, and what the page shows where its address asks for nothing else.
+        text, beam: what is drawn before the weights are there, and where the address asks for nothing else.
     """
     catalogues, problems = {}, {}
     for language in LANGUAGES:
@@ -143,8 +142,6 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
         "pairs": [{name: value for name, value in asdict(pair).items() if name != "title"} for pair in PAIRS],
         "models": [dict(model.about) | {"size": model.size} for model in models],
         "kernels": {name: _text(files.WEB / "engine" / file) for name, file in KERNELS.items()},
-        "shell": base64.b64encode(gzip.compress(files.shell().encode(), 9, mtime=0)).decode(),
-        "first": base64.b64encode(gzip.compress(first, 9, mtime=0)).decode(),
     }
 
 

@@ -21,7 +21,7 @@ from viz.text.language import current
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
 STYLES = ("stage/stage", "plot/plot", "pages/frame", "lessons/lessons", "site/site")
-PLOTLY = "plotly"
+PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
 LIST = "files.txt"  # what a build has written into a folder
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
@@ -40,14 +40,14 @@ def write_folder(folder: Path, models: Sequence[Model], first: bytes, lessons: L
     parts = {_named("headlight", script, ".js"): script, _named("engine", worker, ".js"): worker}
     script_name, worker_name = parts
     addresses = {}
-    for name, content in _resources(models).items():
+    for name, content in _resources(models, first).items():
         addresses[name] = _named(name, content, ".bin")
         parts[addresses[name]] = content
     for name, path, content in _lesson_parts(lessons):
         parts[path] = content
         if name:
             addresses[name] = path
-    settings = contents.settings(models, first) | {"files": addresses, "worker": worker_name}
+    settings = contents.settings(models) | {"files": addresses, "worker": worker_name}
     policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
     parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>').encode()
     _replace(folder, parts)
@@ -121,21 +121,27 @@ def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
     """The page as one HTML file, which fetches nothing; it speaks the language of here unless its address says else."""
     models = [model]
     script, worker = (files.bundle(entry, contents.modules()) for entry in (PAGE, WORKER))
-    settings = contents.settings(models, first, text, beam) | {"language": current()}
+    settings = contents.settings(models, text, beam) | {"language": current()}
     policy = _POLICY.format(
         scripts=f"{_hash(script)} {_hash(offline.get_plotlyjs())}", worker="blob:", connect="'none'"
     )
-    library, *weights = (_pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models).items())
+    pieces = {name: _pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models, first).items()}
+    weights = [pieces.pop(f"{model.name}/{file}") for file in model.files]
     # The script begins with the recorded picture before the weights are read.
-    parts = [library, _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
+    parts = [*pieces.values(), _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
     parts += weights
     return _html(policy, settings, "\n".join(parts)).encode()
 
 
-def _resources(models: Sequence[Model]) -> dict[str, bytes]:
-    """The large files, compressed, by the names that the page knows them by."""
+def _resources(models: Sequence[Model], first: bytes) -> dict[str, bytes]:
+    """The large files, compressed, by the names that the page knows them by.
+
+    FIRST is the message that is drawn before the weights are there, SHELL the page that a stage is kept as.
+    """
+    ours = {FIRST: first, SHELL: files.shell().encode()}
+    compressed = {name: gzip.compress(content, 9, mtime=0) for name, content in ours.items()}
     of_models = {f"{model.name}/{file}": data for model in models for file, data in model.files.items()}
-    return {PLOTLY: files.plotly()} | of_models
+    return {PLOTLY: files.plotly()} | compressed | of_models
 
 
 def _named(name: str, content: bytes, suffix: str) -> str:

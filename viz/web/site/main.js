@@ -5,13 +5,18 @@ import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
 import { LessonsPage } from "./lessons.js";
 import { Models } from "./models.js";
-import { fromBase64, hasLessons, inflate, readFile, readSettings } from "./settings.js";
+import { hasLessons, readFile, readSettings } from "./settings.js";
 import { fragment } from "./view/address.js";
 import { LESSONS } from "./view/view.js";
 import { startTheme } from "./controls/theme.js";
 
 const settings = readSettings();
-const models = new Models(settings, (model, received) => app?.tell(model, received));
+const models = new Models(settings, (model, received) => {
+  app?.tell(model, received);
+  readShell(); // so that what is kept later needs no network
+});
+/** @type {Promise<Uint8Array> | undefined} the page that a stage is kept as, without Plotly */
+let shell;
 /** @type {ReturnType<typeof loadPlotly> | undefined} */
 let library;
 /** @type {App | LessonsPage | undefined} */
@@ -25,11 +30,17 @@ async function loadPlotly() {
   return { script, Plotly: loadedPlotly() };
 }
 
+function readShell() {
+  shell ??= readFile(settings, "shell");
+  shell.catch(() => (shell = undefined)); // may be tried again
+  return shell;
+}
+
 const host = {
   plotly: async () => (await (library ??= loadPlotly())).Plotly,
   shell: async () => {
     const { script } = await (library ??= loadPlotly());
-    const page = new TextDecoder().decode(await inflate(fromBase64(settings.shell)));
+    const page = new TextDecoder().decode(await readShell());
     return page.replace("@plotly@", await compress(new TextEncoder().encode(script.textContent ?? "")));
   },
 };

@@ -32,8 +32,6 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {TextPair[]} pairs of texts that differ in one thing; page words name the n-th pair_n
  * @property {Model[]} models the default one first
  * @property {Record<string, string>} kernels in base64
- * @property {string} first a message of the stage: gzip in base64
- * @property {string} shell the page that a stage is kept as, without Plotly: gzip in base64
  * @property {Record<string, string>} [files] of a folder: addresses by name
  * @property {string} [worker] of a folder: its address
  */
