@@ -123,8 +123,22 @@ def _site(arguments: argparse.Namespace) -> None:
     from viz.views.view import EXAMPLE
 
     models, translators = zip(*map(contents.read_model, dict.fromkeys(arguments.checkpoints)))
-    size = pages.write_folder(arguments.out, models, contents.first_message(translators[0], EXAMPLE))
+    lessons = _lessons() if DEFAULT_CHECKPOINT in [model.name for model in models] else None
+    size = pages.write_folder(arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons)
     print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
+
+
+def _lessons() -> Any:
+    """The lessons, whose answers the models that ship compute."""
+    from viz.pages.lessons import contents
+    from viz.site.contents import Lessons
+
+    indexes = {}
+    for language in LANGUAGES:
+        with using(language):
+            indexes[language] = contents.index()
+    states = {language: dict(contents.files(language)) for language in LANGUAGES}
+    return Lessons(indexes, states, dict(contents.recorded_files()))
 
 
 def _live(arguments: argparse.Namespace) -> None:

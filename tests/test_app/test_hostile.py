@@ -47,7 +47,7 @@ def test_any_address(page: str) -> None:
 @pytest.mark.parametrize("page", first_quick(hostile.PAGES, 4))
 def test_no_link_comes_of_an_address(page: str) -> None:
     plain = screen.open_page(page)
-    extra = {"lessons.py": ["lesson"], "steer.py": ["edits", "prefix"]}.get(page, [])
+    extra = {"steer.py": ["edits", "prefix"]}.get(page, [])
     texts = sorted({*hostile.url_keys(plain, "text_input"), "lang", *extra})
     for keys in ([*hostile.url_keys(plain), *texts], *([key] for key in texts)):
         at = screen.open_page(page, **dict.fromkeys(keys, hostile.LINKS))

@@ -13,7 +13,7 @@ from model.storage.checkpoint import WEIGHTS
 from tests.test_app import screen
 from tests.test_app.systems import LM_CARD, save_language_model
 from tests.test_model.test_adapters.other_models import save_model
-from viz.pages.lessons.lessons import LESSONS
+from viz.pages.lessons.contents import LESSONS
 from viz.stage.payload.sampling import SHOWN
 from viz.stage.words import label
 from viz.views import model_shelf

@@ -31,14 +31,15 @@ from model.measures.agreement import of_words
 from model.positional import sinusoidal
 from model.taps import intervene, record
 from model.text.special import BOS_ID, EOS_ID, UNK_ID
+from tests.support.messages import unpack
 from tests.support.repeated import first_quick
 from tests.test_app import screen
-from viz.pages.lessons import attention, heads, masks, patching, positions, since, why, why_recorded
-from viz.pages.lessons.lessons import CARDS, LESSONS
+from viz.pages.lessons import attention, contents, heads, masks, patching, positions, since, why, why_recorded
+from viz.pages.lessons.contents import CARDS, LESSONS
 from viz.stage.payload import why as payloads
+from viz.stage.payload.packing import pack
 
 CHECKPOINTS = Path(__file__).parents[2] / "checkpoints"
-RIGHT, WRONG = "Right.", "Not quite."
 BICYCLE = "A man is riding a bicycle down the street."
 ANIMAL = "The animal didn't cross the street because it was too tired."
 HEADS = list(itertools.product(range(3), range(8)))
@@ -76,36 +77,39 @@ def words(*texts: str) -> int:
     ("name", "number"),
     first_quick(sorted(CARDS.values(), key=lambda card: card[1]), 2 * len(LESSONS)),
 )
-def test_a_card_has_its_picture_answers_a_guess_and_leads_on(name: str, number: int) -> None:
+def test_a_card_has_its_picture_answers_and_leads_on(name: str, number: int) -> None:
     card = LESSONS[name].cards[number - 1]
     assert 2 <= len(card.guesses) <= 4 and words(card.look, card.question) <= 60
-    at = screen.open_page("lessons.py", lesson=f"{name}-{number}")
-    for guess in (None, (card.right + 1) % len(card.guesses), card.right):
-        if guess is not None:
-            at = at.button(key=f"guess-{guess}").click().run(timeout=120)
-        assert not at.exception and not at.warning
-        assert screen.has_stage(at) or "lesson-figure-0" in screen.charts(at) or screen.head(at, "four-7").any()
-        answer, detail = screen.framed(at, "answer"), screen.framed(at, "answer-note")
-        assert answer.startswith((RIGHT, WRONG)) == (guess is not None)
-        if guess is not None:
-            assert answer.startswith(RIGHT if guess == card.right else WRONG)
-            assert words(answer) <= 40 and words(detail) <= 40 and not re.search(r"\{|nan", answer + detail)
-    (target,) = re.findall(r'href="\./([^"?]*)\??([^"]*)"', " ".join(html.proto.body for html in at.get("html")))
-    query = dict(part.split("=") for part in target[1].replace("&amp;", "&").split("&") if part)
-    page = screen.open_page(
-        f"{target[0] or 'translate'}.py", **{key: unquote_plus(value) for key, value in query.items()}
-    )
+    link: dict[str, Any] = {}
+    for answered in (False, True):
+        told = contents.state(f"{name}-{number}", answered)
+        assert not told["problem"] and (told.get("stages") or told["figures"])
+        messages = [unpack(part["message"].tobytes()) for part in told.get("stages", ())]
+        assert all(message["setting"] and message["after"]["recording"]["kinds"] for message in messages)
+        answer, detail = told["answer"], told["detail"]
+        assert bool(answer) == answered and words(answer) <= 40 and words(detail) <= 40
+        assert not re.search(r"\{|nan", answer + detail)
+        link = unpack(pack(told))["link"]
+    page = screen.open_page(f"{link['page'] or 'translate'}.py", **link["query"])
     assert not page.exception and screen.warnings(page) == []
 
 
-@pytest.mark.parametrize("value", ["attention-9", "recurrent-1", "masks-²"])
-def test_a_card_that_does_not_exist_is_told_in_a_sentence(value: str) -> None:
-    at = screen.open_page("lessons.py", lesson=value)
-    lessons = "attention, masks, positions, heads, warmup, effects, since, why, patching"
-    warning = f"There is no card “{value}”; the lessons are {lessons}, their cards count from 1."
-    assert not at.exception and screen.warnings(at) == [warning]
-    at = at.button(key="lesson-masks").click().run(timeout=120)
-    assert not at.warning and at.button(key="guess-0").label == LESSONS["masks"].cards[0].guesses[0]
+def test_the_page_lists_every_lesson_in_the_language_of_its_visitor() -> None:
+    at = screen.open_page("lessons.py", lang="de")
+    (part,) = [part for part in at.get("bidi_component") if part.proto.id.endswith("-lessons")]
+    index = unpack(part.proto.bytes)
+    assert not at.exception and index["language"] == "de" and "wikitext2-lm" in index["models"]
+    cards = [
+        (story["code"], len(card["guesses"]), card["right"], card["live"])
+        for story in index["stories"]
+        for card in story["cards"]
+    ]
+    assert cards == [
+        (name, len(card.guesses), card.right, card.live is not None)
+        for name, story in LESSONS.items()
+        for card in story.cards
+    ]
+    assert index["words"]["next"] == "Weiter"
 
 
 @pytest.mark.slow
@@ -114,22 +118,34 @@ def test_a_small_model_that_is_named_as_one_that_ships_gets_a_sentence(
 ) -> None:
     """It has neither the heads nor the words of the cards."""
     monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(checkpoints))
-    for card in ("heads-1", "heads-3", "why-1", "why-3", "patching-1"):
-        at = screen.open_page("lessons.py", lesson=card)
-        at = at.button(key="guess-0").click().run(timeout=120)
-        assert not at.exception, card
-        assert screen.warnings(at) == ["This card needs the models and the runs that ship with Headlight."], card
-    at = screen.open_page("lessons.py")
-    assert not at.exception and not at.warning
+    for card in ("heads-1", "heads-3", "why-1", "patching-1"):
+        told = contents.state(card, True)
+        assert told == {"problem": "This card needs the models and the runs that ship with Headlight."}, card
 
 
-def test_the_choice_says_how_far_one_is() -> None:
-    at = screen.open_page("lessons.py", lesson="masks-4")
-    for guess in (1, LESSONS["masks"].cards[3].right):
-        at = at.button(key=f"guess-{guess}").click().run(timeout=120)
-    at = at.button(key="lesson-next").click().run(timeout=120)
-    assert screen.framed(at, "answer") == f"You have answered 1 of {len(CARDS)} questions, 1 correctly."
-    assert "1 of 4 answered" in at.button(key="lesson-masks").label
+def test_what_a_browser_asks_for_beside_a_card() -> None:
+    """Heads that are switched on a board, one after the other; rows; what is not there."""
+
+    def ask(code: str, **asked: str) -> dict[str, Any]:
+        return unpack(contents.answer("en", {"card": code, "answered": "0", **asked}))
+
+    told = ask("heads-1")
+    off: list[Head] = []
+    for head in ((2, 2), (0, 1)):
+        action = {"do": "off", "kind": "cross", "layer": head[0], "head": head[1]}
+        told = ask("heads-1", **told["query"], action=json.dumps(action))
+        off.append(Head("cross", *head))
+        message = unpack(told["stages"][0]["message"].tobytes())
+        expected = loaded().translate(BICYCLE, 1, edits=Edits(off=tuple(sorted(off))))
+        assert message["after"]["recording"]["text"] == expected.text
+        assert sorted(map(tuple, message["steering"]["off"])) == sorted(("cross", *other) for other in ((2, 2), (0, 1))[: len(off)])
+    told = ask("heads-1", action=json.dumps({"do": "nothing"}))
+    assert "cannot be made here" in unpack(told["stages"][0]["message"].tobytes())["steering"]["problem"]
+    row = unpack(ask("attention-2", row="2", head="3")["stages"][0]["message"].tobytes())["after"]["inside"]["place"]
+    assert (row["head"], row["row"]) == (3, 2)
+    assert contents.answer("en", {"card": "attention-9"}) is None and contents.answer("en", {}) is None
+    sentence = {"kind": "decoder_self", "layer": "1", "head": "0", "row": "3"}
+    assert "two rows only" in unpack(contents.answer("en", sentence))["reason"]
 
 
 def check(name: str, results: list[tuple[int, dict[str, object]]]) -> None:
@@ -301,7 +317,7 @@ def test_break_it() -> None:
         "the next one is that which costs least"
     )
     most = next(n for n in range(24) if "Fahrrad" not in translated(BICYCLE, order[: n + 1]).text)
-    assert len(LESSONS["heads"].cards[2].picture.after()) == most
+    assert len(LESSONS["heads"].cards[2].picture.after().changes.edits.off) == most
     nothing = translated(BICYCLE, tuple(HEADS)).text
     about = [not nothing, nothing == translated(BICYCLE).text, "Fahrrad" not in nothing and len(nothing) > 20]
     check(
@@ -920,15 +936,11 @@ def test_a_model_of_transformers_answers_too() -> None:
 
 
 def test_another_model_is_chosen_with_the_answer() -> None:
-    at = screen.open_page("lessons.py", lesson="since-2")
-    assert "since-choice" not in [box.key for box in at.selectbox]
-    at = at.button(key="guess-1").click().run(timeout=300)
-    recorded = screen.values(screen.figure(at, "lesson-figure-0")["data"][0]["z"])
-    assert recorded.shape == (30, 9) and MODERN in at.selectbox(key="since-choice").options
-    at = at.selectbox(key="since-choice").select(MODERN).run(timeout=300)
-    assert not at.exception and not at.warning
-    assert screen.values(screen.figure(at, "lesson-figure-0")["data"][0]["z"]).shape == (3, 4)
-    assert since.recorded.live_repeated(MODERN) in screen.page_text(at)
-    at = at.button(key="lesson-next").click().run(timeout=300)
-    at = at.button(key="guess-1").click().run(timeout=300)
-    assert MODERN in screen.page_text(at), "the choice holds for the next card"
+    recorded = contents.state("since-2", True)
+    assert recorded["figures"][0]["data"][0]["z"].shape == (30, 9) and recorded["live"] == ""
+    told = contents.state("since-2", True, {"model": MODERN})
+    assert told["figures"][0]["data"][0]["z"].shape == (3, 4)
+    assert told["live"] == f"{MODERN}: {since.recorded.live_repeated(MODERN)}"
+    for asked in ({"model": "nobody"}, {}):
+        assert pack(contents.state("since-2", True, asked)) == pack(recorded)
+    assert contents.state("since-2", False, {"model": MODERN})["figures"][0]["data"][0]["z"].shape == (30, 9)

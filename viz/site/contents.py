@@ -27,6 +27,7 @@ from viz.text.roles import rules_of
 from viz.text.words import EXAMPLES
 from viz.views.view import BEAM, EXAMPLE
 
+FOLDERS = ("engine", "lessons", "pages", "plot", "recording", "site", "stage")
 KERNELS = {"relaxed": "kernel.relaxed.wasm", "simd": "kernel.wasm"}  # the fastest first
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
@@ -34,7 +35,16 @@ WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 @cache
 def modules() -> dict[str, bytes]:
     """The modules and styles of the page by their place below viz/web/."""
-    return files.read_files(files.WEB, ("engine", "recording", "site", "stage"), files.TYPES)
+    return files.read_files(files.WEB, FOLDERS, files.TYPES)
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """The lessons as they leave, which `viz.pages.lessons.contents` makes: what browsers fetch when a card is opened."""
+
+    indexes: Mapping[str, Mapping[str, Any]]  # by language
+    states: Mapping[str, Mapping[str, bytes]]  # by language and name of a card and its state
+    cells: Mapping[str, bytes]  # of recorded rows, by their names
 
 
 @dataclass(frozen=True)
@@ -111,12 +121,11 @@ def first_message(translator: Translator, text: str, beam: int = 4) -> bytes:
     return stage_message.message(stage_message.Version(result.recording(candidates)))
 
 
-def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:
+def settings(models: Sequence[Model], text: str = EXAMPLE, beam: int = BEAM) -> dict[str, Any]:
     """What the page reads at once, as JSON; `Settings` in viz/web/site/settings.js says the same.
 
     Args:
-        first: the message that is drawn before the weights are there, of the first model.
-        text, beam: what that is of, and what the page shows where its address asks for nothing else.
+        text, beam: what is drawn before the weights are there, and where the address asks for nothing else.
     """
     catalogues, problems = {}, {}
     for language in LANGUAGES:
@@ -133,8 +142,6 @@ def settings(models: Sequence[Model], first: bytes, text: str = EXAMPLE, beam: i
         "pairs": [{name: value for name, value in asdict(pair).items() if name != "title"} for pair in PAIRS],
         "models": [dict(model.about) | {"size": model.size} for model in models],
         "kernels": {name: _text(files.WEB / "engine" / file) for name, file in KERNELS.items()},
-        "shell": base64.b64encode(gzip.compress(files.shell().encode(), 9, mtime=0)).decode(),
-        "first": base64.b64encode(gzip.compress(first, 9, mtime=0)).decode(),
     }
 
 

@@ -5,20 +5,23 @@ file, from where the page reads it by its name.
 """
 
 import base64
+import gzip
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from plotly import offline
 
 from viz.site import contents
-from viz.site.contents import Model
+from viz.site.contents import Lessons, Model
 from viz.stage import files
+from viz.stage.payload.packing import pack
 from viz.text.language import current
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
-PLOTLY = "plotly"
+STYLES = ("stage/stage", "plot/plot", "pages/frame", "lessons/lessons", "site/site")
+PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
 LIST = "files.txt"  # what a build has written into a folder
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
@@ -27,7 +30,7 @@ _POLICY = (
 )
 
 
-def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
+def write_folder(folder: Path, models: Sequence[Model], first: bytes, lessons: Lessons | None = None) -> int:
     """Write the page into a folder, which is made; returns how many bytes it has.
 
     Names of large files hold a hash of what is in them, so that browsers may keep them. What an older build left in the
@@ -37,14 +40,39 @@ def write_folder(folder: Path, models: Sequence[Model], first: bytes) -> int:
     parts = {_named("headlight", script, ".js"): script, _named("engine", worker, ".js"): worker}
     script_name, worker_name = parts
     addresses = {}
-    for name, content in _resources(models).items():
+    for name, content in _resources(models, first).items():
         addresses[name] = _named(name, content, ".bin")
         parts[addresses[name]] = content
-    settings = contents.settings(models, first) | {"files": addresses, "worker": worker_name}
+    for name, path, content in _lesson_parts(lessons):
+        parts[path] = content
+        if name:
+            addresses[name] = path
+    settings = contents.settings(models) | {"files": addresses, "worker": worker_name}
     policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
     parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>').encode()
     _replace(folder, parts)
     return sum(map(len, parts.values()))
+
+
+def _lesson_parts(lessons: Lessons | None) -> Iterator[tuple[str, str, bytes]]:
+    """The files of the lessons: the name by which the page knows one, path and content. States are known to indexes."""
+    if lessons is None:
+        return
+    cells = {name: _packed_file(f"lessons/{name}", content) for name, content in lessons.cells.items()}
+    yield from (("", *file) for file in cells.values())
+    for language, index in lessons.indexes.items():
+        states = {
+            name: _packed_file(f"lessons/{language}/{name}", content)
+            for name, content in lessons.states[language].items()
+        }
+        yield from (("", *file) for file in states.values())
+        addresses = {name: path for name, (path, _) in (cells | states).items()}
+        yield f"lessons-{language}", *_packed_file(f"lessons/{language}/index", pack({**index, "files": addresses}))
+
+
+def _packed_file(name: str, content: bytes) -> tuple[str, bytes]:
+    compressed = gzip.compress(content, 6, mtime=0)
+    return _named(name, compressed, ".bin"), compressed
 
 
 def _replace(folder: Path, parts: Mapping[str, bytes]) -> None:
@@ -64,8 +92,10 @@ def _replace(folder: Path, parts: Mapping[str, bytes]) -> None:
         path = folder / name
         if path.is_file() and _digest(path.read_bytes()) == old[name]:
             path.unlink()
-            if path.parent != folder and not any(path.parent.iterdir()):
-                path.parent.rmdir()
+            for parent in path.parents:
+                if parent == folder or any(parent.iterdir()):
+                    break
+                parent.rmdir()
     _write_list(folder, new)
 
 
@@ -91,21 +121,27 @@ def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
     """The page as one HTML file, which fetches nothing; it speaks the language of here unless its address says else."""
     models = [model]
     script, worker = (files.bundle(entry, contents.modules()) for entry in (PAGE, WORKER))
-    settings = contents.settings(models, first, text, beam) | {"language": current()}
+    settings = contents.settings(models, text, beam) | {"language": current()}
     policy = _POLICY.format(
         scripts=f"{_hash(script)} {_hash(offline.get_plotlyjs())}", worker="blob:", connect="'none'"
     )
-    library, *weights = (_pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models).items())
+    pieces = {name: _pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models, first).items()}
+    weights = [pieces.pop(f"{model.name}/{file}") for file in model.files]
     # The script begins with the recorded picture before the weights are read.
-    parts = [library, _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
+    parts = [*pieces.values(), _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
     parts += weights
     return _html(policy, settings, "\n".join(parts)).encode()
 
 
-def _resources(models: Sequence[Model]) -> dict[str, bytes]:
-    """The large files, compressed, by the names that the page knows them by."""
+def _resources(models: Sequence[Model], first: bytes) -> dict[str, bytes]:
+    """The large files, compressed, by the names that the page knows them by.
+
+    FIRST is the message that is drawn before the weights are there, SHELL the page that a stage is kept as.
+    """
+    ours = {FIRST: first, SHELL: files.shell().encode()}
+    compressed = {name: gzip.compress(content, 9, mtime=0) for name, content in ours.items()}
     of_models = {f"{model.name}/{file}": data for model in models for file, data in model.files.items()}
-    return {PLOTLY: files.plotly()} | of_models
+    return {PLOTLY: files.plotly()} | compressed | of_models
 
 
 def _named(name: str, content: bytes, suffix: str) -> str:
@@ -127,7 +163,7 @@ def _pieces(name: str, content: str) -> str:
 
 
 def _html(policy: str, settings: Mapping[str, object], scripts: str) -> str:
-    style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in ("stage/stage", "site/site"))
+    style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in STYLES)
     payload = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Headlight</title>'

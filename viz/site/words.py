@@ -15,6 +15,7 @@ WORDS = messages(
     translate="Translate",
     steer="Steer",
     compare="Compare",
+    lessons="Lessons",
     pages="Pages",
     language="Language",
     theme="Light or dark",
@@ -39,7 +40,9 @@ WORDS = messages(
     model_loads="Loading the model … {received:.1f} of {total:.1f} MB. Until then you see a recorded sentence.",
     other_loads="Loading the model … {received:.1f} of {total:.1f} MB.",
     not_loaded="The model could not be loaded. Please reload the page.",
+    not_fetched="The lessons could not be loaded. Please reload the page.",
     not_computed="Something went wrong while this was computed. Please reload the page.",
+    only_app="This goes on in the app: make run.",
     # What is said of an answer.
     length_limit="The translation stopped at the length limit.",
     by_reference="Teacher-forced with this reference; on its own the model may write something else.",

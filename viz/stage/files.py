@@ -17,7 +17,7 @@ from plotly import offline
 
 TYPES = {".js": "text/javascript", ".css": "text/css"}
 WEB = Path(__file__).parents[1] / "web"  # what browsers run
-FOLDERS = ("recording", "stage", "plot", "pages")  # of it, whose modules and styles pages of the app fetch
+FOLDERS = ("recording", "stage", "plot", "lessons", "pages")  # of it, whose modules and styles pages of the app fetch
 ALONE = "stage/main/alone.js"  # begins the page that stands alone; no other page has it
 
 
@@ -31,6 +31,8 @@ FILES = read_files(WEB, FOLDERS, TYPES)
 VERSION = hashlib.blake2b(b"\0".join(FILES.values()), digest_size=8).hexdigest()
 MARK, LIBRARY = "@message@", "@plotly@"
 _IMPORT = re.compile(r'^import (?:\* as )?(\w+|\{[^}]*\}) from "(\.\.?/[\w./]+)";$', re.M)
+# Comments that have lines of their own, of which browsers make nothing.
+_COMMENTS = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/).)*\*/[ \t]*|//[^\n]*)\n", re.M | re.S)
 _EXPORT = re.compile(r"^export ((?:async )?(?:function\*?|class|const) (\w+))", re.M)
 # Only the scripts of the page, which may ask nobody for anything; Plotly makes pictures of itself.
 _POLICY = (
@@ -76,7 +78,7 @@ def bundle(entry: str = ALONE, files: Mapping[str, bytes] = FILES) -> str:
         def constant(match: re.Match) -> str:
             return f'const {match[1].replace(" as ", ": ")} = modules["{path(match[2])}"];'
 
-        body = _EXPORT.sub(r"\1", _IMPORT.sub(constant, source))
+        body = _COMMENTS.sub("", _EXPORT.sub(r"\1", _IMPORT.sub(constant, source)))
         scripts[name] = f'modules["{name}"] = (() => {{\n{body}return {{ {exported} }};\n}})();\n'
 
     add(entry)

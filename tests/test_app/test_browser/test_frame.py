@@ -52,6 +52,13 @@ PLACES = """() => {
 }"""
 
 
+LESSON_PLACES = PLACES
+for place, own in {
+    ".st-key-frame-question": ".hl-lesson-question",
+    ".st-key-frame-small": ".hl-lesson-left",
+    ".st-key-frame-large": ".hl-lesson-right",
+}.items():
+    LESSON_PLACES = LESSON_PLACES.replace(f"'{place}'", f"'{own}'")
 # Of a page of the stage: the first tiles beside the title of the large picture or, of two sentences, their lines.
 STAGE_PLACES = """() => {
   const box = query => {
@@ -128,7 +135,7 @@ def test_lessons_have_these_places_too(page, shipped_server, guard):
         open_page(page, f"{shipped_server}/lessons{query}")
         for size in SIZES:
             resize(page, *size)
-            places = page.evaluate(PLACES)
+            places = page.evaluate(LESSON_PLACES)
             assert abs(places["left"]["top"] - places["right"]["top"]) <= 2, (query, size)
             assert places["question"]["bottom"] < places["answer"]["top"] < places["right"]["top"] < 300, (query, size)
             assert 0 <= size[1] - places["bottom"] <= 40, (query, size)
@@ -165,7 +172,7 @@ def test_lists_end_inside_a_low_window_and_show_what_is_chosen(page, shipped_ser
     page.set_viewport_size({"width": 1280, "height": 720})
     for path, last in {
         "training": ".hl-texts-of",
-        "lessons": "[class*=st-key-lesson-tile-]:last-of-type",
+        "lessons": ".hl-lesson-tile:last-of-type",
         "training?section=grid&grid-show=maps": ".js-plotly-plot",  # of four runs
         "open_file": ".st-key-frame-small .hl-tiles",
     }.items():

@@ -11,13 +11,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import PATIENCE
-from viz.pages.lessons.lessons import LESSONS
+from viz.pages.lessons.contents import CARDS, LESSONS
 
 pytestmark = pytest.mark.slow
 
 PICTURE = ".hl-stage[data-ready], .hl-figure:has(.main-svg, .hl-head-board)"
 WIDE, HIGH = 1280, 720
-FOCUSED = "name => Boolean(document.activeElement.closest(`.st-key-${name}`))"
+FOCUSED = "name => Boolean(document.activeElement.closest(`[data-testid=stage-${name}]`))"
 MOST_TABS = 60
 
 
@@ -34,10 +34,10 @@ def answer(page: Page):
 def wait_for_card(page: Page, name: str, number: int) -> None:
     """Waits until a card stands there with its picture."""
     total = len(LESSONS[name].cards)
-    expect(page.get_by_test_id("lesson-dots")).to_have_text("●" * number + "○" * (total - number), timeout=PATIENCE)
+    expect(page.get_by_test_id("stage-lesson-dots")).to_have_text("●" * number + "○" * (total - number), timeout=PATIENCE)
     expect(page).to_have_url(re.compile(f"lesson={name}-{number}"))
     expect(page.locator(PICTURE).first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".stApp[data-test-script-state=notRunning]")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_test_id("lessons")).to_have_attribute("data-ready", re.compile(r"\d"), timeout=PATIENCE)
 
 
 def assert_the_picture_is_in_the_window(page: Page, where: str) -> None:
@@ -75,11 +75,13 @@ def test_a_lesson_is_walked_by_keyboard(page, app_server, name):
         tab_to(page, f"guess-{card.right}")
         page.keyboard.press("Enter")
         expect(answer(page)).to_be_visible(timeout=PATIENCE)
-        expect(page.locator(f".st-key-guess-{card.right} button")).to_contain_text("✓")
+        expect(page.get_by_test_id(f"stage-guess-{card.right}")).to_contain_text("✓")
         wait_for_card(page, name, number)
         assert_the_picture_is_in_the_window(page, f"{name}-{number}, answered")
         page.keyboard.press("PageDown" if number % 2 else "ArrowRight")
-    expect(page.locator(".hl-answer")).to_contain_text("You have answered", timeout=PATIENCE)
+    n = len(LESSONS[name].cards)
+    told = f"You have answered {n} of {len(CARDS)} questions, {n} correctly."
+    expect(page.locator(".hl-answer")).to_have_text(told, timeout=PATIENCE)
     expect(page.locator("[data-testid=stException]")).to_have_count(0)
 
 
@@ -92,7 +94,7 @@ def test_back_the_projector_and_a_narrow_page(page, app_server):
     wait_for_card(page, "attention", 2)
     page.keyboard.press("PageUp")
     wait_for_card(page, "attention", 1)
-    page.locator(".st-key-lesson-projector button").first.click()
+    page.get_by_test_id("stage-lesson-projector").click()
     expect(page.locator("header")).to_be_hidden(timeout=PATIENCE)
     expect(page).to_have_url(re.compile("projector=1"))
     assert_the_picture_is_in_the_window(page, "projector")
@@ -105,9 +107,21 @@ def test_back_the_projector_and_a_narrow_page(page, app_server):
     expect(page.get_by_test_id("stage-map")).to_be_attached()
     for element in (page.locator("html"), page.locator(".stMain")):
         assert element.evaluate("e => e.scrollWidth - e.clientWidth") <= 0
-    places = ".hl-question", ".hl-answer", PICTURE, ".st-key-guess-0"
+    places = ".hl-question", ".hl-answer", PICTURE, "[data-testid=stage-guess-0]"
     tops = [page.locator(place).first.bounding_box()["y"] for place in places]
     assert tops == sorted(tops), "question, answer, picture, guesses"
+
+
+def test_a_card_that_does_not_exist_is_told_in_a_sentence(page, app_server):
+    for value in ("attention-9", "recurrent-1", "masks-²"):
+        page.goto(f"{app_server}/lessons?lesson={value}")
+        told = f"There is no card “{value}”; the lessons are {', '.join(LESSONS)}, their cards count from 1."
+        expect(page.get_by_test_id("stage-lesson-problem")).to_have_text(told, timeout=PATIENCE)
+    page.locator(".hl-lesson-tile[data-lesson=masks]").click()
+    expect(page.get_by_test_id("stage-lesson-problem")).to_be_hidden()
+    expect(page.get_by_test_id("stage-guess-0")).to_have_text(LESSONS["masks"].cards[0].guesses[0])
+    page.go_back()
+    expect(page.get_by_test_id("stage-lesson-problem")).to_be_visible()
 
 
 def test_a_click_on_a_tile_switches_a_head_off_and_the_address_stays(page, app_server):
@@ -127,7 +141,7 @@ def test_a_circuit_is_walked_on_a_card_in_three_clicks(page, app_server):
     page.set_viewport_size({"width": WIDE, "height": HIGH})
     page.goto(f"{app_server}/lessons?lesson=why-3")
     wait_for_card(page, "why", 3)
-    page.locator(".st-key-not-guessed-1 button").click()
+    page.get_by_test_id("stage-guess-1").click()
     title = page.locator(".hl-stage .hl-title")
     expect(title).to_contain_text("Head 18.6 looks from “cat” to “seven”", timeout=PATIENCE)
     wait_for_card(page, "why", 3)

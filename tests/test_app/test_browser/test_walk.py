@@ -21,7 +21,7 @@ from viz.app.menu import MENU
 pytestmark = pytest.mark.slow
 
 PATHS = [file.split("/")[0] for pages in MENU.values() for file in pages]
-DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .st-key-lesson-tile-masks"
+DRAWN = ".hl-stage[data-ready], .js-plotly-plot .main-svg, .st-key-frame-fill, .hl-lesson-tile"
 PHONE = (360, 780)
 ZOOMED = (700, 450)  # what is left of 1400 x 900 at 200 %
 NAMED = {"button", "link", "textbox", "searchbox", "combobox", "listbox", "slider", "radio", "checkbox", "switch"}

@@ -69,7 +69,7 @@ ACTIONS = [
 def settings() -> dict[str, Any]:
     """The settings of a page of both directions."""
     models = [contents.read_model(name)[0] for name in ("en-de", "de-en")]
-    return contents.settings(models, b"")
+    return contents.settings(models)
 
 
 def visit(tmp_path: Path, settings: Mapping[str, Any], translators: Mapping[str, Translator], *visits: dict) -> list:

@@ -1,19 +1,14 @@
 """Break it: how many heads of the cross-attention a translation can do without."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
 
 import numpy as np
-import streamlit as st
 
 from model.interventions.edits import Edits, Head
 from model.running.translator import Translator
-from viz.pages.lessons.card import Link, Story, card, request_translation, view_of
-from viz.stage.assets import stage
-from viz.stage.payload.payloads import Action
-from viz.text import errors
-from viz.ui.stage import stage_page, steering
+from viz.pages.lessons.card import Story, Tiles, card, request_translation
+from viz.ui.stage import steering
 from viz.views.cached import Request, cache_results, compute, loaded_as
 from viz.views.results.heads_results import importance
 from viz.views.turns import in_turn
@@ -21,7 +16,6 @@ from viz.views.turns import in_turn
 SENTENCE = request_translation("A man is riding a bicycle down the street.", beam=1)
 WORD = "Fahrrad"
 BOARD = tuple(np.ndindex(3, 8))  # layers and heads
-OFF, PROBLEM = "lesson-off", "lesson-problem"  # in the session: by card what the visitor has changed; why not
 
 
 def without(heads: Iterable[tuple[int, int]]) -> Request:
@@ -60,36 +54,9 @@ def greedy() -> list[tuple[int, int]]:
     return order[: next(n for n in range(len(order)) if WORD not in compute(without(order[: n + 1])).text)]
 
 
-@dataclass(frozen=True)
-class Tiles:
-    """The heads of the cross-attention as tiles, which the visitor switches off and on."""
-
-    after: Callable[[], Sequence[tuple[int, int]]] = tuple  # heads that are off with the answer, at first
-
-    def draw(self, answered: bool) -> None:
-        """Show them; `answered`: with those of the answer off."""
-        request = self._request(answered)
-        state = st.session_state
-        state[stage_page.QUERY] = {}
-        view = view_of(request)
-        payload = steering.payload(request, compute(request), view, state.pop(PROBLEM, ""), setting={"kind": "cross"})
-
-        def apply(action: Action) -> None:
-            try:
-                state[OFF][self, answered] = replace(request, changes=steering.apply_action(request, action))
-            except ValueError as error:
-                state[PROBLEM] = errors.sentence(error)
-
-        stage(payload, lambda _: None, on_did=apply)
-
-    def link(self) -> Link:
-        """Where the page Steer goes on with it."""
-        request = self._request(True)
-        return "steer", view_of(request).address() | {"kind": "cross"} | request.changes.address()
-
-    def _request(self, answered: bool) -> Request:
-        heads_off = st.session_state.setdefault(OFF, {})
-        return heads_off.get((self, answered)) or without(self.after() if answered else ())
+def tiles_without(heads: Callable[[], Iterable[tuple[int, int]]]) -> Tiles:
+    """The tiles of a card, with these heads off once it is answered."""
+    return Tiles(SENTENCE, lambda: without(heads()))
 
 
 STORY = Story(
@@ -106,7 +73,7 @@ STORY = Story(
     "{n}: each alone can go and “Fahrrad” stays.",
     "The costliest is head {head} of layer {layer}: without it the old translation is {factor:.1f} times less "
     "probable.",
-    Tiles(),
+    Tiles(SENTENCE),
     right=2,
 )
 def each() -> dict:
@@ -121,7 +88,7 @@ def each() -> dict:
     ("“Fahrrad” stays", "It becomes another word", "The sentence ends early"),
     "“{text}” The last layer still reads the source.",
     "But the old translation is {factor:.1f} times less probable.",
-    Tiles(lambda: BOARD[:16]),
+    tiles_without(lambda: BOARD[:16]),
     right=0,
 )
 def layers() -> dict:
@@ -135,7 +102,7 @@ def layers() -> dict:
     ("About 5", "About 12", "About 20"),
     "Always taking the head that costs least, {greedy} can go, as now drawn: “{text}” Can you switch off one more?",
     "Heads that matter little alone may matter together.",
-    Tiles(greedy),
+    tiles_without(greedy),
     right=2,
 )
 def played() -> dict:
@@ -148,7 +115,7 @@ def played() -> dict:
     ("Nothing", "The same sentence", "A sentence about something else"),
     "“{text}” Without the source the decoder is a language model: it writes what German often says.",
     "The old translation has lost {drop:.0f} nats.",
-    Tiles(lambda: BOARD),
+    tiles_without(lambda: BOARD),
     right=2,
 )
 def finale() -> dict:

@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-import streamlit as st
 
 from model.experiments import cheater
 from viz.figures import Figure, curves, written_heatmap
-from viz.pages.lessons.card import Figures, OnStage, Story, card, request_translation
+from viz.pages.lessons.card import Figures, OnStage, State, Story, card, opened_cells, request_translation
 from viz.text.language import message, say
 from viz.views.cached import cache_results, compute
 from viz.views.turns import in_turn
@@ -16,7 +15,6 @@ SENTENCE = request_translation("The animal didn't cross the street because it wa
 WRITTEN, SHOWN = 200, 5  # sentences that each model writes, and those on the board
 EXAMPLE = "the old dog sees a cat .".split()
 ROW = 2  # of the example, that the question is about
-CELLS = "lesson-cells"  # in the session: cells that were clicked
 NAMES = message("honest"), message("cheater")
 
 
@@ -61,12 +59,10 @@ def _written(answered: bool) -> Figure:
     )
 
 
-def _board(answered: bool) -> Figure:
+def _board(answered: bool, opens: bool = False) -> Figure:
     counts = trained()[2]
     size = len(EXAMPLE)
-    is_open = np.triu(np.full((size, size), answered), 1)
-    for cell in st.session_state.get(CELLS, ()):
-        is_open[cell] = True
+    is_open = np.triu(np.full((size, size), answered or opens), 1)
     inputs = [cheater.STOP, *EXAMPLE[:-1]]
     return written_heatmap(
         np.where(is_open, counts, np.tri(size)),
@@ -81,10 +77,8 @@ def _board(answered: bool) -> Figure:
     )
 
 
-def click(row: int, column: int) -> None:
-    """Note the cell that the visitor clicked."""
-    if row < column < len(EXAMPLE):
-        st.session_state[CELLS] = st.session_state.get(CELLS, set()) ^ {(row, column)}
+def _clicks(answered: bool) -> State:
+    return opened_cells(_board(answered, opens=True))
 
 
 STORY = Story(
@@ -95,7 +89,7 @@ STORY = Story(
 
 
 @card(
-    "Two tiny models learn a toy language on this server, each word from the words before it. The honest one has the "
+    "Two tiny models learn a toy language, each word from the words before it. The honest one has the "
     "causal mask; the cheater may look ahead while it learns.",
     "Whose loss is lower after 150 steps?",
     ("The honest model's", "The cheater's", "They are equal"),
@@ -131,7 +125,7 @@ def right() -> dict:
     ("The one just right of the diagonal", "The last one of the row", "Every cell right of the diagonal"),
     "There the row reads “dog” itself, whose probability becomes {leak:.2f}.",
     "With any other cell open it is at most {other:.3f}; with none, {closed:.3f}.",
-    Figures(_board, "masks", {"show": "head"}, on_click=click),
+    Figures(_board, "masks", {"show": "head"}, clicks=_clicks),
     right=0,
 )
 def leaking() -> dict:

@@ -30,7 +30,7 @@ STORY = Story(
     "lowers the lead by {lowered:.1f}.",
     Figures(recorded.draw_drink, "language_model"),
     right=2,
-    live=recorded.live(recorded.live_drink),
+    live=recorded.live_drink,
 )
 def drink() -> dict:
     numbers = recorded.drink_numbers(shipped())
@@ -48,7 +48,7 @@ def drink() -> dict:
     "Induction heads make copying from the context work.",
     Figures(recorded.draw_repeated, "language_model"),
     right=1,
-    live=recorded.live(recorded.live_repeated),
+    live=recorded.live_repeated,
 )
 def repeated() -> dict:
     return recorded.repeated_numbers(shipped())
@@ -64,7 +64,7 @@ def repeated() -> dict:
     "The place counts: a weight on a sink is not a sign of importance.",
     Figures(recorded.draw_sink, "language_model"),
     right=1,
-    live=recorded.live(recorded.live_sink),
+    live=recorded.live_sink,
 )
 def sink() -> dict:
     numbers = recorded.sink_numbers(shipped())
@@ -80,7 +80,7 @@ def sink() -> dict:
     "The angle between two turned vectors depends on how far apart they stand, not on where.",
     Figures(layers.draw_moved, "positions", {"first": "rotary"}),
     right=1,
-    live=recorded.live(layers.live_turned),
+    live=layers.live_turned,
 )
 def turned() -> dict:
     _, sinusoidal, turned = layers.moved_scores()
@@ -128,7 +128,7 @@ def units() -> dict:
     "Long texts are limited by this memory, not by the weights.",
     Figures(layers.draw_cache, "language_model"),
     right=1,
-    live=recorded.live(layers.live_cache),
+    live=layers.live_cache,
 )
 def remembered_words() -> dict:
     grouped, whole = layers.cache_sizes()

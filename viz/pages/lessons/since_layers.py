@@ -15,7 +15,7 @@ from model.relative import rotary_frequencies, rotate
 from model.running.translator import Writer
 from model.taps import intervene
 from viz.figures import Figure, bars, difference_heatmap, scatter
-from viz.pages.lessons.since_recorded import RECORDING, model_name
+from viz.pages.lessons.since_recorded import RECORDING
 from viz.text.language import message, say
 from viz.ui.models import cache_card
 from viz.ui.models.cache_card import Sizes
@@ -64,13 +64,13 @@ def moved_scores() -> tuple[list[str], np.ndarray, np.ndarray]:
     return result.target_tokens, (scores[1] - scores[0]) * visible, (turned[1] - turned[0]) * visible
 
 
-def draw_moved(answered: bool) -> Figure:
+def draw_moved(answered: bool, model: str = RECORDING) -> Figure:
     """How the scores of a head change when the text is moved: positions added; with the answer turned instead."""
     tokens, sinusoidal, turned = moved_scores()
     scores = turned if answered else sinusoidal
-    if name := model_name(answered):
+    if model:
         with suppress(ValueError):  # the sentence beside says it
-            tokens, differences = moved_by_model(name)
+            tokens, differences = moved_by_model(model)
             scores = differences[analysis.largest_cell(np.abs(differences).max((-2, -1)))]
     names = message("moved"), message("in place")
     return difference_heatmap(scores, tokens, tokens, a=names[0], b=names[1], say=say)
@@ -160,9 +160,9 @@ def cache_sizes(name: str = RECORDING) -> tuple[float, float]:
     return shared, full
 
 
-def draw_cache(answered: bool) -> Figure:
+def draw_cache(answered: bool, model: str = RECORDING) -> Figure:
     """The cache with keys and values for each query head; with the answer as they are grouped, too."""
-    grouped, full = cache_sizes(model_name(answered))
+    grouped, full = cache_sizes(model)
     names = [say("one per query head"), say("grouped")]
     sizes = np.array([[full], [grouped if answered else 0.0]])
     return bars(

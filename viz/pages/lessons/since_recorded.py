@@ -4,12 +4,10 @@ The stories of "Since 2017" about heads draw and say this. The pictures are of t
 and chosen another model.
 """
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from model.adapters.readers.layout import DECODER
 from model.analysis import maps as analysis
@@ -23,8 +21,7 @@ from viz.views.cached import cache_results, translator
 from viz.views.results.model_results import usable
 from viz.views.turns import in_turn
 
-CHOSEN = "since-model"  # in the session: whose answer is shown, RECORDING or the name of a model
-RECORDING = ""
+RECORDING = ""  # in the place of the name of a model
 
 
 @cache_results(8)
@@ -38,38 +35,12 @@ def models() -> list[str]:
     return [*usable(available("language_model"))[0], *model_shelf.SHELF.names((DECODER,))]
 
 
-def model_name(answered: bool) -> str:
-    """Whose answer is shown; RECORDING until a guess was made."""
-    name = st.session_state.get(CHOSEN, RECORDING)
-    return name if answered and name in models() else RECORDING
-
-
-def subject(answered: bool) -> Recorded:
-    """What is drawn: what the chosen model does, or the recording, also where that model cannot do it."""
-    if name := model_name(answered):
+def subject(name: str) -> Recorded:
+    """What is drawn: what a model does, or the recording, also where that model cannot do it."""
+    if name:
         with suppress(ValueError):  # the sentence beside says it
             return studied(name)
     return shipped()
-
-
-def live(sentence: Callable[[str], str]) -> Callable[[], str | None]:
-    """Let the visitor choose a model, and say what is so in that; None for the recording."""
-
-    def choose() -> str | None:
-        options = [RECORDING, *models()]
-        if st.session_state.get(CHOSEN) not in options:
-            st.session_state[CHOSEN] = RECORDING
-        name = st.selectbox(
-            say("Model"),
-            options,
-            index=options.index(st.session_state[CHOSEN]),
-            format_func=lambda name: name or say("{name}, recorded", name=NAME),
-            key="since-choice",
-            on_change=lambda: st.session_state.update({CHOSEN: st.session_state["since-choice"]}),
-        )
-        return say("{name}: {text}", name=name, text=sentence(name)) if name else None
-
-    return choose
 
 
 def head_name(place: Place) -> str:
@@ -77,9 +48,9 @@ def head_name(place: Place) -> str:
     return "{}.{}".format(*place)
 
 
-def draw_drink(answered: bool) -> Figure:
+def draw_drink(answered: bool, model: str = RECORDING) -> Figure:
     """What each head adds to Mary over John; with the answer where the name movers and the strongest head look."""
-    recorded = subject(answered)
+    recorded = subject(model)
     heads = recorded.heads
     if not answered:
         value = message("logits added to “Mary” over “John”")
@@ -92,9 +63,9 @@ def draw_drink(answered: bool) -> Figure:
     return attention_heatmap(rows / rows.sum(-1, keepdims=True), names, tokens, **axes, say=say)
 
 
-def draw_repeated(answered: bool) -> Figure:
+def draw_repeated(answered: bool, model: str = RECORDING) -> Figure:
     """How much each head gives to the token after the last occurrence."""
-    values = subject(answered).induction()
+    values = subject(model).induction()
     return head_board(
         values.round(2) + 0,
         value=message("weight on the token after the last occurrence"),
@@ -103,10 +74,10 @@ def draw_repeated(answered: bool) -> Figure:
     )
 
 
-def draw_sink(answered: bool) -> Figure:
+def draw_sink(answered: bool, model: str = RECORDING) -> Figure:
     """How much each head gives to the first token, with the answer to another one that was put before the text."""
     text = "other_first" if answered else "sink"
-    values = subject(answered).on_first(text)
+    values = subject(model).on_first(text)
     return head_board(values.round(2) + 0, value=message("weight on the first token"), say=say)
 
 

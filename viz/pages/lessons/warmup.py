@@ -1,16 +1,13 @@
 """Peak times warmup: what the learning rate of the first steps does to a run."""
 
-import streamlit as st
-
 from model.training.sweeps.grid import NORMS, PEAKS, WARMUPS, GridCell, lines_of
 from viz.figures import Figure
 from viz.figures import curves as draw_curves
-from viz.pages.lessons.card import Figures, Story, card
+from viz.pages.lessons.card import Figures, State, Story, card, picks
 from viz.text.language import message, say
-from viz.views.results.grid_results import board, curves, load, name_of, table, toggled
+from viz.views.results.grid_results import board, curves, load, name_of, table
 from viz.views.snippets import Plot
 
-PICKED = "lesson-runs"  # in the session: cells that were clicked
 MOST = 3
 POST = ("post",)
 CORNERS = [GridCell("post", peak, warmup) for peak in (PEAKS[1], PEAKS[-1]) for warmup in (WARMUPS[0], WARMUPS[-1])]
@@ -32,17 +29,22 @@ def _schedules(*cells: GridCell) -> Figure:
     return draw_curves(rates, y_axis=message("learning rate"), log_y=True, say=say)
 
 
-def _picked() -> list[GridCell]:
-    return st.session_state.get(PICKED, [GOOD, BAD])
+def _every() -> dict[tuple[int, int], GridCell]:
+    return {(i, j): cell for i, row in enumerate(table(POST)) for j, cell in enumerate(row)}
 
 
-def pick(row: int, column: int) -> None:
-    """Note the cell of the grid that the visitor clicked."""
-    st.session_state[PICKED] = toggled(_picked(), table(POST)[row][column], MOST)
+def _compared(answered: bool) -> Plot:
+    return board(POST, list(_every().values()))
 
 
-def _compared(answered: bool) -> list[Plot]:
-    return [board(POST, _picked()), *([curves(_picked() or [BAD])] if answered else ())]
+def _clicks(answered: bool) -> State:
+    cells = _every()
+    lines = None
+    if answered:
+        lines = curves(cells.values())
+        lines.figure.layout.margin.t = curves(list(cells.values())[:MOST]).figure.layout.margin.t
+    runs = list(cells.values())
+    return picks(list(cells), [runs.index(GOOD), runs.index(BAD)], MOST, lines)
 
 
 STORY = Story(
@@ -73,7 +75,7 @@ def fails() -> dict:
     ("Nothing at all", "How often each word occurs", "Short sentences, but no long ones"),
     "Word frequencies alone give a loss of {entropy:.2f}, or the flat line with label smoothing.",
     "The failed run ends at {bad:.2f}, the one that learns at {good:.2f}.",
-    Figures(_compared, "training", shares=(0.4, 1.0), on_click=pick),
+    Figures(_compared, "training", shares=(0.4, 1.0), clicks=_clicks),
     right=1,
 )
 def floor() -> dict:

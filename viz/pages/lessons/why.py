@@ -1,19 +1,20 @@
 """Why there? Heads that look by position, what they do when words are shuffled, and a circuit of two heads."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from model.analysis.score_parts import TOKENS
 from model.experiments.recorded_circuit import AFTER, INDUCTION, PREVIOUS, QUERY, WORD
 from model.experiments.recorded_model import Place
-from viz.pages.lessons.card import Link, OnStage, Story, card, request_translation, view_of
+from viz.pages.lessons.card import Link, OnStage, State, Story, card, request_translation, stage_of, view_of
 from viz.pages.lessons.why_recorded import OnRecording, row_of, weights
+from viz.stage import assets
+from viz.stage.payload import message as stage_message
+from viz.stage.payload.message import Version
 from viz.text.language import say
-from viz.text.words import axes
 from viz.ui.stage import stage_page
-from viz.views import recipes
 from viz.views.cached import Request, cache_results, compute
 from viz.views.score_traces import trace_of
 from viz.views.view import place_of_head
@@ -50,19 +51,18 @@ class FourHeads:
 
     request: Request
 
-    def draw(self, answered: bool) -> None:
-        """Show them; `answered`: with their shares."""
+    def state(self, answered: bool, asked: Mapping[str, str] = {}) -> State:
+        """What a browser shows; `answered`: with their shares."""
         result = compute(self.request)
-        maps = {}
-        for layer, head in FOUR:
+        recording = replace(result.recording(result.next_words, name=self.request.model), text=None)
+        stages = []
+        for (layer, head), row in zip(FOUR, (0, 0, 1, 1)):
             name = say("Head {layer}.{head}", layer=layer, head=head)
             small = say("by position {share:.0%}", share=shares()[0][layer, head]) if answered else ""
-            plot = recipes.head_plot(recipes.origin(self.request), name, result, ENCODER, (layer, head), axes(ENCODER))
-            recording = result.recording(result.next_words, name=self.request.model)
-            maps[f"four-{head}"] = stage_page.HeadMap(plot, (name, "", small), recording, ENCODER, layer, head)
-        cells = list(maps.items())
-        for left, row in ((2, cells[:2]), (1, cells[2:])):
-            stage_page.show_maps(dict(row), 1 / left)
+            setting = {**place_of_head(ENCODER, layer, head), "rings": [], "room": 1 / (2 - row)}
+            message = stage_message.message(Version(recording), assets.keep, setting=setting, least=stage_page.LOW)
+            stages.append(stage_of(message, (name, small)))
+        return {"stages": stages}
 
     def link(self) -> Link:
         """Where the head that looks most by position is asked why."""

@@ -1,22 +1,23 @@
 """The induction circuit of SmolLM2-135M as it was recorded: maps, and why two of its heads look where they look."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-import streamlit as st
 
 from model.experiments import recorded_circuit, recorded_model
 from model.experiments.recorded_circuit import KIND, TEXT, RecordedRow
 from model.results.recording import Recording
-from viz.pages.lessons.card import REQUESTED, Link
+from viz.pages.lessons.card import Link, State, stage_of
+from viz.stage import assets
+from viz.stage.payload import message as stage_message
 from viz.stage.payload import why
 from viz.stage.payload.message import Version
 from viz.stage.payload.payloads import NoWhyPayload, WhyPayload
 from viz.text.language import message, say
-from viz.ui.stage import stage_page
-from viz.views.view import PLACE
 
+PARTS = "lessons/why"  # where browsers fetch the parts of a cell, with its place as a query
+NO_PARTS = message("The recording has the parts of two rows only: of head 18.6 at “cat” and of head 16.0 at “seven”.")
 LOW = 138  # pixels of the picture below the bars of the view Why
 Cell = tuple[int, int]  # a row and a column
 
@@ -46,8 +47,14 @@ def payload(cell: why.Cell) -> WhyPayload | NoWhyPayload:
             row_weights = weights()[row.layer, row.head, row.query]
             parts = why.payload(cell._replace(row=0), row.parts, row_weights[None])
             return {**parts, "place": {**parts["place"], "row": cell.row}}
-    line = message("The recording has the parts of two rows only: of head 18.6 at “cat” and of head 16.0 at “seven”.")
-    return why.no_payload(cell, say(line))
+    return why.no_payload(cell, say(NO_PARTS))
+
+
+def cells() -> Iterator[why.Cell]:
+    """The cells that the recording has the parts of; of each row also the one of its largest weight."""
+    for row in recorded_circuit.shipped():
+        for key in (None, *range(row.parts.mask.shape[1])):
+            yield why.Cell(KIND, row.layer, row.head, row.query, key)
 
 
 @dataclass(frozen=True)
@@ -58,22 +65,15 @@ class OnRecording:
     then: Mapping[str, object] = field(default_factory=dict)  # what changes with the answer
     ring: Cell | None = None  # with the answer
 
-    def draw(self, answered: bool) -> None:
-        """Show the picture; `answered`: with the answer in it."""
+    def state(self, answered: bool, asked: Mapping[str, str] = {}) -> State:
+        """What a browser shows; `answered`: with the answer in it."""
         place = {"kind": KIND, **self.place, **(self.then if answered else {})}
         query = {name: str(value) for name, value in place.items()}
-        query = st.session_state.get(REQUESTED) or query  # the visitor has walked on
-        st.session_state[stage_page.QUERY] = query
-        cell = why.cell_of(query)
-        version = Version(recording(), why=payload(cell) if cell else None, splits=True, predicts=False)
+        version = Version(recording(), splits=True, predicts=False, parts=PARTS)
         rings = [self.ring] if answered and self.ring else []
         setting = query | {"rings": rings, "walks": True}
-        stage_page.show_stage(version, on_request=self._keep_request, setting=setting, least=LOW)
+        return {"stages": [stage_of(stage_message.message(version, assets.keep, setting=setting, least=LOW))]}
 
     def link(self) -> Link:
         """Where a model of the visitor's own can be asked."""
         return "language_model", {}
-
-    @staticmethod
-    def _keep_request(query: dict[str, str]) -> None:
-        st.session_state[REQUESTED] = {name: value for name, value in query.items() if name in PLACE}

@@ -39,6 +39,24 @@ def plot(
         fills: then it is as high as what is left of the window: at least the first number of pixels, with the
             second one left free below it; of the rest it takes the third number as a share.
     """
+    message = payload(figure, clicks=on_click is not None, column_width=column_width, fills=fills)
+
+    def clicked() -> None:
+        numbers = _clicked(st.session_state[key].get("clicked"))
+        if on_click is not None and numbers:
+            on_click(*numbers)
+
+    _mounted(COMPONENT, "plot/plot.js")(key=key, data=packing.pack(message), on_clicked_change=clicked)
+
+
+def payload(
+    figure: Figure,
+    *,
+    clicks: bool = False,
+    column_width: int | None = None,
+    fills: tuple[int, int, float] | None = None,
+) -> dict[str, Any]:
+    """What plot.js is told of a figure (`PlotMessage`): whether clicks count, and the rest as for `plot`."""
     cells = figure.table
     table = None
     if isinstance(cells, Cells) and cells.row_names and cells.column_names:  # the browser shows one of a map
@@ -47,25 +65,18 @@ def plot(
     axis, margin = figure.layout.xaxis, figure.layout.margin
     labels = len(axis.tickvals or ()) * (column_width or (11 if axis.tickangle else 20))
     has_bar = any(trace["type"] == "heatmap" and trace["showscale"] is not False for trace in figure.data)
-    payload = {
+    parts = _parts(figure)
+    parts["layout"].pop("template", None)  # the page says how things look
+    return parts | {
         "alt": figure.description,
         "least": round(labels + margin.l + margin.r + 70 * has_bar),  # below which labels of columns would overlap
         "table": table,
         "board": _board(cells) if isinstance(cells, Board) else None,
-        "clicks": on_click is not None,
+        "clicks": clicks,
         "fills": fills,
         "language": current(),
         "words": {"table": say("Table"), "missing": say(_MISSING), "zoomed": {_ZOOMED: say(_ZOOMED)}},
     }
-
-    def clicked() -> None:
-        numbers = _clicked(st.session_state[key].get("clicked"))
-        if on_click is not None and numbers:
-            on_click(*numbers)
-
-    parts = _parts(figure)
-    parts["layout"].pop("template", None)  # the page says how things look
-    _mounted(COMPONENT, "plot/plot.js")(key=key, data=packing.pack(parts | payload), on_clicked_change=clicked)
 
 
 def pictures(figure: Figure, name: str, key: str) -> None:

@@ -276,9 +276,9 @@ def candidates_code(result: Translation, code: str) -> dict[str, str]:
     return {"words": program(code, snippet(CANDIDATES_CODE, count=CANDIDATES, words_of=Code(words_of)))}
 
 
-def inside_of(result: cached.Result, request: cached.Request) -> InsidePayload | None:
-    """The row that the address asks for."""
-    place = inside.place_of(st.session_state[QUERY])
+def inside_of(result: cached.Result, request: cached.Request, query: Mapping[str, str]) -> InsidePayload | None:
+    """The row that an address asks for."""
+    place = inside.place_of(query)
     if not place or place.kind not in result.kinds or place.layer not in result.layers(place.kind):
         return None
     _, *shape = result.attention(place.kind).shape
@@ -309,14 +309,21 @@ def predicts_words(result: Translation) -> bool:
 
 
 def version_of(
-    result: cached.Result, request: cached.Request, current_view: View, rowwise: bool = True, splits: bool = True
+    result: cached.Result,
+    request: cached.Request,
+    current_view: View,
+    rowwise: bool = True,
+    splits: bool = True,
+    query: Mapping[str, str] | None = None,
 ) -> stage_message.Version:
     """What the stage shows of a translation.
 
     Args:
         rowwise: whether also how its rows are computed, where nothing is changed.
         splits: whether also why its heads look where they look, where nothing is changed.
+        query: what is open, as an address says it; None: as the session has it.
     """
+    query = st.session_state[QUERY] if query is None else query
     rowwise = rowwise and not request.changes and has_rows(result)
     splits = splits and not request.changes and splits_scores(result)
     notes = []
@@ -329,7 +336,7 @@ def version_of(
         notes.append(say(line, mask=mask))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
-    effects, payload = effects_payload(result, request, st.session_state[QUERY], code)
+    effects, payload = effects_payload(result, request, query, code)
     text = line_of(answer_of(result, result.next_words))
     recording = replace(result.recording(result.next_words, name=request.model), text=text)
     is_reader = isinstance(result.config, ReaderConfig)
@@ -341,8 +348,8 @@ def version_of(
         notes=notes,
         program=program_of(code),
         code=candidates_code(result, code) if result.next_words else {},
-        inside=inside_of(result, request) if rowwise else None,
-        why=why_results.open_cell(request, st.session_state[QUERY]) if splits else None,
+        inside=inside_of(result, request, query) if rowwise else None,
+        why=why_results.open_cell(request, query) if splits else None,
         parts=why_results.parts_address(request) if splits else None,
         shares=why_results.shares_address(request) if splits else None,
         rowwise=rowwise,

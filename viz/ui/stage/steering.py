@@ -290,16 +290,24 @@ def _spoken_cost(request: Request) -> str:
 
 
 def payload(
-    request: Request, result: cached.Result, current_view: View, problem: str = "", weighed: bool = False, **settings
+    request: Request,
+    result: cached.Result,
+    current_view: View,
+    problem: str = "",
+    weighed: bool = False,
+    query: Mapping[str, str] | None = None,
+    splits: bool = True,
+    **settings: Any,
 ) -> bytes:
     """The message of a translation with and without changes; the rest as in `viz.stage.payload.message.message`.
 
-    `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth.
+    `problem`: why what was asked for last cannot be; `weighed`: tiles show what each head is worth;
+    `query` and `splits` as in `stage_page.version_of`.
     """
     changes = request.changes
     edits = request.changes.edits
     before = None
-    version = stage_page.version_of(result, request, current_view)
+    version = stage_page.version_of(result, request, current_view, splits=splits, query=query)
     help_ = say("Scale and shift the encodings that are added to the embeddings.")
     steering: SteeringPayload = {
         "chips": chips(request),
@@ -320,7 +328,7 @@ def payload(
         problem = problem or refusal
     if changes:
         old = compute(request.plain)
-        before = stage_page.version_of(old, request.plain, current_view, rowwise=False)
+        before = stage_page.version_of(old, request.plain, current_view, rowwise=False, splits=splits, query=query)
         version = keep_roles(version, before, edits)
         answers = [line_of(answer_of(each, each.next_words)) for each in (old, result)]
         steering["pairs"] = comparison.beside(*((answer or "").split() for answer in answers))

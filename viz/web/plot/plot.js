@@ -35,7 +35,7 @@ const PENDING = 1000; // milliseconds after which nothing of Plotly's hovering w
 /** @type {WeakMap<Element, Plot>} */
 const plots = new WeakMap();
 
-class Plot {
+export class Plot {
   /** @type {PlotMessage | null} */ message = null;
   /** @type {Trigger} */ click = () => {};
   /** @type {HTMLElement | null} the same as a table */ grid = null;
@@ -43,7 +43,9 @@ class Plot {
   isListening = false;
   /** @type {FigureHeads | null} */ heads = null;
 
-  constructor() {
+  /** @param {() => Promise<import("../stage/frame/plotly.js").Plotly>} library */
+  constructor(library = plotly) {
+    this.library = library;
     this.node = /** @type {PlotElement} */ (/** @type {unknown} */ (el("div", { role: "img" })));
     this.box = el("div.scrolled", this.node);
     this.note = el("p", { role: "status", hidden: true });
@@ -54,10 +56,8 @@ class Plot {
     addEventListener("resize", (this.resized = () => this.message?.fills && this.draw()));
   }
 
-  /** @param {Uint8Array} bytes */
-  show(bytes) {
-    /** @type {PlotMessage} */
-    const message = unpack(bytes);
+  /** @param {PlotMessage} message */
+  show(message) {
     if (message.stamp !== this.message?.stamp) {
       this.message = message;
       this.node.ariaLabel = message.alt;
@@ -66,7 +66,7 @@ class Plot {
       this.button.hidden = !message.table;
       this.showTable(Boolean(this.grid));
       // Where something above it grows, it moves without a new size of its own.
-      const frame = message.fills && this.root.closest(".st-key-frame");
+      const frame = message.fills && this.root.closest(".st-key-frame, .hl-lessons");
       if (frame) this.observer.observe(frame);
     }
     return this.draw();
@@ -87,7 +87,7 @@ class Plot {
     }
     this.putInBox(node, true);
     node.style.height = `${height}px`;
-    const library = await plotly().catch(() => null);
+    const library = await this.library().catch(() => null);
     const { language: locale, words, data, layout, stamp } = message;
     this.note.textContent = words.missing;
     this.note.hidden = Boolean(library);
@@ -134,7 +134,7 @@ class Plot {
     if (!fills) return layout.height;
     const [least, below, share] = fills;
     if (innerWidth <= NARROW) return Math.max(least, Math.min(width, layout.height));
-    const scrolled = this.root.closest("section")?.scrollTop ?? 0;
+    const scrolled = this.root.closest("section")?.scrollTop ?? scrollY;
     const top = this.root.getBoundingClientRect().top + scrolled;
     return Math.max(least, Math.floor((innerHeight - top - BELOW - below) * share));
   }
@@ -156,6 +156,14 @@ class Plot {
       uirevision: JSON.stringify(axes),
       template: { layout: { xaxis: axis, yaxis: axis, hoverlabel } },
     };
+  }
+
+  /** Takes the figure off the page. */
+  leave() {
+    this.observer.disconnect();
+    removeEventListener("resize", this.resized);
+    this.root.remove();
+    setTimeout(() => loadedPlotly()?.purge(this.node), PENDING);
   }
 
   /** Shows the table, or takes it away. @param {boolean} open */
@@ -189,16 +197,11 @@ export function show({ data, parentElement, setTriggerValue }) {
   plots.set(parentElement, plot);
   if (!plot.root.isConnected) parentElement.append(plot.root);
   plot.click = setTriggerValue;
-  plot.show(data);
+  plot.show(unpack(data));
 }
 
 /** @param {{parentElement: Element}} component */
 export function leave({ parentElement }) {
-  const plot = plots.get(parentElement);
-  if (!plot) return;
-  plot.observer.disconnect();
-  removeEventListener("resize", plot.resized);
-  plot.root.remove();
+  plots.get(parentElement)?.leave();
   plots.delete(parentElement);
-  setTimeout(() => loadedPlotly()?.purge(plot.node), PENDING);
 }

@@ -4,6 +4,7 @@ import { setParameters } from "../stage/main/address.js";
 import { Stage } from "../stage/main/stage.js";
 import { changesAfter } from "./view/actions.js";
 import { patchesAfter } from "./view/patches.js";
+import { fragment, go } from "./view/address.js";
 import { isChange, noChanges, wordless } from "./view/changes.js";
 import { Controls } from "./controls/controls.js";
 import { messageOf } from "./payload/messages.js";
@@ -11,9 +12,10 @@ import { PatchingParts } from "./payload/patching.js";
 import { recordedMessage } from "./payload/recorded.js";
 import { packedScores } from "./payload/why.js";
 import { Speech } from "./speech.js";
+import { openLessons } from "./lessons.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { cellOf, parametersOf, readRequest, rowOf, usualText } from "./view/view.js";
+import { LESSONS, cellOf, parametersOf, readRequest, rowOf, usualText } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./view/view.js").PageRequest} PageRequest */
@@ -22,21 +24,6 @@ const MEGA = 1e6;
 // What patches are made for: they go when another of these comes.
 const TEXTS = /** @type {const} */ (["text", "model", "beam", "penalty", "reference", "versus", "b"]);
 let stamp = 0; // of the last message
-
-const fragment = () => new URLSearchParams(location.hash.slice(1));
-
-/**
- * Puts a fragment into the address; a step becomes an entry of the history.
- * @param {string} hash
- * @param {boolean} isStep
- */
-function go(hash, isStep) {
-  try {
-    history[isStep ? "pushState" : "replaceState"](null, "", hash);
-  } catch {
-    // A frame has no address of its own.
-  }
-}
 
 export class App {
   /** @type {import("../engine/run/answer.js").Answer | null} that is shown */
@@ -122,6 +109,19 @@ export class App {
     this.update();
   }
 
+  /** What stands on the page. */
+  get nodes() {
+    return [this.controls.box, this.stage.root];
+  }
+
+  /** Opens another page. @param {string} page */
+  visit(page) {
+    if (page !== LESSONS) return this.turn({ page: /** @type {PageRequest["page"]} */ (page) });
+    this.stage.host.settle();
+    openLessons(this.speech.requested);
+    return this.arrive();
+  }
+
   /** @param {string} language */
   speak(language) {
     this.write({ lang: language === new Speech(this.settings, null).language ? null : language }, true);
@@ -130,8 +130,14 @@ export class App {
 
   turnTheme() {
     turnTheme();
+    this.repaint();
+  }
+
+  repaint() {
     this.stage.repaint();
   }
+
+  leave() {}
 
   /** Computes what the stage asks for beside weights. @param {import("../stage/main/message.js").Parameters} parameters */
   ask(parameters) {

@@ -3,15 +3,23 @@
 import { compress } from "../stage/frame/file.js";
 import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
+import { LessonsPage } from "./lessons.js";
 import { Models } from "./models.js";
-import { fromBase64, inflate, readFile, readSettings } from "./settings.js";
+import { hasLessons, readFile, readSettings } from "./settings.js";
+import { fragment } from "./view/address.js";
+import { LESSONS } from "./view/view.js";
 import { startTheme } from "./controls/theme.js";
 
 const settings = readSettings();
-const models = new Models(settings, (model, received) => app?.tell(model, received));
+const models = new Models(settings, (model, received) => {
+  app?.tell(model, received);
+  readShell(); // so that what is kept later needs no network
+});
+/** @type {Promise<Uint8Array> | undefined} the page that a stage is kept as, without Plotly */
+let shell;
 /** @type {ReturnType<typeof loadPlotly> | undefined} */
 let library;
-/** @type {App | undefined} */
+/** @type {App | LessonsPage | undefined} */
 let app;
 
 /** Runs Plotly, whose hash the policy of the page names. */
@@ -22,11 +30,17 @@ async function loadPlotly() {
   return { script, Plotly: loadedPlotly() };
 }
 
+function readShell() {
+  shell ??= readFile(settings, "shell");
+  shell.catch(() => (shell = undefined)); // may be tried again
+  return shell;
+}
+
 const host = {
   plotly: async () => (await (library ??= loadPlotly())).Plotly,
   shell: async () => {
     const { script } = await (library ??= loadPlotly());
-    const page = new TextDecoder().decode(await inflate(fromBase64(settings.shell)));
+    const page = new TextDecoder().decode(await readShell());
     return page.replace("@plotly@", await compress(new TextEncoder().encode(script.textContent ?? "")));
   },
 };
@@ -36,15 +50,18 @@ const focusedPart = () => document.activeElement?.closest("[data-testid]")?.getA
 
 /** Makes the page of the address: at first, and when the visitor goes back or forward. */
 function arrive() {
+  const isLessons = hasLessons(settings) && fragment().get("page") === LESSONS;
+  if (isLessons && app instanceof LessonsPage && app.revisit()) return;
   const partName = focusedPart();
-  app = new App(settings, models, host, arrive);
-  document.getElementById("hl-place")?.replaceChildren(app.controls.box, app.stage.root);
+  app?.leave();
+  app = isLessons ? new LessonsPage(settings, models, host, arrive) : new App(settings, models, host, arrive);
+  document.getElementById("hl-place")?.replaceChildren(...app.nodes);
   const part = partName && document.querySelector(`[data-testid="${partName}"]`);
   const focused = part && (part.querySelector('[aria-selected="true"]') ?? part);
   if (focused instanceof HTMLElement) focused.focus();
   app.update();
 }
 
-startTheme(() => app?.stage.repaint());
+startTheme(() => app?.repaint());
 addEventListener("popstate", arrive);
 arrive();

@@ -32,8 +32,6 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {TextPair[]} pairs of texts that differ in one thing; page words name the n-th pair_n
  * @property {Model[]} models the default one first
  * @property {Record<string, string>} kernels in base64
- * @property {string} first a message of the stage: gzip in base64
- * @property {string} shell the page that a stage is kept as, without Plotly: gzip in base64
  * @property {Record<string, string>} [files] of a folder: addresses by name
  * @property {string} [worker] of a folder: its address
  */
@@ -43,6 +41,9 @@ const textOf = (id) => document.getElementById(id)?.textContent ?? "";
 
 /** @returns {Settings} */
 export const readSettings = () => JSON.parse(textOf("hl-settings"));
+
+/** Whether the lessons came with the page. @param {Settings} settings */
+export const hasLessons = ({ files }) => Boolean(files && "lessons-en" in files);
 
 /** @param {string} text in base64 */
 export const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -74,7 +75,7 @@ async function readEmbedded(name) {
 
 /**
  * A large file, by its name.
- * @param {Settings} settings
+ * @param {{files?: Record<string, string>}} settings
  * @param {string} name
  * @param {(received: number) => void} [progress] called with the bytes received so far
  */

@@ -15,6 +15,7 @@ export class Speech {
     const browsers = navigator.languages.map((code) => code.split("-")[0]).find((code) => code in languages);
     this.settings = settings;
     this.defaultVersion = settings.language ?? browsers ?? "en";
+    this.requested = requested;
     this.language = requested !== null && requested in languages ? requested : this.defaultVersion;
   }
 

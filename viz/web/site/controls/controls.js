@@ -1,11 +1,12 @@
-// The rows above the stage: pages, language, the sentence, examples, model and search.
+// The rows above the stage: the header, the sentence, examples, model and search.
 
 import { button, el, labelAttributes, setChildren } from "../../stage/frame/dom.js";
 import { menu, select, tabs } from "../../stage/frame/widgets.js";
 import { directionOf, searchName } from "../payload/comparing.js";
+import { header } from "./header.js";
 import { searchFields } from "./search_menu.js";
 import { sentenceBox } from "./sentence_box.js";
-import { BEAMS, PAGES, VERSUS } from "../view/view.js";
+import { BEAMS, VERSUS } from "../view/view.js";
 
 /** @typedef {import("../app.js").App} App */
 
@@ -15,7 +16,7 @@ export class Controls {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    const { request, speech, settings } = app;
+    const { request, speech } = app;
     const { say } = speech;
     const label = { "aria-label": "", placeholder: say("hint") };
     const take = (/** @type {string} */ text, /** @type {boolean} */ isStep) => app.turn({ text }, isStep);
@@ -28,19 +29,9 @@ export class Controls {
     this.status = el("p.status#status", { role: "status", hidden: true });
     this.problem = el("p.alert#problem", { role: "alert", hidden: true });
     this.lost = el("p.status#lost", { hidden: true });
-    const pages = Object.fromEntries([...PAGES, "pages"].map((name) => [name, say(name)]));
-    const languages = Object.entries(settings.languages);
-    const speak = (/** @type {string} */ code) => app.speak(code);
-    const head = [
-      el("h1.brand", "Headlight"),
-      tabs(pages, "pages", "page", PAGES, request.page, (/** @type {Change} */ change) => app.turn(change)),
-      el("span.space"),
-      select(languages, speech.language, speak, { ...labelAttributes(say("language")), "data-testid": "stage-language" }),
-      button("plain.sign#theme", "◐", () => app.turnTheme(), labelAttributes(say("theme"))),
-    ];
     const row = el("div.ask", this.sentence, this.model, this.search, this.examples);
     const lines = [this.status, this.problem, this.lost];
-    this.box = el("div.controls", el("header.header", head), row, this.otherSide, lines);
+    this.box = el("div.controls", header(app, request.page), row, this.otherSide, lines);
     this.buildOtherSide();
     this.renew(["text"]);
   }

@@ -6,7 +6,7 @@ import { isChange, noChanges } from "../view/changes.js";
 import { isComplete } from "./inside.js";
 import { programOf } from "./program.js";
 import { versionPayload } from "./sides.js";
-import { fromBase64, inflate } from "../settings.js";
+import { readFile } from "../settings.js";
 import { baseSteering } from "./steering.js";
 import { PENALTY } from "../view/view.js";
 
@@ -16,8 +16,9 @@ import { PENALTY } from "../view/view.js";
  * @param {import("../view/view.js").PageRequest} request
  * @param {import("../speech.js").Speech} speech
  */
-export async function recordedMessage({ first, models: [model], text, beam }, request, speech) {
-  const packed = unpack(await inflate(fromBase64(first)));
+export async function recordedMessage(settings, request, speech) {
+  const { models: [model], text, beam } = settings;
+  const packed = unpack(await readFile(settings, "first"));
   const splits = !isChange(request.changes);
   const rowwise = isComplete(model) && splits;
   const program = programOf({ text, model: model.name, beam, penalty: PENALTY, reference: null, changes: noChanges() });

@@ -8,6 +8,7 @@ import { readPatches, writePatches } from "./patches.js";
 /** @typedef {import("../settings.js").Settings} Settings */
 
 export const PAGES = /** @type {const} */ (["translate", "steer", "compare"]);
+export const LESSONS = "lessons"; // a page without a sentence of the visitor's
 export const VERSUS = /** @type {const} */ (["sentence", "model", "search"]);
 export const BEAMS = [1, 2, 3, 4, 5, 6, 7, 8]; // 1 is greedy
 export const PENALTY = 0.6; // alpha of Wu et al. 2016

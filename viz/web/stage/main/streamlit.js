@@ -9,7 +9,7 @@ import { Stage } from "./stage.js";
 
 /** @type {WeakMap<Element, Mounted>} */
 const stages = new WeakMap();
-const base = new URL("../../../../", import.meta.url); // below which the app is served
+export const base = new URL("../../../../", import.meta.url); // below which the app is served
 /** @type {Record<string, import("./message.js").Parameters>} */
 const memories = {}; // what was open when the visitor left, of translations and of texts alone
 
@@ -18,7 +18,7 @@ const memories = {}; // what was open when the visitor left, of translations and
  * @param {URL} address
  * @param {(answer: Response) => Promise<T>} decode
  */
-async function fetchFrom(address, decode) {
+export async function fetchFrom(address, decode) {
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(String(answer.status));
   return decode(answer);
@@ -40,10 +40,10 @@ function write(stage, parameters) {
 // Of a way from head to head every step is an entry of the history. The mark tells them from those of Streamlit, which
 // would run the page again.
 const STEP = { headlight: "step" };
-const isStep = () => history.state?.headlight === STEP.headlight;
+export const isStep = () => history.state?.headlight === STEP.headlight;
 
 /** Begins an entry of the history for another step, with the same address at first. */
-function step() {
+export function step() {
   if (!isStep()) history.replaceState({ ...history.state, ...STEP }, "");
   history.pushState({ ...history.state, ...STEP }, "");
 }

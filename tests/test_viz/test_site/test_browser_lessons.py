@@ -1,0 +1,114 @@
+"""The lessons on the page without a server: drawn from files, computed by the engine where a visitor changes something."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.interventions.edits import Edits
+from tests.support import PATIENCE, axe
+from tests.test_viz.test_site import test_browser_site as site
+from viz.pages.lessons import contents, masks
+from viz.pages.lessons.contents import CARDS, LESSONS
+
+pytestmark = pytest.mark.slow
+
+visitor = site.visitor
+
+MEGA = 1_000_000
+BICYCLE = "A man is riding a bicycle down the street."
+CELLS = "Array.from(document.querySelector('.hl-lessons .js-plotly-plot').data[0].z, row => Array.from(row))"
+PICTURE = ".hl-lessons :is(.hl-stage[data-ready], .main-svg, .hl-head-board)"
+
+
+def opened(page: Page, address: str, code: str, **parameters: str) -> None:
+    query = "".join(f"&{name}={value}" for name, value in parameters.items())
+    page.goto("about:blank")
+    page.goto(f"{address}#page=lessons&lesson={code}{query}")
+    expect(page.locator(PICTURE).first).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.long
+def test_every_card_is_drawn_and_answered_as_in_the_app_without_weights(visitor, address) -> None:
+    page, requests = visitor.page, visitor.requests
+    opened(page, address, "attention-1")
+    sent = sum(len(request.response().body()) for request in requests if "plotly" not in request.url)
+    assert sent < MEGA
+    for code, (name, number) in CARDS.items():
+        card = LESSONS[name].cards[number - 1]
+        opened(page, address, code)
+        page.get_by_test_id(f"stage-guess-{card.right}").click()
+        told = contents.state(code, True)["answer"]
+        expect(page.locator(".hl-answer")).to_have_text(f"Right. {told}")
+        expect(page.locator(PICTURE).first).to_be_visible(timeout=PATIENCE)
+    assert not [request.url for request in requests if "safetensors" in request.url]
+
+
+def test_heads_are_switched_by_the_engine_and_a_link_leads_on(visitor, address, translators) -> None:
+    page, requests = visitor.page, visitor.requests
+    opened(page, address, "heads-1")
+    board = page.get_by_test_id("lessons")
+    for layer, head, code in ((2, 2, "v1_oc2-2"), (1, 0, "v1_oc1-0_oc2-2")):
+        board.locator(f".hl-tile[data-layer='{layer}'][data-head='{head}']").click()
+        text = translators["en-de"].translate(BICYCLE, 1, edits=Edits.from_code(code)).text
+        expect(board.get_by_test_id("stage-translation")).to_have_text(text, timeout=PATIENCE)
+        expect(board.get_by_test_id("stage-cost")).to_be_visible(timeout=PATIENCE)
+    assert [request.url for request in requests if "safetensors" in request.url]
+    opened(page, address, "attention-2")
+    expect(page.locator(".hl-lesson-bar a")).to_be_visible(timeout=PATIENCE)
+    page.locator(".hl-lesson-bar a").click()
+    expect(page.get_by_test_id("stage-sentence")).to_have_value(BICYCLE)
+    page.go_back()
+    expect(page.get_by_test_id("stage-guess-0")).to_be_visible()
+    page.get_by_role("tab", name="Steer").click()
+    expect(page).to_have_url(re.compile("page=steer"))
+
+
+def test_cells_open_runs_are_picked_and_a_circuit_is_walked(visitor, address) -> None:
+    page, requests = visitor.page, visitor.requests
+    opened(page, address, "masks-3", lang="de")
+    counts, size = masks.trained()[2], len(masks.EXAMPLE)
+    cells = page.locator(".hl-lessons .nsewdrag").first
+    box = cells.bounding_box()
+    row, column = 2, 4
+    cells.click(position={"x": box["width"] * (column + 0.5) / size, "y": box["height"] * (row + 0.5) / size})
+    expected = np.tri(size)
+    expected[row, column] = counts[row, column]
+    page.wait_for_function(f"Math.abs({CELLS}[{row}][{column}] - {counts[row, column]}) < 1e-6")
+    assert np.allclose(page.evaluate(CELLS), expected, atol=1e-6)
+    opened(page, address, "warmup-2")
+    page.get_by_test_id("stage-guess-1").click()
+    legend = page.locator(".hl-lessons .legendtext")
+    expect(legend).to_have_count(2)
+    cells = page.locator(".hl-lessons .nsewdrag").first
+    box = cells.bounding_box()
+    cells.click(position={"x": box["width"] / 8, "y": box["height"] / 8})
+    expect(legend).to_have_count(3)
+    expect(legend.filter(has_text="peak 0.1, warmup 1").last).to_be_visible()
+    opened(page, address, "why-3")
+    page.get_by_test_id("stage-guess-1").click()
+    title = page.locator(".hl-stage .hl-title")
+    expect(title).to_contain_text("Head 18.6 looks from “cat” to “seven”", timeout=PATIENCE)
+    title.get_by_role("button", name="head 16.0").click()
+    page.get_by_role("tab", name="Why", exact=True).click()
+    expect(title).to_contain_text("Head 16.0 looks from “seven” to “cat”", timeout=PATIENCE)
+    assert not [request.url for request in requests if "safetensors" in request.url]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_and_nothing_sticks_out(visitor, address, scheme: str) -> None:
+    page = visitor.page
+    page.emulate_media(color_scheme=scheme)
+    for code in ("", "attention-2", "heads-2", "warmup-2", "why-1"):
+        page.set_viewport_size({"width": 1280, "height": 720})
+        opened(page, address, code)
+        if code:
+            page.get_by_test_id("stage-guess-0").click()
+            expect(page.locator(".hl-answer")).to_contain_text(re.compile("^(Right|Not quite)"))
+        assert axe.findings(page) == [], code
+        page.set_viewport_size({"width": 400, "height": 860})
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, code
