@@ -315,7 +315,7 @@ def version_of(
 
     Args:
         rowwise: whether also how its rows are computed, where nothing is changed.
-        splits: whether also why its heads look where they look, where nothing is changed.
+        splits: whether also why its heads look where they look and what they write, where nothing is changed.
     """
     rowwise = rowwise and not request.changes and has_rows(result)
     splits = splits and not request.changes and splits_scores(result)
@@ -343,6 +343,7 @@ def version_of(
         code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request) if rowwise else None,
         why=why_results.open_cell(request, st.session_state[QUERY]) if splits else None,
+        writes=why_results.open_words(request, st.session_state[QUERY]) if splits else None,
         parts=why_results.parts_address(request) if splits else None,
         shares=why_results.shares_address(request) if splits else None,
         rowwise=rowwise,
