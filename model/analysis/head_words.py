@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analysis.effects import Arrays, hold_norm, sublayers
+from model.text.errors import Problem
 
 MOST = 10  # words on either side
 
@@ -86,8 +87,13 @@ def cell_of(weights: np.ndarray, mask: np.ndarray, query: int | None, key: int |
     if key is None:
         key = int(weights[query].argmax())
     if not mask[query, key]:
-        raise ValueError(f"the query {query} may not attend to the key {key}: the mask hides it")
+        raise Problem("the query {query} may not attend to the key {key}: the mask hides it", query=query, key=key)
     return query, key
+
+
+def cells_by_key(weights: np.ndarray, mask: np.ndarray) -> list[tuple[int, int]]:
+    """The cells (query, key) of each key with the query that looks most at it, but for keys that the mask hides."""
+    return [cell_of(weights, mask, None, key) for key in range(weights.shape[1]) if mask[:, key].any()]
 
 
 def logits_from(
@@ -116,4 +122,5 @@ def logits_from(
         if is_later and not pre_norm:
             x = streams[number][step].astype(np.float64) + trace[f"{name}.output"][step]
             vector = hold_norm(vector, x, f"{residual}.norm", parameters, norm_eps)
-    return matrix.astype(np.float64) @ hold_norm(vector, streams[-1][step], "decoder.norm", parameters, norm_eps)
+    last = hold_norm(vector, streams[-1][step], "decoder.norm", parameters, norm_eps)
+    return matrix.astype(np.float64, copy=False) @ last

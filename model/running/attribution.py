@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from model import masks
 from model.analysis.effects import Arrays, Effects, direct_effects, sublayers
-from model.analysis.head_words import cell_of, logits_from
+from model.analysis.head_words import logits_from
 from model.analysis.score_parts import ScoreParts, ScoreShares, by_group, collect_shares, split_scores
 from model.analysis.stream_parts import StreamParts, walk
 from model.attention import MultiHeadAttention
@@ -79,29 +79,39 @@ def effects(
     return parts
 
 
-def head_logits(
-    model: AnyModel, result: Translation, head: Head, query: int | None, key: int | None
-) -> tuple[np.ndarray, tuple[int, int]]:
-    """What a head of a decoder adds to all logits, float64 (V,), where it looks at a key alone, and that cell.
-
-    The cell is that of `model.analysis.head_words.cell_of`. Errors as in `effects`, and of a head of an encoder.
-    """
-    model = check_model(model, result, "what a head writes")
-    state, matrix, _ = _output_of(model, "what a head writes")
-    check_head(model.config, head)
+def head_map(model: AnyModel, result: Translation, head: Head) -> tuple[np.ndarray, np.ndarray]:
+    """The weights and the mask (T, S) of a head that writes words; a ValueError also for a head of an encoder."""
+    check_head(check_model(model, result, "what a head writes").config, head)
     if head.kind == "encoder_self":
         raise no_words_of_encoder()
     module = module_of(head.kind, head.layer)
     with whole_trace():
-        weights, values = result.trace[f"{module}.weights"], result.trace[f"{module}.v"]  # (H, T, S), (G, S, K)
-        place = cell_of(weights[head.head], result.trace[f"{module}.mask"][0], query, key)
-        value = values[head.head * len(values) // len(weights), place[1]].astype(np.float64)  # (K,)
-        projection = state[f"{module}.output_projection.weight"].astype(np.float64)  # (D, H * K)
-        written = projection[:, head.head * len(value) : (head.head + 1) * len(value)] @ value  # (D,)
-        is_pre = model.config.norm == "pre"
-        eps = model.config.norm_eps
-        logits = logits_from(result.trace, state, matrix, module, written, place[0], pre_norm=is_pre, norm_eps=eps)
-    return logits, place
+        return result.trace[f"{module}.weights"][head.head], result.trace[f"{module}.mask"][0]
+
+
+def head_logits(
+    model: AnyModel, result: Translation, head: Head, cells: Sequence[tuple[int, int]]
+) -> list[np.ndarray]:
+    """What a head of a decoder adds to all logits, float64 (V,), where it looks at a key alone, for each (query, key).
+
+    Errors as in `effects`.
+    """
+    model = check_model(model, result, "what a head writes")
+    state, matrix, _ = _output_of(model, "what a head writes")
+    module = module_of(head.kind, head.layer)
+    matrix = matrix.astype(np.float64)
+    is_pre, eps = model.config.norm == "pre", model.config.norm_eps
+    logits = []
+    with whole_trace():
+        values = result.trace[f"{module}.v"]  # (G, S, K)
+        values = values[head.head * len(values) // model.config.n_heads].astype(np.float64)  # (S, K)
+        columns = slice(head.head * values.shape[1], (head.head + 1) * values.shape[1])
+        projection = state[f"{module}.output_projection.weight"][:, columns].astype(np.float64)  # (D, K)
+        for query, key in cells:
+            written = projection @ values[key]  # (D,)
+            row = logits_from(result.trace, state, matrix, module, written, query, pre_norm=is_pre, norm_eps=eps)
+            logits.append(row)
+    return logits
 
 
 def no_words_of_encoder() -> Problem:

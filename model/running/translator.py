@@ -9,7 +9,15 @@ import torch
 from torch import Tensor
 
 from model.analysis.effects import RUNNER_UP, Effects
-from model.analysis.head_words import MOST, HeadWords, WordLogit, head_words, strongest_words
+from model.analysis.head_words import (
+    MOST,
+    HeadWords,
+    WordLogit,
+    cell_of,
+    cells_by_key,
+    head_words,
+    strongest_words,
+)
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.config import DEFAULT_CHECKPOINT, Config, GruConfig, HeadsByLayer, LanguageModelConfig, TransformerConfig
 from model.decoding import Search, beam_search, target_limit
@@ -18,7 +26,7 @@ from model.gru import GruModel, GruState, merge_directions
 from model.interventions.cuts import Cut
 from model.interventions.edits import Edits, Head
 from model.language_model import LanguageModel, TextState
-from model.results.translation import Translation, as_array, module_of
+from model.results.translation import Translation, as_array
 from model.running import attribution
 from model.running.circuit_tracing import CircuitTracer
 from model.running.circuits import CircuitParts
@@ -79,9 +87,27 @@ class System(CircuitTracer, Generic[Model, Words, Settings]):
         Without a query that which looks most at the key, without a key that which the query looks at most, without
         both the last query. A ValueError for a head of an encoder, which writes no words, and as in `effects`.
         """
-        logits, (query, key) = attribution.head_logits(self.model, result, Head(kind, layer, head), query, key)
-        weights = result.trace[f"{module_of(kind, layer)}.weights"][head]
-        return head_words(weights, query, key, logits, self.tokenizer.target.tokens, most)
+        place = Head(kind, layer, head)
+        weights, mask = attribution.head_map(self.model, result, place)
+        return self._words_of_cells(result, place, weights, [cell_of(weights, mask, query, key)], most)[0]
+
+    def head_words_by_key(
+        self, result: Translation, kind: str, layer: int, head: int, *, most: int = MOST
+    ) -> list[HeadWords]:
+        """The words that a head of the decoder writes from each key, at the query that looks most at it.
+
+        Keys that the mask hides from all queries are left out. Errors as in `head_words`.
+        """
+        place = Head(kind, layer, head)
+        weights, mask = attribution.head_map(self.model, result, place)
+        return self._words_of_cells(result, place, weights, cells_by_key(weights, mask), most)
+
+    def _words_of_cells(
+        self, result: Translation, head: Head, weights: np.ndarray, cells: list[tuple[int, int]], most: int
+    ) -> list[HeadWords]:
+        logits = attribution.head_logits(self.model, result, head, cells)
+        words_of = self.tokenizer.target.tokens
+        return [head_words(weights, *cell, of_cell, words_of, most) for cell, of_cell in zip(cells, logits, strict=True)]
 
     def score_parts(self, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
         """Why one head looks where it looks: its scores as sums of parts; see `attribution.score_parts`."""
@@ -321,9 +347,9 @@ class Translator(System[Transformer | GruModel, PairTokenizer | PieceTokenizers,
         sums: dict[str, np.ndarray] = {}
         for text in texts:
             result = self.translate(text, beam=1)
-            for key, token in enumerate(result.source_tokens[:-1]):  # the end token means nothing
-                logits = self.head_words(result, "cross", layer, head, key=key, most=1).logits
-                sums[token] = sums.get(token, 0.0) + logits / result.source_tokens.count(token)
+            tokens = result.source_tokens[:-1]  # the end token means nothing
+            for token, words in zip(tokens, self.head_words_by_key(result, "cross", layer, head, most=1)):
+                sums[token] = sums.get(token, 0.0) + words.logits / tokens.count(token)
         words_of = self.tokenizer.target.tokens
         return {token: strongest_words(logits, words_of, most) for token, logits in sums.items()}
 

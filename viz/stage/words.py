@@ -20,10 +20,11 @@ from viz.stage.sentences.maps import MAPS
 from viz.stage.sentences.patching import PATCHING
 from viz.stage.sentences.row import ROW
 from viz.stage.sentences.why import WHY
+from viz.stage.sentences.writes import WRITES
 from viz.text.language import say, using
 from viz.text.words import KINDS, SHORT_KINDS, SOURCE_AXIS, STEP_AXES
 
-WORDS = FRAME | EFFECTS | ROW | WHY | NEXT_WORD | CHANGES | MAPS | PATCHING
+WORDS = FRAME | EFFECTS | ROW | WHY | WRITES | NEXT_WORD | CHANGES | MAPS | PATCHING
 
 
 Forms = dict[str, dict[str, str]]

@@ -13,6 +13,7 @@ import streamlit as st
 
 from model.adapters.readers.explanation.layer_inputs import LayerInputs
 from model.adapters.readers.reader import Reader
+from model.analysis.head_words import HeadWords
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.results.translation import Translation
 from viz.views.cached import Request
@@ -40,6 +41,16 @@ class ScoreTrace:
         loaded: Any = self.request.translator
         more = () if self.layers is None else (self.layers,)
         return loaded.score_parts(self.result, kind, layer, head, *more)
+
+    def words(self, kind: str, layer: int, head: int, row: int | None, key: int | None) -> HeadWords:
+        """The words that a head writes in a cell (`model.analysis.head_words`); a ValueError says why there are none."""
+        loaded: Any = self.request.translator
+        return loaded.head_words(self.result, kind, layer, head, query=row, key=key)
+
+    def words_by_key(self, kind: str, layer: int, head: int, most: int) -> list[HeadWords]:
+        """Like `words`, but from each key at the query that looks most at it."""
+        loaded: Any = self.request.translator
+        return loaded.head_words_by_key(self.result, kind, layer, head, most=most)
 
     def shares(self) -> ScoreShares:
         """What decides where each head looks; a ValueError says why it is not known."""

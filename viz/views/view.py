@@ -67,7 +67,9 @@ _READERS = {
     "kind": one_of(KINDS),
     **dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS)),
     # The last four are of direct effects, which are shown in place of weights.
-    "view": one_of(("map", "mask", "positions", "words", "inside", "why", "parts", "lens", "left-out", "agree")),
+    "view": one_of(
+        ("map", "mask", "positions", "words", "inside", "why", "writes", "parts", "lens", "left-out", "agree")
+    ),
     "board": one_of(BOARDS),
     "measure": one_of(("weights", "effects")),
     "against": itemgetter(slice(MOST_CHARACTERS)),  # one of AGAINST, or a word

@@ -24,11 +24,11 @@ from model.adapters.readers.explanation.score_parts import (
     score_parts_of_layer,
     score_shares,
 )
-from model.adapters.readers.layout import ENCODER
+from model.adapters.readers.layout import ENCODER, AttentionLayer
 from model.adapters.readers.reading import Reading, no_words, read_only
 from model.adapters.readers.recorder import Recorder
 from model.analysis.effects import RUNNER_UP, Effects
-from model.analysis.head_words import MOST, HeadWords, cell_of, head_words
+from model.analysis.head_words import MOST, HeadWords, cell_of, cells_by_key, head_words
 from model.analysis.rotation import Rotation
 from model.analysis.score_parts import ScoreParts, ScoreShares
 from model.config import HeadsByLayer
@@ -91,18 +91,41 @@ class Reader(CircuitTracer, Recorder):
         Without a query that which looks most at the key, without a key that which the query looks at most, without
         both the last query. A ValueError for a head of an encoder, which writes no words, and as in `effects`.
         """
+        weights, mask = self._map_of_words(result, Head(kind, layer, head))
+        cells = [cell_of(weights, mask, query, key)]
+        return self._words_of_cells(result, Head(kind, layer, head), weights, cells, most)[0]
+
+    def head_words_by_key(
+        self, result: Reading, kind: str, layer: int, head: int, *, most: int = MOST
+    ) -> list[HeadWords]:
+        """The words that a head of a decoder writes from each key, at the query that looks most at it.
+
+        Keys that the mask hides from all queries are left out. Errors as in `head_words`.
+        """
+        weights, mask = self._map_of_words(result, Head(kind, layer, head))
+        return self._words_of_cells(result, Head(kind, layer, head), weights, cells_by_key(weights, mask), most)
+
+    def _map_of_words(self, result: Reading, head: Head) -> tuple[np.ndarray, np.ndarray]:
+        """The weights and the mask (T, S) of a head that writes words; a ValueError for any other."""
         self._check_own(result)
-        if kind == "encoder_self":
+        if head.kind == "encoder_self":
             raise no_words_of_encoder()
         check_effects(self.layout, self.config)
-        check_head(self.config, Head(kind, layer, head))
-        place = next(of_layer for of_layer in self.config.layers(kind) if of_layer.layer == layer)
+        check_head(self.config, head)
+        address = self._layer_of(head).address
         with whole_trace():
-            weights = result.trace[f"{place.address}.weights"][head]
-            query, key = cell_of(weights, result.trace[f"{place.address}.mask"][0], query, key)
+            return result.trace[f"{address}.weights"][head.head], result.trace[f"{address}.mask"][0]
+
+    def _words_of_cells(
+        self, result: Reading, head: Head, weights: np.ndarray, cells: list[tuple[int, int]], most: int
+    ) -> list[HeadWords]:
         with self.apply_edits(result.edits, result.inputs):
-            logits = head_logits(partial(self.forward, result.inputs), place, head, query, key)
-        return head_words(weights, query, key, logits, self.words, most)
+            logits = head_logits(partial(self.forward, result.inputs), self._layer_of(head), head.head, cells)
+        written = zip(cells, logits, strict=True)
+        return [head_words(weights, *cell, of_cell, self.words, most) for cell, of_cell in written]
+
+    def _layer_of(self, head: Head) -> AttentionLayer:
+        return next(of_layer for of_layer in self.config.layers(head.kind) if of_layer.layer == head.layer)
 
     def score_parts(
         self, result: Reading, kind: str, layer: int, head: int, layers: LayerInputs | None = None

@@ -88,6 +88,21 @@ def test_which_cell_is_meant() -> None:
         translator.head_words(result, "decoder_self", 1, 2, query=0, key=1)
 
 
+@pytest.mark.parametrize("kind", ["decoder_self", "cross"])
+def test_all_keys_at_once_are_each_of_them(kind: str) -> None:
+    """Of our own models and of those of transformers; the query is that which looks most at the key."""
+    translator, reader = translator_of(norm="post"), attach(build("t5"), Numbers())
+    for system, result in ((translator, translator.force(TEXT, "Zwei Männer gehen.")), (reader, reader.read(**inputs_of("t5")))):
+        words = system.head_words_by_key(result, kind, 1, 1, most=3)
+        weights = result.attention(kind)[1, 1]
+        assert [of_key.key for of_key in words] == list(range(weights.shape[1]))
+        for of_key in words:
+            assert of_key.query == weights[:, of_key.key].argmax()
+            alone = system.head_words(result, kind, 1, 1, query=of_key.query, key=of_key.key, most=3)
+            np.testing.assert_allclose(of_key.logits, alone.logits, atol=1e-5)
+            assert [word.id for word in of_key.raised] == [word.id for word in alone.raised]
+
+
 def test_a_dictionary_of_en_de() -> None:
     """Cross head 2.2 writes gender, 2.5 words."""
     translator = load_translator("en-de")

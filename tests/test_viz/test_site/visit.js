@@ -76,9 +76,9 @@ for (const { hash, actions = [], shares: askShares = false, cells = [], patching
     }
     const { message, answer } = /** @type {any} */ (await messageOf(request, models, speech));
     const { steering, comparing, after } = message;
-    const shares = after.shares && askShares ? unpack(new Uint8Array(await packedScores(after.shares, models))) : null;
+    const shares = after.shares && askShares ? unpack(new Uint8Array(await packedScores(after.shares, models, speech))) : null;
     const parts = [];
-    for (const cell of cells) parts.push(unpack(new Uint8Array(await packedScores(`${after.parts}?${cell}`, models))));
+    for (const cell of cells) parts.push(unpack(new Uint8Array(await packedScores(`${after.parts}?${cell}`, models, speech))));
     const patching = [];
     for (const part of askPatching)
       patching.push(unpack(new Uint8Array(await ofPatching.answer(`${comparing.patching.address}?part=${part}`))));

@@ -18,6 +18,7 @@ from viz.stage.sentences.maps import MAPS
 from viz.stage.sentences.patching import PATCHING
 from viz.stage.sentences.row import ROW
 from viz.stage.sentences.why import WHY
+from viz.stage.sentences.writes import WRITES
 from viz.stage.words import WORDS
 from viz.text import extract
 from viz.text.language import (
@@ -100,7 +101,7 @@ def test_most_sentences_are_translated(code: str) -> None:
 
 
 def test_no_name_of_the_stage_stands_for_two_sentences() -> None:
-    parts = FRAME, EFFECTS, ROW, WHY, NEXT_WORD, CHANGES, MAPS, PATCHING
+    parts = FRAME, EFFECTS, ROW, WHY, WRITES, NEXT_WORD, CHANGES, MAPS, PATCHING
     assert len(WORDS) == sum(map(len, parts))
 
 

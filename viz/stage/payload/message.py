@@ -13,11 +13,13 @@ from viz.stage.payload.payloads import (
     InsidePayload,
     NamesPayload,
     NoWhyPayload,
+    NoWritesPayload,
     ReportPart,
     SharesPayload,
     SteeringPayload,
     WhyPayload,
     WordsPayload,
+    WritesPayload,
 )
 from viz.stage.payload.recordings import packed
 from viz.stage.payload.sampling import NextPayload
@@ -53,12 +55,13 @@ class Version:
     code: Mapping[str, str] = field(default_factory=dict)  # programs of other pictures, by kind and by view
     inside: InsidePayload | None = None
     why: WhyPayload | NoWhyPayload | None = None
+    writes: WritesPayload | NoWritesPayload | None = None
     next: NextPayload | None = None
     effects: EffectsPayload | str | None = None  # beside those of the recording; or, in a sentence, why there are none
     shares: SharesPayload | str | None = None  # what decides where each head looks, or the address to fetch that from
     rowwise: bool = False  # rows can be looked into
     splits: bool = False  # scores can be split into parts: the host answers what is asked about them
-    parts: str | None = None  # where a browser fetches those of a cell
+    parts: str | None = None  # where a browser fetches those of a cell, and the words that are written there
     predicts: bool = True  # the model has an output over words
     names: NamesPayload | None = None  # where the maps are not attention weights of tokens on tokens
     is_live: bool = False  # roles of heads are those in this text, and not over many
@@ -144,6 +147,7 @@ def _version_payload(version: Version, keep: Keep | None) -> dict:
         "effects": effects,
         "inside": version.inside,
         "why": version.why,
+        "writes": version.writes,
         "splits": version.splits,
         "parts": version.parts,
         "shares": version.shares,

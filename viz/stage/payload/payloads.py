@@ -169,6 +169,47 @@ class NoWhyPayload(TypedDict):
     reason: str
 
 
+class WordLogitsPayload(TypedDict):
+    """Words, and what is added to the logit of each, less the mean over the vocabulary; the largest change first."""
+
+    tokens: Sequence[str]
+    logits: np.ndarray
+
+
+class CellWordsPayload(TypedDict):
+    """What a head would write to a query if it looked at one key alone; times `weight` it is what it writes there."""
+
+    row: int
+    key: int
+    weight: float
+    raised: WordLogitsPayload
+    lowered: WordLogitsPayload
+
+
+class WordsPlace(TypedDict):
+    """A head and what it looks at; the host chooses what is None, and without both these are all keys (writes.py)."""
+
+    kind: KindCode
+    layer: int
+    head: int
+    row: int | None
+    key: int | None
+
+
+class WritesPayload(TypedDict):
+    """The words that a head writes: in one cell, or from each key at the query that looks most at it."""
+
+    place: WordsPlace
+    cells: Sequence[CellWordsPayload]
+
+
+class NoWritesPayload(TypedDict):
+    """Why a head writes no words, in a sentence."""
+
+    place: WordsPlace
+    reason: str
+
+
 class SharesPayload(TypedDict):
     """What decides where each head looks in this text, by groups of parts."""
 
@@ -202,13 +243,14 @@ class VersionPayload(TypedDict):
     rowwise: bool  # rows can be looked into
     shares: NotRequired[SharesPayload | str | None]  # or where a browser fetches them, packed
     splits: NotRequired[bool]  # scores can be split into parts: the host answers what is asked about them
-    parts: NotRequired[str | None]  # where a browser fetches those of a cell, which follows in the query, packed
+    parts: NotRequired[str | None]  # where a browser fetches those of a cell, or its words, by the query, packed
     predicts: bool  # the model has an output over words: without one nothing adds to a word or is worth one
     program: ProgramPayload | None
     code: Mapping[str, str]  # programs that the browser does not write, by kind or view
     effects: EffectsPayload | ReasonPayload | None
     inside: InsidePayload | None
     why: NotRequired[WhyPayload | NoWhyPayload | None]
+    writes: NotRequired[WritesPayload | NoWritesPayload | None]
     next: NextPayload | None
 
 

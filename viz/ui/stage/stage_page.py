@@ -320,7 +320,7 @@ def version_of(
 
     Args:
         rowwise: whether also how its rows are computed, where nothing is changed.
-        splits: whether also why its heads look where they look, where nothing is changed.
+        splits: whether also why its heads look where they look and what they write, where nothing is changed.
         query: what is open, as an address says it; None: as the session has it.
     """
     query = st.session_state[QUERY] if query is None else query
@@ -350,6 +350,7 @@ def version_of(
         code=candidates_code(result, code) if result.next_words else {},
         inside=inside_of(result, request, query) if rowwise else None,
         why=why_results.open_cell(request, query) if splits else None,
+        writes=why_results.open_words(request, query) if splits else None,
         parts=why_results.parts_address(request) if splits else None,
         shares=why_results.shares_address(request) if splits else None,
         rowwise=rowwise,

@@ -10,7 +10,9 @@ import { Problem } from "./run/problem.js";
  * An answer with what was asked beside it.
  * @typedef {Answer & {effects?: import("./analysis/effects.js").Effects, lens?: import("./analysis/attribution.js").Lens,
  *   occlusion?: import("./run/trace.js").Array32, row?: import("./analysis/inside.js").RecordedRow | null,
- *   why?: import("./analysis/why.js").RowParts | null, shares?: import("./analysis/split_heads.js").ScoreShares,
+ *   why?: import("./analysis/why.js").RowParts | null,
+ *   writes?: {place: import("./analysis/head_words.js").WordsPlace, cells: import("./analysis/head_words.js").CellWords[]} | null,
+ *   shares?: import("./analysis/split_heads.js").ScoreShares,
  *   probabilities?: number[] | null}} EngineAnswer
  */
 

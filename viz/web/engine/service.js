@@ -4,6 +4,7 @@ import { lens, occlusion } from "./analysis/attribution.js";
 import { openTranslator } from "./run/checkpoint.js";
 import { directEffects } from "./analysis/effects.js";
 import { fetchBytes } from "./run/files.js";
+import { headWords } from "./analysis/head_words.js";
 import { recordedRow } from "./analysis/inside.js";
 import { patchParts, patchingOf, probabilitiesOf } from "./analysis/patched_parts.js";
 import { Problem } from "./run/problem.js";
@@ -39,9 +40,10 @@ import { rowParts } from "./analysis/why.js";
  * @property {boolean} [occlusion] whether source tokens are left out, one after the other
  * @property {import("./analysis/inside.js").Place} [row] of a head, of which it is shown how it is computed
  * @property {import("./analysis/why.js").Cell} [why] of a head, whose score is split into parts
+ * @property {import("./analysis/head_words.js").WordsPlace} [writes] what a head looks at, whose words are asked for
  * @property {{ids: number[], step: number}} [words] whose probabilities at a step are asked for
  * @property {boolean} [shares] whether it is said what decides where each head looks
- * @property {boolean} [only] whether the answer is what was asked of scores, without the translation
+ * @property {boolean} [only] whether the answer is what was asked of heads, without the translation
  */
 
 /**
@@ -66,7 +68,7 @@ import { rowParts } from "./analysis/why.js";
  */
 
 /** @type {(keyof Also)[]} */
-const NEED_TRACE = ["effects", "lens", "row", "why", "shares", "words"];
+const NEED_TRACE = ["effects", "lens", "row", "why", "writes", "shares", "words"];
 const TURN = 8; // milliseconds of work, after which messages are looked at
 
 class Dropped extends Error {}
@@ -178,10 +180,12 @@ export class Service {
     const row = also.row && recordedRow(translator.model.config, answer, also.row);
     const probabilities = also.words && probabilitiesOf(answer, also.words);
     const why = also.why && rowParts(translator.model, answer, also.why);
+    const writes = also.writes && headWords(translator, answer, also.writes);
     const shares = also.shares && (await scoreShares(translator.model, answer, () => this.#standBack(job)));
-    if (also.only) return { why, shares };
+    if (also.only) return { why, writes, shares };
     const trace = request.traced ? answer.trace : null;
-    const reply = { ...answer, trace, effects, lens: words, occlusion: without, row, why, shares, probabilities };
+    const ofHeads = { row, why, writes, shares };
+    const reply = { ...answer, trace, effects, lens: words, occlusion: without, ...ofHeads, probabilities };
     return traced ? structuredClone(reply) : reply;
   }
 

@@ -15,7 +15,7 @@ import { Speech } from "./speech.js";
 import { openLessons } from "./lessons.js";
 import { turnTheme } from "./controls/theme.js";
 import { update } from "./update.js";
-import { LESSONS, cellOf, parametersOf, readRequest, rowOf, usualText } from "./view/view.js";
+import { LESSONS, cellOf, parametersOf, readRequest, rowOf, usualText, writtenOf } from "./view/view.js";
 
 /** @typedef {import("./settings.js").Settings} Settings */
 /** @typedef {import("./view/view.js").PageRequest} PageRequest */
@@ -88,8 +88,12 @@ export class App {
   turn(part, isStep = true) {
     const before = this.request;
     const { view } = this.stage.state ?? before;
-    const { row, cell } = before;
-    const places = { row: view === "inside" ? row : null, cell: view === "why" ? cell : null };
+    const { row, cell, written } = before;
+    const places = {
+      row: view === "inside" ? row : null,
+      cell: view === "why" ? cell : null,
+      written: view === "writes" ? written : null,
+    };
     const request = { ...before, view, ...places, ...part };
     if (!part.patched && TEXTS.some((name) => name in part)) request.patched = [];
     if (part.page && before.text === usualText(before.page, before.model, this.settings))
@@ -143,7 +147,8 @@ export class App {
   ask(parameters) {
     this.write(parameters);
     const { measure, against, view } = { ...this.request, ...parameters };
-    const places = { row: rowOf({ ...parameters, view }), cell: cellOf({ ...parameters, view }) };
+    const asked = { ...parameters, view };
+    const places = { row: rowOf(asked), cell: cellOf(asked), written: writtenOf(asked) };
     this.request = { ...this.request, measure: measure ?? "weights", against: against ?? "runner-up", view, ...places };
     if ("into" in parameters) this.request.reverse = parameters.into === "a";
     if ("patch" in parameters) this.request.patched = [];
@@ -152,7 +157,7 @@ export class App {
 
   /** What the stage fetches beside a message, at an address that the message has. @param {string} address */
   part(address) {
-    return PatchingParts.has(address) ? this.patching.answer(address) : packedScores(address, this.models);
+    return PatchingParts.has(address) ? this.patching.answer(address) : packedScores(address, this.models, this.speech);
   }
 
   /** A change on the stage; one that the model refuses is not kept. @param {import("../stage/main/message.js").Action} action */

@@ -8,6 +8,7 @@ import { openTranslator } from "../../../../viz/web/engine/run/checkpoint.js";
 import { recordingOf } from "../../../../viz/web/engine/run/recording.js";
 import { Writer, openWriter } from "../../../../viz/web/engine/run/writer.js";
 import { directEffects } from "../../../../viz/web/engine/analysis/effects.js";
+import { headWords } from "../../../../viz/web/engine/analysis/head_words.js";
 import { patchParts, patchingOf } from "../../../../viz/web/engine/analysis/patched_parts.js";
 import { scoreParts, scoreShares } from "../../../../viz/web/engine/analysis/split_heads.js";
 
@@ -68,7 +69,23 @@ async function splitScores(answer, { heads = [], cell = [0, 0] }) {
 }
 
 /**
- * What a request wants besides: effects (on words against others), the lens, occlusion, parts of scores.
+ * The words that a head writes at a place, or why there are none.
+ * @param {import("../../../../viz/web/engine/run/answer.js").Answer} answer
+ * @param {any} place
+ */
+function wordsAt(answer, place) {
+  const { model } = translator;
+  const target = translator instanceof Writer ? translator.tokenizer : translator.target;
+  try {
+    return headWords({ model, target }, answer, place);
+  } catch (error) {
+    return { error: /** @type {Error} */ (error).message };
+  }
+}
+
+/**
+ * What a request wants besides: effects (on words against others), the lens, occlusion, parts of scores, what
+ * heads write at places.
  * @param {import("../../../../viz/web/engine/run/answer.js").Answer} answer
  * @param {any} request
  */
@@ -77,6 +94,7 @@ async function measured(answer, request) {
   /** @type {Record<string, any>} */
   const found = {};
   if (measures.includes("scores")) found.scores = await splitScores(answer, request);
+  if (measures.includes("words")) found.words = request.places.map((/** @type {any} */ place) => wordsAt(answer, place));
   if (translator instanceof Writer) return found;
   if (measures.includes("effects")) found.effects = directEffects(translator.model, answer, against);
   if (measures.includes("lens")) found.lens = lens(translator, answer, 3);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askForOpen, fetchAhead } from "../../../../viz/web/stage/map/why_answers.js";
+import { whyAnswers } from "../../../../viz/web/stage/map/why_answers.js";
 
 /** A stage at the first row of a head whose numbers cannot be fetched. @param {string | null} parts  where they are */
 function stageWithout(parts) {
@@ -27,7 +27,7 @@ function stageWithout(parts) {
 
 /** Asks, and waits for what is fetched. @param {any} stage */
 async function ask(stage) {
-  askForOpen(stage);
+  whyAnswers.askForOpen(stage);
   await new Promise((resolve) => setTimeout(resolve));
 }
 
@@ -48,7 +48,7 @@ for (const parts of [null, "/parts"]) {
 
 test("a place that the visitor has left is asked about no more, and again when it is open again", async () => {
   const stage = stageWithout("/parts");
-  askForOpen(stage);
+  whyAnswers.askForOpen(stage);
   stage.state.view = "map";
   await new Promise((resolve) => setTimeout(resolve, 250));
   assert.deepEqual([stage.asked, stage.requested, stage.says.textContent], [[], "", ""]);
@@ -61,8 +61,8 @@ test("a pointer that rests on a tile takes no place from what the visitor waits 
   const stage = stageWithout("/parts");
   const fetched = /** @type {string[]} */ ([]);
   stage.host.part = (/** @type {string} */ address) => new Promise(() => fetched.push(address)); // is not answered yet
-  askForOpen(stage);
-  fetchAhead(stage, [0, 1]);
+  whyAnswers.askForOpen(stage);
+  whyAnswers.fetchAhead(stage, [0, 1]);
   await new Promise((resolve) => setTimeout(resolve, 100));
   assert.equal(fetched.length, 1);
 });
@@ -71,6 +71,6 @@ test("a pointer that rests on a tile fetches its numbers while nothing else is f
   const stage = stageWithout("/parts");
   const fetched = /** @type {string[]} */ ([]);
   stage.host.part = (/** @type {string} */ address) => Promise.reject(new Error(String(fetched.push(address))));
-  await fetchAhead(stage, stage.kind.open);
+  await whyAnswers.fetchAhead(stage, stage.kind.open);
   assert.equal(fetched.length, 1);
 });

@@ -157,6 +157,47 @@
  */
 
 /**
+ * Words, and what is added to the logit of each, less the mean over the vocabulary; the largest change first.
+ * @typedef {object} WordLogitsPayload
+ * @property {string[]} tokens
+ * @property {ArrayLike<number>} logits
+ */
+
+/**
+ * What a head would write to a query if it looked at one key alone; times `weight` it is what it writes there.
+ * @typedef {object} CellWordsPayload
+ * @property {number} row
+ * @property {number} key
+ * @property {number} weight
+ * @property {WordLogitsPayload} raised
+ * @property {WordLogitsPayload} lowered
+ */
+
+/**
+ * A head and what it looks at; the host chooses what is null, and without both these are all keys.
+ * @typedef {object} WordsPlace
+ * @property {KindCode} kind
+ * @property {number} layer
+ * @property {number} head
+ * @property {number | null} row
+ * @property {number | null} key
+ */
+
+/**
+ * The words that a head writes: in one cell, or from each key at the query that looks most at it.
+ * @typedef {object} WritesPayload
+ * @property {WordsPlace} place
+ * @property {CellWordsPayload[]} cells
+ */
+
+/**
+ * Why a head writes no words, in a sentence.
+ * @typedef {object} NoWritesPayload
+ * @property {WordsPlace} place
+ * @property {string} reason
+ */
+
+/**
  * What decides where each head looks in this text, by groups of parts.
  * @typedef {object} SharesPayload
  * @property {string[]} groups  G, as in WhyPayload
@@ -189,13 +230,14 @@
  * @property {boolean} rowwise  rows can be looked into
  * @property {SharesPayload | string | null} [shares]  or where they are fetched, packed
  * @property {boolean} [splits]  scores can be split into parts: the host answers what is asked about them
- * @property {string | null} [parts]  where those of a cell, which follows in the query, are fetched, packed
+ * @property {string | null} [parts]  where those of a cell, or its words, by the query, are fetched, packed
  * @property {boolean} predicts  the model has an output over words: without one nothing adds to a word or is worth one
  * @property {ProgramPayload | null} program
  * @property {Record<string, string>} code  programs that the browser does not write, by kind or view
  * @property {import("../pictures/effects_view.js").EffectsPayload | ReasonPayload | null} effects
  * @property {InsidePayload | null} inside
  * @property {WhyPayload | NoWhyPayload | null} [why]
+ * @property {WritesPayload | NoWritesPayload | null} [writes]
  * @property {import("../pictures/next_words.js").NextPayload | null} next
  */
 

@@ -218,3 +218,27 @@ export function ofParts({ kind, layer, head, row, key }, picture, program) {
   ];
   return writeProgram(program, ["from viz.figures import values_heatmap"], lines);
 }
+
+/**
+ * The program of the view Writes: the words that a head writes from one key, or from each.
+ * @param {import("./payloads.js").WritesPayload} writes
+ * @param {Program} program
+ */
+export function ofHeadWords({ place, cells }, program) {
+  const { kind, layer, head } = place;
+  const of = `result, ${repr(kind)}, ${layer}, ${head}`;
+  if (place.row === null && place.key === null) {
+    const lines = [
+      `for words in translator.head_words_by_key(${of}, most=${cells[0].raised.tokens.length}):`,
+      "    print(words.key, [(word, round(logit, 2)) for word, _, logit in words.raised])",
+    ];
+    return writeProgram(program, [], lines);
+  }
+  const [{ row, key }] = cells;
+  const lines = [
+    `words = translator.head_words(${of}, query=${row}, key=${key})`,
+    "for word, _, logit in [*words.raised, *reversed(words.lowered)]:",
+    "    print(f'{word:20} {logit:+.2f}, times the weight {words.weight * logit:+.2f}')",
+  ];
+  return writeProgram(program, [], lines);
+}

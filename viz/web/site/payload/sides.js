@@ -6,7 +6,7 @@ import { forEngine, isChange } from "../view/changes.js";
 import { effectsPayload } from "./effects.js";
 import { insidePayload, isComplete } from "./inside.js";
 import { codeOfEffects, codeOfWords, programOf } from "./program.js";
-import { scoresAddress, whyPayload } from "./why.js";
+import { scoresAddress, whyPayload, wordsOf } from "./why.js";
 
 /** @typedef {import("../models.js").Models} Models */
 /** @typedef {import("../speech.js").Speech} Speech */
@@ -47,8 +47,9 @@ export async function sideOf(request, models, speech, { words, donor = null } = 
   const effects = asksEffects ? { ...effectsPayload(explained, about, request.against), code } : null;
   const inside = answer.row ? insidePayload(answer.row, about) : null;
   const why = answer.why ? whyPayload(answer.why) : null;
+  const writes = splits && request.written ? await wordsOf(model, ofText, request.written, models, speech) : null;
   const scores = splits ? scoresAddress(model, ofText) : null;
-  const ofScores = { splits, why, parts: scores, shares: scores };
+  const ofScores = { splits, why, writes, parts: scores, shares: scores };
   const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
   return { answer, recording: recordingOf(answer, about.config, answer.effects), payload };
 }

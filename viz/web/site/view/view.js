@@ -31,6 +31,7 @@ const B_EXAMPLE = "The animal didn't cross the street because it was too wide.";
  * @property {string} view of the stage
  * @property {import("../../engine/analysis/inside.js").Place | null} row of a head, of which it is shown how it is computed
  * @property {import("../../engine/analysis/why.js").Cell | null} cell of a head, whose score is split into parts
+ * @property {import("../../engine/analysis/head_words.js").WordsPlace | null} written what a head looks at, whose words are shown
  * @property {typeof VERSUS[number]} versus what differs on the page Compare
  * @property {{text: string, model: string, beam: number}} b side B of that page
  * @property {boolean} reverse whether there B's parts are put into A, not A's into B
@@ -74,6 +75,7 @@ export function readRequest(query, settings) {
     view: query.get("view") ?? "",
     row: rowOf(Object.fromEntries(query)),
     cell: cellOf(Object.fromEntries(query)),
+    written: writtenOf(Object.fromEntries(query)),
     versus: readParameter("versus", "sentence", oneOf(VERSUS)),
     b: {
       text: readParameter("text-b", otherText(text, model, settings), sentence),
@@ -110,12 +112,31 @@ export function cellOf({ view, key, ...place }) {
 }
 
 /**
+ * What a head looks at whose words parameters of the view "writes" ask for.
+ * @param {import("../../stage/main/message.js").Parameters} parameters
+ * @returns {import("../../engine/analysis/head_words.js").WordsPlace | null}
+ */
+export function writtenOf({ view, row, key, ...place }) {
+  const head = view === "writes" ? headOf(place) : null;
+  return head && { ...head, row: numberOf(row), key: numberOf(key) };
+}
+
+/**
  * @param {import("../../stage/main/message.js").Parameters} parameters
  * @returns {import("../../engine/analysis/inside.js").Place | null}
  */
-function placeOf({ kind, ...place }) {
-  const [layer, head, row] = [place.layer, place.head, place.row].map(numberOf);
-  return !KINDS.includes(kind) || layer === null || head === null || row === null ? null : { kind, layer, head, row };
+function placeOf({ row, ...place }) {
+  const [head, number] = [headOf(place), numberOf(row)];
+  return head && number !== null ? { ...head, row: number } : null;
+}
+
+/**
+ * @param {import("../../stage/main/message.js").Parameters} parameters
+ * @returns {import("../../engine/analysis/edits.js").Head | null}
+ */
+function headOf({ kind, ...place }) {
+  const [layer, head] = [place.layer, place.head].map(numberOf);
+  return !KINDS.includes(kind) || layer === null || head === null ? null : { kind, layer, head };
 }
 
 /** @param {string} text */

@@ -4,7 +4,7 @@ import { button, el } from "./dom.js";
 import { pack } from "../../recording/message/packed.js";
 import { writeMessage } from "../main/message.js";
 import { traceOfTexts } from "../map/cell_texts.js";
-import { why } from "../map/why.js";
+import { messageWithOpen } from "../map/row_views.js";
 import { tableOf } from "./menus.js";
 import { onPaper } from "./page_colours.js";
 import { viewOf } from "../main/view.js";
@@ -85,8 +85,8 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 /** The message packed, with what was fetched since it came. @param {Stage} stage */
 function packedMessage(stage) {
   const { message, bytes, recordings } = stage;
-  const withWhy = why.messageWithOpen(stage);
-  const whole = stage.patching?.complete(withWhy) ?? withWhy;
+  const withOpen = messageWithOpen(stage);
+  const whole = stage.patching?.complete(withOpen) ?? withOpen;
   if (!bytes) return writeMessage(whole, recordings);
   return whole === message ? bytes : pack(whole);
 }

@@ -3,7 +3,7 @@
 import { fill } from "../../recording/text/sentences.js";
 import { button, copyText, decimals, el } from "./dom.js";
 import { select } from "./widgets.js";
-import { why } from "../map/why.js";
+import { rowView } from "../map/row_views.js";
 
 /** @typedef {import("../main/message.js").Field} Field */
 /** @typedef {import("../main/message.js").FieldValues} FieldValues */
@@ -84,6 +84,6 @@ export function tableOf({ map: kind, look, z = [], table }, stage) {
 export function code(stage) {
   const { kind, result, state } = stage;
   const { temperature, "top-k": top_k, "top-p": top_p } = state.chance ?? {};
-  const lines = state.view === "why" ? why.code(stage) : fill(result.codeOf(state.view, kind), { temperature, top_k, top_p });
+  const lines = rowView(stage)?.code(stage) ?? fill(result.codeOf(state.view, kind), { temperature, top_k, top_p });
   return [el("pre", { tabindex: "0" }, lines), button("plain", stage.say("copy"), () => copyText(lines))];
 }

@@ -3,7 +3,7 @@
 import { effects } from "../map/effects.js";
 import { mapsOfLines } from "./head_lines.js";
 import { OF_HEADS } from "../main/view_names.js";
-import { why } from "../map/why.js";
+import { rowView } from "../map/row_views.js";
 import { line } from "./telling.js";
 
 /** @typedef {import("../../recording/message/types.js").Side} Side */
@@ -46,7 +46,8 @@ export class Pointing {
     const { stage } = this;
     const { view } = stage.state;
     if (stage.steering?.cell(row, column)) return;
-    if (view === "why") return why.askAbout(stage, column);
+    const ofRow = rowView(stage);
+    if (ofRow) return ofRow.askAbout(stage, row, column);
     if (["words", "lens", "left-out"].includes(view)) return this.pin("target", row, version); // whose rows are steps
     const kind = stage.parts[version]?.kind;
     if (!kind || !OF_HEADS.includes(view)) return;
@@ -57,9 +58,9 @@ export class Pointing {
 
   /** @param {Point | null} point */
   pointAt(point) {
-    const isOfWhy = this.stage.state.view === "why" && point && !point.token;
-    const cell = isOfWhy ? why.cellAt(this.stage, point.column ?? -1) : null;
-    this.point = isOfWhy ? cell && { of: point.of, ...cell } : point;
+    const ofRow = point && !point.token ? rowView(this.stage) : null;
+    const cell = ofRow && point ? ofRow.cellAt(this.stage, point.row ?? -1, point.column ?? -1) : null;
+    this.point = ofRow && point ? cell && { of: point.of, ...cell } : point;
     // The card remains about it and the pinned word.
     if (point?.token && this.stage.state.pin) this.partner = point.token;
     this.light();
@@ -115,7 +116,8 @@ export class Pointing {
   frameOf(lit) {
     const { view } = this.stage.state;
     if (OF_HEADS.includes(view)) return cross(lit);
-    if (view === "why") return [-1, why.framed(this.stage)];
+    const ofRow = rowView(this.stage);
+    if (ofRow) return ofRow.framed(this.stage);
     return [view !== "agree" && lit.token?.[0] === "target" ? lit.token[1] : -1, -1];
   }
 }

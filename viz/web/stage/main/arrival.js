@@ -7,7 +7,7 @@ import { effects } from "../map/effects.js";
 import { build } from "../frame/frame.js";
 import { isDark } from "../frame/page_colours.js";
 import { kindsOf } from "./state.js";
-import { why } from "../map/why.js";
+import { nothing } from "../map/why_state.js";
 import { versionsOf } from "./versions.js";
 import { sentencesOf } from "./words.js";
 
@@ -116,7 +116,7 @@ async function prepare({ says, say }, kinds) {
 function resetPin(stage, results) {
   const tokens = JSON.stringify(results.map(({ source, target }) => [source.tokens, target.tokens]));
   if (stage.tokens === tokens) return;
-  if (stage.state && stage.tokens) Object.assign(stage.state, { pin: null, step: null, why: why.nothing() });
+  if (stage.state && stage.tokens) Object.assign(stage.state, { pin: null, step: null, why: nothing() });
   stage.tokens = tokens;
   stage.pointing.partner = null;
 }

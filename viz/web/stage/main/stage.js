@@ -16,7 +16,8 @@ import { Pointing } from "../lines/pointing.js";
 import { Projector } from "../frame/projector.js";
 import { sampling } from "../changes/sampling.js";
 import { OF_HEADS, OF_ROWS } from "./view_names.js";
-import { why } from "../map/why.js";
+import { leaveOther, rowView } from "../map/row_views.js";
+import { nothing } from "../map/why_state.js";
 import { card } from "../lines/telling.js";
 import { catalogueOf, fetchCatalogue } from "./words.js";
 
@@ -106,8 +107,8 @@ export class Stage extends Elements {
     Object.assign(this.state, change);
     const { kind, sort, board, pin } = this.state;
     const isOtherKind = kind !== before.kind;
-    if (isOtherKind && !change.why) this.state.why = why.nothing();
-    if (this.state.view === "why" && !why.isOfOpen(this)) this.state.view = "map"; // another head of a saved file
+    if (isOtherKind && !change.why) this.state.why = nothing();
+    leaveOther(this);
     const isSortedByWord = this.tiles.order === "effect" && pin !== before.pin;
     const isOtherOrder = sort !== before.sort || board !== before.board || isSortedByWord;
     if (isOtherKind) Object.assign(this.pointing, { partner: null, point: null });
@@ -150,7 +151,7 @@ export class Stage extends Elements {
     this.state.seeks = false;
     const shows = [...OF_HEADS, ...OF_ROWS].includes(this.state.view);
     const { cell } = this.state.why;
-    const asked = { ...why.nothing(), cell: cell && { ...cell, key: null } }; // a way leads from link to link
+    const asked = { ...nothing(), cell: cell && { ...cell, key: null } }; // a way leads from link to link
     this.choose({ ...(!shows && { view: "map" }), why: asked }, focus);
   }
 
@@ -193,7 +194,7 @@ export class Stage extends Elements {
   renderTitle() {
     const { kind } = this;
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
-    setChildren(this.title, effects.title(this) ?? sampling.title(this) ?? why.heading(this) ?? title);
+    setChildren(this.title, effects.title(this) ?? sampling.title(this) ?? rowView(this)?.heading(this) ?? title);
     this.whyBox.render();
     this.steering?.render();
   }

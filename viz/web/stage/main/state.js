@@ -5,7 +5,8 @@ import { Effects } from "../../recording/pictures/effects.js";
 import { switchesOf } from "../../recording/pictures/row.js";
 import { effects } from "../map/effects.js";
 import { inside } from "../map/inside.js";
-import { why } from "../map/why.js";
+import { leaveOther, parameters as parametersOfRow } from "../map/row_views.js";
+import { restore as restoreWhy } from "../map/why_state.js";
 import { sampling } from "../changes/sampling.js";
 import { OF_ROWS, VIEWS } from "./view_names.js";
 import { rowOfWord } from "../tiles/measures.js";
@@ -41,7 +42,7 @@ import { rowOfWord } from "../tiles/measures.js";
  * @property {Set<number>} off  heads of a layer whose lines are hidden
  * @property {Record<string, number> | null} chance  how the next word is drawn
  * @property {import("../../recording/pictures/row.js").Switches} switches  what is done differently in a row
- * @property {import("../map/why_state.js").WhyState} why  what is open of the view "why"
+ * @property {import("../map/why_state.js").WhyState} why  what is open of the views "why" and "writes"
  * @property {boolean} [table]
  */
 
@@ -99,7 +100,7 @@ export class Open {
       off: this.state?.off ?? new Set(),
       chance: sampling.restore(this, request),
       switches: request.switches ?? switchesOf(request),
-      why: why.restore(this, request),
+      why: restoreWhy(this, request),
     };
     /** @type {[number, number]} */
     const requestedHead = [Number(request.layer), Number(request.head)];
@@ -108,7 +109,7 @@ export class Open {
       kind.selection = heads.map((head) => head && kind.placeOf(head)).find((place) => place && kind.holds(place));
     }
     if (this.state.seeks) this.openStrongest();
-    if (this.state.view === "why" && !why.isOfOpen(this)) this.state.view = "map";
+    leaveOther(this);
   }
 
   /** Opens of many heads those with the strongest effect, once effects are here. */
@@ -130,7 +131,7 @@ export class Open {
     const [first] = this.kinds.values();
     const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
     /** @type {Record<string, boolean | undefined>} */
-    const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside), why: this.hasWhy };
+    const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside), why: this.hasWhy, writes: this.hasWrites };
     return VIEWS.filter((view) => has[view] ?? sides.some(({ result }) => result.viewNames.includes(view)));
   }
 
@@ -139,6 +140,13 @@ export class Open {
     const [first] = this.kinds.values();
     const { splits, why } = this.result.payload;
     return Boolean(first?.plain && !first.signed && (this.host.ask ? splits : why && "pairs" in why));
+  }
+
+  /** Whether the host says what heads write, or the message has it of a head. */
+  get hasWrites() {
+    const [first] = this.kinds.values();
+    const { splits, predicts, writes } = this.result.payload;
+    return Boolean(first?.plain && !first.signed && (this.host.ask ? splits && predicts : writes && "cells" in writes));
   }
 
   /** The view that is asked for, else the map of the head that was looked into, else the first. @param {string} asked */
@@ -209,7 +217,7 @@ export class Open {
     this.writeOpen({
       ...(measure !== "effects" && { against: null }),
       ...inside.parameters(this),
-      ...why.parameters(this),
+      ...parametersOfRow(this),
       ...parameters,
       kind: kind === this.result.kinds[0]?.code && !isRow ? null : kind,
       layer: hasHead ? layer : null,

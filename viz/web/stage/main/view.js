@@ -2,7 +2,7 @@
 
 import { effects } from "../map/effects.js";
 import { inside } from "../map/inside.js";
-import { why } from "../map/why.js";
+import { rowView } from "../map/row_views.js";
 import { sampling } from "../changes/sampling.js";
 
 /** @typedef {import("../../recording/maps/kind.js").Kind} Kind */
@@ -38,7 +38,8 @@ export function viewOf(stage, { result, kind } = stage.part) {
   if (stage.measure === "effects") return effects.buildView(stage);
   if (sampling.open(stage)) return sampling.buildView(stage);
   if (view === "inside" && kind) return inside.buildView(stage);
-  if (view === "why" && kind) return why.buildView(stage);
+  const ofRow = kind && rowView(stage);
+  if (ofRow) return ofRow.buildView(stage);
   const pictures = result.views[/** @type {keyof typeof result.views} */ (view)];
   if (!pictures?.length) return kind ? { look: kind.look, map: kind } : null;
   const ofKind = pictures.filter((candidate) => !candidate.kind || candidate.kind === stage.state.kind);

@@ -5,6 +5,7 @@ import { at } from "../../recording/maps/drawing.js";
 import { codesOfSwitches, switchesOf } from "../../recording/pictures/row.js";
 import { rowPicture } from "../../recording/pictures/row_picture.js";
 import { request } from "../main/request.js";
+import { OF_ROWS } from "../main/view_names.js";
 
 /** @typedef {import("../main/message.js").FieldValues} FieldValues */
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -19,7 +20,8 @@ const views = new WeakMap();
  * @param {import("../main/state.js").Open} stage
  * @returns {Record<string, number | null>}
  */
-const parameters = ({ state: { view, switches } }) => (view === "inside" ? codesOfSwitches(switches) : { ...NO_SWITCHES, ...(view === "why" && { row: undefined }) });
+const parameters = ({ state: { view, switches } }) =>
+  view === "inside" ? codesOfSwitches(switches) : { ...NO_SWITCHES, ...(OF_ROWS.includes(view) && { row: undefined }) };
 
 /**
  * The picture of the pinned row, else of the one that says most; null until the host has sent its arrays.

@@ -5,9 +5,9 @@ import { whyPicture } from "../../recording/pictures/why_picture.js";
 import { ofParts } from "../../recording/message/python.js";
 import { tokenNames } from "../../recording/text/text.js";
 import { isNarrow } from "../frame/size.js";
-import { askForOpen, isOfOpen, payloadOf } from "./why_answers.js";
+import { payloadOf, whyAnswers } from "./why_answers.js";
 import { rowHeight, sidesOfOpen } from "./why_sides.js";
-import { choose, nothing, parameters, restore } from "./why_state.js";
+import { choose, parameters } from "./why_state.js";
 import { heading } from "./why_way.js";
 
 /** @typedef {import("../../recording/message/payloads.js").WhyPayload} WhyPayload */
@@ -21,7 +21,7 @@ const views = new WeakMap();
 /** The picture of the row that is asked about; null until the host has sent it. @param {Stage} stage @returns {View | null} */
 function buildView(stage) {
   const why = payloadOf(stage);
-  if (!why) return askForOpen(stage);
+  if (!why) return whyAnswers.askForOpen(stage);
   if ("reason" in why) return null;
   const { folds, picture } = stage.state.why;
   const { recording, options } = stage.result;
@@ -43,24 +43,24 @@ function foot({ say }, { mask, cap }) {
   return lines.filter(Boolean).join(" ");
 }
 
-/** Asks about a key of the row that is open. @param {Stage} stage @param {number} key */
-function askAbout(stage, key) {
+/** Asks about a key of the row that is open. @param {Stage} stage @param {number} _ @param {number} key */
+function askAbout(stage, _, key) {
   const why = payloadOf(stage);
   if (!why || "reason" in why || stage.state.why.picture === "pairs" || key >= why.mask.length) return;
   choose(stage, { cell: { row: why.place.row, key } });
 }
 
-/** The cell of the map that a cell of the picture is about. @param {Stage} stage @param {number} column */
-function cellAt(stage, column) {
+/** The cell of the map that a cell of the picture is about. @param {Stage} stage @param {number} _ @param {number} column */
+function cellAt(stage, _, column) {
   const why = payloadOf(stage);
   const isOfKeys = why && "mask" in why && stage.state.why.picture !== "pairs" && column < why.mask.length;
   return isOfKeys ? { row: why.place.row, column } : null;
 }
 
-/** The column that is framed in the picture; -1: none. @param {Stage} stage */
+/** The row and the column that are framed in the picture; -1: none. @param {Stage} stage @returns {[number, number]} */
 function framed(stage) {
   const why = payloadOf(stage);
-  return why && "mask" in why && stage.state.why.picture !== "pairs" ? why.place.key : -1;
+  return [-1, why && "mask" in why && stage.state.why.picture !== "pairs" ? why.place.key : -1];
 }
 
 /**
@@ -74,11 +74,4 @@ function code(stage) {
   return why && "mask" in why && program ? ofParts(why.place, state.why.picture, program) : "";
 }
 
-/** A message that has the numbers of what is open, for a file. @param {Stage} stage */
-function messageWithOpen(stage) {
-  const { message, state } = stage;
-  const why = state.view === "why" ? payloadOf(stage) : null;
-  return why ? { ...message, [stage.version]: { ...stage.result.payload, why } } : message;
-}
-
-export const why = { askAbout, buildView, cellAt, code, framed, heading, isOfOpen, messageWithOpen, nothing, parameters, restore };
+export const why = { answers: whyAnswers, askAbout, buildView, cellAt, code, framed, heading, parameters, payloadOf };

@@ -7,7 +7,7 @@ import { formatNumber } from "../../recording/text/sentences.js";
 import { canCut, cutButton } from "../changes/cuts.js";
 import { button, dress, el, keepFocus, setChildren } from "../frame/dom.js";
 import { tabs } from "../frame/widgets.js";
-import { payloadOf } from "./why_answers.js";
+import { rowView } from "./row_views.js";
 import { sidesOfOpen } from "./why_sides.js";
 import { FOLDED, choose } from "./why_state.js";
 import { stepsOf, tokensOf, walk, writerOf } from "./why_way.js";
@@ -119,7 +119,8 @@ function titleOf(stage, cell, part, side) {
 }
 
 export class WhyBox {
-  /** @type {unknown} the message whose numbers are shown; null without any */ stamp = null;
+  /** The message and the view whose numbers are shown; "" without any. */
+  filled = "";
 
   /** @param {Stage} stage */
   constructor(stage) {
@@ -138,20 +139,23 @@ export class WhyBox {
     this.box.addEventListener("click", (event) => this.box.ariaBusy === "true" && event.stopPropagation(), true);
   }
 
-  /** Shows the cell that is open; the bars before stay, seen to wait, until its numbers are here. */
+  /**
+   * Shows the cell that is open. What is shown of the one before, the picture of the view Writes too, stays and is seen
+   * to wait until the numbers are here.
+   */
   render() {
     const { stage, box } = this;
     const { crumbs, message, root, says, state } = stage;
     setChildren(crumbs, stepsOf(stage));
-    const isOpen = state.view === "why" && stage.measure !== "effects";
-    const why = isOpen ? payloadOf(stage) : null;
-    if (why) this.stamp = "mask" in why ? message.stamp : null;
-    if (why && "mask" in why) keepFocus(box, () => this.fill(why));
-    const isFilled = isOpen && this.stamp === message.stamp;
-    const waits = isFilled && !why;
-    Object.assign(box, { hidden: !isFilled, ariaBusy: String(waits) });
-    dress(root, { "asks-why": isOpen, "no-why": isOpen && !isFilled });
-    if (why && !isFilled) says.textContent = ""; // the heading says why there are no numbers
+    const open = rowView(stage);
+    const answer = open?.payloadOf(stage) ?? null;
+    const shown = `${state.view} ${message.stamp}`;
+    if (answer) this.filled = "reason" in answer ? "" : shown;
+    if (answer && "mask" in answer) keepFocus(box, () => this.fill(answer));
+    const isFilled = open !== null && this.filled === shown;
+    Object.assign(box, { hidden: !isFilled || state.view !== "why", ariaBusy: String(isFilled && !answer) });
+    dress(root, { "asks-why": open !== null, "no-why": open !== null && !isFilled });
+    if (answer && !isFilled) says.textContent = ""; // the heading says why there are no numbers
   }
 
   /** @param {WhyPayload} why */

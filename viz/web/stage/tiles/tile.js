@@ -1,7 +1,7 @@
 // The tile of a head: a small picture that opens the head, and says what it does to whoever points at it.
 
 import { decimals, el, mark } from "../frame/dom.js";
-import { fetchAhead } from "../map/why_answers.js";
+import { rowView } from "../map/row_views.js";
 
 /** @typedef {import("./tiles.js").Tiles} Tiles */
 /** @typedef {import("../../recording/maps/drawing.js").Place} Place */
@@ -27,7 +27,7 @@ export function tileOf(tiles, place, style) {
       if (pointerType !== "mouse") return;
       stage.describe(place);
       tiles.ahead(place);
-      fetchAhead(stage, place);
+      rowView(stage)?.answers.fetchAhead(stage, place);
     },
     onfocusin: () => stage.describe(place),
   };
