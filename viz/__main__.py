@@ -59,6 +59,8 @@ def _add_commands(commands: Any) -> None:
     site.add_argument("--out", type=Path, required=True, metavar="DIR", help="made where it is missing")
     languages = "translators, the first one opens; default: %(default)s"
     site.add_argument("--checkpoints", nargs="+", default=["en-de", "de-en"], metavar="NAME", help=languages)
+    lesson = "a lesson of your own beside those that ship: docs/teaching.md says how it is written"
+    site.add_argument("--lesson", nargs="+", type=Path, default=[], metavar="FILE.md", help=lesson)
     site.set_defaults(run=_site)
     served = commands.add_parser("serve", help="serve the app to a class: several replicas behind a proxy")
     served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
@@ -123,6 +125,8 @@ def _site(arguments: argparse.Namespace) -> None:
     from viz.views.view import EXAMPLE
 
     models, translators = zip(*map(contents.read_model, dict.fromkeys(arguments.checkpoints)))
+    if arguments.lesson:
+        os.environ["HEADLIGHT_LESSONS"] = " ".join(shlex.quote(str(path)) for path in arguments.lesson)
     lessons = _lessons() if DEFAULT_CHECKPOINT in [model.name for model in models] else None
     size = pages.write_folder(arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons)
     print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
@@ -136,7 +140,7 @@ def _lessons() -> Any:
     indexes = {}
     for language in LANGUAGES:
         with using(language):
-            indexes[language] = contents.index()
+            indexes[language] = contents.index(contents.stories())
     states = {language: dict(contents.files(language)) for language in LANGUAGES}
     return Lessons(indexes, states, dict(contents.recorded_files()))
 

@@ -12,7 +12,6 @@ import re
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_plus
 
 import numpy as np
 import pytest
@@ -138,7 +137,9 @@ def test_what_a_browser_asks_for_beside_a_card() -> None:
         message = unpack(told["stages"][0]["message"].tobytes())
         expected = loaded().translate(BICYCLE, 1, edits=Edits(off=tuple(sorted(off))))
         assert message["after"]["recording"]["text"] == expected.text
-        assert sorted(map(tuple, message["steering"]["off"])) == sorted(("cross", *other) for other in ((2, 2), (0, 1))[: len(off)])
+        assert sorted(map(tuple, message["steering"]["off"])) == sorted(
+            ("cross", *other) for other in ((2, 2), (0, 1))[: len(off)]
+        )
     told = ask("heads-1", action=json.dumps({"do": "nothing"}))
     assert "cannot be made here" in unpack(told["stages"][0]["message"].tobytes())["steering"]["problem"]
     row = unpack(ask("attention-2", row="2", head="3")["stages"][0]["message"].tobytes())["after"]["inside"]["place"]

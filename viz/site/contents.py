@@ -40,7 +40,7 @@ def modules() -> dict[str, bytes]:
 
 @dataclass(frozen=True)
 class Lessons:
-    """The lessons as they leave, which `viz.pages.lessons.contents` makes: what browsers fetch when a card is opened."""
+    """The lessons as they leave, made by `viz.pages.lessons.contents`: what browsers fetch when a card is opened."""
 
     indexes: Mapping[str, Mapping[str, Any]]  # by language
     states: Mapping[str, Mapping[str, bytes]]  # by language and name of a card and its state

@@ -128,7 +128,11 @@ def one_file(model: Model, first: bytes, text: str, beam: int) -> bytes:
     pieces = {name: _pieces(name, base64.b64encode(data).decode()) for name, data in _resources(models, first).items()}
     weights = [pieces.pop(f"{model.name}/{file}") for file in model.files]
     # The script begins with the recorded picture before the weights are read.
-    parts = [*pieces.values(), _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")), f"<script>{script}</script>"]
+    parts = [
+        *pieces.values(),
+        _data("hl-worker", json.dumps(worker).replace("<", "\\u003c")),
+        f"<script>{script}</script>",
+    ]
     parts += weights
     return _html(policy, settings, "\n".join(parts)).encode()
 

@@ -25,6 +25,7 @@ from viz.views.changes import Changes
 from viz.views.snippets import Plot
 from viz.views.view import BEAM, ROW, View
 
+MODEL = "en-de"  # that the lessons which ship are about
 LOWEST = 150  # pixels of a figure beside others
 LEAST = 200  # pixels of the large picture of a stage
 ACTION = "action"  # of what a browser asks: a change on the stage, as JSON
@@ -64,12 +65,13 @@ def card(*parts: Any, right: int, live: Callable[[str], str] | None = None) -> C
 
 def request_translation(text: str, beam: int = BEAM, **changed: Any) -> Request:
     """A translation by the model whose numbers the lessons are about, with changes."""
-    return Request(text, "en-de", beam, changes=Changes(**changed))
+    return Request(text, MODEL, beam, changes=Changes(**changed))
 
 
 def view_of(request: Request) -> View:
     """The view of what a card translates."""
-    return View(text=request.text, beam=request.beam)
+    model = "" if request.model == MODEL else request.model
+    return View(request.text, model, request.beam, request.penalty, request.reference)
 
 
 def stage_of(message: bytes, title: Sequence[str] = ()) -> State:
@@ -80,6 +82,24 @@ def stage_of(message: bytes, title: Sequence[str] = ()) -> State:
 def address_of(request: Request) -> Link:
     """Page and query of what a request translates."""
     return "steer" if request.changes else "", view_of(request).address() | request.changes.address()
+
+
+def show_on_stage(
+    request: Request, place: Mapping[str, str], ring: tuple[int, int] | None, asked: Mapping[str, str]
+) -> State:
+    """The state of a card that shows a translation.
+
+    Args:
+        place: what is open, as an address has it.
+        ring: row and column of the cell to frame.
+        asked: what the visitor has opened since.
+    """
+    place = {**place} | {name: value for name, value in asked.items() if name in (*ROW, "layer", "head")}
+    version = stage_page.version_of(compute(request), request, view_of(request), splits=False, query=place)
+    setting = place | {"rings": [ring] if ring else []}
+    page, text = address_of(request)
+    message = stage_message.message(version, assets.keep, setting=setting, least=LEAST)
+    return {"stages": [stage_of(message)], "setting": setting, "query": {"page": page, **text, **place}}
 
 
 @dataclass(frozen=True)
@@ -97,13 +117,7 @@ class OnStage:
 
     def state(self, answered: bool, asked: Mapping[str, str] = {}) -> State:
         """What a browser shows; `answered`: with the answer in it; `asked`: what the visitor has opened since."""
-        request, place, ring = self._set(answered)
-        place |= {name: value for name, value in asked.items() if name in (*ROW, "layer", "head")}
-        version = stage_page.version_of(compute(request), request, view_of(request), splits=False, query=place)
-        setting = place | {"rings": [ring] if ring else []}
-        page, text = address_of(request)
-        message = stage_message.message(version, assets.keep, setting=setting, least=LEAST)
-        return {"stages": [stage_of(message)], "setting": setting, "query": {"page": page, **text, **place}}
+        return show_on_stage(*self._set(answered), asked)
 
     def link(self) -> Link:
         """Where the picture can be played with."""

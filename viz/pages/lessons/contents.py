@@ -7,7 +7,21 @@ from typing import Any
 
 from streamlit import logger
 
-from viz.pages.lessons import attention, effects, heads, masks, patching, positions, since, warmup, why, why_recorded
+from model.experiments import recorded_model
+from model.text.errors import Problem
+from viz.pages.lessons import (
+    attention,
+    effects,
+    heads,
+    masks,
+    patching,
+    positions,
+    since,
+    story_file,
+    warmup,
+    why,
+    why_recorded,
+)
 from viz.pages.lessons.card import Card, State, Story
 from viz.stage.payload import why as stage_why
 from viz.stage.payload.packing import pack
@@ -54,8 +68,25 @@ WORDS = messages(
 )
 
 
-def index() -> dict[str, Any]:
-    """Every lesson and its cards, in the language of here, without pictures and answers: `Index` in state.js."""
+def stories() -> dict[str, Story]:
+    """The lessons that ship and those of files, in the language of here.
+
+    Raises:
+        ValueError: a file cannot be read, or is called as a lesson that ships.
+    """
+    own = story_file.stories()
+    for code in own.keys() & LESSONS.keys():
+        raise Problem("a lesson that ships is called {code}, too: give the file another name", code=code)
+    return LESSONS | own
+
+
+def codes() -> list[str]:
+    """The codes of all cards."""
+    return [f"{name}-{n}" for name, story in stories().items() for n in range(1, len(story.cards) + 1)]
+
+
+def index(lessons: Mapping[str, Story]) -> dict[str, Any]:
+    """Lessons and their cards, in the language of here, without pictures and answers: `Index` in state.js."""
     return {
         "language": current(),
         "words": {name: say(text) for name, text in WORDS.items()},
@@ -76,9 +107,9 @@ def index() -> dict[str, Any]:
                     for card in story.cards
                 ],
             }
-            for code, story in LESSONS.items()
+            for code, story in lessons.items()
         ],
-        "recording": since.recorded.NAME,
+        "recording": recorded_model.NAME,
         "models": [],
     }
 
@@ -87,12 +118,12 @@ def state(code: str, answered: bool, asked: Mapping[str, str] = {}) -> State:
     """What a browser shows of a card, in the language of here.
 
     Args:
-        code: of CARDS; else a KeyError.
+        code: of a card; else a KeyError.
         answered: with the answer, else before a guess.
         asked: what the visitor has opened or changed since, as an address says it; "model" is another model.
     """
-    name, number = CARDS[code]
-    card = LESSONS[name].cards[number - 1]
+    name, number = code.rsplit("-", 1)
+    card = stories()[name].cards[int(number) - 1]
     model = asked.get("model", RECORDED)
     if not answered or card.live is None or model not in since.recorded.models():
         asked = {key: value for key, value in asked.items() if key != "model"}
@@ -105,8 +136,9 @@ def state(code: str, answered: bool, asked: Mapping[str, str] = {}) -> State:
         told |= card.picture.state(answered, asked)
         page, query = card.picture.link()
         told["link"] = {"page": page, "query": query}
-    except (ValueError, LookupError):
-        return {"problem": say(WORDS["not_shipped"])}
+    except (ValueError, LookupError) as error:
+        own = name not in LESSONS and isinstance(error, ValueError)
+        return {"problem": errors.sentence(error) if own else say(WORDS["not_shipped"])}
     if card.live is not None and model != RECORDED:
         try:
             told["live"] = say("{name}: {text}", name=model, text=card.live(model))
@@ -123,18 +155,18 @@ def answer(language: str, query: Mapping[str, str]) -> bytes | None:
         if not code:
             cell = stage_why.cell_of({**asked, "view": "why"})
             return cell and pack(dict(why_recorded.payload(cell)))
-        return pack(state(code, answered, asked)) if code in CARDS else None
+        return pack(state(code, answered, asked)) if code in codes() else None
 
 
 def files(language: str) -> Iterator[tuple[str, bytes]]:
     """What `answer` gives of each card of a language before a guess and with the answer, by "card-0" and "card-1"."""
     logger.set_log_level(logging.ERROR)  # it warns of each computation that no page of the app has asked for
     with using(language):
-        for code in CARDS:
+        for code in codes():
             for answered in (False, True):
                 told = state(code, answered)
                 if told["problem"]:
-                    raise ValueError(f"the lesson {code} cannot be made: {told['problem']}")
+                    raise Problem("the card {code} cannot be made: {reason}", code=code, reason=told["problem"])
                 yield f"{code}-{int(answered)}", pack(told)
 
 

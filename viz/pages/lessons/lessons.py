@@ -7,8 +7,9 @@ import streamlit as st
 from viz.pages.lessons import contents, since
 from viz.stage import assets
 from viz.stage.payload.packing import pack
+from viz.text import errors
 from viz.text.language import current, say
-from viz.ui import frame
+from viz.ui import frame, shared
 
 
 @cache
@@ -20,5 +21,10 @@ frame.opening(say("Lessons"))
 with st.container(key="frame"):
     language = current()
     address = assets.keep_answers(f"lessons {language}", partial(contents.answer, language))
-    index = contents.index() | {"models": since.recorded.models(), "address": address}
+    try:
+        lessons = contents.stories()
+    except ValueError as error:  # the operator's file; the lessons that ship are there
+        shared.warn(errors.sentence(error))
+        lessons = contents.LESSONS
+    index = contents.index(lessons) | {"models": since.recorded.models(), "address": address}
     _mounted()(key="lessons", data=pack(index))

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.adapters.readers.layout import DECODER
 from model.analysis import maps as analysis
-from model.experiments.recorded_model import MASKED, NAME, Place, Recorded, shipped, study
+from model.experiments.recorded_model import MASKED, Place, Recorded, shipped, study
 from model.storage.checkpoint import available
 from viz.figures import Figure, attention_heatmap, head_board
 from viz.figures.framed import plain_token
