@@ -89,9 +89,7 @@ def head_map(model: AnyModel, result: Translation, head: Head) -> tuple[np.ndarr
         return result.trace[f"{module}.weights"][head.head], result.trace[f"{module}.mask"][0]
 
 
-def head_logits(
-    model: AnyModel, result: Translation, head: Head, cells: Sequence[tuple[int, int]]
-) -> list[np.ndarray]:
+def head_logits(model: AnyModel, result: Translation, head: Head, cells: Sequence[tuple[int, int]]) -> list[np.ndarray]:
     """What a head of a decoder adds to all logits, float64 (V,), where it looks at a key alone, for each (query, key).
 
     Errors as in `effects`.

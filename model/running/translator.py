@@ -107,7 +107,9 @@ class System(CircuitTracer, Generic[Model, Words, Settings]):
     ) -> list[HeadWords]:
         logits = attribution.head_logits(self.model, result, head, cells)
         words_of = self.tokenizer.target.tokens
-        return [head_words(weights, *cell, of_cell, words_of, most) for cell, of_cell in zip(cells, logits, strict=True)]
+        return [
+            head_words(weights, *cell, of_cell, words_of, most) for cell, of_cell in zip(cells, logits, strict=True)
+        ]
 
     def score_parts(self, result: Translation, kind: str, layer: int, head: int) -> ScoreParts:
         """Why one head looks where it looks: its scores as sums of parts; see `attribution.score_parts`."""

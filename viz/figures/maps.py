@@ -289,6 +289,15 @@ def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Figure:
     return heatmap.grid(products, {}, say, message("dot product"), titles, **heatmap.centred(products))
 
 
+def kernel_heatmap(kernel: np.ndarray, *, say: Say = english) -> Figure:
+    """Draw what a head makes of each pair of positions: scores about 0, float (T, S); NaN where the mask hides."""
+    kernel = checks.as_float("kernel", kernel, "TS")
+    titles = message("position of the query"), message("position of the key")
+    figure = heatmap.grid(kernel, {}, say, message("score above its row's mean"), titles, **heatmap.centred(kernel))
+    figure.data[0].update(colorbar={"title": {"text": ""}, "thickness": 10})
+    return figure
+
+
 def loss_board(
     losses: np.ndarray,
     rows: Sequence[str],

@@ -43,7 +43,7 @@ class ScoreTrace:
         return loaded.score_parts(self.result, kind, layer, head, *more)
 
     def words(self, kind: str, layer: int, head: int, row: int | None, key: int | None) -> HeadWords:
-        """The words that a head writes in a cell (`model.analysis.head_words`); a ValueError says why there are none."""
+        """The words that a head writes in a cell (`model.analysis.head_words`); a ValueError if there are none."""
         loaded: Any = self.request.translator
         return loaded.head_words(self.result, kind, layer, head, query=row, key=key)
 

@@ -78,6 +78,23 @@ def position_kernels(system: Any) -> dict[str, np.ndarray]:
     return {} if lab is None else lab.kernels()
 
 
+def above_row_means(kernel: np.ndarray) -> np.ndarray:
+    """Scores (T, S) less the mean of each row, which no softmax sees; what is -inf, masked, becomes NaN."""
+    seen = np.isfinite(kernel)
+    return np.where(seen, kernel - np.mean(kernel, axis=1, where=seen, keepdims=True), np.nan)
+
+
+def by_distance(kernel: np.ndarray) -> np.ndarray:
+    """The mean of scores (T, S) at each distance, the query's position less the key's, float64 (2, N).
+
+    The distances, then the mean scores less the mean over all distances; masked scores, -inf, are left out.
+    """
+    rows, columns = np.nonzero(np.isfinite(kernel))
+    distances, places = np.unique(rows - columns, return_inverse=True)
+    means = np.bincount(places, kernel[rows, columns]) / np.bincount(places)
+    return np.stack([distances, means - means.mean()])
+
+
 class _Lab:
     """Passes of a model in which every layer reads the embeddings themselves."""
 

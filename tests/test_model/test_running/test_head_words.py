@@ -92,7 +92,10 @@ def test_which_cell_is_meant() -> None:
 def test_all_keys_at_once_are_each_of_them(kind: str) -> None:
     """Of our own models and of those of transformers; the query is that which looks most at the key."""
     translator, reader = translator_of(norm="post"), attach(build("t5"), Numbers())
-    for system, result in ((translator, translator.force(TEXT, "Zwei Männer gehen.")), (reader, reader.read(**inputs_of("t5")))):
+    for system, result in (
+        (translator, translator.force(TEXT, "Zwei Männer gehen.")),
+        (reader, reader.read(**inputs_of("t5"))),
+    ):
         words = system.head_words_by_key(result, kind, 1, 1, most=3)
         weights = result.attention(kind)[1, 1]
         assert [of_key.key for of_key in words] == list(range(weights.shape[1]))

@@ -6,17 +6,29 @@ import numpy as np
 
 from model.experiments.text_pairs import PAIRS
 from model.interventions.patches import WHAT, HeadPatch
-from viz.figures import Figure, curves, head_board, stream_patches
+from viz.figures import Figure, curves, head_board, stream_patches, written_heatmap
 from viz.pages.lessons.card import Figures, Story, card, view_of
-from viz.pages.lessons.patching_results import Place, Texts, heads, joined, patched_text, ranked, streams
+from viz.pages.lessons.patching_results import (
+    Place,
+    Texts,
+    heads,
+    joined,
+    patched_text,
+    raised,
+    ranked,
+    streams,
+    written,
+)
 from viz.text.language import message, say
 from viz.views.cached import compute
+from viz.views.view import place_of_head
 
 GENDER = Texts.of(PAIRS[0].clean, PAIRS[0].corrupted)  # brother, sister
 SPREAD = Texts.of("The man sees the dog.", "The dog sees the man.")
 NOUN, OWNER, VERB = "▁sister", "▁my", "▁meine"
 LOOKER: Place = (1, 2)  # looks most at "my"
 HEAD: Place = (2, 2)
+WORDS = 5  # that a head raises most
 WRITTEN = ("Wo ist mein Bruder?", "Wo ist meine Bruder?", "Wo ist meine Schwester?")
 SHARE = message("share that comes back")
 
@@ -71,6 +83,44 @@ def _draw_both(answered: bool) -> Figure:
     return head_board(
         shares.round(2) + 0.0, rows, columns, value=SHARE, signed=True, selected=(WHAT.index("values"), column), say=say
     )
+
+
+def words_at_nouns() -> list[list[tuple[str, float]]]:
+    """The words that the head raises most at “brother” and at “sister”, while “mein” and “meine” are written."""
+    words = []
+    for request, noun, verb in ((GENDER.a, "▁brother", "▁mein"), (GENDER.b, NOUN, VERB)):
+        result = compute(request)
+        step, key = result.predicted_tokens.index(verb), result.source_tokens.index(noun)
+        words.append(raised(request, HEAD, step, key, WORDS))
+    return words
+
+
+def _draw_written(answered: bool) -> Figure | list[Figure]:
+    if not answered:
+        return board(heads(GENDER), HEAD)
+    words = words_at_nouns()
+    table = written_heatmap(
+        np.array([[logit for _, logit in row] for row in words]),
+        ["brother", "sister"],
+        [str(rank + 1) for rank in range(WORDS)],
+        row_axis=message("it looks at"),
+        column_axis=message("words that it raises most"),
+        texts=[[word for word, _ in row] for row in words],
+        value=message("added to the logit"),
+        say=say,
+    )
+    shares = head_board(
+        written(GENDER).round(2) + 0.0, value=message("share that is written"), signed=True, selected=HEAD, say=say
+    )
+    return [table, shares]
+
+
+def to_dictionary() -> dict[str, str]:
+    """The query with which the first page shows what the head writes at “brother”."""
+    result = compute(GENDER.a)
+    row, key = result.predicted_tokens.index("▁mein"), result.source_tokens.index("▁brother")
+    place = place_of_head("cross", *HEAD) | {"view": "writes", "row": str(row), "key": str(key)}
+    return view_of(GENDER.a).address() | place
 
 
 def _draw_reverse(answered: bool) -> Figure:
@@ -157,6 +207,29 @@ def sides() -> dict:
         "weights": heads(GENDER, what="weights")[HEAD],
         "brother": brother.attention("cross")[(*HEAD, row, noun)],
         "sister": weights(GENDER, NOUN)[HEAD],
+    }
+
+
+@card(
+    "A third way needs no other sentence. Through the output projection and the output matrix what a head carries "
+    "becomes words: those that it raises and lowers when it looks at “brother”.",
+    "Which words does head 2.2 raise there?",
+    ("“Bruder” and the like", "Masculine words like “meinen”", "Words of both genders"),
+    "Masculine ones: {brother}. At “sister” it raises {sister}: the gender, but not the noun.",
+    "All three ways agree. It looks at the noun ({looks:.2f}), put in it brings {patched:.0%} back, and it writes "
+    "{written:.0%} of the difference between “mein” and “meine” itself, each time most of all heads. What is put in "
+    "also acts on what comes after it.",
+    Figures(_draw_written, "", to_dictionary, shares=(0.45, 1.0)),
+    right=1,
+)
+def three_ways() -> dict:
+    brother, sister = (", ".join(word for word, _ in row[:3]) for row in words_at_nouns())
+    return {
+        "brother": brother,
+        "sister": sister,
+        "looks": weights(GENDER, NOUN)[HEAD],
+        "patched": heads(GENDER)[HEAD],
+        "written": written(GENDER)[HEAD],
     }
 
 

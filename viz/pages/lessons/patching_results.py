@@ -7,7 +7,9 @@ import numpy as np
 from model.interventions.patches import HeadPatch, Patch
 from model.running.patching import Patching
 from model.running.translator import Translator
+from viz.figures import labels
 from viz.pages.lessons.card import request_translation
+from viz.stage.words import label
 from viz.views.cached import Request, cache_results, loaded_as
 from viz.views.turns import in_turn
 
@@ -54,6 +56,33 @@ def patched_text(texts: Texts, patch: Patch) -> str:
     own = texts.a if texts.reverse else texts.b
     translator = loaded_as(Translator, own.model)
     return translator.translate(own.text, own.beam, edits=_patching(texts).edits(patch)).text
+
+
+@cache_results()
+def written(texts: Texts) -> np.ndarray:
+    """The share of the difference between the words of two texts that each head writes itself, (L, H).
+
+    Of the logit of the first text's word less that of the second's, in the first text less in the second, by direct
+    effects.
+    """
+    translator = loaded_as(Translator, texts.a.model)
+    results = [texts.a.translated(), texts.b.translated()]
+    step = next(i for i, pair in enumerate(zip(*(result.predicted_ids for result in results))) if len(set(pair)) > 1)
+    ids = [result.predicted_ids[step] for result in results]
+    parts, logits = 0.0, 0.0
+    for result, other in zip(results, reversed(ids)):  # of the second text both signs are turned
+        effects = translator.effects(result, [other] * len(result.predicted_ids))
+        parts = parts + effects.heads("cross")[:, :, step].sum(-1)
+        logits += effects.logits[step]
+    return parts / logits
+
+
+@cache_results()
+def raised(request: Request, head: Place, step: int, key: int, most: int) -> list[tuple[str, float]]:
+    """The words that a head of the cross-attention raises most at a step when it looks at a key, and by how much."""
+    translator = loaded_as(Translator, request.model)
+    words = translator.head_words(request.translated(), "cross", *head, query=step, key=key, most=most)
+    return [(labels.visible(label(word.word)), word.logit) for word in words.raised]
 
 
 def ranked(texts: Texts) -> list[Place]:

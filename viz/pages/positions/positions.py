@@ -4,7 +4,7 @@ import numpy as np
 
 from model.experiments import recorded_positions
 from model.running.translator import Translator
-from viz.pages.positions import beyond, compared, encoding, order, rotary
+from viz.pages.positions import beyond, compared, encoding, kernels, order, rotary
 from viz.pages.positions.page import EXAMPLE, Page, Sizes
 from viz.text.language import message, say
 from viz.ui import controls, frame, thumbnails, widgets
@@ -19,6 +19,7 @@ VIEWS = {
     "difference": (message("Two compared"), compared.show_difference),
     "similarity": (message("Similarity"), compared.show_similarity),
     "wavelengths": (message("Wavelengths"), compared.show_wavelengths),
+    "kernels": (message("Read by heads"), kernels.show_kernels),
     "order": (message("Word order"), order.show_order),
     "rotary": (message("Rotary head"), rotary.show_rotary),
     "beyond": (message("Too long"), beyond.show_beyond),

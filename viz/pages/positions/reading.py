@@ -29,7 +29,7 @@ def reading(page: Page) -> str:
             "alone."
         )
         return escape(say(line))
-    name = _model()
+    name = loaded_model()
     if name is None:
         return ""
     own: str = getattr(cached.translator(name).config, "positional", "none")
@@ -46,7 +46,7 @@ def _code(positional: str) -> str:
     return ROTARY if positional.startswith(ROTARY) else positional
 
 
-def _model() -> str | None:
+def loaded_model() -> str | None:
     """The model that the visitor had open last, if it is one of ours that can be used, else the default one."""
     kept = st.session_state.get(view.KEPT, View()).model
     for name in dict.fromkeys(filter(None, (kept, cached.default_checkpoint()))):
@@ -57,14 +57,21 @@ def _model() -> str | None:
     return None
 
 
+def read_shares(page: Page, name: str) -> tuple[str, dict[str, np.ndarray]]:
+    """The sentence of the page, or where that cannot be read the example, and how much each head reads positions there.
+
+    By kind (L, H), as in `position_results.read_by`; nothing where neither can be read.
+    """
+    for text in dict.fromkeys((page.text, EXAMPLE)):
+        with suppress(ValueError):
+            return text, position_results.read_by(Request(text, name, 1))
+    return page.text, {}
+
+
 def _strongest(page: Page, name: str) -> str:
     """The heads with the largest shares, as links that open them with the view Why."""
-    for text in dict.fromkeys((page.text, EXAMPLE)):
-        request = Request(text, name, 1)
-        with suppress(ValueError):
-            shares = position_results.read_by(request)
-            break
-    else:
+    text, shares = read_shares(page, name)
+    if not shares:
         return ""
     places = [(kind, *place) for kind, of_kind in shares.items() for place in np.ndindex(of_kind.shape)]
     values = np.concatenate([of_kind.ravel() for of_kind in shares.values()])
@@ -72,9 +79,9 @@ def _strongest(page: Page, name: str) -> str:
     if not strongest:
         return escape(say("In this sentence no head of {model} reads it.", model=name))
     if isinstance(cached.translator(name), Writer):
-        stage, shown = "language_model", View(text=request.text, model=name)
+        stage, shown = "language_model", View(text=text, model=name)
     else:
-        stage, shown = "", View(text=request.text, model=name, beam=request.beam)
+        stage, shown = "", View(text=text, model=name, beam=1)
     query = shown.address() | {"view": "why"}
     links = []
     for place in strongest:

@@ -9,6 +9,7 @@ from model import positional
 from model.analysis import maps as analysis
 from model.experiments import positions as experiments
 from model.experiments import recorded_positions
+from model.measures.heads.weights import position_kernels
 from model.relative import MAX_DISTANCE, bucket_of, rotary_frequencies
 from model.running.translator import Translator
 from viz.text.language import message, messages
@@ -144,6 +145,12 @@ def in_order(name: str, table: np.ndarray) -> np.ndarray:
 def similarity(name: str, n_positions: int, d_model: int) -> tuple[np.ndarray, analysis.ByOffset]:
     """All dot products of an encoding, and what they are by offset."""
     return analysis.by_offset(table(name, n_positions, d_model))
+
+
+@cached.cache_results()
+def kernels(checkpoint: str) -> dict[str, np.ndarray]:
+    """What `model.measures.heads.weights.position_kernels` computes, remembered."""
+    return in_turn(position_kernels)(cached.translator(checkpoint))
 
 
 @cached.cache_results()

@@ -1,0 +1,131 @@
+"""What a head makes of positions: its scores if all words were alike, position by position or by distance."""
+
+import numpy as np
+
+from model.measures.heads.weights import above_row_means, by_distance
+from viz.figures import curves, encoding_panels, kernel_heatmap
+from viz.pages.positions.page import Page
+from viz.pages.positions.reading import loaded_model, read_shares
+from viz.text import words
+from viz.text.language import message, say
+from viz.ui import frame, thumbnails
+from viz.views import cached
+from viz.views.results import position_results
+from viz.views.snippets import Plot, program, snippet
+
+IN_STREAM = ("sinusoidal", "sinusoidal_concatenated", "learned")  # encodings that are added to embeddings
+KERNEL = """
+from model import load_translator
+from model.measures.heads.weights import above_row_means, position_kernels
+from viz.figures import kernel_heatmap
+
+kernels = position_kernels(load_translator($checkpoint))[$kind]  # (layers, heads, queries, keys)
+figure = kernel_heatmap(above_row_means(kernels[$layer, $head]))
+figure.show()
+"""
+WAVES = """
+from viz.figures import encoding_panels
+figure = encoding_panels(first, $dimensions)
+figure.show()
+"""
+DISTANCES = """
+from model import load_translator
+from model.measures.heads.weights import by_distance, position_kernels
+from viz.figures import curves
+
+kernels = position_kernels(load_translator($checkpoint))[$kind]  # (layers, heads, queries, keys)
+figure = curves({$name: by_distance(kernels[$layer, $head])}, x_axis=$x_axis, y_axis=$y_axis)
+figure.show()
+"""
+
+
+def show_kernels(page: Page) -> None:
+    """The scores of a head between positions; at first of the head that reads positions most."""
+    name = loaded_model()
+    if name is None:
+        with page.places.right:
+            frame.answer(say("No model here has heads whose positions can be seen."))
+        return
+    kernels = position_results.kernels(name)
+    own: str = getattr(cached.translator(name).config, "positional", "none")
+    text, shares = read_shares(page, name)
+    strength = shares if shares and own in IN_STREAM else {kind: _spread(of_kind) for kind, of_kind in kernels.items()}
+    default = _strongest(strength)
+    with page.places.left_controls:
+        frame.note(say("Scores of each head of {model} if all words were alike", model=name))
+    with page.places.left:
+        pixels = {
+            kind: [
+                [thumbnails.signed_pixels(np.nan_to_num(above_row_means(head))) for head in heads] for heads in layers
+            ]
+            for kind, layers in kernels.items()
+        }
+        headings = {kind: say(words.SHORT_KINDS[kind]) for kind in kernels}
+        kind, layer, head = frame.choose_head_by_pixels(pixels, default, headings, fills=True)
+    with page.places.answer:
+        note = say("At every position stands the mean of words of the vocabulary, so only the positions differ.")
+        if shares and own in IN_STREAM:
+            line = message("In “{text}” {share:.0%} of what decides where it looks is positions.")
+            note = f"{say(line, text=text, share=shares[kind][layer, head])} {note}"
+        frame.answer(_answer(kernels[kind][layer, head], f"{headings[kind]} {layer}.{head}"), note)
+    place = {"checkpoint": name, "kind": kind, "layer": layer, "head": head}
+    with page.places.right:
+        if own in IN_STREAM:
+            frame.pictures(_of_positions(kernels[kind][layer, head], own, place), is_map=False)
+        else:
+            frame.pictures({"distances": _of_distances(kernels[kind][layer, head], place)}, is_map=False)
+
+
+def _pixels(kernel: np.ndarray) -> np.ndarray:
+    return thumbnails.signed_pixels(np.nan_to_num(above_row_means(kernel)))
+
+
+def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
+    """The kernel, position by position, and beside it the waves of the encoding that it is made of."""
+    figure = kernel_heatmap(above_row_means(kernel), say=say)
+    name = say("Head {layer}.{head}", layer=place["layer"], head=place["head"])
+    plots = {"kernel": Plot(name, say("scores by position"), figure, program(snippet(KERNEL, **place)))}
+    if own == "learned":  # which has no waves
+        return plots
+    width = cached.translator(place["checkpoint"]).config.d_model
+    table = position_results.table(own, len(kernel), width)
+    dimensions = sorted({0, 1, width // 4, width // 2})
+    code = program(position_results.table_code("first", own, len(kernel), width), snippet(WAVES, dimensions=dimensions))
+    waves = encoding_panels(table, dimensions, say=say)
+    return plots | {"waves": Plot(say("Its encoding"), say("dimensions by position"), waves, code)}
+
+
+def _of_distances(kernel: np.ndarray, place: dict) -> Plot:
+    """The mean score by distance."""
+    axes = {"x_axis": message("positions from key to query"), "y_axis": message("score above the mean")}
+    name = say("Head {layer}.{head}", layer=place["layer"], head=place["head"])
+    figure = curves({name: by_distance(kernel)}, **axes, say=say)
+    return Plot(name, say("mean score by distance"), figure, program(snippet(DISTANCES, **place, **axes, name=name)))
+
+
+def _answer(kernel: np.ndarray, name: str) -> str:
+    """Where a head would look if all words were alike, as in most rows."""
+    offsets = kernel.argmax(axis=1) - np.arange(len(kernel))
+    values, counts = np.unique(offsets, return_counts=True)
+    offset, count = int(values[counts.argmax()]), int(counts.max())
+    line = message("If all words were alike, {name} would look at its own position in {n} of {total} rows.")
+    if offset < 0:
+        line = message(
+            "If all words were alike, {name} would look at the position {back} before its own in {n} of {total} rows."
+        )
+    if offset > 0:
+        line = message(
+            "If all words were alike, {name} would look at the position {back} after its own in {n} of {total} rows."
+        )
+    return say(line, name=name, back=abs(offset), n=count, total=len(kernel))
+
+
+def _spread(kernels: np.ndarray) -> np.ndarray:
+    """How much the scores of each head differ by distance, (L, H)."""
+    return np.array([[by_distance(head)[1].std() for head in heads] for heads in kernels])
+
+
+def _strongest(strength: dict[str, np.ndarray]) -> tuple[str, int, int]:
+    kind = max(strength, key=lambda code: strength[code].max())
+    layer, head = np.unravel_index(strength[kind].argmax(), strength[kind].shape)
+    return kind, int(layer), int(head)
