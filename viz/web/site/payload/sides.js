@@ -48,7 +48,8 @@ export async function sideOf(request, models, speech, { words, donor = null } = 
   const inside = answer.row ? insidePayload(answer.row, about) : null;
   const why = answer.why ? whyPayload(answer.why) : null;
   const scores = splits ? scoresAddress(model, ofText) : null;
-  const ofScores = { splits, why, parts: scores, shares: scores };
+  const circuit = splits ? { reason: speech.say("no_circuit") } : null;
+  const ofScores = { splits, why, parts: scores, shares: scores, circuit };
   const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
   return { answer, recording: recordingOf(answer, about.config, answer.effects), payload };
 }
