@@ -36,7 +36,7 @@ CIRCUIT = messages(
         "With the {heads} heads left at all positions {of_heads:.0%}."
     ),
     circuit_kept_little=(
-        "Heads make little of this word: of {whole:.2f} logits {nothing:.2f} are left with all heads replaced by "
+        "Heads add little to this word: of {whole:.2f} logits {nothing:.2f} are left with all heads replaced by "
         "means, {left:.2f} with all but these {places} places."
     ),
     circuit_checking="What the answer keeps of these heads alone is being computed … {share:.0%}",

@@ -64,6 +64,7 @@ test("lines of the open head come before all others", () => {
 test("what is kept is a share of what all heads make, where that is something", () => {
   assert.deepEqual(keptShares({ whole: 4, heads: 3, places: 2, nothing: 0, texts: 3, threshold: 0.1 }), { heads: 0.75, places: 0.5 });
   assert.equal(keptShares({ whole: 4, heads: 9, places: 5, nothing: 3.8, texts: 3, threshold: 0.1 }), null);
+  assert.equal(keptShares({ whole: 4, heads: 5, places: 5, nothing: 6, texts: 3, threshold: 0.1 }), null); // they take away
 });
 
 test("columns stand in the order in which a model computes, and a head stays where it is", () => {

@@ -181,6 +181,6 @@ const largestFirst = (links) => links.sort((one, other) => Math.abs(other.value)
  */
 export function keptShares({ whole, heads, places, nothing }) {
   const difference = whole - nothing;
-  if (Math.abs(difference) < LITTLE * Math.abs(whole) || !difference) return null;
+  if (difference * Math.sign(whole) < LITTLE * Math.abs(whole) || !difference) return null; // or heads take away from it
   return { heads: (heads - nothing) / difference, places: (places - nothing) / difference };
 }

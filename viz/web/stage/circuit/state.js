@@ -62,8 +62,8 @@ export function stepOf(stage) {
   const pinned = stage.pinnedToken();
   const place = pinned?.[0] === "target" ? pinned[1] - target.late : (stage.state.step ?? -1);
   if (place >= 0) return place;
-  const { predicted_tokens: predicted, target_tokens: read } = stage.result.recording;
-  if (!predicted.length) return read.length - 1;
+  const { predicted_tokens: predicted, source_tokens: source, target_tokens: read } = stage.result.recording;
+  if (!predicted.length || !source.length) return read.length - 1;
   const entropy = target.entropy ?? [];
   const steps = [...predicted.keys()].filter((step) => !isSpecial(predicted[step]) && /\p{L}/u.test(predicted[step]));
   return steps.reduce((best, step) => ((entropy[step] ?? 0) > (entropy[best] ?? 0) ? step : best), steps[0] ?? 0);
