@@ -8,7 +8,7 @@ Nothing here knows a model: arrays come in, arrays go out.
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ THRESHOLD = 0.05  # the share of a logit from which what comes by an edge counts
 SHARE = 0.1  # of a side of a head, from which an edge of the graph of all heads counts
 MOST_NODES = 16
 _NOTHING = 1e-9
+Progress = Callable[[float], object]  # is called with the share that is done
 
 
 class HeadName(NamedTuple):
@@ -178,6 +179,7 @@ class Circuit:
         step: the row of the decoder that the word follows.
         answer: the id of the word.
         against: that of the other one; None for the mean of all.
+        effects: of every head the logits that it adds itself, at the step.
     """
 
     nodes: list[Node]
@@ -186,11 +188,26 @@ class Circuit:
     step: int
     answer: int
     against: int | None
+    effects: Mapping[HeadName, float] = field(default_factory=dict, repr=False)
 
     def compare(self, logits: np.ndarray) -> float:
         """The logit of the word less that of the other one, of logits (V,)."""
         compared = logits.mean(dtype=np.float64) if self.against is None else logits[self.against]
         return float(logits[self.answer] - compared)
+
+    def pruned(self, threshold: float) -> "Circuit":
+        """What `trace_circuit` finds with a larger threshold, as long as this circuit is not cut off by `most`."""
+        least = threshold * max(abs(self.logit), _NOTHING)
+        waiting = [node.place for node in self.nodes if abs(node.effect) >= least]
+        edges = [edge for edge in self.edges if abs(edge.amount) >= least]
+        reached: set[Place] = set()
+        while waiting:
+            place = waiting.pop()
+            if place not in reached:
+                reached.add(place)
+                waiting += [edge.source for edge in edges if edge.target == place]
+        nodes = [node for node in self.nodes if node.place in reached]
+        return replace(self, nodes=nodes, edges=[edge for edge in edges if edge.target in reached])
 
     @property
     def heads(self) -> list[HeadName]:
@@ -232,6 +249,7 @@ def trace_circuit(
     answer: int,
     threshold: float = THRESHOLD,
     most: int = MOST_NODES,
+    progress: Progress = lambda share: None,
 ) -> Circuit:
     """Go from the heads that add most to a word back to those that they use, the most important first.
 
@@ -246,6 +264,7 @@ def trace_circuit(
         answer: the id of the word.
         threshold: the share of the logit from which a direct effect, or what comes by an edge, counts; above 0.
         most: heads at positions.
+        progress: called with the share of `most` that is done.
     """
     if not threshold > 0:
         raise ValueError(f"the threshold is a share above 0, got {threshold:g}")
@@ -268,9 +287,11 @@ def trace_circuit(
         for edge in _edges_to(place, amounts, parts.shares_at(place.position), least):
             edges.append(edge)
             heapq.heappush(waiting, (-abs(edge.amount), edge.source))
+        progress(len(nodes) / most)
     edges = sorted((edge for edge in edges if edge.source in nodes), key=lambda edge: -abs(edge.amount))
     against = None if effects.alternatives is None else int(effects.alternatives[step])
-    return Circuit(list(nodes.values()), edges, logit, step, answer, against)
+    own = {place.name: effect for place, effect in of_heads.items()}
+    return Circuit(list(nodes.values()), edges, logit, step, answer, against, own)
 
 
 def _effects_at(effects: Effects, layers: Mapping[str, Sequence[int]], step: int) -> dict[Place, float]:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from model.analysis.circuits import Circuit, Edge, HeadName
+from model.decoding.protocol import between_steps
 from model.interventions.cuts import Cut
 from model.interventions.patches import Donor
 from model.results.translation import SIDES, Translation, module_of
@@ -81,6 +82,7 @@ def faithfulness(
     replaced = _patched(result, others[0]) if patched else _means(result, others)
 
     def left(keeps: Mapping[str, np.ndarray]) -> float:
+        between_steps()
         with torch.inference_mode():
             logits = passed.run(lambda address, value: _replace(address, value, replaced, keeps), 1)[0]
         return circuit.compare(logits.double().cpu().numpy())

@@ -12,11 +12,13 @@ from model.analysis.circuits import (
     HeadGraph,
     HeadName,
     HeadParts,
+    Progress,
     head_graph,
     trace_circuit,
 )
 from model.analysis.effects import Effects
 from model.config import HeadsByLayer
+from model.decoding.protocol import between_steps
 from model.running import circuit_check
 from model.running.attribution import whole_trace
 from model.running.circuit_check import EdgeCut, Faithfulness
@@ -44,6 +46,7 @@ class CircuitTracer(ABC):
         step: int = -1,
         threshold: float = THRESHOLD,
         most: int = MOST_NODES,
+        progress: Progress = lambda share: None,
     ) -> Circuit:
         """The heads that a word comes from, and those that these use; see `model.analysis.circuits.trace_circuit`.
 
@@ -53,6 +56,7 @@ class CircuitTracer(ABC):
             against: what its logit is compared with: such a word, "runner-up" (the best other word of the step), or
                 None (the mean over the vocabulary).
             step: the row of the decoder that the word follows; the last one unless given.
+            progress: called with the share of `most` heads that are done.
 
         Raises:
             ValueError: as `effects` and `score_parts`; also for a word that is not one token.
@@ -73,13 +77,24 @@ class CircuitTracer(ABC):
                 answer=answer,
                 threshold=threshold,
                 most=most,
+                progress=_in_steps(progress),
             )
 
-    def head_graph(self, result: Any) -> HeadGraph:
-        """Of every head how much of its queries, keys and values each earlier one wrote; errors as in `score_parts`."""
+    def head_graph(self, result: Any, progress: Progress = lambda share: None) -> HeadGraph:
+        """Of every head how much of its queries, keys and values each earlier one wrote; errors as in `score_parts`.
+
+        `progress` is called with the share of the heads that are done.
+        """
         parts = self.circuit_parts(result)
+        names = list(heads_of(self.heads_by_layer))
+        step = _in_steps(progress)
+
+        def parts_of(number: int, name: HeadName) -> HeadParts:
+            step(number / len(names))
+            return parts.of_head(name)
+
         with whole_trace(), self.computing():
-            return head_graph((name, parts.of_head(name)) for name in heads_of(self.heads_by_layer))
+            return head_graph((name, parts_of(number, name)) for number, name in enumerate(names))
 
     def faithfulness(self, result: Any, circuit: Circuit, others: Sequence[Any], patched: bool = False) -> Faithfulness:
         """What the answer keeps where heads outside of a circuit are replaced; see `circuit_check.faithfulness`."""
@@ -111,3 +126,13 @@ class CircuitTracer(ABC):
     @abstractmethod
     def pass_at(self, result: Any, step: int) -> Pass:
         """The pass over what was read for a result, up to the logits of a step; it can be repeated with changes."""
+
+
+def _in_steps(progress: Progress) -> Progress:
+    """Progress that lets others compute between two steps."""
+
+    def step(share: float) -> None:
+        progress(share)
+        between_steps()
+
+    return step

@@ -88,6 +88,10 @@ WORDS = messages(
     ),
     dropped="Changes that named words of “{sentence}” were dropped.",
     undo="Undo these changes",
+    no_circuit=(
+        "Circuits are computed by the app and by the command `python -m model circuit`, not by this page, which has no "
+        "server."
+    ),
     # Beside each other.
     differs="What differs",
     by_sentence="Sentences",

@@ -13,6 +13,7 @@ from model.text.special import MARK
 from viz.figures import labels
 from viz.stage.payload.payloads import Field
 from viz.stage.sentences.changing import CHANGES, NEXT_WORD
+from viz.stage.sentences.circuit import CIRCUIT
 from viz.stage.sentences.effects import EFFECTS
 from viz.stage.sentences.forms import COMPARING, LIVE, PATCHED, PATCHED_BACK, READING
 from viz.stage.sentences.frame import FRAME
@@ -24,7 +25,7 @@ from viz.stage.sentences.writes import WRITES
 from viz.text.language import say, using
 from viz.text.words import KINDS, SHORT_KINDS, SOURCE_AXIS, STEP_AXES
 
-WORDS = FRAME | EFFECTS | ROW | WHY | WRITES | NEXT_WORD | CHANGES | MAPS | PATCHING
+WORDS = FRAME | EFFECTS | ROW | WHY | WRITES | CIRCUIT | NEXT_WORD | CHANGES | MAPS | PATCHING
 
 
 Forms = dict[str, dict[str, str]]

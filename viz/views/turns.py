@@ -119,7 +119,7 @@ _Loaded = TypeVar("_Loaded")
 _LONG = ("translate", "force", "translate_lines", "effects", "lens", "occlusion")  # what takes a while, of translators
 _LONG += ("read", "read_batch", "distribution", "write", "generate", "importance", "rotation")
 _LONG += ("score_parts", "score_shares", "layer_inputs", "cut_path", "patching")  # and of those that read
-_LONG += ("circuit", "faithfulness", "head_words", "head_words_by_key")
+_LONG += ("circuit", "faithfulness", "head_graph", "head_words", "head_words_by_key")
 
 
 def queued(loaded: _Loaded) -> _Loaded:

@@ -20,6 +20,8 @@ MOST_CHARACTERS = 2000  # of a sentence in an address
 BEAMS = range(1, 9)
 SUMMARIES = ("single", "mean", "max", "deviation")
 OVER = ("heads", "layers", "all")
+VIEWS = ("map", "mask", "positions", "words", "inside", "why", "writes", "circuit")
+VIEWS += ("parts", "lens", "left-out", "agree")  # of direct effects, which are shown in place of weights
 BOARDS = ("none", "importance", "effect", "first", "entropy", "largest")  # measures that colour a board of heads
 AGAINST = ("runner-up", "mean")  # what the logit of a written word is compared with
 
@@ -52,7 +54,7 @@ OPTIONS = ("summary", "over", "rows", "words", "hide", "stretch", "share")  # in
 ROW = ("row", "key", "trail", "unscaled", "unmasked", "temperature", "dropout", "sample")  # of a row
 # What the browser chooses and writes by itself.
 PLACE = ("kind", "layer", "head", "view", "step", "lines", "sort", "board", "pin", "version", "projector")
-PLACE += ("measure", "against", *OPTIONS, *ROW)
+PLACE += ("measure", "against", "graph", "least", *OPTIONS, *ROW)
 _READERS = {
     **dict.fromkeys(("text", "reference"), itemgetter(slice(MOST_CHARACTERS))),
     "beam": one_of(BEAMS),
@@ -66,10 +68,7 @@ _READERS = {
     "share": codes.number(50, 100),
     "kind": one_of(KINDS),
     **dict.fromkeys(("layer", "head", "step"), codes.number(0, MOST_CHARACTERS)),
-    # The last four are of direct effects, which are shown in place of weights.
-    "view": one_of(
-        ("map", "mask", "positions", "words", "inside", "why", "writes", "parts", "lens", "left-out", "agree")
-    ),
+    "view": one_of(VIEWS),
     "board": one_of(BOARDS),
     "measure": one_of(("weights", "effects")),
     "against": itemgetter(slice(MOST_CHARACTERS)),  # one of AGAINST, or a word

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from model.results.recording import Recording
 from viz.stage import words
+from viz.stage.payload.circuit import CircuitAnswers
 from viz.stage.payload.coarse import Keep
 from viz.stage.payload.effects import EffectsPayload
 from viz.stage.payload.packing import pack
@@ -14,6 +15,7 @@ from viz.stage.payload.payloads import (
     NamesPayload,
     NoWhyPayload,
     NoWritesPayload,
+    ReasonPayload,
     ReportPart,
     SharesPayload,
     SteeringPayload,
@@ -62,6 +64,7 @@ class Version:
     rowwise: bool = False  # rows can be looked into
     splits: bool = False  # scores can be split into parts: the host answers what is asked about them
     parts: str | None = None  # where a browser fetches those of a cell, and the words that are written there
+    circuit: CircuitAnswers | ReasonPayload | None = None  # who uses whom
     predicts: bool = True  # the model has an output over words
     names: NamesPayload | None = None  # where the maps are not attention weights of tokens on tokens
     is_live: bool = False  # roles of heads are those in this text, and not over many
@@ -150,6 +153,7 @@ def _version_payload(version: Version, keep: Keep | None) -> dict:
         "writes": version.writes,
         "splits": version.splits,
         "parts": version.parts,
+        "circuit": version.circuit,
         "shares": version.shares,
         "next": version.next,
     } | ({"names": version.names} if version.names else {})

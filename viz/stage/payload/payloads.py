@@ -11,6 +11,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import numpy as np
 
+from viz.stage.payload.circuit import CircuitAnswers
 from viz.stage.payload.effects import EffectsPayload
 from viz.stage.payload.patching import LaterPatchingPayload, PatchedPayload, PatchingPayload
 from viz.stage.payload.sampling import NextPayload
@@ -218,7 +219,7 @@ class SharesPayload(TypedDict):
 
 
 class ReasonPayload(TypedDict):
-    """Why there are no direct effects, in a sentence."""
+    """Why there are no direct effects, or no circuits, in a sentence."""
 
     reason: str
 
@@ -244,6 +245,7 @@ class VersionPayload(TypedDict):
     shares: NotRequired[SharesPayload | str | None]  # or where a browser fetches them, packed
     splits: NotRequired[bool]  # scores can be split into parts: the host answers what is asked about them
     parts: NotRequired[str | None]  # where a browser fetches those of a cell, or its words, by the query, packed
+    circuit: NotRequired[CircuitAnswers | ReasonPayload | None]  # who uses whom
     predicts: bool  # the model has an output over words: without one nothing adds to a word or is worth one
     program: ProgramPayload | None
     code: Mapping[str, str]  # programs that the browser does not write, by kind or view

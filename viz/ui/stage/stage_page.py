@@ -24,7 +24,7 @@ from viz.text import words
 from viz.text.language import current, message, say, using
 from viz.ui import controls, frame, language_menu, shared, texts, widgets
 from viz.ui.models import model_choice
-from viz.ui.stage import why_results
+from viz.ui.stage import circuits, why_results
 from viz.ui.stage.effects_results import effects_payload
 from viz.views import cached, model_shelf, recipes, view
 from viz.views.results import heads_results
@@ -352,6 +352,7 @@ def version_of(
         why=why_results.open_cell(request, query) if splits else None,
         writes=why_results.open_words(request, query) if splits else None,
         parts=why_results.parts_address(request) if splits else None,
+        circuit={"address": circuits.numbers_address(request)} if splits else None,
         shares=why_results.shares_address(request) if splits else None,
         rowwise=rowwise,
         splits=splits,

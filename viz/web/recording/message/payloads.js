@@ -205,7 +205,7 @@
  */
 
 /**
- * Why there are no direct effects, in a sentence.
+ * Why there are no direct effects, or no circuits, in a sentence.
  * @typedef {object} ReasonPayload
  * @property {string} reason
  */
@@ -231,6 +231,7 @@
  * @property {SharesPayload | string | null} [shares]  or where they are fetched, packed
  * @property {boolean} [splits]  scores can be split into parts: the host answers what is asked about them
  * @property {string | null} [parts]  where those of a cell, or its words, by the query, are fetched, packed
+ * @property {import("../pictures/circuit.js").CircuitAnswers | ReasonPayload | null} [circuit]  who uses whom
  * @property {boolean} predicts  the model has an output over words: without one nothing adds to a word or is worth one
  * @property {ProgramPayload | null} program
  * @property {Record<string, string>} code  programs that the browser does not write, by kind or view

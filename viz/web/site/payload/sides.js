@@ -49,7 +49,8 @@ export async function sideOf(request, models, speech, { words, donor = null } = 
   const why = answer.why ? whyPayload(answer.why) : null;
   const writes = splits && request.written ? await wordsOf(model, ofText, request.written, models, speech) : null;
   const scores = splits ? scoresAddress(model, ofText) : null;
-  const ofScores = { splits, why, writes, parts: scores, shares: scores };
+  const circuit = splits ? { reason: speech.say("no_circuit") } : null;
+  const ofScores = { splits, why, writes, parts: scores, shares: scores, circuit };
   const payload = { ...versionPayload(about, speech, rowwise, program), notes, effects, inside, ...ofScores };
   return { answer, recording: recordingOf(answer, about.config, answer.effects), payload };
 }

@@ -32,6 +32,7 @@ export class Elements extends Open {
   /** @type {HTMLElement} */ says;
   /** @type {HTMLElement} the way from head to head */ crumbs;
   /** @type {import("../map/why_box.js").WhyBox} above the picture of the view "why" */ whyBox;
+  /** @type {import("../circuit/box.js").CircuitBox} the view "circuit" */ circuitBox;
   /** @type {HTMLElement} weights of heads whose paths are cut */ cutBox;
   /** @type {HTMLElement} */ legend;
   /** @type {HTMLElement & {of?: unknown}} */ switches;

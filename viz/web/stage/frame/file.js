@@ -4,6 +4,7 @@ import { button, el } from "./dom.js";
 import { pack } from "../../recording/message/packed.js";
 import { writeMessage } from "../main/message.js";
 import { traceOfTexts } from "../map/cell_texts.js";
+import { circuit, savedJson, savedPng, savedSvg } from "../circuit/circuit.js";
 import { messageWithOpen } from "../map/row_views.js";
 import { tableOf } from "./menus.js";
 import { onPaper } from "./page_colours.js";
@@ -16,9 +17,12 @@ const TITLE = 44; // pixels above a picture
 /** @param {string} name @param {string} type @param {string} text */
 function save(name, type, text) {
   const address = URL.createObjectURL(new Blob([text], { type }));
-  el("a", { href: address, download: name }).click();
+  saveFrom(name, address);
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
+
+/** @param {string} name @param {string} address */
+const saveFrom = (name, address) => el("a", { href: address, download: name }).click();
 
 /**
  * Dark on white, with its title.
@@ -85,7 +89,7 @@ async function heads({ part }, parts, address, [nLayers, nHeads]) {
 /** The message packed, with what was fetched since it came. @param {Stage} stage */
 function packedMessage(stage) {
   const { message, bytes, recordings } = stage;
-  const withOpen = messageWithOpen(stage);
+  const withOpen = circuit.messageWithOpen(stage, messageWithOpen(stage));
   const whole = stage.patching?.complete(withOpen) ?? withOpen;
   if (!bytes) return writeMessage(whole, recordings);
   return whole === message ? bytes : pack(whole);
@@ -112,9 +116,18 @@ export function downloads(stage, close) {
   const { kind, host, state, result } = stage;
   const title = [stage.title.textContent, result.translation].filter(Boolean).join(" · ");
   const name = ["headlight", state.view, ...(kind ? [kind.code, ...kind.headAt(kind.open)] : [])].join("-");
-  const items = {
+  const isCircuit = state.view === "circuit" && stage.measure !== "effects";
+  const ofCircuit = {
+    png: async () => saveFrom(`${name}.png`, await savedPng(stage)),
+    svg: () => save(`${name}.svg`, "image/svg+xml", savedSvg(stage)),
+    circuit_json: () => save(`${name}.json`, "application/json", savedJson(stage)),
+  };
+  const ofMap = {
     png: () => picture(stage, title, "png", name),
     svg: () => picture(stage, title, "svg", name),
+  };
+  const items = {
+    ...(isCircuit ? ofCircuit : ofMap),
     html: host.shell && (async () => save("headlight-stage.html", "text/html", await page(stage))),
     csv: viewOf(stage) && (() => save(`${name}.csv`, "text/csv", csv(stage))),
   };

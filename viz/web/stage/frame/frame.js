@@ -17,6 +17,7 @@ import { sampling } from "../changes/sampling.js";
 import { isNarrow } from "./size.js";
 import { Steering } from "../changes/steer.js";
 import { Tiles } from "../tiles/tiles.js";
+import { CircuitBox } from "../circuit/box.js";
 import { WhyBox } from "../map/why_box.js";
 
 /** @typedef {import("../main/stage.js").Stage} Stage */
@@ -47,6 +48,7 @@ export function build(stage) {
     says: el("p.says", { "aria-live": "polite" }),
     crumbs: el("nav.crumbs#crumbs", { "aria-label": words.why_way }),
     whyBox: new WhyBox(stage),
+    circuitBox: new CircuitBox(stage),
     cutBox: el("section.cuts#cuts", { hidden: true, tabindex: 0 }),
     legend: el("div.legend"),
     switches: el("div.switches", { hidden: true }),
@@ -84,7 +86,7 @@ export function build(stage) {
   setChildren(ofPicture, bar, steering && settings);
   const left = el("div.left", tiles.place, stage.film.box, stage.legend, stage.card);
   const head = el("div.head", el("div.titles", stage.crumbs, stage.title), places.measures);
-  const right = el("div.right", head, !steering && settings, stage.cutBox, stage.whyBox.box, map.box, stage.says);
+  const right = el("div.right", head, !steering && settings, stage.cutBox, stage.whyBox.box, stage.circuitBox.box, map.box, stage.says);
   const above = [stage.translation, steering?.before, corner, steering?.chips, stage.writing, stage.notes];
   const main = el("div.main", fold.button, ofTiles, ofPicture, left, right);
   setChildren(stage.root, above, lines.box, steering?.wordMenu.box, main);

@@ -6,6 +6,7 @@ import { fill } from "../../recording/text/sentences.js";
 import { writingLater } from "./address.js";
 import { present, update } from "./arrival.js";
 import { dress, el, setChildren } from "../frame/dom.js";
+import { circuit } from "../circuit/circuit.js";
 import { effects } from "../map/effects.js";
 import { Elements } from "../frame/elements.js";
 import { fillIn, legend } from "../frame/frame.js";
@@ -149,7 +150,7 @@ export class Stage extends Elements {
   open(place, focus = false) {
     if (this.kind) this.kind.open = place;
     this.state.seeks = false;
-    const shows = [...OF_HEADS, ...OF_ROWS].includes(this.state.view);
+    const shows = [...OF_HEADS, ...OF_ROWS, "circuit"].includes(this.state.view);
     const { cell } = this.state.why;
     const asked = { ...nothing(), cell: cell && { ...cell, key: null } }; // a way leads from link to link
     this.choose({ ...(!shows && { view: "map" }), why: asked }, focus);
@@ -194,7 +195,9 @@ export class Stage extends Elements {
   renderTitle() {
     const { kind } = this;
     const title = kind ? [...kind.names(), kind.role()].filter(Boolean).join(" · ") : this.say("no_attention");
-    setChildren(this.title, effects.title(this) ?? sampling.title(this) ?? rowView(this)?.heading(this) ?? title);
+    this.circuitBox.render();
+    const asked = effects.title(this) ?? sampling.title(this) ?? rowView(this)?.heading(this) ?? circuit.heading(this);
+    setChildren(this.title, asked ?? title);
     this.whyBox.render();
     this.steering?.render();
   }

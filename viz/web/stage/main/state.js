@@ -4,6 +4,7 @@ import { codesOf } from "../../recording/message/options.js";
 import { Effects } from "../../recording/pictures/effects.js";
 import { switchesOf } from "../../recording/pictures/row.js";
 import { effects } from "../map/effects.js";
+import { circuit } from "../circuit/circuit.js";
 import { inside } from "../map/inside.js";
 import { leaveOther, parameters as parametersOfRow } from "../map/row_views.js";
 import { restore as restoreWhy } from "../map/why_state.js";
@@ -43,6 +44,7 @@ import { rowOfWord } from "../tiles/measures.js";
  * @property {Record<string, number> | null} chance  how the next word is drawn
  * @property {import("../../recording/pictures/row.js").Switches} switches  what is done differently in a row
  * @property {import("../map/why_state.js").WhyState} why  what is open of the views "why" and "writes"
+ * @property {import("../circuit/state.js").CircuitState} circuit  what is open of the view "circuit"
  * @property {boolean} [table]
  */
 
@@ -101,6 +103,7 @@ export class Open {
       chance: sampling.restore(this, request),
       switches: request.switches ?? switchesOf(request),
       why: restoreWhy(this, request),
+      circuit: circuit.restore(request),
     };
     /** @type {[number, number]} */
     const requestedHead = [Number(request.layer), Number(request.head)];
@@ -131,7 +134,13 @@ export class Open {
     const [first] = this.kinds.values();
     const sides = this.beside ? [this.sides.before, this.sides.after] : [this];
     /** @type {Record<string, boolean | undefined>} */
-    const has = { map: Boolean(first), inside: Boolean(this.host.ask && first?.inside), why: this.hasWhy, writes: this.hasWrites };
+    const has = {
+      map: Boolean(first),
+      inside: Boolean(this.host.ask && first?.inside),
+      why: this.hasWhy,
+      writes: this.hasWrites,
+      circuit: circuit.isThere(this),
+    };
     return VIEWS.filter((view) => has[view] ?? sides.some(({ result }) => result.viewNames.includes(view)));
   }
 
@@ -218,6 +227,7 @@ export class Open {
       ...(measure !== "effects" && { against: null }),
       ...inside.parameters(this),
       ...parametersOfRow(this),
+      ...circuit.parameters(this),
       ...parameters,
       kind: kind === this.result.kinds[0]?.code && !isRow ? null : kind,
       layer: hasHead ? layer : null,

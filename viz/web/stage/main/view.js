@@ -1,5 +1,6 @@
 // What is large: the picture of the chosen view.
 
+import { circuit } from "../circuit/circuit.js";
 import { effects } from "../map/effects.js";
 import { inside } from "../map/inside.js";
 import { rowView } from "../map/row_views.js";
@@ -20,6 +21,7 @@ import { sampling } from "../changes/sampling.js";
  * @property {string[]} [lines]  the same of each step
  * @property {[names: string[], keys: string[], cells: (string | number)[][]]} [table]
  * @property {boolean} [tabled]  on a narrow page it is a table
+ * @property {boolean} [isElsewhere]  its picture is not one of the large map
  * @property {number | null} [height]  in pixels
  * @property {HTMLElement | false | null | undefined} [choice]
  * @property {import("./message.js").Field[]} [options]
@@ -40,6 +42,7 @@ export function viewOf(stage, { result, kind } = stage.part) {
   if (view === "inside" && kind) return inside.buildView(stage);
   const ofRow = kind && rowView(stage);
   if (ofRow) return ofRow.buildView(stage);
+  if (view === "circuit" && kind) return circuit.buildView(stage);
   const pictures = result.views[/** @type {keyof typeof result.views} */ (view)];
   if (!pictures?.length) return kind ? { look: kind.look, map: kind } : null;
   const ofKind = pictures.filter((candidate) => !candidate.kind || candidate.kind === stage.state.kind);

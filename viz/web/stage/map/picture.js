@@ -35,6 +35,7 @@ export async function draw(stage, part) {
     choices(stage, view);
     dress(root, { tabled: state.table });
   }
+  if (view?.isElsewhere && !state.table) return;
   const numbers = view && (await numbersOf(stage, view));
   if (!numbers || ticket !== part.ticket || part !== stage.parts[part.version]) return;
   map.grid?.remove();
