@@ -77,7 +77,8 @@ def show_kernels(page: Page) -> None:
 
 
 def _pixels(kernel: np.ndarray) -> np.ndarray:
-    return thumbnails.signed_pixels(np.nan_to_num(above_row_means(kernel)))
+    scores = above_row_means(kernel)
+    return thumbnails.signed_pixels(np.where(np.isfinite(scores), scores, 0))
 
 
 def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
