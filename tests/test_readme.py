@@ -44,6 +44,7 @@ TRANSFORMERLENS = (
     "effects = reader.effects",
     "parts = reader.score_parts",
     "circuit = reader.circuit",
+    "of_keys = reader.head_words_by_key",
 )
 
 

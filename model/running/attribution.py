@@ -81,9 +81,12 @@ def effects(
 
 def head_map(model: AnyModel, result: Translation, head: Head) -> tuple[np.ndarray, np.ndarray]:
     """The weights and the mask (T, S) of a head that writes words; a ValueError also for a head of an encoder."""
-    check_head(check_model(model, result, "what a head writes").config, head)
+    model = check_model(model, result, "what a head writes")
+    check_head(model.config, head)
     if head.kind == "encoder_self":
         raise no_words_of_encoder()
+    if not isinstance(_last_of(model), nn.Linear):
+        raise Problem("what a head writes needs one output matrix over all words; an adaptive softmax has several")
     module = module_of(head.kind, head.layer)
     with whole_trace():
         return result.trace[f"{module}.weights"][head.head], result.trace[f"{module}.mask"][0]
@@ -120,9 +123,14 @@ def no_words_of_encoder() -> Problem:
     )
 
 
+def _last_of(model: Transformer | LanguageModel) -> nn.Module:
+    """What turns the output of a decoder into logits."""
+    return model.output if isinstance(model, Transformer) else model.softmax.output
+
+
 def _output_of(model: Transformer | LanguageModel, name: str) -> tuple[Arrays, np.ndarray, np.ndarray | None]:
     """The parameters of a decoder by address, and the matrix (V, D) and the bias (V,) from its output to logits."""
-    last = model.output if isinstance(model, Transformer) else model.softmax.output
+    last = _last_of(model)
     if not isinstance(last, nn.Linear):
         raise ValueError(f"{name} need one output matrix over all words; an adaptive softmax has several")
     state = {name: value.detach().numpy() for name, value in model.decoder.named_parameters("decoder")}

@@ -120,6 +120,7 @@ PAGES = [
     ("positions.py", ENCODINGS | {"picture": "difference"}, ["table-difference", "table-second"]),
     ("positions.py", ENCODINGS | {"picture": "similarity"}, ["similarity-second", "offset"]),
     ("positions.py", ENCODINGS | {"picture": "wavelengths", "first": "sinusoidal"}, ["wavelengths"]),
+    ("positions.py", {"picture": "kernels", "text": SENTENCE}, ["kernel", "waves"]),
     ("positions.py", {"picture": "order", "text": SENTENCE, "kind": "cross"}, ["map-own", "map-shuffled"]),
     ("positions.py", {"picture": "order", "trained": "1"}, ["map-shuffled"]),
     ("training.py", {"noam-warmup": "500"}, ["schedules"]),

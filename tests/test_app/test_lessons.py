@@ -730,6 +730,29 @@ class PutInto:
         return loaded().tokenizer.target.decode(ids[:-1])
 
 
+def written_gender(results, head: tuple[int, int]) -> tuple[list[list[str]], np.ndarray]:
+    """Three words that a head raises at the nouns; the share of the difference that each head writes, (L, H).
+
+    What heads write is summed over all keys of each, cell by cell, without direct effects.
+    """
+    translator = loaded()
+    sides = [("▁mein", "▁brother"), ("▁meine", "▁sister")]
+    ids = [result.predicted_ids[result.predicted_tokens.index(verb)] for result, (verb, _) in zip(results, sides)]
+    raised, parts, difference = [], np.zeros((3, 8)), 0.0
+    for sign, result, (verb, noun) in zip((1, -1), results, sides):
+        step = result.predicted_tokens.index(verb)
+        words = translator.head_words(result, "cross", *head, query=step, key=result.source_tokens.index(noun))
+        names = translator.tokenizer.target.tokens(np.argsort(-words.logits)[:3].tolist())
+        raised.append([name.removeprefix("▁") for name in names])
+        logits = result.trace["logits"][step]
+        difference += sign * (logits[ids[0]] - logits[ids[1]])
+        for place in np.ndindex(3, 8):
+            for key in range(len(result.source_tokens)):
+                of_cell = translator.head_words(result, "cross", *place, query=step, key=key).of_cell
+                parts[place] += sign * (of_cell[ids[0]] - of_cell[ids[1]])
+    return raised, parts / difference
+
+
 @pytest.mark.slow
 def test_where_the_gender_comes_from() -> None:
     """By hooks on the taps, without the passes of `model.running.patching`."""
@@ -750,6 +773,8 @@ def test_where_the_gender_comes_from() -> None:
     texts = [pair.written(*strongest) for pair in (back, there)]
     together, of_gender, single = spread.joined(), there.joined(), spread.heads()
     kept = there.results[0].attention("cross")[(*strongest, there.results[0].predicted_tokens.index("▁mein"))]
+    raised, written = written_gender(there.results, strongest)
+    assert divmod(int(written.argmax()), 8) == strongest == divmod(int(row[..., noun].argmax()), 8), "all three agree"
     check(
         "patching",
         [
@@ -772,6 +797,16 @@ def test_where_the_gender_comes_from() -> None:
             (
                 1 if values > 0.4 > 0.05 > weights else 0,
                 {"values": values, "weights": weights, "brother": kept[noun], "sister": row[(*strongest, noun)]},
+            ),
+            (
+                1 if all(word.endswith("en") for word in raised[0]) else 0,
+                {
+                    "brother": ", ".join(raised[0]),
+                    "sister": ", ".join(raised[1]),
+                    "looks": row[(*strongest, noun)],
+                    "patched": heads.max(),
+                    "written": written[strongest],
+                },
             ),
             (
                 patching.WRITTEN.index(texts[0]),

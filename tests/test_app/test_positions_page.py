@@ -11,6 +11,7 @@ import pytest
 from model import load_translator, positional
 from model.experiments import positions as experiments
 from model.measures import context, reports
+from model.measures.heads.weights import position_kernels
 from tests.support.repeated import first_quick
 from tests.test_app import screen
 from tests.test_app.conftest import save_tiny
@@ -338,6 +339,34 @@ def test_the_heads_that_read_an_encoding_are_those_whose_scores_follow_it(record
     page = screen.open_page("translate.py", **links[0][0])
     assert not page.exception and screen.warnings(page) == []
     assert links[0][0]["view"] == "why" and screen.message(page)["after"]["splits"]
+
+
+def test_a_head_shows_its_scores_between_positions(recorded) -> None:
+    """At first of the head that reads positions most; the waves beside it are those of the encoding."""
+    at = open_page(picture="kernels", text=EXAMPLE)
+    kind, layer, head = max(by_position(recorded), key=by_position(recorded).__getitem__)
+    assert screen.tiles(at, "heads-tiles")["selected"] == f"{kind}-{layer}-{head}"
+    kernel = position_kernels(recorded)[kind][int(layer), int(head)]
+    shown = np.asarray(screen.figure(at, "kernel")["data"][0]["z"], float)
+    expected = np.where(np.isfinite(kernel), kernel, np.nan)
+    np.testing.assert_allclose(shown, expected - np.nanmean(expected, axis=1, keepdims=True), atol=1e-4)
+    offsets = kernel.argmax(axis=1) - np.arange(len(kernel))
+    most = max(int((offsets == offset).sum()) for offset in offsets)
+    assert f"in {most} of {len(kernel)} rows" in screen.framed(at, "answer")
+    table = positional.sinusoidal(len(kernel), recorded.config.d_model).numpy()
+    width = table.shape[1]
+    expected_waves = table[:, [0, 1, width // 4, width // 2]].T
+    np.testing.assert_allclose(lines(at, "waves"), expected_waves, atol=1e-5)
+
+
+def test_a_rotary_model_shows_scores_by_distance(modern, monkeypatch) -> None:
+    monkeypatch.setenv("HEADLIGHT_CHECKPOINTS", str(modern))
+    monkeypatch.setattr("viz.pages.positions.kernels.loaded_model", lambda: "turning")  # which was open last
+    at = open_page(picture="kernels")
+    layer, head = map(int, screen.tiles(at, "heads-tiles")["selected"].split("-")[1:])
+    kernel = position_kernels(load_translator(str(modern / "turning")))["decoder_self"][layer, head]
+    means = np.array([np.diagonal(kernel, -distance).mean() for distance in range(len(kernel))])
+    np.testing.assert_allclose(lines(at, "distances")[0], means - means.mean(), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODINGS) - {"sinusoidal"}))

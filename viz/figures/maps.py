@@ -290,10 +290,19 @@ def similarity_heatmap(products: np.ndarray, *, say: Say = english) -> Figure:
 
 
 def kernel_heatmap(kernel: np.ndarray, *, say: Say = english) -> Figure:
-    """Draw what a head makes of each pair of positions: scores about 0, float (T, S); NaN where the mask hides."""
-    kernel = checks.as_float("kernel", kernel, "TS")
+    """Draw what a head makes of each pair of positions: scores about 0, float (T, S), -inf where masked."""
+    kernel = checks.as_float("kernel", kernel, "TS", masked=True)
+    blocked = np.isneginf(kernel)
     titles = message("position of the query"), message("position of the key")
-    figure = heatmap.grid(kernel, {}, say, message("score above its row's mean"), titles, **heatmap.centred(kernel))
+    figure = heatmap.grid(
+        np.where(blocked, np.float32(np.nan), kernel),
+        {},
+        say,
+        message("score above its row's mean"),
+        titles,
+        blocked=blocked if blocked.any() else None,
+        **heatmap.centred(np.where(blocked, 0, kernel)),
+    )
     figure.data[0].update(colorbar={"title": {"text": ""}, "thickness": 10})
     return figure
 

@@ -79,9 +79,9 @@ def position_kernels(system: Any) -> dict[str, np.ndarray]:
 
 
 def above_row_means(kernel: np.ndarray) -> np.ndarray:
-    """Scores (T, S) less the mean of each row, which no softmax sees; what is -inf, masked, becomes NaN."""
+    """Scores (T, S) less the mean of each row, which no softmax sees; what is -inf, masked, remains so."""
     seen = np.isfinite(kernel)
-    return np.where(seen, kernel - np.mean(kernel, axis=1, where=seen, keepdims=True), np.nan)
+    return np.where(seen, kernel - np.mean(kernel, axis=1, where=seen, keepdims=True), -np.inf)
 
 
 def by_distance(kernel: np.ndarray) -> np.ndarray:

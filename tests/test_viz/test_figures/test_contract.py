@@ -161,6 +161,11 @@ CASES = {
         kilobytes=400,  # a number in every cell
         blanks=True,
     ),
+    "kernel_heatmap": Case(
+        lambda t, s: {"kernel": signed(t, s)},
+        lambda a, q, k, **say: viz.figures.kernel_heatmap(a["kernel"], **say),
+        tokens=(),
+    ),
     "similarity_heatmap": Case(
         lambda t, s: {"products": signed(t, t)},
         lambda a, q, k, **say: viz.figures.similarity_heatmap(a["products"], **say),

@@ -22,7 +22,7 @@ from model.running.translator import Translator
 from tests.support.javascript import node
 from viz.site import contents
 from viz.stage.payload import effects as stage_effects
-from viz.stage.payload import inside, why
+from viz.stage.payload import inside, why, writes
 from viz.stage.payload import patching as payload
 from viz.text.language import LANGUAGES, using
 from viz.ui.stage import effects_results, patching, stage_page, steering
@@ -218,7 +218,8 @@ def test_cells_that_are_asked_about_one_by_one_are_told_as_in_the_app(tmp_path: 
         for layer, head, row, key in ((0, 7, 2, 1), (2, 5, 4, None))
     ]
     queries = [
-        urlencode({name: value for name, value in cell._asdict().items() if value is not None}) for cell in cells
+        urlencode({"view": "why"} | {name: value for name, value in cell._asdict().items() if value is not None})
+        for cell in cells
     ]
     visits = [{"hash": urlencode({"text": text}), "cells": queries} for text in texts]
     translator = translators["en-de"]
@@ -227,6 +228,31 @@ def test_cells_that_are_asked_about_one_by_one_are_told_as_in_the_app(tmp_path: 
         for cell, theirs in zip(cells, look["parts"], strict=True):
             parts = translator.score_parts(result, cell.kind, cell.layer, cell.head)
             same(why.payload(cell, parts, result.attention(cell.kind)[cell.layer, cell.head]), theirs, str(cell))
+
+
+def test_what_heads_write_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:
+    """Fetched, and in the message of an address; where the mask hides a cell, in one sentence."""
+    places = [writes.Place("cross", 2, 2), writes.Place("cross", 2, 2, 2, 3), writes.Place("decoder_self", 1, 4, 3)]
+    hidden = writes.Place("decoder_self", 0, 0, 0, 1)
+    given = [
+        {name: value for name, value in place._asdict().items() if value is not None} for place in (*places, hidden)
+    ]
+    queries = [urlencode({"view": "writes"} | place) for place in given]
+    fetched = {"hash": urlencode({"text": TEXT}), "cells": queries}
+    opened = [{"hash": urlencode({"text": TEXT, "view": "writes"} | place)} for place in given]
+    [[look], *looks] = visit(tmp_path, settings, translators, fetched, *opened)
+    translator = translators["en-de"]
+    result = translator.translate(TEXT)
+    for place, theirs, [message] in zip(places, look["parts"], looks):
+        cells = [translator.head_words(result, *place[:3], query=place.row, key=place.key)]
+        if place.row is None:
+            cells = translator.head_words_by_key(result, *place[:3], most=writes.IN_DICTIONARY)
+        ours = writes.payload(place, cells)
+        same(ours, theirs, str(place))
+        same(ours, message["after"]["writes"], str(place))
+    sentence = "The query 0 may not attend to the key 1: the mask hides it."
+    for refusal in (look["parts"][-1], looks[-1][0]["after"]["writes"]):
+        assert refusal["place"] == hidden._asdict() and refusal["reason"] == sentence
 
 
 def test_what_decides_where_heads_look_is_told_as_in_the_app(tmp_path: Path, settings, translators) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from model.measures.heads.weights import above_row_means, by_distance
-from viz.figures import curves, encoding_panels, kernel_heatmap
+from viz.figures import curves, kernel_heatmap
 from viz.pages.positions.page import Page
 from viz.pages.positions.reading import loaded_model, read_shares
 from viz.text import words
@@ -24,8 +24,12 @@ figure = kernel_heatmap(above_row_means(kernels[$layer, $head]))
 figure.show()
 """
 WAVES = """
-from viz.figures import encoding_panels
-figure = encoding_panels(first, $dimensions)
+import numpy as np
+from viz.figures import curves
+
+positions = np.arange(len(first))
+lines = {f"{$dimension} {n}": np.stack([positions, first[:, n]]) for n in $dimensions}
+figure = curves(lines, x_axis=$x_axis, y_axis=$y_axis)
 figure.show()
 """
 DISTANCES = """
@@ -54,12 +58,7 @@ def show_kernels(page: Page) -> None:
     with page.places.left_controls:
         frame.note(say("Scores of each head of {model} if all words were alike", model=name))
     with page.places.left:
-        pixels = {
-            kind: [
-                [thumbnails.signed_pixels(np.nan_to_num(above_row_means(head))) for head in heads] for heads in layers
-            ]
-            for kind, layers in kernels.items()
-        }
+        pixels = {kind: [[_pixels(head) for head in heads] for heads in layers] for kind, layers in kernels.items()}
         headings = {kind: say(words.SHORT_KINDS[kind]) for kind in kernels}
         kind, layer, head = frame.choose_head_by_pixels(pixels, default, headings, fills=True)
     with page.places.answer:
@@ -77,7 +76,8 @@ def show_kernels(page: Page) -> None:
 
 
 def _pixels(kernel: np.ndarray) -> np.ndarray:
-    return thumbnails.signed_pixels(np.nan_to_num(above_row_means(kernel)))
+    scores = above_row_means(kernel)
+    return thumbnails.signed_pixels(np.where(np.isfinite(scores), scores, 0))
 
 
 def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
@@ -90,8 +90,12 @@ def _of_positions(kernel: np.ndarray, own: str, place: dict) -> dict[str, Plot]:
     width = cached.translator(place["checkpoint"]).config.d_model
     table = position_results.table(own, len(kernel), width)
     dimensions = sorted({0, 1, width // 4, width // 2})
-    code = program(position_results.table_code("first", own, len(kernel), width), snippet(WAVES, dimensions=dimensions))
-    waves = encoding_panels(table, dimensions, say=say)
+    axes = {"x_axis": message("position"), "y_axis": message("value")}
+    values = {"dimensions": dimensions, "dimension": say("dimension")} | axes
+    code = program(position_results.table_code("first", own, len(kernel), width), snippet(WAVES, **values))
+    numbers = np.arange(len(table))
+    lines = {f"{say('dimension')} {n}": np.stack([numbers, table[:, n]]) for n in dimensions}
+    waves = curves(lines, **axes, say=say)
     return plots | {"waves": Plot(say("Its encoding"), say("dimensions by position"), waves, code)}
 
 

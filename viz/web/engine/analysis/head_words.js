@@ -48,7 +48,7 @@ export function headWords({ model, target }, { trace }, place) {
   if (kind === "encoder_self") return null; // whose heads write no words
   if (!(layer >= 0 && layer < layersOf(config, kind)) || !(head >= 0 && head < config.n_heads)) return null;
   if (!(decoder.softmax instanceof FullSoftmax))
-    throw new Problem("what a head writes need one output matrix over all words; an adaptive softmax has several");
+    throw new Problem("what a head writes needs one output matrix over all words; an adaptive softmax has several");
   const module = moduleOf(kind, layer);
   const { shape: [, rows, nKeys], data } = arrayIn(trace, `${module}.weights`);
   if ((row ?? 0) >= rows || (key ?? 0) >= nKeys) return null;

@@ -66,17 +66,18 @@ export function wordBars(cell, { say, language }, height) {
  * @param {string[]} keys  the tokens, as they are shown
  * @param {Speech} speech
  * @param {number} height  pixels that there are
+ * @param {number} [most]  words of each key that there is room for
  */
-export function dictionary(cells, keys, { say, language }, height) {
+export function dictionary(cells, keys, { say, language }, height, most) {
   const rows = cells.map(({ key }) => keys[key]);
-  const words = cells.map(({ raised }) => namesOf(raised));
-  const z = cells.map(({ raised }) => Float32Array.from(raised.logits));
+  const words = cells.map(({ raised }) => namesOf(raised).slice(0, most));
+  const z = cells.map(({ raised }) => Float32Array.from(raised.logits).slice(0, most));
   const columns = (words[0] ?? []).map((_, rank) => String(rank + 1));
-  const most = Math.max(...z.map((row) => row[0] ?? 0)) || 1;
+  const high = Math.max(...z.map((row) => row[0] ?? 0)) || 1;
   const write = (/** @type {number} */ value) => formatNumber(value, SCALE, language);
   const titles = [say("writes_from"), say("writes_ranks")];
   const hover = `${escape(say("writes_from"))} ${OF_ROW}<br>${OF_CELL}`;
-  const look = tokenMap(rows, columns, { say, language }, { titles, hover, high: most, leaning: 0 });
+  const look = tokenMap(rows, columns, { say, language }, { titles, hover, high, leaning: 0 });
   look.hover.columns = columns;
   look.hover.cells = z.map((row, i) => Array.from(row, (value, rank) => `${quote(words[i][rank], say)} ${write(value)}`));
   look.texts = words.map((row) => row.map((text) => ({ text })));

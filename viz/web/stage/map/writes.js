@@ -4,7 +4,7 @@ import { at } from "../../recording/maps/drawing.js";
 import { ofHeadWords } from "../../recording/message/python.js";
 import { dictionary, namesOf, wordBars } from "../../recording/pictures/writes_picture.js";
 import { button } from "../frame/dom.js";
-import { surroundings } from "../frame/size.js";
+import { isNarrow, surroundings } from "../frame/size.js";
 import { Answers } from "./answers.js";
 import { nothing } from "./why_state.js";
 
@@ -16,6 +16,7 @@ import { nothing } from "./why_state.js";
 /** @typedef {import("./answers.js").AskedPlace} AskedPlace */
 
 const [RAISED, LOWERED] = [3, 2]; // words that the heading names
+const NARROW = 3; // words of each key that a narrow page has room for
 /** @type {WeakMap<WritesPayload, {key: string, view: View}>} the last view of each place, so that it is computed once */
 const views = new WeakMap();
 
@@ -72,13 +73,16 @@ function buildView(stage) {
   if ("reason" in writes || !writes.cells.length || !stage.kind) return null;
   const { height } = surroundings(stage, stage.map).size;
   const { keys } = stage.kind;
-  const key = JSON.stringify([stage.message.stamp, stage.result.options.rows, stage.language, height]);
+  const key = JSON.stringify([stage.message.stamp, stage.result.options.rows, stage.language, isNarrow(stage), height]);
   const before = views.get(writes);
   if (before?.key === key) return before.view;
   const [cell] = writes.cells;
-  const view = isOfAll(writes)
-    ? { ...dictionary(writes.cells, keys, stage, height), line: stage.say("writes_all_line") }
-    : { ...wordBars(cell, stage, height), line: stage.say("writes_line", { query: stage.kind.queries[cell.row], weight: cell.weight }) };
+  const about = { query: stage.kind.queries[cell.row], weight: cell.weight };
+  const line = isOfAll(writes) ? stage.say("writes_all_line") : stage.say("writes_line", about);
+  const picture = isOfAll(writes)
+    ? dictionary(writes.cells, keys, stage, height, isNarrow(stage) ? NARROW : undefined)
+    : wordBars(cell, stage, height);
+  const view = { ...picture, line };
   views.set(writes, { key, view });
   return view;
 }
