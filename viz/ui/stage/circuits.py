@@ -63,7 +63,7 @@ def _numbers(part: str, request: Request, word: WordRequest, kept: KeptRequest, 
         answer, other = word.names(circuit)
         return payloads.word_payload(circuit, words.label(answer), other and words.label(other), results.LEAST)
     if part == "kept":
-        return payloads.kept_payload(kept.faithfulness(), len(kept.texts), kept.threshold)
+        return payloads.kept_payload(*kept.faithfulness(), kept.threshold)
     if edge >= len(circuit.edges):
         return None
     return payloads.edge_payload(results.cut(word, edge), circuit)
