@@ -100,7 +100,7 @@ def graph_payload(graph: HeadGraph) -> HeadGraphPayload:
     numbers = {head: number for number, head in enumerate(graph.heads)}
     sides = list(SIDES)
     return {
-        "heads": [tuple(head) for head in graph.heads],
+        "heads": [(head.kind, head.layer, head.head) for head in graph.heads],
         "least": SHARE,
         "source": np.array([numbers[source] for source, *_ in edges], np.uint16),
         "target": np.array([numbers[target] for _, target, *_ in edges], np.uint16),
