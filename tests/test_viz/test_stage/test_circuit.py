@@ -25,7 +25,7 @@ def test_a_pruned_circuit_is_the_one_that_is_traced_from_a_larger_share(tiny, re
     """In Python and in browsers."""
     whole = tiny.circuit(result, step=1, against="runner-up", threshold=THRESHOLDS[0], most=500)
     assert len(whole.edges) > 20
-    payload = payloads.word_payload(whole, "▁a", None, THRESHOLDS[0])
+    payload = payloads.word_payload(whole, "a", None, THRESHOLDS[0])
     file = tmp_path / "circuit.json"
     content = {"circuit": payload, "thresholds": THRESHOLDS}
     file.write_text(json.dumps(content, default=lambda array: array.tolist()), "utf-8")
@@ -46,7 +46,7 @@ def test_a_pruned_circuit_is_the_one_that_is_traced_from_a_larger_share(tiny, re
 
 def test_effects_of_all_heads_travel(tiny, result) -> None:
     circuit = tiny.circuit(result, step=1, against="runner-up")
-    payload = payloads.word_payload(circuit, "▁a", "▁b", 0.02)
+    payload = payloads.word_payload(circuit, "a", "b", 0.02)
     effects = tiny.effects(result, "runner-up")
     for (kind, layer, head), effect in zip(payload["heads"], payload["effects"], strict=True):
         assert effect == pytest.approx(effects.heads(kind)[layer, head, 1].sum(), abs=1e-5)

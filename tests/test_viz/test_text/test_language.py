@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from viz.stage.sentences.changing import CHANGES, NEXT_WORD
+from viz.stage.sentences.circuit import CIRCUIT
 from viz.stage.sentences.effects import EFFECTS
 from viz.stage.sentences.frame import FRAME
 from viz.stage.sentences.maps import MAPS
@@ -101,7 +102,7 @@ def test_most_sentences_are_translated(code: str) -> None:
 
 
 def test_no_name_of_the_stage_stands_for_two_sentences() -> None:
-    parts = FRAME, EFFECTS, ROW, WHY, WRITES, NEXT_WORD, CHANGES, MAPS, PATCHING
+    parts = FRAME, EFFECTS, ROW, WHY, WRITES, CIRCUIT, NEXT_WORD, CHANGES, MAPS, PATCHING
     assert len(WORDS) == sum(map(len, parts))
 
 

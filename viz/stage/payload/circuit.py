@@ -6,7 +6,6 @@ import numpy as np
 
 from model.analysis.circuits import SIDES, Circuit, HeadGraph
 from model.running.circuit_check import EdgeCut, Faithfulness
-from viz.stage import words
 
 SHARE = 0.02  # of a side of a head, from which edges of the graph travel
 MOST_EDGES = 40_000  # the largest
@@ -69,8 +68,8 @@ class CircuitAnswers(TypedDict):
 
 
 def word_payload(circuit: Circuit, word: str, other: str | None, least: float) -> CircuitPayload:
-    """What travels of a circuit."""
-    names = {"word": words.label(word), "other": None if other is None else words.label(other)}
+    """What travels of a circuit, and of its words as they are shown."""
+    names = {"word": word, "other": other}
     heads = [tuple(head) for head in circuit.effects]
     of_heads = {"heads": heads, "effects": np.array(list(circuit.effects.values()), np.float32)}
     payload: Any = circuit.to_dict() | names | of_heads | {"least": least}
@@ -101,7 +100,7 @@ def graph_payload(graph: HeadGraph) -> HeadGraphPayload:
     numbers = {head: number for number, head in enumerate(graph.heads)}
     sides = list(SIDES)
     return {
-        "heads": [tuple(head) for head in graph.heads],
+        "heads": [(head.kind, head.layer, head.head) for head in graph.heads],
         "least": SHARE,
         "source": np.array([numbers[source] for source, *_ in edges], np.uint16),
         "target": np.array([numbers[target] for _, target, *_ in edges], np.uint16),

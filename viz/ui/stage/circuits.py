@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from model.analysis.effects import RUNNER_UP
-from viz.stage import assets
+from viz.stage import assets, words
 from viz.stage.payload import circuit as payloads
 from viz.stage.payload.packing import pack
 from viz.text import errors
@@ -60,9 +60,10 @@ def _numbers(part: str, request: Request, word: WordRequest, kept: KeptRequest, 
         return payloads.graph_payload(results.graph(request))
     circuit = word.circuit()
     if part == "word":
-        return payloads.word_payload(circuit, *word.names(circuit), results.LEAST)
+        answer, other = word.names(circuit)
+        return payloads.word_payload(circuit, words.label(answer), other and words.label(other), results.LEAST)
     if part == "kept":
-        return payloads.kept_payload(kept.faithfulness(), len(kept.texts), kept.threshold)
+        return payloads.kept_payload(*kept.faithfulness(), kept.threshold)
     if edge >= len(circuit.edges):
         return None
     return payloads.edge_payload(results.cut(word, edge), circuit)

@@ -4,6 +4,7 @@ A circuit is traced once, from a small share on; larger ones are pruned from it 
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -76,21 +77,25 @@ class KeptRequest:
         """What the answer is remembered by."""
         return "kept", self
 
-    def faithfulness(self) -> Faithfulness:
-        """The logits that are left; a ValueError says why there are none."""
+    def faithfulness(self) -> tuple[Faithfulness, int]:
+        """The logits that are left, and over how many texts; a ValueError says why there are none.
+
+        Texts that the model cannot read are left out; without any, means are over the positions of the text itself.
+        """
         return circuits().get(self.key, self._compute)
 
-    def _compute(self, progress: Progress) -> Faithfulness:
+    def _compute(self, progress: Progress) -> tuple[Faithfulness, int]:
         request = self.word.request
         circuit = self.word.circuit().pruned(self.threshold)
         others = []
         for number, text in enumerate(self.texts):
             progress(number / (len(self.texts) + 1))
-            others.append(circuits().get(("contexts", request.model, text), partial(_contexts_of, request, text)))
+            with suppress(ValueError):
+                others.append(circuits().get(("contexts", request.model, text), partial(_contexts_of, request, text)))
         progress(len(self.texts) / (len(self.texts) + 1))
         result = request.translated()
         loaded: Any = request.translator
-        return loaded.faithfulness(result, circuit, others or [result])
+        return loaded.faithfulness(result, circuit, others or [result]), len(others)
 
 
 def cut(word: WordRequest, number: int) -> EdgeCut:

@@ -16,7 +16,7 @@ import { isSpecial } from "../../recording/text/tokens.js";
 export const RUNNER_UP = "runner-up";
 export const MEAN = "mean";
 /** @type {Record<string, number>} */
-const LEAST = { word: 0.05, heads: 0.1 };
+const LEAST = { word: 0.05, heads: 0.05 };
 
 /**
  * What an address, or the state before, has open.
