@@ -137,8 +137,9 @@ def state(code: str, answered: bool, asked: Mapping[str, str] = {}) -> State:
         page, query = card.picture.link()
         told["link"] = {"page": page, "query": query}
     except (ValueError, LookupError) as error:
-        own = name not in LESSONS and isinstance(error, ValueError)
-        return {"problem": errors.sentence(error) if own else say(WORDS["not_shipped"])}
+        if name not in LESSONS and isinstance(error, ValueError):
+            return {"problem": errors.sentence(error)}
+        return {"problem": say(WORDS["not_shipped"])}
     if card.live is not None and model != RECORDED:
         try:
             told["live"] = say("{name}: {text}", name=model, text=card.live(model))
