@@ -64,8 +64,8 @@ WORDS = messages(
     not_shipped="This card needs the models and the runs that ship with Headlight.",
     not_fetched="The card could not be loaded. Please try again.",
     nowhere="There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.",
-    no_parts=why_recorded.NO_PARTS,
 )
+WORDS["no_parts"] = why_recorded.NO_PARTS
 
 
 def stories() -> dict[str, Story]:
