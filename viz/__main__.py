@@ -61,6 +61,8 @@ def _add_commands(commands: Any) -> None:
     site.add_argument("--checkpoints", nargs="+", default=["en-de", "de-en"], metavar="NAME", help=languages)
     lesson = "a lesson of your own beside those that ship: docs/teaching.md says how it is written"
     site.add_argument("--lesson", nargs="+", type=Path, default=[], metavar="FILE.md", help=lesson)
+    address = "where the folder will be given out: then who links to it sees a picture of it"
+    site.add_argument("--address", default="", metavar="URL", help=address)
     site.set_defaults(run=_site)
     served = commands.add_parser("serve", help="serve the app to a class: several replicas behind a proxy")
     served.add_argument("--hosts", default="", metavar="NAMES", help="by which the class opens it, with commas between")
@@ -124,11 +126,17 @@ def _site(arguments: argparse.Namespace) -> None:
     from viz.site import contents, pages
     from viz.views.view import EXAMPLE
 
+    if arguments.address:
+        _check_address(arguments.address)
     models, translators = zip(*map(contents.read_model, dict.fromkeys(arguments.checkpoints)))
+    if arguments.lesson and DEFAULT_CHECKPOINT not in arguments.checkpoints:
+        raise ValueError(f"lessons need the checkpoint {DEFAULT_CHECKPOINT}: name it among --checkpoints")
     if arguments.lesson:
         os.environ["HEADLIGHT_LESSONS"] = " ".join(shlex.quote(str(path)) for path in arguments.lesson)
     lessons = _lessons() if DEFAULT_CHECKPOINT in [model.name for model in models] else None
-    size = pages.write_folder(arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons)
+    size = pages.write_folder(
+        arguments.out, models, contents.first_message(translators[0], EXAMPLE), lessons, arguments.address
+    )
     print(f"{arguments.out}: {size / 1e6:.1f} MB, {', '.join(model.name for model in models)}")
 
 
@@ -171,6 +179,11 @@ def _stage(result: Any, translator: Any, arguments: argparse.Namespace) -> bytes
     return page_of(version_of(result, translator), report=report).to_html().encode("utf-8", "replace")
 
 
+def _check_address(address: str) -> None:
+    if not address.startswith(("http://", "https://")):
+        raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
+
+
 def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> Any:
     from viz.stage.payload.report import ADDRESS, link_to, report
     from viz.text import words
@@ -180,8 +193,7 @@ def _report(result: Any, translator: Any, arguments: argparse.Namespace) -> Any:
     name = arguments.checkpoint
     beam = arguments.beam
     address = arguments.address or ADDRESS
-    if not address.startswith(("http://", "https://")):
-        raise ValueError(f"the address {address!r} is none of the web: it begins with http:// or https://")
+    _check_address(address)
     view = View(result.source, name, beam)
     state = view.address() | ({} if arguments.lang == ENGLISH else {PARAMETER: arguments.lang})
     return report(

@@ -1,4 +1,4 @@
-"""A lesson that a teacher writes: the example of docs/teaching.md is one, other languages, what is wrong by its line."""
+"""A lesson that a teacher writes: the example of docs/teaching.md, other languages, what is wrong by its line."""
 
 from __future__ import annotations
 
@@ -62,7 +62,10 @@ def test_the_example_becomes_a_lesson_beside_those_that_ship(file: Path) -> None
         "“bicycle”, with nearly all of the weight.",
         "The next card shows another head.",
     )
-    assert second["link"] == {"page": "steer", "query": {"text": SENTENCE, "beam": "1", "edits": "v1_oc1-0", "kind": "cross"}}
+    assert second["link"] == {
+        "page": "steer",
+        "query": {"text": SENTENCE, "beam": "1", "edits": "v1_oc1-0", "kind": "cross"},
+    }
     assert "Fahrrad" in off.text, "as the example says"
 
 
@@ -76,16 +79,19 @@ def test_another_language_stands_in_a_file_beside_it(file: Path) -> None:
     assert names == {"en": "Bicycles", "de": "Fahrräder", "ko": "Bicycles"}
 
 
+GUESSES = "line 5: a card has 2 to 4 guesses, in lines that begin with “- ”; here are 1"
+NO_PICTURE = "line 18: a card has a picture: [picture](its address in the app)"
+NOT_SHOWN = "line 26: the address cannot be shown: "
 WRONG = [
     ("# Bicycles", "Bicycles", "line 1: a lesson begins with “# ” and its name"),
     ("## ", "# ", "line 26: a lesson has cards: each begins with “## ” and its question"),
-    ("- riding\n- [x] bicycle\n- street\n", "- [x] one\n", "line 5: a card has 2 to 4 guesses, in lines that begin with “- ”; here are 1"),
+    ("- riding\n- [x] bicycle\n- street\n", "- [x] one\n", GUESSES),
     ("[x] bicycle", "bicycle", "line 5: one guess is right and has “[x] ” before it; here 0 have"),
     ("> Yes", "Yes", "line 18: a card has an answer, in lines that begin with “> ”"),
-    ("[picture](http://127.0.0.1:8501/steer", "(http://127.0.0.1:8501/steer", "line 18: a card has a picture: [picture](its address in the app)"),
+    ("[picture](http://127.0.0.1:8501/steer", "(http://127.0.0.1:8501/steer", NO_PICTURE),
     ("8501/steer?", "8501/masks?", "line 26: a card shows an address of Translate or Steer, not of masks"),
-    ("&edits=v1_oc1-0", "&beam=99", "line 26: the address cannot be shown: the address names no text, or what there is not (beam=99)"),
-    ("&edits=v1_oc1-0", "&view=why&layer=0&head=0&row=1", "line 26: the address cannot be shown: a card cannot show the view Why"),
+    ("&edits=v1_oc1-0", "&beam=99", f"{NOT_SHOWN}the address names no text, or what there is not (beam=99)"),
+    ("&edits=v1_oc1-0", "&view=why&layer=0&head=0&row=1", f"{NOT_SHOWN}a card cannot show the view Why"),
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ file, from where the page reads it by its name.
 import base64
 import gzip
 import hashlib
+import html
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,11 +18,14 @@ from viz.site import contents
 from viz.site.contents import Lessons, Model
 from viz.stage import files
 from viz.stage.payload.packing import pack
-from viz.text.language import current
+from viz.text.language import current, message, say
 
 PAGE, WORKER = "site/main.js", "engine/worker.js"
+SERVICE, SERVICE_MODULE = "service_worker.js", "site/service_worker.js"
 STYLES = ("stage/stage", "plot/plot", "pages/frame", "lessons/lessons", "site/site")
 PLOTLY, FIRST, SHELL = "plotly", "first", "shell"
+ABOUT = message("See where a Transformer looks: every attention map of every head, translated live in your browser.")
+PREVIEW, PICTURE = "preview.webp", Path(__file__).parents[2] / "docs" / "translate.webp"
 LIST = "files.txt"  # what a build has written into a folder
 PIECE = 100_000  # characters; a multiple of four, so that each piece is base64 of its own
 _POLICY = (
@@ -30,8 +34,12 @@ _POLICY = (
 )
 
 
-def write_folder(folder: Path, models: Sequence[Model], first: bytes, lessons: Lessons | None = None) -> int:
+def write_folder(
+    folder: Path, models: Sequence[Model], first: bytes, lessons: Lessons | None = None, address: str = ""
+) -> int:
     """Write the page into a folder, which is made; returns how many bytes it has.
+
+    `address`: where it will be given out; then who links to it sees a picture of it.
 
     Names of large files hold a hash of what is in them, so that browsers may keep them. What an older build left in the
     folder is removed, by the list that it wrote.
@@ -47,11 +55,25 @@ def write_folder(folder: Path, models: Sequence[Model], first: bytes, lessons: L
         parts[path] = content
         if name:
             addresses[name] = path
-    settings = contents.settings(models) | {"files": addresses, "worker": worker_name}
+    settings = contents.settings(models) | {"files": addresses, "worker": worker_name, "service": SERVICE}
     policy = _POLICY.format(scripts=f"'self' {_hash(offline.get_plotlyjs())}", worker="'self'", connect="'self'")
-    parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>').encode()
+    social = ""
+    if address and PICTURE.is_file():
+        parts[PREVIEW] = PICTURE.read_bytes()
+        social = _social(address)
+    parts["index.html"] = _html(policy, settings, f'<script src="{script_name}" defer></script>', social).encode()
+    core = [script_name, worker_name, *(addresses[name] for name in (PLOTLY, FIRST, SHELL))]
+    parts[SERVICE] = _service_worker(parts, core)
     _replace(folder, parts)
     return sum(map(len, parts.values()))
+
+
+def _service_worker(parts: Mapping[str, bytes], core: Sequence[str]) -> bytes:
+    """What keeps the page for visits without a network: a script that knows its files, and those it begins with."""
+    names = sorted(parts)
+    version = _digest("".join(f"{name} {_digest(parts[name])}\n" for name in names).encode())
+    build = json.dumps({"version": version, "core": core, "files": names})
+    return f"self.headlight = {build};\n{files.bundle(SERVICE_MODULE, contents.modules())}".encode()
 
 
 def _lesson_parts(lessons: Lessons | None) -> Iterator[tuple[str, str, bytes]]:
@@ -166,13 +188,24 @@ def _pieces(name: str, content: str) -> str:
     return "".join(f'<script type="text/plain" data-file="{name}">{piece}</script>' for piece in pieces)
 
 
-def _html(policy: str, settings: Mapping[str, object], scripts: str) -> str:
+def _social(address: str) -> str:
+    """What others show of a link to an address."""
+    about = {"title": "Headlight", "type": "website", "url": address, "image": f"{address.rstrip('/')}/{PREVIEW}"}
+    tags = "".join(
+        f'<meta property="og:{name}" content="{html.escape(text)}">'
+        for name, text in (about | {"description": say(ABOUT)}).items()
+    )
+    return f'{tags}<meta name="twitter:card" content="summary_large_image">'
+
+
+def _html(policy: str, settings: Mapping[str, object], scripts: str, social: str = "") -> str:
     style = files.STYLE + "".join(contents.modules()[f"{name}.css"].decode() for name in STYLES)
     payload = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Headlight</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f'<meta name="description" content="{html.escape(say(ABOUT))}">{social}'
         f'<link rel="icon" href="data:image/svg+xml;base64,{_icon()}"><style>{style}</style></head>\n'
         '<body><noscript>This page needs JavaScript.</noscript><main id="hl-place"></main>\n'
         f"{_data('hl-settings', payload)}\n{scripts}</body></html>\n"

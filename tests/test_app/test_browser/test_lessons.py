@@ -34,7 +34,9 @@ def answer(page: Page):
 def wait_for_card(page: Page, name: str, number: int) -> None:
     """Waits until a card stands there with its picture."""
     total = len(LESSONS[name].cards)
-    expect(page.get_by_test_id("stage-lesson-dots")).to_have_text("●" * number + "○" * (total - number), timeout=PATIENCE)
+    expect(page.get_by_test_id("stage-lesson-dots")).to_have_text(
+        "●" * number + "○" * (total - number), timeout=PATIENCE
+    )
     expect(page).to_have_url(re.compile(f"lesson={name}-{number}"))
     expect(page.locator(PICTURE).first).to_be_visible(timeout=PATIENCE)
     expect(page.get_by_test_id("lessons")).to_have_attribute("data-ready", re.compile(r"\d"), timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""The lessons on the page without a server: drawn from files, computed by the engine where a visitor changes something."""
+"""The lessons on the page without a server: files, and the engine where a visitor changes something."""
 
 from __future__ import annotations
 

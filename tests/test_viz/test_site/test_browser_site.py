@@ -96,7 +96,8 @@ class Visitor:
 
 @pytest.fixture
 def visitor(browser) -> Iterator[Visitor]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, locale="en-US")
+    about = {"viewport": {"width": 1280, "height": 900}, "locale": "en-US"}
+    context = browser.new_context(**about, service_workers="block")  # test_offline.py is about them
     visitor = Visitor(context.new_page())
     yield visitor
     context.close()

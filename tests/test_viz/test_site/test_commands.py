@@ -49,6 +49,14 @@ def test_the_app_is_started_with_a_folder_and_a_name_on_the_hub(tmp_path: Path, 
     assert os.environ["HEADLIGHT_MODELS"].split() == [str(tmp_path), "someone/model@refs/pr/4"]
 
 
+def test_what_stands_in_an_address_or_beside_no_model_is_said_in_one_line(tmp_path: Path, capsys) -> None:
+    out = ["site", "--out", str(tmp_path / "out")]
+    assert main([*out, "--address", "example.org"]) == 2
+    assert main([*out, "--checkpoints", "de-en", "--lesson", "mine.md"]) == 2
+    address, lesson = capsys.readouterr().err.splitlines()
+    assert "'example.org'" in address and "en-de" in lesson and not list(tmp_path.iterdir())
+
+
 @pytest.mark.slow
 def test_a_build_removes_what_the_last_one_wrote_and_nothing_else(tmp_path: Path) -> None:
     out, outside = tmp_path / "out", tmp_path / "outside.txt"
@@ -70,6 +78,11 @@ def test_a_build_removes_what_the_last_one_wrote_and_nothing_else(tmp_path: Path
     assert {name for name in names(out) if name.startswith("old/")} == {name for name in other_files if "/" in name}
     pages.write_folder(out, [old], b"")
     assert names(out) == site_files | other_files
+    pages.write_folder(out, [old], b"", address="https://example.org/'course'/")
+    page = (out / "index.html").read_text()
+    assert (
+        f'content="https://example.org/&#x27;course&#x27;/{pages.PREVIEW}"' in page and (out / pages.PREVIEW).exists()
+    )
 
 
 def names(folder: Path) -> set[str]:

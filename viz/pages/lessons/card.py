@@ -81,7 +81,7 @@ def stage_of(message: bytes, title: Sequence[str] = ()) -> State:
 
 def address_of(request: Request) -> Link:
     """Page and query of what a request translates."""
-    return "steer" if request.changes else "", view_of(request).address() | request.changes.address()
+    return "steer" if request.changes else "", {**view_of(request).address(), **request.changes.address()}
 
 
 def show_on_stage(
@@ -123,7 +123,7 @@ class OnStage:
         """Where the picture can be played with."""
         request, place, _ = self._set(True)
         page, text = address_of(request)
-        return page, text | place
+        return page, {**text, **place}
 
     def _set(self, answered: bool) -> tuple[Request, dict[str, str], tuple[int, int] | None]:
         request = self.after if answered and self.after else self.before

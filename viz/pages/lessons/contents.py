@@ -64,8 +64,8 @@ WORDS = messages(
     not_shipped="This card needs the models and the runs that ship with Headlight.",
     not_fetched="The card could not be loaded. Please try again.",
     nowhere="There is no card “{asked}”; the lessons are {lessons}, their cards count from 1.",
-    no_parts=why_recorded.NO_PARTS,
 )
+WORDS["no_parts"] = why_recorded.NO_PARTS
 
 
 def stories() -> dict[str, Story]:
@@ -137,8 +137,9 @@ def state(code: str, answered: bool, asked: Mapping[str, str] = {}) -> State:
         page, query = card.picture.link()
         told["link"] = {"page": page, "query": query}
     except (ValueError, LookupError) as error:
-        own = name not in LESSONS and isinstance(error, ValueError)
-        return {"problem": errors.sentence(error) if own else say(WORDS["not_shipped"])}
+        if name not in LESSONS and isinstance(error, ValueError):
+            return {"problem": errors.sentence(error)}
+        return {"problem": say(WORDS["not_shipped"])}
     if card.live is not None and model != RECORDED:
         try:
             told["live"] = say("{name}: {text}", name=model, text=card.live(model))

@@ -42,7 +42,7 @@ class AtAddress:
         """Where the picture can be played with."""
         request, place = self._of(True)
         page, query = address_of(request)
-        return page, query | place
+        return page, {**query, **place}
 
     def _of(self, answered: bool) -> tuple[Request, dict[str, str]]:
         query = self.after if answered else self.before

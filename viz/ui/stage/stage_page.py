@@ -323,7 +323,7 @@ def version_of(
         splits: whether also why its heads look where they look and what they write, where nothing is changed.
         query: what is open, as an address says it; None: as the session has it.
     """
-    query = st.session_state[QUERY] if query is None else query
+    place: Mapping[str, str] = st.session_state[QUERY] if query is None else query
     rowwise = rowwise and not request.changes and has_rows(result)
     splits = splits and not request.changes and splits_scores(result)
     notes = []
@@ -336,7 +336,7 @@ def version_of(
         notes.append(say(line, mask=mask))
     if not result.finished:
         notes.append(say("The translation stopped at the length limit."))
-    effects, payload = effects_payload(result, request, query, code)
+    effects, payload = effects_payload(result, request, place, code)
     text = line_of(answer_of(result, result.next_words))
     recording = replace(result.recording(result.next_words, name=request.model), text=text)
     is_reader = isinstance(result.config, ReaderConfig)
@@ -348,9 +348,9 @@ def version_of(
         notes=notes,
         program=program_of(code),
         code=candidates_code(result, code) if result.next_words else {},
-        inside=inside_of(result, request, query) if rowwise else None,
-        why=why_results.open_cell(request, query) if splits else None,
-        writes=why_results.open_words(request, query) if splits else None,
+        inside=inside_of(result, request, place) if rowwise else None,
+        why=why_results.open_cell(request, place) if splits else None,
+        writes=why_results.open_words(request, place) if splits else None,
         parts=why_results.parts_address(request) if splits else None,
         circuit={"address": circuits.numbers_address(request)} if splits else None,
         shares=why_results.shares_address(request) if splits else None,

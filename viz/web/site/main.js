@@ -5,7 +5,7 @@ import { loadedPlotly } from "../stage/frame/plotly.js";
 import { App } from "./app.js";
 import { LessonsPage } from "./lessons.js";
 import { Models } from "./models.js";
-import { hasLessons, readFile, readSettings } from "./settings.js";
+import { hasLessons, keepOffline, readFile, readSettings } from "./settings.js";
 import { fragment } from "./view/address.js";
 import { LESSONS } from "./view/view.js";
 import { startTheme } from "./controls/theme.js";
@@ -65,3 +65,4 @@ function arrive() {
 startTheme(() => app?.repaint());
 addEventListener("popstate", arrive);
 arrive();
+keepOffline(settings);

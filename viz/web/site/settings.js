@@ -34,6 +34,7 @@ import { fetchBytes } from "../engine/run/files.js";
  * @property {Record<string, string>} kernels in base64
  * @property {Record<string, string>} [files] of a folder: addresses by name
  * @property {string} [worker] of a folder: its address
+ * @property {string} [service] of a folder: the address of what keeps it for visits without a network
  */
 
 /** @param {string} id */
@@ -82,6 +83,14 @@ async function readEmbedded(name) {
 export async function readFile({ files }, name, progress = () => {}) {
   if (!files) return inflate(await readEmbedded(name));
   return inflate(await fetchBytes(new URL(files[name], document.baseURI).href, progress));
+}
+
+/** Has the browser keep a folder for visits without a network, where it can. @param {Settings} settings */
+export function keepOffline({ service }) {
+  if (!service || !("serviceWorker" in navigator)) return;
+  const register = () => navigator.serviceWorker.register(service).catch(() => {}); // over plain http there is none
+  if (document.readyState === "complete") register();
+  else addEventListener("load", register, { once: true });
 }
 
 /** @param {Settings} settings */
