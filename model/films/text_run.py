@@ -1,7 +1,7 @@
 """A film of a small decoder that learns to predict real text: WikiText-2, and heads scored on repeated random tokens.
 
-Olsson et al. 2022, "In-context Learning and Induction Heads": whether previous-token and induction heads come about at
-one moment, and whether the loss falls then. Weights are not kept: about 60 frames of scores, and of maps of ten texts.
+Olsson et al. 2022, "In-context Learning and Induction Heads": whether previous-token and induction heads form at one
+moment, and whether the loss falls then. Weights are not kept: about 60 frames of scores, and of maps of ten texts.
 """
 
 import random

@@ -259,4 +259,4 @@ def test_the_films_that_ship_are_those_of_their_settings_and_small():
         assert film.settings == settings.to_dict() and film.card["command"].startswith("python -m model film ")
         if settings == Settings.of(settings.task):
             assert film.is_solved and film.right[-1] >= TASKS[settings.task].solved
-    assert sum(path.stat().st_size for path in folder.iterdir()) < 4_000_000
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3_000_000

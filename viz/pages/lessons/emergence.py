@@ -1,4 +1,4 @@
-"""How does a head come about? From films of tiny decoders that learn to go on with letters that repeat."""
+"""How does a head form? From films of tiny decoders that learn to go on with letters that repeat."""
 
 from collections.abc import Mapping
 
@@ -33,7 +33,7 @@ def _query(change: str = "") -> Mapping[str, str]:
 def _mark(film: Film, rule: str) -> Mark:
     mark = film.mark(rule)
     if mark is None:
-        raise ValueError(f"no head of the film learns the rule {rule!r}")
+        raise LookupError(f"no head of the film learns the rule {rule!r}")
     return mark
 
 
@@ -63,7 +63,7 @@ def _loss() -> Figure:
 
 
 STORY = Story(
-    "How does a head come about?",
+    "How does a head form?",
     "A tiny decoder is filmed while it learns: which head comes first, and what has to be there for it.",
     "Olsson et al. 2022 · Elhage et al. 2021",
 )

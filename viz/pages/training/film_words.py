@@ -96,7 +96,7 @@ def answer(film: Film) -> str:
         say("{rule} at step {step}", rule=name_of_rule(mark.rule, task), step=format_count(int(film.steps[mark.frame])))
         for mark in marks
     ]
-    return say("Heads come about: {heads}.", heads=", ".join(parts)) + " " + how_far(film)
+    return say("Heads form: {heads}.", heads=", ".join(parts)) + " " + how_far(film)
 
 
 def how_far(film: Film) -> str:

@@ -86,7 +86,7 @@ def runs_of(task: str) -> list[LiveRun]:
 
 
 def start_runs(settings: Settings, change: str) -> None:
-    """Begin a run, and with a change a second one beside it."""
+    """Begin a run, and beside it one that a change makes, if there is one."""
     state = st.session_state
     active = [run for runs in state.setdefault(RUNS, {}).values() for run in runs if run.active]
     for run in active:
@@ -408,7 +408,7 @@ def show_text(places: frame.Places) -> None:
         seconds = format_count(int(film.card.get("seconds", 0)))
         frame.note(say("Recorded in {seconds} seconds on one core.", seconds=seconds))
     with places.question:
-        frame.question(say("Do heads come about the same way when a model reads real text?"))
+        frame.question(say("Do heads form the same way when a model reads real text?"))
     pair = [film, films[other]] if is_pair else [film]
     labels = [say(TEXT_FILMS[each]) for each in ([name, other] if is_pair else [name])]
     shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
@@ -425,13 +425,13 @@ def show_text(places: frame.Places) -> None:
 
 
 def bump(film: Film) -> str:
-    """Whether the loss has a bump where an induction head comes about, and what there is instead."""
+    """Whether the loss has a bump where an induction head forms, and what there is instead."""
     mark = film.mark("induction") if "induction" in film.scores else None
     if mark is None:
         score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
         line = message(
-            "No induction head comes about in {n} steps at this size (largest score {score:.2f}): whatever bends the loss "
-            "here, no such head does."
+            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
+            "loss here, no such head does."
         )
         return say(line, n=format_count(len(film.losses)), score=score)
-    return say("The induction head comes about at step {step}.", step=format_count(int(film.steps[mark.frame])))
+    return say("The induction head forms at step {step}.", step=format_count(int(film.steps[mark.frame])))
