@@ -2,8 +2,8 @@
 
 import random
 import threading
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -43,7 +43,7 @@ def frame_steps(steps: int) -> list[int]:
 def build_model(settings: Settings, vocabulary: int, longest: int) -> Transformer | LanguageModel:
     """The model of some settings, with random weights; without feed-forward it writes zeros that are not trained."""
     has_feed_forward = settings.feed_forward
-    sizes = {
+    sizes: dict[str, Any] = {
         "vocab_size": vocabulary,
         "d_model": D_MODEL,
         "d_ff": D_FF if has_feed_forward else 1,
@@ -59,7 +59,7 @@ def build_model(settings: Settings, vocabulary: int, longest: int) -> Transforme
         if settings.architecture == "decoder":
             model = LanguageModel(LanguageModelConfig(**sizes, n_layers=settings.layers, init="normal"))
         else:
-            layers = {"n_encoder_layers": settings.layers, "n_decoder_layers": settings.layers}
+            layers: dict[str, Any] = {"n_encoder_layers": settings.layers, "n_decoder_layers": settings.layers}
             model = Transformer(TransformerConfig(**sizes, **layers))
     if not has_feed_forward:
         silence_feed_forward(model)
@@ -201,7 +201,7 @@ class Run:
         earlier = self._written_earlier(whole) if not self.has_encoder and self.settings.layers > 1 else None
         self._frames.append(Filmed(self.step, self.right, scores, maps, predicted, earlier))
 
-    def _written_earlier(self, trace: dict[str, Tensor]) -> np.ndarray:
+    def _written_earlier(self, trace: Mapping[str, Tensor]) -> np.ndarray:
         """How much of where each head looks is decided by what earlier heads wrote at the keys, float32 (L, H)."""
         ids = self._open.read[0].tolist()
         names = [self.alphabet.tokens[index] for index in ids]
