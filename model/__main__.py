@@ -321,6 +321,19 @@ _COMMANDS = {
         _path("--out", "the board's folder"),
         _switch("--resume", "train the runs that the board in --out does not have"),
     ),
+    "film": (
+        "train a tiny model on a task and film all its heads",
+        _option("task", metavar="TASK", help="backwards, copy, sort, 'seen before', brackets, add or wikitext-2"),
+        _path("--out", "the film", "FILE.film"),
+        _path("--data-dir", "the folder with wikitext-2/, for that task", required=False),
+        _option(
+            "--set",
+            nargs="*",
+            default=[],
+            metavar="NAME=VALUE",
+            help="settings of the run: layers=1 positions=none warmup=1000; see model.films.settings.Settings",
+        ),
+    ),
     "download": (
         "fetch a corpus to train on (needs a network)",
         _option("name", metavar="CORPUS"),

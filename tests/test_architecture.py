@@ -62,6 +62,7 @@ ROOMS = (
     ("model.adapters",),
     ("model.training.data",),
     ("model.training",),
+    ("model.films",),
     ("model.experiments",),
     ("model.measures",),
     ("model.commands",),

@@ -17,6 +17,10 @@ from model.adapters.marian import import_marian
 from model.commands import any_model, circuit, table, why
 from model.commands.refresh import refresh
 from model.commands.results import as_json, save
+from model.films import file as film_file
+from model.films import shipped as films
+from model.films import text_run
+from model.films.settings import Settings
 from model.measures import atlas, checks, context, reports
 from model.measures.evaluate import evaluate, evaluate_text, read_pairs
 from model.measures.word_links import read_linked_text
@@ -395,6 +399,21 @@ def _begin(begun: Path, header: str, resume: bool) -> int:
 def run_board(args: Namespace) -> None:
     """Measure what each change of architecture since 2017 is worth."""
     record_board(args.data_dir, args.out, args.command_line, args.resume)
+
+
+def run_film(args: Namespace) -> None:
+    """Film a run, and say how far it came."""
+    changes = dict(map(films.read_setting, args.set))
+    if args.task == text_run.TASK:
+        if args.data_dir is None:
+            raise ValueError("a film of wikitext-2 needs --data-dir, the folder with wikitext-2/")
+        settings = text_run.TextSettings(**films.check_names(changes, text_run.TextSettings))
+        film = text_run.film_text(settings, args.data_dir, lambda so_far: film_file.save(so_far, args.out))
+    else:
+        film = films.make(Settings.of(args.task, **changes))
+    film_file.save(film, args.out)
+    end = "solved" if film.is_solved else f"{film.right[-1]:.1%} right"
+    print(f"{args.out}: {film.n_frames} frames, {len(film.losses)} steps, {end}")
 
 
 def run_grid(args: Namespace) -> None:

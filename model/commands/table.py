@@ -49,9 +49,10 @@ model.
 `since-2017/board.json` has twelve short runs of a language model on WikiText-2: as in 2017, with one change at a time,
 with all of them, from two seeds each. `python -m model board` makes them again.
 
-`recordings/practice.npz` is a run of the page Warm-up that was recorded: a Transformer with one encoder and one decoder
-layer learns to write random strings of one to ten letters backwards. `python -m model.experiments.recorded_practice`
-trains and writes it again.
+`films/` has recorded trainings of the page Warm-up: tiny models that learn a task, with all maps of one string and the
+scores of all heads at about 60 steps, a byte per weight, and small decoders that read WikiText-2. Each has a card with
+the command that makes it again. `python -m model film TASK --out FILE.film` makes one, `python -m model.films.shipped`
+all of the tasks.
 
 `recordings/positions.npz` is the learned table of the page Positions: 50 positions of 64 dimensions, trained so that a
 head attends to the place before. `python -m model.experiments.recorded_positions` trains and writes it again.

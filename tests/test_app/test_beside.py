@@ -62,7 +62,7 @@ def check(at, offered, *expected: str) -> None:
     assert not at.exception
     charts = screen.charts(at)
     assert set(expected) <= set(offered)
-    assert set(charts) - {"practice-loss", "practice-try"} <= set(offered), "a figure without code"
+    assert set(charts) <= set(offered), "a figure without code"
     for key, (figure, about) in offered.items():
         assert about.title and about.note, key
         result = run(about.code)

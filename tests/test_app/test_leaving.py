@@ -51,13 +51,13 @@ TRAINING = """
 import os, threading
 from pathlib import Path
 import streamlit as st
-from model.experiments import practice
+from model.films.settings import Settings
 from viz.pages.training import here, live
 
 log = Path(os.environ["LOG"])
 live.FORGOTTEN_AFTER = float("inf")  # it is the leaving that ends it
-here.start_run(practice.Settings())
-(run,) = st.session_state[here.RUNS]
+here.start_runs(Settings(), "")
+(run,) = st.session_state[here.RUNS]["backwards"]
 run.pause()
 
 def follow():

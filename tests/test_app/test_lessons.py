@@ -25,6 +25,7 @@ from model import attach, load_translator
 from model.adapters.readers.reader import Reader
 from model.experiments import cheater, inside, recorded_circuit, recorded_model
 from model.experiments import positions as experiments
+from model.films import file as films
 from model.interventions.edits import Edits, Head
 from model.measures.agreement import of_words
 from model.positional import sinusoidal
@@ -109,6 +110,37 @@ def test_the_page_lists_every_lesson_in_the_language_of_its_visitor() -> None:
         for card in story.cards
     ]
     assert index["words"]["next"] == "Weiter"
+
+
+def test_what_the_cards_on_emergence_say_is_so_in_the_films() -> None:
+    """Read from the files by hand: the best head's score by step, and what was right in the end."""
+
+    def curve(name: str, rule: str) -> tuple[np.ndarray, np.ndarray]:
+        film = films.load(CHECKPOINTS / "films" / f"{name}.film")
+        scores = film.scores[rule].reshape(film.n_frames, -1)
+        return film.steps, scores[:, scores[-1].argmax()]
+
+    def passes(name: str, rule: str, share: float) -> int:
+        steps, scores = curve(name, rule)
+        return int(next(step for step, _ in zip(steps, scores) if (scores[steps >= step] >= share * scores[-1]).all()))
+
+    numbers = {card.right: card.numbers() for card in LESSONS["emergence"].cards[:1]}
+    first = numbers[1]
+    previous, induction = passes("seen-before", "previous", 0.5), passes("seen-before", "induction", 0.5)
+    assert abs(previous - int(first["first"])) <= 20 and abs(induction - int(first["second"])) <= 20
+    assert abs(previous - induction) < 0.2 * int(first["all"]), "both together"
+    two, one, without = (
+        films.load(CHECKPOINTS / "films" / f"seen-before{name}.film") for name in ("", "-one-layer", "-no-positions")
+    )
+    assert two.is_solved and one.right[-1] < 0.3 and one.scores["induction"][-1].max() < 0.3
+    assert len(one.losses) >= 5 * len(two.losses)
+    assert without.right[-1] < 0.99 or len(without.losses) > 2 * len(two.losses)
+    assert without.right[-1] > one.right[-1]
+    late, early = (passes(f"seen-before{name}", "induction", 0.5) for name in ("-long-warmup", ""))
+    assert late > 1.5 * early
+    steps, _ = curve("seen-before", "induction")
+    start, end = passes("seen-before", "induction", 0.1), passes("seen-before", "induction", 0.9)
+    assert end - start < 0.6 * steps[-1]
 
 
 @pytest.mark.slow

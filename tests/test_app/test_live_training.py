@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from model.experiments import practice
-from model.experiments.practice import Settings
+from model.films import run as film_run
+from model.films import tasks
+from model.films.run import Run
+from model.films.settings import Settings
 from viz.pages.training import live
 from viz.pages.training.live import LiveRun
 
 OWN_CACHES = True
 
 
+FEW = 6
+
+
 @pytest.fixture
 def quick(monkeypatch):
     """Runs that end after a few steps."""
-    monkeypatch.setattr(practice, "MAX_STEPS", 6)
-    monkeypatch.setattr(practice, "CHECK_EVERY", 2)
+    monkeypatch.setattr(Run, "has_ended", property(lambda run: run.is_solved or run.step >= FEW))
+    monkeypatch.setattr(film_run, "CHECK_EVERY", 2)
 
 
 def wait(run: LiveRun) -> live.Frame:
@@ -32,24 +38,23 @@ def wait(run: LiveRun) -> live.Frame:
 def test_it_ends_by_itself_and_frees_its_place(quick):
     runs = [wait(LiveRun(Settings())) for _ in range(live.MAX_RUNS + 1)]
     assert {(frame.step, frame.status) for frame in runs} == {(6, "ended")}
-    assert all(len(frame.losses) == 6 for frame in runs)
+    assert all(len(frame.film.losses) == 6 for frame in runs)
 
 
 def test_it_ends_when_it_has_solved_the_task(quick, monkeypatch):
-    monkeypatch.setattr(practice, "SOLVED", 0.0)
+    monkeypatch.setitem(tasks.TASKS, "backwards", replace(tasks.TASKS["backwards"], solved=0.0))
     assert wait(LiveRun(Settings())).status == "solved"
 
 
 def test_it_computes_what_the_practice_without_a_thread_does(quick):
-    alone = practice.Practice(Settings())
-    for _ in range(6):
+    alone = Run(Settings())
+    for _ in range(FEW):
         alone.advance()
     run = LiveRun(Settings())
-    np.testing.assert_allclose(wait(run).losses, alone.losses, rtol=1e-5)
-    text, weights, step = run.reverse("abc")
-    expected = alone.reverse("abc")
-    assert (text, step) == (expected[0], 6)
-    np.testing.assert_allclose(weights, expected[1], atol=1e-5)
+    film, expected = wait(run).film, alone.film()
+    np.testing.assert_allclose(film.losses, expected.losses, rtol=1e-5)
+    np.testing.assert_allclose(film.scores["source"], expected.scores["source"], atol=1e-5)
+    assert run.write("abc") == alone.write("abc")
 
 
 def test_pause_go_on_and_stop():
@@ -59,7 +64,7 @@ def test_pause_go_on_and_stop():
         assert run.frame().status == "paused" and run.active
         with run._turns.turn():  # at most the step that was under way is done after this
             pass
-        run.reverse("abc")
+        run.write("abc")
         run.go_on()
         assert run.frame().status == "running"
     finally:
@@ -76,15 +81,16 @@ def test_looking_waits_for_no_step_and_a_string_only_for_the_present_one():
             assert run.frame().status == "running"
         for _ in range(20):
             before = run.frame().step
-            assert run.reverse("abc")[2] >= before
+            run.write("abc")
+            assert run.frame().step >= before
     finally:
         run.stop()
 
 
 def test_a_string_that_cannot_be_read_does_not_keep_the_training_waiting(quick):
     run = LiveRun(Settings())
-    with pytest.raises(ValueError, match="nothing to reverse"):
-        run.reverse("")
+    with pytest.raises(ValueError, match="nothing to read"):
+        run.write("")
     assert wait(run).step == 6
 
 
@@ -138,7 +144,7 @@ def test_a_run_that_cannot_start_frees_its_place(monkeypatch):
         raise MemoryError
 
     with monkeypatch.context() as context:
-        context.setattr(practice, "Practice", broken)
+        context.setattr(live, "Run", broken)
         for _ in range(live.MAX_RUNS + 1):
             with pytest.raises(MemoryError):
                 LiveRun(Settings())

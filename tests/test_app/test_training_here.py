@@ -1,32 +1,36 @@
-"""Train here: a real run in its thread, watched, paused, stopped, laid over another, and tried with a string."""
+"""Train here: a recorded film plays at first, runs are filmed, two of them beside each other."""
 
 from __future__ import annotations
 
-import html
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from model.experiments import practice, recorded_practice
-from model.experiments.recorded_practice import RecordedPractice
-from tests.support.repeated import first_quick
+from model.films import file, shipped
+from model.films.film import EARLIER
+from model.films.run import Run
+from model.films.settings import Settings
+from tests.support.messages import unpack
 from tests.test_app import screen
-from viz.pages.training import here, replay
+from viz.pages.training import here
+from viz.pages.training.film_settings import CHANGES, changed
 from viz.pages.training.live import MAX_RUNS, LiveRun
 
 OWN_CACHES = True
 
 PAGE = screen.path("training.py")
-SHIPPED = Path(__file__).parents[2] / "checkpoints" / recorded_practice.FOLDER / recorded_practice.FILE
+FILMS = Path(__file__).parents[2] / "checkpoints" / shipped.FOLDER
 PATIENCE = 300  # seconds until a run of a few steps must have ended on a busy machine
+FEW = 5
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Runs end after a few steps, and none outlives its test."""
+    """Runs end after a few steps, and none outlives its test; recorded films are those that ship."""
     runs = []
 
     class Watched(LiveRun):
@@ -34,196 +38,145 @@ def quick(monkeypatch):
             super().__init__(*arguments)
             runs.append(self)
 
-    monkeypatch.setattr(practice, "MAX_STEPS", 10)
-    monkeypatch.setattr(practice, "CHECK_EVERY", 5)
+    monkeypatch.setattr(Run, "has_ended", property(lambda run: run.is_solved or run.step >= FEW))
     monkeypatch.setattr(here, "LiveRun", Watched)
+    monkeypatch.setattr(here.shipped, "load", lambda name: file.load(FILMS / f"{name}{file.ENDING}"))
+    monkeypatch.setattr(here.shipped, "names", lambda: [path.stem for path in FILMS.glob("*")])
+    here._map_pixels.cache_clear()
     yield runs
     for run in runs:
         run.stop()
 
 
 def open_page(**query: str) -> AppTest:
-    """Opens Train here with the run that the visitor makes."""
     at = AppTest.from_file(PAGE, default_timeout=120)
-    query = {"section": "here", "practice-run": "mine", **query}
-    for name, value in query.items():
+    for name, value in {"section": "here", **query}.items():
         at.query_params[name] = value
     return at.run()
 
 
-def finish(at: AppTest, run: LiveRun) -> AppTest:
-    """Lets the run end, and draws the page again."""
+def film_message(at: AppTest) -> dict:
+    """What the component of the film is sent."""
+    (part,) = [part for part in at.get("bidi_component") if part.proto.component_name.endswith("headlight_film")]
+    return unpack(part.proto.bytes)
+
+
+def films_shown(at: AppTest) -> list:
+    return [file.unpack(bytes(np.asarray(each["file"], np.uint8))) for each in film_message(at)["films"]]
+
+
+def finish(at: AppTest, runs: list[LiveRun]) -> AppTest:
     deadline = time.monotonic() + PATIENCE
-    while run.active and time.monotonic() < deadline:
-        run.frame()
+    while any(run.active for run in runs) and time.monotonic() < deadline:
+        for run in runs:
+            run.frame()
         time.sleep(0.05)
-    assert not run.active
+    assert not any(run.active for run in runs)
     return at.run()
 
 
-def texts(at: AppTest) -> str:
-    return "\n".join(html.unescape(part.proto.body) for part in at.get("html"))
-
-
-@pytest.fixture
-def recorded(monkeypatch) -> RecordedPractice:
-    """The recording that ships, for the pages of a test."""
-    monkeypatch.setattr(here, "shipped", lambda: recorded_practice.read(SHIPPED))
-    return recorded_practice.read(SHIPPED)
-
-
-@pytest.mark.slow
-def test_a_recorded_run_plays_at_first_and_stops_at_any_step(quick, recorded, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(replay.time, "monotonic", lambda: now[0])
-    at = open_page(**{"practice-run": "recorded"})
-    assert not at.exception and not quick
-    assert screen.framed(at, "answer") == "After 25 steps 0.0% of 200 held-out strings are right."
-    (line,) = [trace for trace in screen.figure(at, "practice-loss")["data"] if trace["mode"] == "lines"]
-    np.testing.assert_allclose(screen.values(line["y"]), recorded.losses, rtol=1e-5)
-    now[0] = 3.5 * replay.PACE
-    at = at.button(key="practice-play").click().run()
-    snapshot = recorded.steps.index(100)
-    assert screen.framed(at, "answer").startswith(f"After 100 steps {recorded.right[snapshot]:.1%}")
-    now[0] = 1e6  # it is paused
-    at = at.select_slider(key="practice-step").set_value(recorded.steps[-1]).run()
-    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(heatmap, recorded.weights[practice.SAMPLE][-1][0, 0])
-    assert screen.tokens(at, "practice-try", "y") == [*recorded.outputs[practice.SAMPLE][-1], "&lt;/s&gt;"]
-    at = at.selectbox(key="practice-string").set_value("noon").run()
-    assert screen.tokens(at, "practice-try", "x") == [*"noon", "&lt;/s&gt;"]
-
-
-@pytest.mark.slow
-def test_a_run_that_is_made_here_is_one_more_tile(quick, recorded):
-    at = open_page(**{"practice-run": "recorded"})
-    assert screen.tiles(at, "practice-run-tiles")["mine"]["note"] == "not trained yet"
-    at = finish(at.button(key="practice-start").click().run(), quick[0])
-    tiles = screen.tiles(at, "practice-run-tiles")
-    assert tiles["selected"] == "mine" and tiles["mine"]["note"] == f"{quick[0].frame().right:.1%} right after 10 steps"
-    at = screen.choose_tile(at, "practice-run-tiles", "recorded")
-    assert "Right." in texts(at) or "Wrong" in texts(at)
-    assert len([trace for trace in screen.figure(at, "practice-loss")["data"] if trace["mode"] == "lines"]) == 1
-
-
-def test_before_the_first_run_its_rate_is_drawn(quick):
+def test_a_recorded_film_is_there_at_first_and_says_when_its_heads_came(quick):
     at = open_page()
-    assert not at.exception and screen.framed(at, "note").startswith("Choose settings and press Train.")
-    (line,) = screen.figure(at, "practice-rate")["data"]
-    rate = practice.Settings().function()
-    np.testing.assert_allclose(screen.values(line["y"]), [rate(step) for step in range(1, 11)], rtol=1e-5)
-    assert at.button(key="practice-pause").disabled and at.button(key="practice-stop").disabled
-    assert not quick
+    assert not at.exception and not at.warning and not quick
+    message = film_message(at)
+    (film,) = films_shown(at)
+    expected = file.load(FILMS / "seen-before.film")
+    np.testing.assert_array_equal(film.scores["induction"], expected.scores["induction"])
+    assert message["plays"] and not message["live"]
+    marks = {mark["rule"]: mark["step"] for mark in message["films"][0]["marks"]}
+    for rule in ("previous", "induction"):
+        curves = expected.scores[rule].reshape(expected.n_frames, -1)
+        curve = curves[:, curves[-1].argmax()]
+        half = (curve[0] + curve[-1]) / 2
+        frame = expected.n_frames - next(n for n, score in enumerate(curve[::-1]) if score < half)
+        assert marks[rule] == expected.steps[frame]
+        assert f"at step {marks[rule]}" in screen.framed(at, "answer")
 
 
-def test_what_is_drawn_is_what_the_run_did(quick):
-    at = open_page().button(key="practice-start").click().run()
+def test_a_change_that_was_recorded_stands_beside_the_film(quick):
+    at = open_page(**{"film-change-seen before": "one-layer"})
     assert not at.exception
-    (run,) = quick
-    at = finish(at, run)
-    frame = run.frame()
-    assert frame.step == 10
-    traces = screen.figure(at, "practice-loss")["data"]
-    assert [trace["name"] for trace in traces] == ["this run: Noam, pre-norm, heads: 4, warmup 200, peak 0.004"]
-    np.testing.assert_allclose(screen.values(traces[0]["y"]), frame.losses, rtol=1e-6)
-    np.testing.assert_array_equal(screen.values(traces[0]["x"]), np.arange(1, 11))
-    output, weights, _ = run.reverse(practice.SAMPLE)
-    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(heatmap, weights[0, 0])
-    assert screen.tokens(at, "practice-try", "x") == [*practice.SAMPLE, "&lt;/s&gt;"]
-    assert screen.tokens(at, "practice-try", "y") == [*output, "…" if len(output) > practice.LONGEST else "&lt;/s&gt;"]
-    assert screen.framed(at, "answer") == f"After 10 steps {frame.right:.1%} of 200 held-out strings are right."
-    assert not at.button(key="practice-start").disabled and at.button(key="practice-stop").disabled
-    progress = at.get("progress")[0].proto
-    assert progress.value == 100 and progress.text.startswith("Ended without solving it · step 10 of at most 10")
+    first, second = films_shown(at)
+    assert (first.settings["layers"], second.settings["layers"]) == (2, 1)
+    answer = screen.framed(at, "answer")
+    for name, film in (("As it is", first), ("One layer", second)):
+        assert name in answer and f"induction {film.scores['induction'][-1].max():.2f}" in answer
 
 
-@pytest.mark.slow
-def test_another_head(quick):
-    at = open_page().button(key="practice-start").click().run()
-    at = screen.choose(finish(at, quick[0]), **{"practice-head": 2})
-    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(heatmap, quick[0].reverse(practice.SAMPLE)[1][0, 2])
+def test_two_runs_train_together_and_differ_in_one_thing(quick):
+    at = open_page(**{"film-task": "add", "film-change-add": "no-positions"})
+    at = at.button(key="film-train").click().run()
+    assert not at.exception and [run.settings.positions for run in quick] == ["learned", "none"]
+    at = finish(at, quick)
+    films = films_shown(at)
+    assert [replace(Settings(**film.settings), positions="none") for film in films] == [quick[1].settings] * 2
+    for film, run in zip(films, quick):
+        np.testing.assert_array_equal(film.losses, run.frame().film.losses)
+        assert len(film.losses) == FEW
+    assert not at.button(key="film-train").disabled and at.button(key="film-stop").disabled
 
 
-@pytest.mark.slow
-def test_the_choices_are_those_of_the_run(quick):
+def test_a_string_of_the_visitor_is_filmed_and_one_that_cannot_be_read_is_one_sentence(quick):
+    at = open_page(**{"film-task": "backwards"})
+    at = at.text_input(key="film-text-backwards").set_value("abc").run()
+    at = finish(at.button(key="film-train").click().run(), quick)
+    (film,) = films_shown(at)
+    assert film.texts[0].target_tokens == ["<s>", "c", "b", "a"]
+    assert f"“abc” → “{quick[0].write('abc')}”" in screen.framed(at, "answer-note")
+    at = at.text_input(key="film-text-backwards").set_value("Straße").run()
+    assert not at.exception and "got 'S'" in screen.warnings(at)[0] and at.button(key="film-train").disabled
+
+
+def test_a_head_that_is_clicked_opens_on_the_stage_at_its_step(quick):
     at = open_page()
-    at = screen.choose(at, **{"practice-schedule": "cosine", "practice-norm": "post", "practice-heads": 2})
-    at = at.select_slider(key="practice-peak").set_value(0.002).run()
-    at = at.select_slider(key="practice-warmup").set_value(1).run()
-    at = at.button(key="practice-start").click().run()
-    assert quick[0].settings == practice.Settings("cosine", "post", 2, 1, 0.002)
-    assert len(at.button_group(key="practice-head").options) == 2
-    finish(at, quick[0])
+    (film,) = films_shown(at)
+    step = int(film.steps[-2])
+    at.session_state["film-opened"] = {"film": 0, "kind": "decoder_self", "layer": 1, "head": 2, "step": step}
+    at.session_state["film-view"] = "stage"
+    at = at.run()
+    assert not at.exception and screen.has_stage(at)
+    at.session_state["film-opened"] = {"film": 9, "kind": "x", "layer": -1, "head": "2"}
+    at = at.run()
+    assert not at.exception and not screen.has_stage(at)
 
 
-@pytest.mark.slow
-def test_a_second_run_is_laid_over_the_first(quick):
-    at = finish(open_page().button(key="practice-start").click().run(), quick[0])
-    at = screen.choose(at, **{"practice-norm": "post"})
-    at = finish(at.button(key="practice-start").click().run(), quick[1])
-    traces = screen.figure(at, "practice-loss")["data"]
-    assert [trace["name"].split(":")[0] for trace in traces] == ["this run", "the run before"]
-    for line, run in zip(traces, reversed(quick), strict=True):
-        np.testing.assert_allclose(screen.values(line["y"]), run.frame().losses, rtol=1e-6)
-    assert "post-norm" in traces[0]["name"] and "pre-norm" in traces[1]["name"]
+def test_more_runs_than_the_machine_allows_are_one_sentence(quick, monkeypatch):
+    monkeypatch.setattr(Run, "advance", lambda run: time.sleep(0.05))
+    others = [here.LiveRun(Settings()) for _ in range(MAX_RUNS)]
+    at = open_page(**{"film-task": "copy"})
+    at = at.button(key="film-train").click().run()
+    assert "runs are already training on this machine" in screen.warnings(at)[0] and len(quick) == len(others)
+    others[0].stop()
+    at = open_page(**{"film-task": "copy", "film-change-copy": "seed"})
+    at = at.button(key="film-train").click().run()
+    assert "runs are already training" in screen.warnings(at)[0]
+    assert not quick[-1].active, "the first of a pair does not stay where the second finds no place"
 
 
-@pytest.mark.slow
-def test_pause_go_on_and_stop(quick, monkeypatch):
-    monkeypatch.setattr(practice, "MAX_STEPS", 10_000)  # the page draws the rate of each
-    at = open_page().button(key="practice-start").click().run()
-    (run,) = quick
-    at = at.button(key="practice-pause").click().run()
-    assert run.frame().status == "paused"
-    assert at.get("progress")[0].proto.text.startswith("Paused")
-    assert at.button(key="practice-start").disabled, "one run at a time"
-    at = at.button(key="practice-pause").click().run()
-    assert run.frame().status == "running"
-    at = at.button(key="practice-stop").click().run()
-    assert run.frame().status == "stopped" and not at.exception
-    assert at.get("progress")[0].proto.text.startswith("Stopped")
+@pytest.mark.parametrize("change", [code for code in CHANGES if code])
+def test_a_change_is_one_thing(change):
+    before = Settings.of("seen before", layers=3)
+    after = changed(before, change)
+    different = [name for name, value in before.to_dict().items() if after.to_dict()[name] != value]
+    assert len(different) == 1
 
 
-@pytest.mark.slow
-def test_the_very_weights_of_the_run_reverse_what_is_typed(quick):
-    at = finish(open_page().button(key="practice-start").click().run(), quick[0])
-    at = at.text_input(key="practice-text").set_value("abc").run()
-    output, weights, step = quick[0].reverse("abc")
-    assert step == 10 and "Step 10. A head that reverses" in texts(at)
-    assert (output or "(the model wrote nothing)") in texts(at)
-    assert "Wrong: backwards it is cba." in texts(at) or output == "cba"
-    heatmap = screen.values(screen.figure(at, "practice-try")["data"][0]["z"])
-    np.testing.assert_array_equal(heatmap, weights[0, 0])
+def test_the_share_of_earlier_heads_is_that_of_score_parts(quick):
+    """Of the open string, for one head, from the parts of its scores."""
+    from model.films.run import Run as FilmRun
+    from model.results.translation import Translation
+    from model.running.attribution import score_parts
+    from model.taps import record
 
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    first_quick(
-        [
-            ("", "nothing to reverse"),
-            ("Straße", "lowercase letters a to z only, got 'S'"),
-            ("a" * 40, "has 40 characters"),
-        ]
-    ),
-)
-def test_what_cannot_be_reversed_is_one_sentence(quick, text, problem):
-    at = finish(open_page().button(key="practice-start").click().run(), quick[0])
-    at = at.text_input(key="practice-text").set_value(text).run()
-    assert not at.exception and problem in at.warning[0].value
-
-
-def test_one_run_more_than_the_machine_allows_is_one_sentence(quick, monkeypatch):
-    monkeypatch.setattr(practice.Practice, "advance", lambda practice: time.sleep(0.05))  # only their number counts
-    other_runs = [here.LiveRun(practice.Settings()) for _ in range(MAX_RUNS)]
-    at = open_page().button(key="practice-start").click().run()
-    assert "runs are already training on this machine" in at.warning[0].value and len(quick) == len(other_runs)
-    other_runs[0].pause()
-    at = at.button(key="practice-start").click().run()
-    assert not at.warning and quick[-1].active
-    at = at.button(key="practice-pause").click().run()
-    other_runs[0].go_on()
-    at = at.button(key="practice-pause").click().run()
-    assert "runs are already training on this machine" in at.warning[0].value and not at.exception
-    assert quick[-1].frame().status == "paused"
+    run = FilmRun(Settings.of("seen before", heads=2, steps=50))
+    run.advance()
+    with record("*") as trace:
+        run._logits(run._open, True)
+    trace = {address: value.detach()[0].numpy() for address, value in trace.items()}
+    names = run.open_tokens[1]
+    ids = run._open.read[0].tolist()
+    result = Translation("", "", [], names, names, ids, np.zeros(len(ids)), True, trace, None, run.model.config)
+    parts = score_parts(run.model, result, "decoder_self", 1, 0)
+    shares = dict(zip(parts.key_names, parts.shares.sum(0)))
+    expected = sum(share for name, share in shares.items() if name.startswith("head 0."))
+    assert run.film().scores[EARLIER][-1, 1, 0] == pytest.approx(expected, abs=1e-5)

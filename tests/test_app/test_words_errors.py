@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from model.adapters.attention_file import read_attention
-from model.experiments import practice
+from model.films.tasks import TASKS
 from model.interventions.edits import Edits
 from model.running.translator import Translator, load_translator
 from model.storage import checkpoint
@@ -29,7 +29,9 @@ OTHERS = [code for code in LANGUAGES if code != language.ENGLISH]
 # Modules of `model` whose plain errors are of files and addresses: a sentence that says so stands before their English.
 OF_FILES = {
     "decoding/sampling.py",
-    "experiments/practice.py",
+    "films/settings.py",
+    "films/file.py",
+    "films/tasks.py",
     "interventions/edits.py",
     "interventions/patches.py",
     "running/patch_passes.py",
@@ -55,6 +57,8 @@ OF_FILES = {
 # Modules of `model` whose errors no visitor of the app meets.
 ELSEWHERE = {
     # Commands that the app does not have.
+    "films/text_run.py",
+    "films/shipped.py",
     "commands/handlers.py",
     "__main__.py",
     "adapters/bertviz.py",
@@ -216,9 +220,9 @@ CAUSES = {
         "체크포인트 'no such {{name}}'이(가) 없습니다. 있는 것: en-de.",
     ),
     "a string": (
-        lambda translator, folder: practice.check("ab:"),
-        "Das Modell kennt nur die Kleinbuchstaben a bis z, nicht ':'.",
-        "이 모델은 소문자 a부터 z까지만 압니다. 입력에 ':'이(가) 있습니다.",
+        lambda translator, folder: TASKS["copy"].read("ab:"),
+        "Das Modell kennt nur abcdefghijklmnopqrstuvwxyz, nicht ':'.",
+        "이 모델은 abcdefghijklmnopqrstuvwxyz만 압니다. 입력에 ':'이(가) 있습니다.",
     ),
     "a configuration of other sizes": (
         broken("config.json", json.dumps({"architecture": "transformer", **CONFIG})),

@@ -12,6 +12,7 @@ from model.text.errors import Problem
 from viz.pages.lessons import (
     attention,
     effects,
+    emergence,
     heads,
     masks,
     patching,
@@ -32,7 +33,7 @@ LESSONS: dict[str, Story] = {
     part.__name__.split(".")[-1]: replace(
         part.STORY, cards=[card for card in vars(part).values() if type(card) is Card]
     )
-    for part in (attention, masks, positions, heads, warmup, effects, since, why, patching)
+    for part in (attention, masks, positions, heads, warmup, emergence, effects, since, why, patching)
 }
 CARDS = {f"{name}-{n}": (name, n) for name, story in LESSONS.items() for n in range(1, len(story.cards) + 1)}
 RECORDED = ""  # in the place of another model

@@ -35,6 +35,7 @@ figure.show()
 MOST = 4  # runs beside each other
 WRITTEN, OF_HEADS = 160, 150  # pixels under a picture for what the runs wrote, and for tiles of heads
 CURVES, LEAST, LOWEST = 265, 210, 170  # pixels of curves, of a map or the board, and of the board over tiles
+READABLE = 260  # pixels of each of several maps, with its words: a low window is scrolled
 PICKED = "grid-runs"
 FIRST = (("post", 0.005, 1), ("post", 0.005, 400), ("pre", 0.005, 1), ("pre", 0.005, 400))  # that are compared
 VIEWS = messages(curves="Rate and loss", maps="What they attend to")
@@ -182,7 +183,9 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
             say("Attention"), names, "grid-kind", "cross", on_change=frame.forget_head, label_visibility="collapsed"
         )
     with places.left:
-        layer, head = frame.choose_head(first.maps(step, kind), None, (1, 0))
+        weights = first.maps(step, kind)
+        brightest = weights.max(axis=(2, 3), keepdims=True)  # small weights would all be dark
+        layer, head = frame.choose_head(weights / np.maximum(brightest, 1e-9), None, (1, 0))
     kind_words = words.KINDS[kind]
     tokens = Recording(grid.source_tokens, grid.target_tokens, {}, {}, grid.predicted_tokens)
     queries, keys, _ = axis_tokens(tokens, kind)
@@ -204,5 +207,5 @@ def show_maps(places: frame.Places, grid: Grid, picked: list[GridCell], step: in
         cells = list(maps.items())
         rows = list(filter(None, (cells[:2], cells[2:])))
         for left, row in zip(range(len(rows), 0, -1), rows):
-            stage_page.show_maps(dict(row), 1 / left)
+            stage_page.show_maps(dict(row), 1 / left, READABLE)
         frame.note(say("The maps are those of “{text}” with its reference.", text=grid.examples[0][0]))

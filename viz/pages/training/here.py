@@ -1,365 +1,437 @@
-"""Train here: a tiny model learns to write strings backwards; a recorded run plays until one is made."""
+"""Train here: tiny models learn tasks while every head is filmed; a recorded film plays until one is made."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from model.experiments import practice, recorded_practice
-from model.experiments.recorded_practice import RecordedPractice, shipped
-from viz.figures import attention_heatmap, curves
-from viz.figures.labels import in_quotes
-from viz.pages.training.lab import SCHEDULES
-from viz.pages.training.live import Frame, LiveRun
-from viz.pages.training.replay import PACE, Replay
-from viz.text import errors, words
-from viz.text.language import format_count, message, messages, say
+from model.films import file, shipped
+from model.films.film import Film
+from model.films.run import UNSEEN
+from model.films.settings import Settings
+from model.films.tasks import TASKS
+from model.text.errors import Problem
+from viz.pages.training import film_words
+from viz.pages.training.film_settings import CHANGES, changed, choose_change, choose_settings
+from viz.pages.training.film_words import LEARNS, NAMES
+from viz.pages.training.live import LiveRun
+from viz.stage import assets
+from viz.stage.payload import message as stage_message
+from viz.stage.payload import packing
+from viz.text import errors
+from viz.text.language import format_count, message, say
 from viz.ui import controls, frame, shared, thumbnails
 from viz.ui.frame import Tile
-from viz.views import cached
-from viz.views.snippets import Plot, program, snippet
+from viz.ui.stage import stage_page
+from viz.views import cached, view
 
-# In the session: the runs that were made here, the newest first; the recording that plays; why a run is refused.
-RUNS = "practice"
-REPLAY = "practice-replay"
-PROBLEM = "practice-problem"
-SHOWN = "practice-run"  # which run is shown: a code
-RECORDED = "recorded"
-MINE = "mine"
-BEFORE = "before"
-LOSS = """
-import numpy as np
-from model.experiments import recorded_practice
-from viz.figures import curves
-
-run = recorded_practice.shipped()
-line = np.stack([np.arange(1, len(run.losses) + 1), run.losses])
-figure = curves({$name: line}, y_axis='loss', log_y=True, marks=$marks)
-figure.show()
-"""
-PEAKS = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)
-WARMUPS = (1, 10, 50, 100, 200, 400, 800)
-STATUS = messages(
-    running="Training", paused="Paused", solved="Solved", stopped="Stopped", ended="Ended without solving it"
-)
+RUNS = "film-runs"  # in the session: by task the runs that were made here, one or two
+PROBLEM = "film-problem"  # why a run is refused
+OPENED = "film-opened"  # the head that was clicked: as film.js sends it
+TEXT_TASK = "wikitext-2"
+TEXT_FILMS = {
+    "wikitext-2-layers": message("Two layers, attention only"),
+    "wikitext-2-layers-no-warmup": message("Two layers, no warmup"),
+    "wikitext-4-layers": message("Four layers"),
+    "wikitext-4-layers-no-warmup": message("Four layers, no warmup"),
+}
+RECORDED, MINE = "recorded", "mine"
+FILM, STAGE = "film", "stage"
+STATUS = {
+    "running": message("Training"),
+    "paused": message("Paused"),
+    "solved": message("Solved"),
+    "stopped": message("Stopped"),
+    "ended": message("Ended without solving it"),
+}
 
 
-def choose_settings() -> practice.Settings:
-    """Controls of a run that is to be trained."""
-    schedule = controls.choose(say("Schedule"), SCHEDULES, "practice-schedule")
-    left, right = st.columns(2, gap="small")
-    with left:
-        norm = controls.choose(say("Norm"), words.NORMS, "practice-norm", "pre")
-        help = say("1 means no warmup: the first step has the highest rate already.")
-        warmup = controls.steps(say("Warmup (steps)"), WARMUPS, 200, key="practice-warmup", help=help)
-    with right:
-        heads = controls.choose(say("Number of heads"), practice.HEADS, "practice-heads", 4)
-        peak = controls.steps(say("Highest learning rate"), PEAKS, 0.004, key="practice-peak")
-    return practice.Settings(schedule, norm, heads, warmup, peak)
+@dataclass(frozen=True)
+class Shown:
+    """One or two films that are shown together, what each is called, and the runs that make them, if any."""
+
+    code: str  # with another one the film plays from its beginning
+    films: list[Film]
+    names: list[str]
+    runs: list[LiveRun]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a run is under way."""
+        return any(run.active for run in self.runs)
 
 
-def describe_settings(settings: practice.Settings) -> str:
-    """Settings in words."""
-    names = {"schedule": say(SCHEDULES[settings.schedule]), "norm": say(words.NORMS[settings.norm])}
-    return say("{schedule}, {norm}, heads: {n_heads}, warmup {warmup}, peak {peak:g}", **vars(settings) | names)
+def recorded(settings: Settings) -> Film | None:
+    """The film that ships of a run with these settings."""
+    for name, of_run in shipped.RUNS.items():
+        if of_run == settings:
+            try:
+                return shipped.load(name)
+            except ValueError:
+                return None
+    return None
 
 
-def start_run(settings: practice.Settings) -> None:
-    """Begin a run, and keep the one before."""
-    runs = st.session_state.get(RUNS, [])
-    if not (runs and runs[0].active):
-        st.session_state[RUNS] = [LiveRun(settings, cached.presence()), *runs[:1]]
-        st.session_state[SHOWN] = MINE
+def text_films() -> dict[str, Film]:
+    """The films of real text that ship, by name."""
+    return {name: shipped.load(name) for name in TEXT_FILMS if name in shipped.names()}
 
 
-def call_if_allowed(call: Callable[..., None], *settings: practice.Settings) -> None:
-    """Call with settings of a run, or say why they are not allowed."""
+def runs_of(task: str) -> list[LiveRun]:
+    """The runs that this visitor has made of a task."""
+    return st.session_state.setdefault(RUNS, {}).get(task, [])
+
+
+def start_runs(settings: Settings, change: str) -> None:
+    """Begin a run, and beside it one that a change makes, if there is one."""
+    state = st.session_state
+    active = [run for runs in state.setdefault(RUNS, {}).values() for run in runs if run.active]
+    for run in active:
+        run.stop()
+    runs = [LiveRun(settings, cached.presence())]
+    if change:
+        try:
+            runs.append(LiveRun(changed(settings, change), cached.presence()))
+        except ValueError:
+            runs[0].stop()
+            raise
+    state[RUNS][settings.task] = runs
+    state["film-source"] = MINE
+    state["film-view"] = FILM
+
+
+def call_if_allowed(call: Callable[..., None], *arguments: Any) -> None:
+    """Call, or say why that is not allowed."""
     try:
-        call(*settings)
+        call(*arguments)
     except ValueError as error:
         st.session_state[PROBLEM] = errors.sentence(error)
 
 
-def train_button(settings: practice.Settings, runs: list[LiveRun]) -> None:
-    # A button that goes away would move its neighbour from under the mouse, between press and release.
-    """The button that begins a run, or says why none can begin."""
-    is_running = bool(runs) and runs[0].active
-    st.button(
-        say("Train"),
-        key="practice-start",
-        on_click=call_if_allowed,
-        args=(start_run, settings),
-        disabled=is_running,
-        type="primary",
-    )
+def pause_or_go_on(runs: list[LiveRun]) -> None:
+    """Pause the runs that train; where none does, go on with those that are paused."""
+    running = [run for run in runs if run.frame().status == "running"]
+    for run in running:
+        run.pause()
+    if not running:
+        for run in runs:
+            run.go_on()
 
 
-def run_buttons(run: LiveRun | Replay | None) -> None:
-    """Pause, go on and stop the run that is shown."""
-    if isinstance(run, Replay):
-        name, call = (say("Pause"), run.pause) if run.active else (say("Play"), run.go_on)
-        st.button(name, key="practice-play", on_click=call, width=110)
-        return
-    active = run is not None and run.active
-    name = say("Pause")
-    pause = run and run.pause
-    if run is not None and active and run.frame().status == "paused":
-        name = say("Go on")
-        pause = run.go_on
-    stop = run and run.stop
-    st.button(name, key="practice-pause", on_click=call_if_allowed, args=(pause,), disabled=not active, width=110)
-    st.button(say("Stop"), key="practice-stop", on_click=call_if_allowed, args=(stop,), disabled=not active)
-
-
-def load_recording() -> RecordedPractice | None:
-    """The recorded run that ships; None where it is missing or cannot be read."""
-    with suppress(ValueError):
-        return shipped()
-    return None
-
-
-def current_replay() -> Replay | None:
-    """The recording of this visitor, which begins to play when it is first shown."""
-    recorded = load_recording()
-    if recorded is not None and REPLAY not in st.session_state:
-        st.session_state[REPLAY] = Replay(recorded)
-    return recorded and st.session_state[REPLAY]
+def stop_runs(runs: list[LiveRun]) -> None:
+    """End the runs for good."""
+    for run in runs:
+        run.stop()
 
 
 def tile_pixels() -> np.ndarray:
-    """The losses of the run that was made here as pixels, else of the recorded one."""
-    runs = st.session_state.get(RUNS)
-    recorded = load_recording()
-    losses = runs[0].frame().losses if runs else np.zeros(0) if recorded is None else recorded.losses
-    return thumbnails.curve_pixels(losses if len(losses) else planned_rates(practice.Settings())[1])
+    """The loss of the first film as pixels."""
+    film = recorded(Settings.of("seen before"))
+    return thumbnails.curve_pixels(film.losses if film else np.ones(2))
 
 
 def tile_note() -> str:
-    """How many strings the run that was made here writes without a mistake."""
-    runs = st.session_state.get(RUNS)
-    return say("{share:.1%} right", share=runs[0].frame().right) if runs else ""
+    """How far the newest run is that was made here."""
+    runs = [run for runs in st.session_state.get(RUNS, {}).values() for run in runs]
+    return say("{share:.1%} right", share=runs[-1].frame().right) if runs else ""
 
 
-def run_tiles(runs: list[LiveRun], settings: practice.Settings) -> list[Tile]:
-    """The recorded run, the one that is made here and the one before, each with its losses."""
+@cache
+def _map_pixels(task: str) -> tuple[np.ndarray, str] | None:
+    """The head that knows best at the end of the film of a task, as pixels, and after how many steps it is solved."""
+    film = recorded(Settings.of(task)) if task in TASKS else next(iter(text_films().values()), None)
+    if film is None:
+        return None
+    rule = (
+        list(film.scores)[min(1, len(film.scores) - 1)]
+        if task in ("seen before", TEXT_TASK)
+        else next(iter(film.scores))
+    )
+    layer, head = film.best_head(rule)
+    maps = film.texts[0].maps
+    kind = "cross" if rule == "source" and "cross" in maps else "decoder_self"
+    weights = maps[kind][-1, layer, head] / 255.0
+    mask = np.tri(*weights.shape, dtype=bool) if kind == "decoder_self" else None
+    return thumbnails.weight_pixels(weights, mask), format_count(len(film.losses))
+
+
+def task_tiles() -> list[Tile]:
+    """The tasks, each with a head of its recorded film."""
     tiles = []
-    recorded = load_recording()
-    if recorded is not None:
-        note = say(
-            "{share:.1%} right after {step} steps", share=recorded.right[-1], step=format_count(recorded.steps[-1])
-        )
-        tiles.append(Tile(RECORDED, say("Recorded run"), note, pixels=thumbnails.curve_pixels(recorded.losses)))
-    for code, name, run in zip((MINE, BEFORE), (say("Your run"), say("The run before")), runs):
-        now = run.frame()
-        note = say("{share:.1%} right after {step} steps", share=now.right, step=format_count(now.step))
-        losses = now.losses if now.step else planned_rates(run.settings)[1]
-        tiles.append(Tile(code, name, note, pixels=thumbnails.curve_pixels(losses)))
-    if not runs:
-        note = say("not trained yet")
-        tiles.append(Tile(MINE, say("Your run"), note, pixels=thumbnails.curve_pixels(planned_rates(settings)[1])))
+    for task in NAMES:
+        picture = _map_pixels(task)
+        if picture is None and task == TEXT_TASK:
+            continue
+        runs = runs_of(task)
+        note = say("{share:.0%} right", share=runs[0].frame().right) if runs else ""
+        if not note and picture:
+            note = say("{n} steps", n=picture[1])
+        tiles.append(Tile(task, say(NAMES[task]), note, pixels=picture and picture[0]))
     return tiles
 
 
-def planned_rates(settings: practice.Settings) -> np.ndarray:
-    """The rates of a run, float (2, n): steps and learning rates."""
-    steps = np.arange(1, practice.MAX_STEPS + 1)
-    rate = settings.function()
-    return np.array([steps, [rate(step) for step in steps.tolist()]])
+def shown_recorded(settings: Settings, change: str) -> Shown | None:
+    """The recorded film of the default run of a task, with the one that a change makes where that ships."""
+    default = Settings.of(settings.task)
+    first = recorded(default)
+    if first is None:
+        return None
+    films, names = [first], [say("As it is")]
+    if change:
+        other = recorded(changed(default, change))
+        if other is not None:
+            films.append(other)
+            names.append(say(CHANGES[change]))
+    return Shown(f"{settings.task}-{len(films)}-{change}", films, names, [])
+
+
+def shown_runs(task: str) -> Shown | None:
+    """The runs that were made here of a task, as far as they are."""
+    runs = runs_of(task)
+    if not runs:
+        return None
+    names = [say("As it is")]
+    if len(runs) > 1:
+        names.append(name_of_change(runs[0].settings, runs[1].settings))
+    return Shown(f"mine-{id(runs[0])}", [run.frame().film for run in runs], names, runs)
+
+
+def name_of_change(before: Settings, after: Settings) -> str:
+    """What is different in the second of two runs."""
+    codes = [code for code in CHANGES if code and changed(before, code) == after]
+    return say(CHANGES[codes[0]]) if codes else say("Changed")
 
 
 def show(places: frame.Places) -> None:
-    """Draw the recorded run, or one that is made here: its loss, and what it makes of a string."""
-    runs = st.session_state.get(RUNS, [])
-    head = 0
-    every = None
+    """Draw the tasks, the settings of a run, and a film."""
     with places.left:
-        above = st.container(key="practice-runs", gap="small")
-        settings = choose_settings()
+        above = st.container(gap="small", key="film-tasks")
         with above:
-            tiles = run_tiles(runs, settings)
-            run_code = frame.choose_tile(say("Runs"), tiles, SHOWN, tiles[0].code, columns=3)
-            with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                train_button(settings, runs)
-                frame.label(describe_settings(settings))
-    by_code = {RECORDED: current_replay()} | dict(zip((MINE, BEFORE), runs))
-    run = by_code.get(run_code)
-    with places.question:
-        text = ask_string(run)
-    with places.right_controls:
-        run_buttons(run)
-        if run:
-            label = say("Head")
-            heads = range(run.settings.n_heads)
-            frame.label(label)
-            head = controls.choose(label, heads, "practice-head", label_visibility="collapsed")
-            every = None if not run.active else PACE if isinstance(run, Replay) else 1.0
-            st.fragment(show_progress, run_every=every)(run)
-    with places.notes:
-        if problem := st.session_state.pop(PROBLEM, None):
-            shared.warn(problem)
-    if not run:
-        show_plan(places, settings)
+            tiles = task_tiles()
+            task = frame.choose_tile(say("Tasks"), tiles, "film-task", "seen before", columns=4, height=44)
+    if task == TEXT_TASK:
+        show_text(places)
         return
-    with places.answer:
-        st.fragment(say_how_far, run_every=every)(run)
-    with places.right:
-        st.fragment(watch, run_every=every)(run, head, text, every is not None)
-
-
-def ask_string(run: LiveRun | Replay | None) -> str:
-    """The string that is to be reversed: any for a run that is made here, one of those that were recorded else."""
-    if isinstance(run, Replay):
-        strings = list(run.recorded.outputs)
-        return controls.choose_from_list(say("A string"), strings, "practice-string", label_visibility="collapsed")
-    label = say(
-        "Type 1 to {most} lowercase letters; the model tries to reverse them with its current weights.",
-        most=practice.LONGEST,
-    )
-    typed = st.text_input(
-        say("A string"),
-        practice.SAMPLE,
-        key="practice-text",
-        live="200ms",
-        label_visibility="collapsed",
-        placeholder=label,
-    )
-    return (typed or "").strip()
-
-
-def show_plan(places: frame.Places, settings: practice.Settings) -> None:
-    """Draw the rates of a run before it is trained."""
-    line = planned_rates(settings)
-    name = describe_settings(settings)
-    step, peak = line[:, line[1].argmax()].tolist()
-    text = say("The rate will rise for {step:,} steps, to {peak:g}.", step=int(step), peak=peak)
-    note = say(
-        "A Transformer with one encoder and one decoder layer (d_model 64) learns on this machine to reverse "
-        "strings of up to ten letters. It stops when 99 % of 200 held-out strings are right."
-    )
-    with places.answer:
-        frame.answer(text, note)
-    figure = curves({name: line}, y_axis=message("learning rate"), say=say)
-    plot = Plot(say("Learning rate over the steps"), name, figure)
-    with places.right:
-        frame.pictures({"practice-rate": plot}, is_map=False)
-        frame.note(say("Choose settings and press Train. Training runs in the background until you leave the page."))
-
-
-def state_of(run: LiveRun | Replay) -> tuple[int, float]:
-    """After how many steps what share of unseen strings is right."""
-    if isinstance(run, Replay):
-        return run.step, run.right
-    now = run.frame()
-    return now.step, now.right
-
-
-def say_how_far(run: LiveRun | Replay) -> None:
-    """What the model can do by now."""
-    (step, right), line = state_of(run), message("After {step} steps {share:.1%} of {n} held-out strings are right.")
-    note = describe_settings(run.settings)
-    if isinstance(run, Replay):
-        task = say("A recording: a Transformer of two layers learns to write random strings of letters backwards.")
-        note = f"{task} {note}"
-    frame.answer(say(line, step=format_count(step), share=right, n=practice.UNSEEN), note)
-
-
-def watch(run: LiveRun | Replay, head: int, text: str, was_active: bool) -> None:
-    """Draw the losses of a run and what it makes of a string; how far it is stands below."""
-    left, right = st.columns(2, gap="small")
-    with left:
-        show_recorded_loss(run) if isinstance(run, Replay) else show_loss(run)
-    with right:
+    with places.question:
+        text = st.text_input(
+            say("A string"), TASKS[task].sample, key=f"film-text-{task}", live="200ms", label_visibility="collapsed"
+        ).strip()
+    problem = st.session_state.pop(PROBLEM, None)
+    with places.left:
         try:
-            try_run(run, head, text)
+            settings = choose_settings(task, text)
         except ValueError as error:
-            shared.warn(errors.sentence(error))
-    if was_active and not run.active:
+            problem = problem or errors.sentence(error)
+            settings = None
+        runs = runs_of(task)
+        with above:
+            change = choose_change(settings or Settings.of(task))
+            run_buttons(settings, change, runs)
+    with places.notes:
+        if problem:
+            shared.warn(problem)
+    mine = shown_runs(task)
+    with places.right_controls:
+        source = RECORDED
+        if mine:
+            names = {RECORDED: message("Recorded"), MINE: message("Yours")}
+            source = controls.choose(say("Film"), names, "film-source", MINE, label_visibility="collapsed")
+        shown = mine if source == MINE else shown_recorded(Settings.of(task), change)
+        picture = choose_picture(shown)
+    if shown is None:
+        with places.answer:
+            frame.answer(say("Press Train: the film begins with the first step."), say(LEARNS[task]))
+        return
+    every = 1.5 if shown.is_live else None
+    with places.answer:
+        st.fragment(say_how_far, run_every=every)(task, shown, text)
+    with places.right:
+        st.fragment(watch, run_every=every)(task, shown, picture)
+
+
+def choose_picture(shown: Shown | None) -> str:
+    """Whether the film is shown, or the head that was clicked; and the button that saves the film."""
+    if shown is None:
+        return FILM
+    names = {FILM: message("Film"), STAGE: message("Head")}
+    picture = FILM
+    if st.session_state.get(OPENED):
+        picture = controls.choose(say("Show"), names, "film-view", FILM, label_visibility="collapsed")
+    name = str(shown.films[0].settings["task"]).replace(" ", "-")
+    for number, film in enumerate(shown.films):
+        label = say("Save the film") if len(shown.films) == 1 else say("Save film {n}", n=number + 1)
+        st.download_button(
+            label,
+            lambda film=film: file.pack(film),
+            f"{name}{file.ENDING}",
+            "application/octet-stream",
+            key=f"film-save-{number}",
+            on_click="ignore",
+        )
+    return picture
+
+
+def run_buttons(settings: Settings | None, change: str, runs: list[LiveRun]) -> None:
+    """Train, pause, stop; each stays where it is, so that nothing moves from under the mouse."""
+    is_active = any(run.active for run in runs)
+    is_running = any(run.frame().status == "running" for run in runs)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(
+            say("Train both") if change else say("Train"),
+            key="film-train",
+            type="primary",
+            disabled=is_active or settings is None,
+            on_click=call_if_allowed,
+            args=(start_runs, settings, change),
+        )
+        name = say("Go on") if is_active and not is_running else say("Pause")
+        st.button(name, key="film-pause", disabled=not is_active, on_click=call_if_allowed, args=(pause_or_go_on, runs))
+        st.button(say("Stop"), key="film-stop", disabled=not is_active, on_click=stop_runs, args=(runs,))
+        for run in runs:
+            frame.label(say(STATUS[run.frame().status]))
+
+
+def say_how_far(task: str, shown: Shown, text: str) -> None:
+    """What came about in the film, and what the task is; of a run what it writes for the string."""
+    films = [run.frame().film for run in shown.runs] or shown.films
+    settings = Settings(**films[0].settings)
+    rule = (
+        say(LEARNS[task]) + " " + say("Solved at {share:.0%} of {n} unseen ones.", share=TASKS[task].solved, n=UNSEEN)
+    )
+    notes = [rule, film_words.describe(settings)]
+    if shown.runs:
+        try:
+            notes.insert(0, say("“{text}” → “{output}”", text=text, output=shown.runs[0].write(text)))
+        except ValueError as error:
+            notes.insert(0, errors.sentence(error))
+    ended = not shown.is_live
+    if len(films) == 1:
+        frame.answer(film_words.answer(films[0]) if ended else film_words.how_far(films[0]), " ".join(notes))
+    elif ended:
+        frame.answer(film_words.difference(films, shown.names), " ".join(notes))
+    else:
+        lines = [f"{name}: {film_words.how_far(film)}" for film, name in zip(films, shown.names)]
+        frame.answer(" ".join(lines), " ".join(notes))
+
+
+def watch(task: str, shown: Shown, picture: str) -> None:
+    """Draw the film, or the head that was clicked at its step."""
+    was_live = shown.is_live
+    if shown.runs:
+        shown = replace(shown, films=[run.frame().film for run in shown.runs])
+    if picture == STAGE:
+        show_head(shown)
+    else:
+        show_film(task, shown, 0)
+    if was_live and not any(run.active for run in shown.runs):
         st.rerun()  # the buttons change, and the redrawing ends
 
 
-def show_progress(run: LiveRun | Replay) -> None:
-    """How far a run is; of a recording that does not play a slider over its snapshots."""
-    if isinstance(run, LiveRun):
-        now = run.frame()
-        st.progress(min(1.0, now.step / practice.MAX_STEPS), progress(now))
-        return
-    recorded, step = run.recorded, run.step
-    if run.active:
-        line = say("step {step} of {most}", step=format_count(step), most=format_count(recorded.steps[-1]))
-        st.progress(step / recorded.steps[-1], line)
-        return
-    key = "practice-step"  # only where nothing plays: what a browser says late would stop it
-    st.session_state.setdefault(key, step)
-
-    def settings_chosen() -> None:
-        run.go_to(st.session_state[key])
-
-    st.select_slider(
-        say("After step"), recorded.steps, key=key, label_visibility="collapsed", on_change=settings_chosen
-    )
+@cache
+def _component():
+    return assets.component("headlight_film", "pages/film.js")
 
 
-def progress(now: Frame) -> str:
-    """How far a run is, in words."""
-    step, most = format_count(now.step), format_count(practice.MAX_STEPS)
-    parts = [say(STATUS[now.status]), say("step {step} of at most {most}", step=step, most=most)]
-    if now.step:
-        parts.append(say("loss {loss:.3f}", loss=now.losses[-10:].mean()))
-    return " · ".join(parts)
+def show_film(task: str, shown: Shown, text: int) -> None:
+    """The film as film.js draws it."""
 
+    def opened() -> None:
+        at = st.session_state["film"].get("opened")
+        if isinstance(at, dict):
+            st.session_state[OPENED] = at
+            st.session_state["film-view"] = STAGE
 
-def show_recorded_loss(run: Replay) -> None:
-    """All losses of a recording, with a mark at the step that is shown."""
-    name = say("recorded run")
-    losses = run.recorded.losses
-    step = run.step
-    line = np.stack([np.arange(1, len(losses) + 1), losses.clip(1e-6)])
-    loss = float(losses[step - 1])
-    mark = name, step, loss, f"{loss:.3f}"
-    figure = curves({name: line}, y_axis="loss", log_y=True, marks=[mark], say=say)
-    code = program(snippet(LOSS, name=name, marks=[mark]))
-    plot = Plot(say("Loss"), recorded_practice.COMMAND, figure, code)
-    frame.pictures({"practice-loss": plot}, is_map=False)
-    frame.note(
-        say("At step {step} the cross-entropy per letter is {loss:.3f} nats.", step=format_count(step), loss=loss)
-    )
-
-
-def show_loss(run: LiveRun) -> None:
-    """The losses of a run, over those of the run before it."""
-    runs = st.session_state[RUNS]
-    runs = dict(zip((say("this run"), say("the run before")), runs[runs.index(run) :]))
-    losses = {f"{name}: {describe_settings(run.settings)}": run.frame().losses for name, run in runs.items()}
-    lines = {
-        name: np.stack([np.arange(1, len(values) + 1), values.clip(1e-6)])
-        for name, values in losses.items()
-        if values.size
+    films = []
+    for film, name in zip(shown.films, shown.names):
+        marks = [
+            {"step": int(film.steps[mark.frame]), "rule": mark.rule, "text": film_words.describe_mark(film, mark)}
+            for mark in (film.marks() if not shown.is_live else [])
+        ]
+        films.append({"file": np.frombuffer(file.pack(film), np.uint8), "name": name, "marks": marks})
+    payload = {
+        "run": shown.code,
+        "plays": not shown.runs,
+        "live": bool(shown.runs),
+        "text": text,
+        "films": films,
+        "words": film_words.component_words(task),
     }
-    if not lines:
-        frame.note(say("The first step is not done yet."))
+    _component()(key="film", data=packing.pack(payload), on_opened_change=opened)
+
+
+def show_head(shown: Shown, text: int = 0) -> None:
+    """The head that was clicked, on the stage, at its step."""
+    try:
+        film, kind, layer, head, step = place_of(st.session_state.get(OPENED), shown)
+    except (KeyError, TypeError, ValueError, IndexError):
+        frame.note(say("Click on a tile or a curve of the film first."))
         return
-    plot = Plot(say("Loss"), " · ".join(lines), curves(lines, y_axis="loss", log_y=True, say=say))
-    frame.pictures({"practice-loss": plot}, is_map=False)
-    frame.note(say("Cross-entropy per letter (nats), on a logarithmic axis; each batch is drawn again."))
+    number = int(np.searchsorted(film.steps, step, side="right")) - 1
+    number = max(0, number)
+    recording = film.recording(number, min(text, len(film.texts) - 1))
+    frame.picture_title(
+        say("Layer {layer}, head {head}", layer=layer, head=head),
+        small=say("after step {step}", step=format_count(int(film.steps[number]))),
+    )
+    stage_page.show_map(stage_message.Version(recording), view.place_of_head(kind, layer, head))
 
 
-def try_run(run: LiveRun | Replay, head: int, text: str) -> None:
-    """Reverse a string of the visitor with the run as it is now, and show a head."""
-    output, weights, step = run.reverse(text)
-    rows = [*output, "</s>" if len(output) <= practice.LONGEST else "…"]  # "…": it did not end
-    columns = [*text, "</s>"]
-    note = in_quotes(text, say), describe_settings(run.settings), say("after step {step}", step=format_count(step))
-    title = say("Cross-attention, head {head}, on “{text}”", head=head, text=text)
-    axes: dict[str, Any] = {
-        "query_axis": message("letter being written (query)"),
-        "key_axis": message("letter of the string (key)"),
-    }
-    figure = attention_heatmap(weights[0, head], rows, columns, **axes, say=say)
-    plot = Plot(title, " · ".join(note), figure)
-    verdict = say("Right.") if output == text[::-1] else say("Wrong: backwards it is {text}.", text=text[::-1])
-    titles = {"practice-try": (output or say("(the model wrote nothing)"), "", verdict)}
-    frame.pictures({"practice-try": plot}, titles=titles, bar=False)
-    line = message("Step {step:,}. A head that reverses follows the other diagonal.")
-    frame.note(say(line, step=step))
+def place_of(opened: Any, shown: Shown) -> tuple[Film, str, int, int, int]:
+    """Film, kind, layer, head and step of what a browser sent; an error where there is nothing."""
+    film = shown.films[int(opened["film"])]
+    kind = str(opened["kind"])
+    layer, head, step = (int(opened[name]) for name in ("layer", "head", "step"))
+    layers, heads = film.texts[0].maps[kind].shape[1:3]
+    if not (0 <= layer < layers and 0 <= head < heads):
+        raise Problem("there is no such head")
+    return film, kind, layer, head, step
+
+
+def show_text(places: frame.Places) -> None:
+    """The films of real text: one, or one with and one without warmup."""
+    films = text_films()
+    with places.left:
+        name = controls.choose(say("Film"), {name: TEXT_FILMS[name] for name in films}, "film-real")
+        other = f"{name}-no-warmup"
+        is_pair = other in films and controls.switch(
+            say("Beside it without warmup"), "film-pair", say("Both films on the same axes.")
+        )
+        film = films[name]
+        names = [" ".join(text.target_tokens).replace("▁", "") for text in film.texts]
+        text = controls.choose_from_list(
+            say("A text"), list(range(len(names))), "film-of-text", names=dict(enumerate(names))
+        )
+        frame.note(str(film.card.get("command", "")), tag="code")
+        seconds = format_count(int(film.card.get("seconds", 0)))
+        frame.note(say("Recorded in {seconds} seconds on one core.", seconds=seconds))
+    with places.question:
+        frame.question(say("Do heads form the same way when a model reads real text?"))
+    pair = [film, films[other]] if is_pair else [film]
+    labels = [say(TEXT_FILMS[each]) for each in ([name, other] if is_pair else [name])]
+    shown = Shown(f"{name}-{is_pair}-{text}", pair, labels, [])
+    with places.answer:
+        line = film_words.difference(pair, labels) if is_pair else film_words.answer(film)
+        frame.answer(line, f"{bump(film)} {say(LEARNS[TEXT_TASK])}")
+    with places.right_controls:
+        picture = choose_picture(shown)
+    with places.right:
+        if picture == STAGE:
+            show_head(shown, text)
+        else:
+            show_film(TEXT_TASK, shown, text)
+
+
+def bump(film: Film) -> str:
+    """Whether the loss has a bump where an induction head forms, and what there is instead."""
+    mark = film.mark("induction") if "induction" in film.scores else None
+    if mark is None:
+        score = float(film.scores["induction"][-1].max()) if "induction" in film.scores else 0.0
+        line = message(
+            "No induction head forms in {n} steps at this size (largest score {score:.2f}): whatever bends the "
+            "loss here, no such head does."
+        )
+        return say(line, n=format_count(len(film.losses)), score=score)
+    return say("The induction head forms at step {step}.", step=format_count(int(film.steps[mark.frame])))

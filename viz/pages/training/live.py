@@ -1,4 +1,4 @@
-"""A training that visitors look on at: a `Practice` in a thread of its own; MAX_RUNS at a time (paused ones apart)."""
+"""A training that visitors look on at: a `Run` in a thread of its own; MAX_RUNS at a time (paused ones apart)."""
 
 import math
 import threading
@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from weakref import WeakSet
 
-import numpy as np
-
-from model.experiments import practice
+from model.films.film import Film
+from model.films.run import Run
+from model.films.settings import Settings
 from model.text.errors import Problem
 from viz.views.turns import TURNS, Turns
 
@@ -25,27 +25,23 @@ _RUNS = WeakSet()
 class Frame:
     """A run as it was at a step."""
 
-    losses: np.ndarray  # (steps,) float32, in nats per letter
-    right: float  # share of unseen strings written without a mistake at the last check, teacher-forced
+    film: Film
+    step: int  # how many are done
+    right: float  # share of unseen samples, or of their symbols, that were right at the last check
     status: str  # "running", "paused", "solved", "stopped" or "ended" (out of steps)
-
-    @property
-    def step(self) -> int:
-        """The number of steps so far."""
-        return len(self.losses)
 
 
 class LiveRun:
-    """A practice in a thread that ends by itself when `present` says that the visitor is gone; errors as in `go_on`."""
+    """A run in a thread that ends by itself when `present` says that the visitor is gone; errors as in `go_on`."""
 
-    def __init__(self, settings: practice.Settings, present: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, settings: Settings, present: Callable[[], bool] = lambda: True) -> None:
         self.settings = settings
         self._present = present
         self._status = "paused"
         self._looked = self._seen = time.monotonic()
         self._turns = Turns(1, math.inf)  # of steps and of typed strings: nobody waits for more than one
-        self._practice = practice.Practice(settings)
-        self._thread = threading.Thread(target=self._work, daemon=True, name="practice")
+        self._run = Run(settings)
+        self._thread = threading.Thread(target=self._work, daemon=True, name="film")
         self.go_on()
         self._thread.start()
 
@@ -75,12 +71,12 @@ class LiveRun:
     def frame(self) -> Frame:
         """How it stands; asking keeps it alive, and waits for nothing: what the thread adds to is only copied."""
         self._looked = time.monotonic()
-        return Frame(np.array(self._practice.losses, np.float32), self._practice.right, self._status)
+        return Frame(self._run.film(), self._run.step, self._run.right, self._status)
 
-    def reverse(self, text: str) -> tuple[str, np.ndarray, int]:
-        """What `Practice.reverse` returns between two steps, and how many steps are done."""
+    def write(self, text: str) -> str:
+        """What `Run.write` returns between two steps."""
         with self._turns.turn():
-            return *self._practice.reverse(text), self._practice.step
+            return self._run.write(text)
 
     def _become(self, status: str) -> None:
         with _CHANGING:
@@ -94,7 +90,7 @@ class LiveRun:
                     self._become(end)
                 elif self._status == "running":
                     with self._turns.turn(), TURNS.turn():
-                        self._practice.advance()
+                        self._run.advance()
                     time.sleep(0.002)  # other threads have their turn
                 else:
                     time.sleep(0.05)
@@ -107,6 +103,6 @@ class LiveRun:
             self._seen = now
         if now - self._seen > GONE_AFTER or now - self._looked > FORGOTTEN_AFTER:
             return "stopped"
-        if self._practice.right >= practice.SOLVED:
+        if self._run.is_solved:
             return "solved"
-        return "ended" if self._practice.step >= practice.MAX_STEPS else None
+        return "ended" if self._run.has_ended else None

@@ -186,6 +186,7 @@ def show_map(
     key: str = "stage",
     share: float = 1.0,
     before: stage_message.Version | None = None,
+    least: int | None = None,
 ) -> None:
     """Show one map of a recording, which the page chooses: of the stage only the picture, and in a high window lines.
 
@@ -195,11 +196,12 @@ def show_map(
         key: of a map beside another one; it has no lines.
         share: of what is left of the window, which it takes; the rest is for rows of maps under it.
         before: as in `show_stage`.
+        least: pixels that the picture has in a low window; LEAST, or LOW beside another one, unless given.
     """
     version = replace(version, recording=replace(version.recording, text=None), notes=())
     with st.container(key="one-map" if key == "stage" else f"map-beside-{key}"):
         setting = {**place, "rings": rings, "room": share}
-        least = LEAST if key == "stage" else LOW
+        least = least or (LEAST if key == "stage" else LOW)
         show_stage(version, before, on_request=lambda query: None, key=key, setting=setting, least=least)
 
 
@@ -244,8 +246,8 @@ class HeadMap:
     minus: Recording | None = None
 
 
-def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
-    """Show heads beside each other, by key, each with its title and what saves it; share as in `show_map`."""
+def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0, least: int | None = None) -> None:
+    """Show heads beside each other, by key, each with its title and what saves it; share and least as in `show_map`."""
     with st.container(key=f"maps-row-{next(iter(maps))}"):
         columns = st.columns(len(maps), gap="small")
     for (key, head_map), column in zip(maps.items(), columns):
@@ -256,7 +258,7 @@ def show_maps(maps: Mapping[str, HeadMap], share: float = 1.0) -> None:
         with column:
             frame.title_row(head_map.plot, key, head_map.title)
             version = stage_message.Version(head_map.recording, names=head_map.names)
-            show_map(version, place, head_map.rings, key, share, before)
+            show_map(version, place, head_map.rings, key, share, before, least)
 
 
 @cached.cache_results(16)
