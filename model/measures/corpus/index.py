@@ -1,0 +1,286 @@
+"""The index of a corpus: the loop over texts that makes it, its state between two runs, and its file."""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from model.analysis.token_facts import TokenTable
+from model.measures import reports
+from model.measures.corpus.activity import HIGH, LOW, SHOWN_PER_DECADE
+from model.measures.corpus.batch_cells import DISTANCES
+from model.measures.corpus.combinations import GROUPS
+from model.measures.corpus.counts import BINS, BatchTexts, KindCounts
+from model.measures.corpus.sources import Row, Source, source_of
+from model.measures.corpus.tap import BatchTap, OutputMatrices
+from model.running.translator import Translator, Writer
+from model.storage.checkpoint import WEIGHTS, replacing, sha256_of
+from model.taps import hooked
+
+FILE = "corpus.json"
+BEGUN = ".begun.npz"  # after the name of a file: what is counted so far
+MOST_BYTES = 6_000_000  # of a file
+SAVE_AFTER = 60.0  # seconds
+CHUNK = 2048  # texts that are put in order of their lengths together
+MOST_ROWS, MOST_CELLS = 64, 100_000  # texts that are read together, and cells of one of their maps, pads counted
+_SIZES = ((4, 12), (3, 12), (2, 10), (1, 8), (1, 4), (0, 2))  # rows of each tenth of a head, pairs of tokens
+
+
+class CorpusIndex:
+    """What is counted of a model over texts, batch by batch; it can be reported, kept and loaded after each.
+
+    Args:
+        model: a translator, a language model of this project, or a decoder or encoder of transformers.
+        texts: what is read; of a translator pairs of a text and its translation.
+        seed: of what is drawn at random.
+
+    Raises:
+        ValueError: if no text can be read, or no index can be made of the model.
+    """
+
+    def __init__(self, model: Any, texts: Sequence[Any], seed: int) -> None:
+        self.texts = texts
+        self.seed = seed
+        self._source = source_of(model)
+        self._numbers, self._rows = _rows_of(self._source, texts)
+        self._table = _table_of(self._source, self._rows)
+        self._matrices = OutputMatrices(self._source)
+        order = np.random.default_rng(seed).permutation(len(self._rows))
+        self._groups = np.empty(len(order), dtype=np.int64)
+        self._groups[order] = np.arange(len(order)) % GROUPS
+        self._batches = list(_batches(self._rows, order))
+        self.n_done = 0  # batches
+        self.counts = {
+            kind: KindCounts(kind, len(layers), self._source.n_heads[kind], self._table)
+            for kind, layers in self._source.layers.items()
+        }
+
+    @property
+    def n_texts(self) -> int:
+        """How many texts the model can read."""
+        return len(self._rows)
+
+    @property
+    def n_read(self) -> int:
+        """How many texts were read."""
+        return sum(map(len, self._batches[: self.n_done]))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all texts were read."""
+        return self.n_done == len(self._batches)
+
+    @torch.inference_mode()
+    def read_batch(self) -> None:
+        """Read the next batch of texts, which have about one length."""
+        batch = self._batches[self.n_done]
+        rows = [self._rows[place] for place in batch]
+        draw = np.random.default_rng([self.seed, self.n_done])
+        texts = BatchTexts(self._numbers[batch], self._groups[batch], draw)
+        tap = BatchTap(self._source, self._matrices, self.counts, self._table, rows, texts)
+        with hooked(tap):
+            self._source.read(rows)
+        tap.finish()
+        self.n_done += 1
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that is counted so far, by name: what `load` takes."""
+        arrays = {"n_done": np.array(self.n_done)}
+        for kind, counts in self.counts.items():
+            arrays |= {f"{kind}.{name}": array for name, array in counts.arrays().items()}
+        return arrays
+
+    def load(self, arrays: dict[str, np.ndarray]) -> None:
+        """Go on from what was counted before, by an index of the same model, texts and seed."""
+        self.n_done = int(arrays["n_done"])
+        for kind, counts in self.counts.items():
+            prefix = f"{kind}."
+            counts.load({name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)})
+
+    def report(self) -> dict[str, Any]:
+        """What `measure` returns, with as many rows and pairs of each head as MOST_BYTES allow."""
+        report: dict[str, Any] = {}
+        for per_tenth, n_pairs in _SIZES:
+            report = self._report(per_tenth, n_pairs)
+            if len(json.dumps(report, ensure_ascii=False).encode()) < 0.9 * MOST_BYTES:
+                break
+        return report
+
+    def _report(self, per_tenth: int, n_pairs: int) -> dict[str, Any]:
+        kinds = {kind: counts.report(per_tenth, n_pairs) for kind, counts in self.counts.items()}
+        numbers: dict[int, int] = {}
+        for kind, values in kinds.items():
+            values["layers"] = self._source.layers[kind]
+            for rows in _rows_in(values):
+                for row in rows:
+                    row[0] = numbers.setdefault(row[0], len(numbers))
+        read = [self._rows[place] for batch in self._batches[: self.n_done] for place in batch]
+        return {
+            "texts_read": self.n_read,
+            "texts_left_out": len(self.texts) - self.n_texts,
+            "texts_in_all": len(self.texts),
+            "tokens": sum(len(row.source) + len(row.target) for row in read),
+            "seed": self.seed,
+            "bins": {
+                "distance": list(DISTANCES),
+                "share": BINS,
+                "activity": {"from": LOW, "to": HIGH, "per_decade": SHOWN_PER_DECADE},
+            },
+            "kinds": kinds,
+            "texts": [self.texts[number] for number in numbers],
+        }
+
+
+def measure(
+    model: Any,
+    texts: Sequence[Any],
+    *,
+    seed: int = 0,
+    state: Path | None = None,
+    resume: bool = False,
+    is_stopped: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], object] = lambda n_read, n_texts: None,
+) -> dict[str, Any]:
+    """Read texts with a model, and say what every head does over them and how much of it rules explain.
+
+    Args:
+        model: a translator, a language model of this project, or a decoder or encoder of transformers.
+        texts: lines; of a translator pairs of a source and its translation, which it is made to read.
+        seed: the same gives the same result.
+        state: a file for what is counted so far, written every minute and where `is_stopped`; gone at the end.
+        resume: go on with that file.
+        is_stopped: asked after every batch; the result is then that of the texts so far.
+        progress: called after every batch with how many texts are read, and of how many.
+
+    Returns:
+        JSON: "texts_read", "texts_left_out" (too long for the model, or empty) and "texts_in_all"; "tokens"; "seed";
+        "bins" of the histograms; in "texts" those that rows are of. In "kinds", by kind of attention, with (L, H) lists
+        for layers, numbered in "layers", and heads:
+
+        - "rows": how many were counted, those that may attend to several keys. The "rules" (`model.analysis.rules`).
+        - "explained": by "weight" and by what is "written" (||w v W_O||, Kobayashi et al. 2020) of each head
+          [rule, share, low, high] with the 95 % interval over texts, taken greedily, and last, with rule None, what no
+          rule explains. "alone": the share of each rule by itself; "even": that of a head that looks evenly at all.
+        - Histograms: of "distance" (key minus query), as shares of "weight" and of what is "written"; of the "largest"
+          weight of a row and its "spread" (entropy by the largest possible one), from 0 to 1; of the "activity": the
+          length of what the head writes in a row, by the length of the stream that it is added to.
+        - "tenths": the nine activities between ten equal parts of all rows; "drawn": of each part rows drawn at random,
+          [text, row, activity, [key, weight], ...]; "top" the most active ones. "unexplained": of the rows of which no
+          rule explains UNEXPLAINED of what is written, with "unexplained_tenths".
+        - "pairs": [query, key, rows, share of what the head writes], by the key that a row writes most from.
+
+    Raises:
+        ValueError: if no text can be read, no index can be made of the model, or there is nothing to resume.
+    """
+    index = CorpusIndex(model, texts, seed)
+    header = _header(model, texts, seed)
+    if state is not None:
+        _begin(index, state, header, resume)
+    progress(index.n_read, index.n_texts)
+    saved = time.monotonic()
+    while not index.is_complete and not is_stopped():
+        index.read_batch()
+        progress(index.n_read, index.n_texts)
+        if state is not None and time.monotonic() - saved > SAVE_AFTER:
+            _save(index, state, header)
+            saved = time.monotonic()
+    if state is not None:
+        if index.is_complete:
+            state.unlink(missing_ok=True)
+        else:
+            _save(index, state, header)
+    report = index.report()
+    if isinstance(model, Translator | Writer):
+        report["weights"] = sha256_of(model.folder / WEIGHTS)
+    return report
+
+
+def read(folder: Path) -> dict[str, Any] | None:
+    """The index in a checkpoint's folder, with its "command", "data" and "credit", or None; errors as `reports.read`."""
+    return reports.read(folder / FILE, "atlas --corpus")
+
+
+def _rows_of(source: Source, texts: Sequence[Any]) -> tuple[np.ndarray, list[Row]]:
+    """The numbers and the ids of the texts that can be read and have two tokens or more on a side."""
+    numbers, rows = [], []
+    for number, text in enumerate(texts):
+        try:
+            row = source.row(text)
+        except ValueError:  # empty, or too long
+            continue
+        if row.length > 1:
+            numbers.append(number)
+            rows.append(row)
+    if not rows:
+        raise ValueError("no line of the file is a text that the model can read")
+    return np.array(numbers), rows
+
+
+def _table_of(source: Source, rows: Sequence[Row]) -> TokenTable:
+    """The tokens of all texts with their counts, in the order in which they come."""
+    counts = Counter[str]()
+    for row in rows:
+        counts.update(source.names("source", row.source))
+        counts.update(source.names("target", row.target))
+        counts.update(source.names("target", row.predicted[-1:]))  # the others are in the target, one step later
+    return TokenTable(list(counts), np.array(list(counts.values()), dtype=np.float64))
+
+
+def _batches(rows: Sequence[Row], order: np.ndarray) -> Iterator[list[int]]:
+    """The places of rows that are read together, of about one length; chunk by chunk of their order."""
+    for start in range(0, len(order), CHUNK):
+        chunk = sorted(order[start : start + CHUNK].tolist(), key=lambda place: (rows[place].length, place))
+        batch: list[int] = []
+        for place in chunk:
+            longest = rows[place].length  # the last is the longest
+            if len(batch) == MOST_ROWS or (batch and (len(batch) + 1) * longest**2 > MOST_CELLS):
+                yield batch
+                batch = []
+            batch.append(place)
+        yield batch
+
+
+def _rows_in(values: dict[str, Any]) -> Iterator[list[list]]:
+    """The lists of rows in a report of one kind."""
+    for name in ("drawn", "unexplained"):
+        for layer in values[name]:
+            for head in layer:
+                yield from head
+    for layer in values["top"]:
+        yield from layer
+
+
+def _header(model: Any, texts: Sequence[Any], seed: int) -> str:
+    """What an index is of, as a text: a state is resumed only by the same."""
+    digest = hashlib.sha256(json.dumps(list(texts), ensure_ascii=False).encode()).hexdigest()
+    name = sha256_of(model.folder / WEIGHTS) if isinstance(model, Translator | Writer) else str(model.config)
+    return json.dumps({"texts": digest, "model": name, "seed": seed})
+
+
+def _begin(index: CorpusIndex, state: Path, header: str, resume: bool) -> None:
+    """Load a state, if it is to be resumed; a ValueError if there is none, another one, or one that nobody resumes."""
+    if not resume:
+        if state.exists():
+            raise ValueError(f"{state} holds an index that was interrupted: pass --resume, or delete it")
+        return
+    if not state.exists():
+        raise ValueError(f"there is nothing to resume: no {state}")
+    try:
+        with np.load(state, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{state} cannot be read, delete it: {error}") from None
+    if str(arrays.pop("header", "")) != header:
+        raise ValueError(f"{state} was begun with another model, other texts or another seed: delete it")
+    index.load(arrays)
+
+
+def _save(index: CorpusIndex, state: Path, header: str) -> None:
+    with replacing(state) as path, path.open("wb") as file:
+        np.savez(file, allow_pickle=False, header=np.array(header), **index.arrays())
