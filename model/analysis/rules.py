@@ -101,10 +101,14 @@ def other_punctuation(cells: Cells) -> np.ndarray:
 def rare_token(cells: Cells) -> np.ndarray:
     """The key is the rarest that the query may attend to, by its count in the corpus (Voita et al. 2019, section 4.3).
 
-    Of equally rare keys each; special tokens are never rare.
+    Where different tokens are equally rare no key is the rarest; special tokens never are.
     """
+    ids = np.broadcast_to(cells.keys.ids[:, None], cells.mask.shape)
     frequencies = np.where(cells.mask, cells.keys.frequency[:, None], np.inf)
-    return (frequencies == frequencies.min(axis=2, keepdims=True)) & np.isfinite(frequencies)
+    is_rarest = (frequencies == frequencies.min(axis=2, keepdims=True)) & np.isfinite(frequencies)
+    lowest = np.where(is_rarest, ids, np.iinfo(ids.dtype).max).min(axis=2, keepdims=True)
+    highest = np.where(is_rarest, ids, -1).max(axis=2, keepdims=True)
+    return is_rarest & (lowest == highest)
 
 
 def looked_at_together(cells: Cells) -> np.ndarray:

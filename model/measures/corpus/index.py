@@ -76,9 +76,13 @@ class CorpusIndex:
         """Whether all texts were read."""
         return self.n_done == len(self._batches)
 
+    def read_plainly(self) -> None:
+        """Have the model read the next batch of texts, of about one length, without counting anything."""
+        self._source.read([self._rows[place] for place in self._batches[self.n_done]])
+
     @torch.inference_mode()
     def read_batch(self) -> None:
-        """Read the next batch of texts, which have about one length."""
+        """Read the next batch, and count what the heads do in it."""
         batch = self._batches[self.n_done]
         rows = [self._rows[place] for place in batch]
         draw = np.random.default_rng([self.seed, self.n_done])
