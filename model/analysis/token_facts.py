@@ -75,14 +75,11 @@ class TokenTable:
         words = np.full(shape, PAD)
         for row, text in enumerate(texts):
             ids[row, : len(text)] = [self._numbers[name] for name in text]
-            words[row, : len(text)] = analysis.words(text, self._mark).of_token
+            words[row, : len(text)] = analysis.word_numbers(text, self._mark)
         special, punctuation, ends, opening = self._flags[:, ids]
         for row, text in enumerate(texts):
-            closing = closing_quotes(text)
-            if closing:
-                opening[row, closing] = False
-            straight = opening_straight_quotes(text)
-            opening[row, straight] = True
+            opening[row, closing_quotes(text)] = False
+            opening[row, opening_straight_quotes(text)] = True
         return Tokens(ids, words, special, punctuation, ends, opening, self._frequency[ids])
 
 
@@ -93,7 +90,7 @@ def closing_quotes(text: Sequence[str]) -> list[int]:
         >>> closing_quotes(["„", "Ja", "“", "“", "Yes", "”"])
         [2]
     """
-    closing = []
+    closing: list[int] = []
     for low, high in (("„", "“"), ("‚", "‘")):
         is_open = False
         for place, token in enumerate(text):

@@ -11,7 +11,7 @@ from model import masks
 from model.adapters.readers.inputs.batches import pad_of, together
 from model.adapters.readers.layout import DECODER, ENCODER_DECODER
 from model.interventions.edits import layer_counts
-from model.results.recording import KINDS, SIDES
+from model.results.recording import KINDS
 from model.results.translation import MODULES, module_of
 from model.running.translator import Translator, Writer
 from model.text.cleaning import tidy
@@ -28,12 +28,6 @@ class Row:
     source: list[int]
     target: list[int]
     predicted: list[int]
-
-    def ids(self, kind: str, side: str) -> list[int]:
-        """The ids that name the "queries" or "keys" of a kind of attention; of cross-attention the words written."""
-        if kind == "cross" and side == "queries":
-            return self.predicted
-        return self.source if SIDES[kind][1] == "source" else self.target
 
     @property
     def length(self) -> int:

@@ -8,10 +8,13 @@ import torch
 from torch import Tensor
 
 from model.analysis.rules import Cells
-from model.analysis.token_facts import TokenTable
+from model.analysis.token_facts import Tokens, TokenTable
 from model.measures.corpus.batch_cells import BatchCells
 from model.measures.corpus.counts import BatchTexts, KindCounts
 from model.measures.corpus.sources import Row, Source
+
+# The lines of a `Row` that name queries and keys; rows of cross-attention are named by the word that is written.
+LINES = {"encoder_self": ("source", "source"), "decoder_self": ("target", "target"), "cross": ("predicted", "source")}
 
 
 @dataclass
@@ -63,6 +66,7 @@ class BatchTap:
     _layers: dict[str, _Layer] = field(init=False, default_factory=dict)  # by address
     _streams: dict[str, Tensor] = field(init=False, default_factory=dict)  # by stack, lengths (B, T)
     _cells: dict[str, list[BatchCells]] = field(init=False, default_factory=dict)  # by kind, one for each mask
+    _tokens: dict[str, Tokens] = field(init=False, default_factory=dict)  # of "source", "target" and "predicted"
     _waiting: list[_Layer] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
@@ -118,18 +122,15 @@ class BatchTap:
         for cells in candidates:
             if cells.fits(mask):
                 return cells
-        queries = self._names(kind, "queries")
-        keys = self._names(kind, "keys")
-        cells = Cells(self.table.tokens(queries), self.table.tokens(keys), mask[:, 0].cpu().numpy(), kind != "cross", together)
+        queries, keys = (self._tokens_of(line) for line in LINES[kind])
+        cells = Cells(queries, keys, mask[:, 0].cpu().numpy(), kind != "cross", together)
         candidates.append(BatchCells(cells, self.counts[kind].rules))
         return candidates[-1]
 
-    def _names(self, kind: str, side: str) -> list[list[str]]:
-        """The tokens of the queries or keys of each text."""
-        return [names_of(self.source, kind, side, row) for row in self.rows]
-
-
-def names_of(source: Source, kind: str, side: str, row: Row) -> list[str]:
-    """The tokens that name the "queries" or "keys" of a kind of attention in one text."""
-    of_source = kind == "encoder_self" or (kind == "cross" and side == "keys")
-    return source.names("source" if of_source else "target", row.ids(kind, side))
+    def _tokens_of(self, line: str) -> Tokens:
+        """The tokens of a line of all texts."""
+        if line not in self._tokens:
+            side = "source" if line == "source" else "target"
+            names = [self.source.names(side, getattr(row, line)) for row in self.rows]
+            self._tokens[line] = self.table.tokens(names)
+        return self._tokens[line]
