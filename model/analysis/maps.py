@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -73,6 +74,7 @@ def word_mark(tokens: Sequence[str]) -> str | None:
     return next((mark for mark in (MARK, BYTE_LEVEL_MARK, CONTINUED) if any(t.startswith(mark) for t in tokens)), None)
 
 
+@lru_cache(maxsize=2**14)
 def _begins_word(before: str, token: str, mark: str) -> bool:
     """Whether a token begins a word after the token before it."""
     if _stands_alone(before) or _stands_alone(token):
