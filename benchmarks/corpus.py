@@ -108,7 +108,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--checkpoint", default=DEFAULT_CHECKPOINT, help="name or path (default: %(default)s)")
     parser.add_argument("--data", type=Path, help="lines of source<TAB>translation (default: made sentences)")
-    parser.add_argument("--texts", type=int, default=640, help="pairs, and a tenth as many texts (default: %(default)s)")
+    parser.add_argument(
+        "--texts", type=int, default=640, help="pairs, and a tenth as many texts (default: %(default)s)"
+    )
     parser.add_argument("--model", help="the folder of a model of transformers (default: random weights)")
     parser.add_argument("--threads", type=int, default=2, help="threads of torch (default: 2)")
     parser.add_argument("--cpu", action="store_true", help="count processor time: on a busy machine, with 1 thread")

@@ -2,7 +2,7 @@
 
 import signal
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -33,12 +33,7 @@ def make_index(args: Namespace) -> None:
     out = args.out or model.folder / index.FILE
     out.parent.mkdir(parents=True, exist_ok=True)  # says now if it cannot be written
     state = out.with_name(out.name + index.BEGUN)
-    with signals() as received, tqdm(total=len(texts), unit=" texts", dynamic_ncols=True) as bar:
-
-        def progress(n_read: int, n_texts: int) -> None:
-            bar.total = n_texts
-            bar.update(n_read - bar.n)
-
+    with signals() as received, progress_bar() as progress:
         report = index.measure(
             model,
             texts,
@@ -79,6 +74,24 @@ def about(args: Namespace) -> dict[str, Any]:
     names = ", ".join(path.name for path in args.data)
     about = {"command": args.command_line, "data": names, "credit": args.credit}
     return about | ({"model": args.model} if args.model else {})
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """A function of how many texts are read, and of how many, that shows it on stderr where that is a terminal."""
+    bar: tqdm | None = None
+
+    def progress(n_read: int, n_texts: int) -> None:
+        nonlocal bar
+        if bar is None:  # an error before the first text stands alone
+            bar = tqdm(total=n_texts, initial=n_read, unit=" texts", disable=None, dynamic_ncols=True)
+        bar.update(n_read - bar.n)
+
+    try:
+        yield progress
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 @contextmanager

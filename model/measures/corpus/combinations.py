@@ -95,9 +95,7 @@ def _under(codes: np.ndarray, n_rules: int) -> np.ndarray:
     return ((codes >> np.arange(n_rules)[:, None]) & 1).astype(np.float64)
 
 
-def _greedily(
-    codes: np.ndarray, sums: np.ndarray, even: np.ndarray, n_rules: int
-) -> tuple[list[int], np.ndarray]:
+def _greedily(codes: np.ndarray, sums: np.ndarray, even: np.ndarray, n_rules: int) -> tuple[list[int], np.ndarray]:
     """The order of the rules, and what each adds, (rules, GROUPS), with what is left as the last.
 
     Args:

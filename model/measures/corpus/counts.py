@@ -89,7 +89,7 @@ class KindCounts:
         self._count_rows(layer, cells, weights, is_row)
         if layer == 0:
             self.combinations.add_even(places, texts.groups, cells.even)
-            self.n_rows = self.n_rows + cells.is_row.sum()
+            self.n_rows += cells.is_row.sum()  # in place: it stays an array, which `arrays` keeps
         values = RowValues(texts.numbers, active.numpy(), weights.numpy(), written.numpy())
         total = written.sum(-1)
         rest = (written * cells.unexplained).sum(-1) > UNEXPLAINED * total
@@ -158,7 +158,8 @@ class KindCounts:
             "drawn": self._rows_by_tenth(self.drawn, edges, per_tenth),
             "unexplained": self._rows_by_tenth(self.rest, rest_edges, (per_tenth + 1) // 2),
             "top": _by_head(
-                self.shape, [self.top.of_head(*head, -np.inf, np.inf, min(SHOWN_ACTIVE, per_tenth + 1)) for head in heads]
+                self.shape,
+                [self.top.of_head(*head, -np.inf, np.inf, min(SHOWN_ACTIVE, per_tenth + 1)) for head in heads],
             ),
             "pairs": _by_head(self.shape, [self._pairs_of(*head, n_pairs, float(total[head])) for head in heads]),
         }
@@ -176,7 +177,9 @@ class KindCounts:
         pairs = self.pairs.of_head(layer * self.n_heads + head, most)
         names = self._table.names
         return [
-            [names[query], names[key], count, round(written / total, 4)] for query, key, count, written in pairs if total
+            [names[query], names[key], count, round(written / total, 4)]
+            for query, key, count, written in pairs
+            if total
         ]
 
 

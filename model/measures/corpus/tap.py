@@ -103,7 +103,9 @@ class BatchTap:
     def finish(self) -> None:
         """Count the layers of cross-attention. A ValueError if an attention of the model was not passed."""
         if self._layers:
-            raise ValueError(f"the pass did not go through {next(iter(self._layers))}, so nothing is known of its heads")
+            raise ValueError(
+                f"the pass did not go through {next(iter(self._layers))}, so nothing is known of its heads"
+            )
         if self._waiting:
             weights = torch.stack([layer.weights for layer in self._waiting if layer.weights is not None])
             together = weights.double().mean(dim=(0, 2)).argmax(-1).numpy()  # (B, T)

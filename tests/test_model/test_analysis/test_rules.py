@@ -13,7 +13,7 @@ from model.analysis import rules
 from model.analysis.rules import Cells
 from model.analysis.token_facts import TokenTable
 
-WORDS = "▁the ▁cat s ▁sat ▁( ▁“ ▁„ “ ” ) ▁on . , ▁? ' ▁red ing ▁- ▁mat \" ▁\"".split()
+WORDS = '▁the ▁cat s ▁sat ▁( ▁“ ▁„ “ ” ) ▁on . , ▁? \' ▁red ing ▁- ▁mat " ▁"'.split()
 N_TEXTS = 50
 
 
@@ -114,9 +114,7 @@ def test_a_rule_holds_in_the_cells_that_a_count_by_hand_finds(name: str, causal:
 def test_rules_of_cross_attention_compare_the_word_that_is_written_with_the_source() -> None:
     together = np.random.default_rng(0).integers(0, 3, (N_TEXTS, max(map(len, TEXTS))))
     cells = cells_of(TEXTS, SOURCES, is_self=False, together=together)
-    held = {
-        name: np.broadcast_to(rule(cells), cells.mask.shape) & cells.mask for name, rule in rules.OF_CROSS.items()
-    }
+    held = {name: np.broadcast_to(rule(cells), cells.mask.shape) & cells.mask for name, rule in rules.OF_CROSS.items()}
     for row, (text, source) in enumerate(zip(TEXTS, SOURCES, strict=True)):
         for query, key in np.ndindex(len(text), len(source)):
             assert held["duplicate token"][row, query, key] == (text[query] == source[key])
